@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// Starts Tollgate with the Node it was installed with, whatever Node the shell finds first.
+import { spawn, spawnSync } from 'node:child_process';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const ensured = spawnSync(process.execPath, [join(root, 'scripts', 'ensure.mjs')], { stdio: 'inherit' });
+if (ensured.status !== 0) process.exit(ensured.status ?? 1);
+
+const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+const child = spawn(node, [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' });
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => {
+  console.error(`Could not start Node from ${node}: ${error.message}`);
+  process.exit(1);
+});
+child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));

@@ -1,0 +1,150 @@
+/** The envelope's `error.type`; the set is closed by the public contract. */
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'rate_limit_error'
+  | 'insufficient_quota'
+  | 'upstream_error'
+  | 'timeout_error'
+  | 'server_error';
+
+/**
+ * Every code a caller can be told: status and the words used when the thrower has none of its own.
+ * docs/errors.md repeats this table for readers, and a test holds the two equal.
+ */
+export const ERROR_TABLE = {
+  // Who is calling.
+  missing_token: [401, 'No API key was given. Send it as "Authorization: Bearer <key>".'],
+  invalid_api_key: [401, 'This API key does not exist.'],
+  key_disabled: [401, 'This API key is disabled.'],
+  key_expired: [401, 'This API key has expired.'],
+  account_disabled: [401, 'The account of this key is suspended.'],
+  no_account: [401, 'This credential belongs to no account that can be billed.'],
+  insufficient_scope: [403, 'The access token lacks the scope that this route needs.'],
+  identity_unavailable: [503, 'The key directory cannot be read at the moment. Try again shortly.'],
+
+  // How much and how often.
+  insufficient_credits: [402, 'The balance does not cover this request.'],
+  precheck_failed: [503, 'The credit ledger cannot be read at the moment. Try again shortly.'],
+  rate_limited: [429, 'Too many requests in this minute.'],
+  too_many_concurrent_requests: [429, 'Too many requests at the same time.'],
+  key_limit_reached: [400, 'The account holds the most API keys it may. Delete one first.'],
+
+  // What was sent.
+  malformed_request: [400, 'The request is not well-formed HTTP.'],
+  headers_too_large: [431, 'The request headers are too large.'],
+  request_header_timeout: [408, 'The request did not arrive in time.'],
+  body_too_large: [413, 'The body is larger than this route takes.'],
+  unsupported_content_encoding: [400, 'Send the body without Content-Encoding.'],
+  unsupported_content_type: [400, 'This route does not take that content type.'],
+  invalid_json: [400, 'The body is not a JSON object.'],
+  invalid_parameter: [400, 'A field has a value that it cannot take.'],
+  unsupported_parameter: [400, 'A field is not supported here.'],
+  conflicting_parameters: [400, 'Two fields contradict each other.'],
+  invalid_config: [400, 'The configuration is not valid; nothing was changed.'],
+  duplicate_reference: [409, 'A grant with this reference exists already.'],
+  duplicate_email: [409, 'An account with this email exists already.'],
+
+  // What it named.
+  not_found: [404, 'There is nothing at this method and path.'],
+  model_not_found: [404, 'There is no such model for this key.'],
+  account_not_found: [404, 'There is no such account.'],
+  key_not_found: [404, 'There is no such key.'],
+  upstream_not_found: [404, 'There is no such upstream.'],
+  client_not_found: [404, 'There is no such OAuth client.'],
+
+  // What went wrong on this side.
+  request_timeout: [504, 'The request took too long.'],
+  request_canceled: [499, 'The caller went away.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  database_unavailable: [503, 'The database cannot be reached at the moment. Try again shortly.'],
+  shutting_down: [503, 'This server is stopping. Try again shortly.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;
+
+/** What a caller is told. Its message is our own words and may be shown; the cause goes to the log only. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  /** Extra answer headers that belong to this one refusal. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: { message?: string; headers?: Record<string, string>; cause?: unknown } = {}) {
+    super(options.message ?? ERROR_TABLE[code][1], { cause: options.cause });
+    this.code = code;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return ERROR_TABLE[this.code][0];
+  }
+}
+
+export function errorStatus(code: ErrorCode): number {
+  return ERROR_TABLE[code][0];
+}
+
+const TYPE_OF_STATUS: Readonly<Record<number, ErrorType>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'invalid_request_error',
+  413: 'invalid_request_error',
+  425: 'invalid_request_error',
+  429: 'rate_limit_error',
+  431: 'invalid_request_error',
+  499: 'timeout_error',
+  500: 'server_error',
+  502: 'upstream_error',
+  503: 'server_error',
+  504: 'timeout_error',
+};
+
+export function errorType(code: ErrorCode): ErrorType {
+  return TYPE_OF_STATUS[errorStatus(code)] ?? 'server_error';
+}
+
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
+  rate_limited: 60,
+  too_many_concurrent_requests: 1,
+  identity_unavailable: 1,
+  precheck_failed: 1,
+  database_unavailable: 1,
+  shutting_down: 1,
+};
+
+/** Client libraries retry every 409 and would never retry a 425 unless told so. */
+const SHOULD_RETRY: Partial<Record<ErrorCode, boolean>> = {
+  insufficient_credits: false,
+  duplicate_reference: false,
+  duplicate_email: false,
+};
+
+/** The headers that go with a code on every route. */
+export function errorHeaders(code: ErrorCode): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (errorStatus(code) === 401) headers['www-authenticate'] = 'Bearer';
+  const seconds = RETRY_AFTER_SECONDS[code];
+  if (seconds !== undefined) headers['retry-after'] = String(seconds);
+  const retry = SHOULD_RETRY[code];
+  if (retry !== undefined) headers['x-should-retry'] = String(retry);
+  return headers;
+}
+
+export interface ErrorEnvelope {
+  readonly error: {
+    readonly message: string;
+    readonly type: ErrorType;
+    readonly code: ErrorCode;
+    readonly param: null;
+  };
+}
+
+export function errorEnvelope(code: ErrorCode, message: string = ERROR_TABLE[code][1]): ErrorEnvelope {
+  return { error: { message, type: errorType(code), code, param: null } };
+}

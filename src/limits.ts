@@ -1,0 +1,43 @@
+/** Every bound in the program, with its unit in its name. Those of the public contract are named in docs/errors.md. */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+// Requests.
+export const REQUEST_ID_CHARS_MAX = 128;
+export const CREDENTIAL_BYTES_MAX = 512;
+export const JSON_DEPTH_MAX = 64;
+export const HEADER_BYTES_MAX = 32 * KIB;
+export const HEADERS_TIMEOUT_MS = 30_000;
+export const ADMIN_BODY_BYTES_MAX = MIB;
+export const CONFIG_BODY_BYTES_MAX = 8 * MIB;
+export const PATH_PARAM_CHARS_MAX = 2048;
+
+// Callers.
+export const LIVE_KEYS_PER_ACCOUNT_MAX = 50;
+export const NAME_CHARS_MAX = 200;
+export const GROUPS_MAX = 50;
+export const RPM_MAX = 1_000_000;
+export const CONCURRENCY_MAX = 100_000;
+export const PUBLIC_LIST_RPM_PER_IP = 60;
+export const MODEL_ID_CHARS_MAX = 200;
+export const PAGE_SIZE_DEFAULT = 20;
+export const PAGE_SIZE_MAX = 100;
+
+// Caches and tables in memory.
+export const CALLER_CACHE_ENTRIES_MAX = 50_000;
+export const BUCKETS_MAX = 200_000;
+export const MODEL_LISTS_CACHED_MAX = 200;
+
+// Waits.
+export const DRAIN_TIMEOUT_MS = 30_000;
+export const DB_CONNECT_TIMEOUT_MS = 1_500;
+export const DB_STATEMENT_TIMEOUT_MS = 10_000;
+export const DB_LOCK_TIMEOUT_MS = 3_000;
+export const HEALTH_PROBE_TIMEOUT_MS = 1_000;
+export const HEALTH_CACHE_MS = 1_000;
+export const HEARTBEAT_EVERY_MS = 500;
+/** A process that has not heard its own heart for this long trusts nothing it has cached. */
+export const CACHE_LEASE_MS = 2_000;
+/** Peers not seen for this long are dead. */
+export const PEER_LEASE_MS = 10_000;
