@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { CACHE_LEASE_MS, HEARTBEAT_EVERY_MS, PEER_LEASE_MS } from '../limits.ts';
+import type { Logger } from '../log.ts';
+import { clientOptions, type Db, type DbAddress, type Queries } from './db.ts';
+
+/** What processes tell each other. */
+export type Topic = 'key' | 'account' | 'config' | 'clock';
+
+type Listener = (subject: string) => void;
+
+const PG_NOTIFY_NAME = 'tollgate';
+
+/**
+ * Tells every process of the deployment what has changed, through the database itself: LISTEN on a connection of its
+ * own, NOTIFY inside the transaction of the change.
+ *
+ * What a process caches may be used only while `fresh` holds. A beat is a round trip on the listening connection, and
+ * PostgreSQL delivers notifications in order on it, so after a beat that began at time t everything committed before
+ * t has been heard. A beat is trusted for CACHE_LEASE_MS; whoever waits that long after a commit (or has every live
+ * process's word for it, which is quicker) knows that nobody acts on the old state any more.
+ */
+export class Bus {
+  readonly processId: string;
+  readonly #db: Db;
+  readonly #address: DbAddress;
+  readonly #log: Logger;
+  readonly #listeners = new Map<Topic, Listener[]>();
+  readonly #waiting = new Map<string, (processId: string) => void>();
+  readonly #onLost: (() => void)[] = [];
+  #client: pg.Client | undefined;
+  #heardUntilMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+  #peers = 0;
+
+  constructor(db: Db, address: DbAddress, processId: string, log: Logger) {
+    this.#db = db;
+    this.#address = address;
+    this.processId = processId;
+    this.#log = log;
+  }
+
+  async start(): Promise<void> {
+    await this.#beat();
+    if (this.#client === undefined) throw new Error('The database does not accept a listener.');
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    const client = this.#client;
+    this.#client = undefined;
+    try {
+      await client?.query('delete from processes where id = $1', [this.processId]);
+      await client?.end();
+    } catch {
+      // The database is gone; the row expires by itself.
+    }
+  }
+
+  on(topic: Topic, listener: Listener): void {
+    this.#listeners.set(topic, [...(this.#listeners.get(topic) ?? []), listener]);
+  }
+
+  /** Called when announcements may have been missed: whatever was cached must be dropped. */
+  onLost(listener: () => void): void {
+    this.#onLost.push(listener);
+  }
+
+  /** Whether everything that was committed by CACHE_LEASE_MS ago has been heard. */
+  get fresh(): boolean {
+    return performance.now() < this.#heardUntilMs;
+  }
+
+  /** Other live processes of this deployment, as of the last beat. */
+  get peers(): number {
+    return this.#peers;
+  }
+
+  /** Becomes audible when the transaction commits. */
+  async announce(tx: Queries, topic: Topic, subject: string): Promise<void> {
+    await tx.rows('select pg_notify($1, $2)', [PG_NOTIFY_NAME, JSON.stringify([topic, subject])]);
+  }
+
+  /** After a commit: resolves once no process acts on what was cached before it. Never later than the lease. */
+  async heardByAll(): Promise<void> {
+    const word = randomUUID();
+    const lapsed = Promise.withResolvers<void>();
+    const timer = setTimeout(lapsed.resolve, CACHE_LEASE_MS);
+    try {
+      const missing = new Set(await this.#livePeers());
+      missing.add(this.processId);
+      const answered = Promise.withResolvers<void>();
+      this.#waiting.set(word, (processId) => {
+        missing.delete(processId);
+        if (missing.size === 0) answered.resolve();
+      });
+      await this.#notify(['ask', word]);
+      await Promise.race([answered.promise, lapsed.promise]);
+    } catch {
+      // The commit stands even if the database has gone since; the lease alone is enough.
+      await lapsed.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(word);
+    }
+  }
+
+  async #livePeers(): Promise<string[]> {
+    const rows = await this.#db.rows<{ id: string }>(
+      `select id from processes where id <> $1 and last_seen > clock_timestamp() - $2 * interval '1 millisecond'`,
+      [this.processId, CACHE_LEASE_MS * 2],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  async #notify(message: readonly string[]): Promise<void> {
+    await this.#db.rows('select pg_notify($1, $2)', [PG_NOTIFY_NAME, JSON.stringify(message)]);
+  }
+
+  async #beat(): Promise<void> {
+    const begunMs = performance.now();
+    try {
+      this.#client ??= await this.#connect();
+      await this.#sayAlive(this.#client);
+      this.#heardUntilMs = begunMs + CACHE_LEASE_MS;
+    } catch (error) {
+      this.#lose(error instanceof Error ? error.message : String(error));
+    }
+    if (!this.#stopped) this.#timer = setTimeout(() => void this.#beat(), HEARTBEAT_EVERY_MS).unref();
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({ ...clientOptions(this.#address), query_timeout: CACHE_LEASE_MS });
+    client.on('notification', (notification) => this.#hear(notification.payload ?? ''));
+    client.on('error', (error) => this.#lose(error.message, client));
+    client.on('end', () => this.#lose('the connection ended', client));
+    await client.connect();
+    await client.query(`listen ${PG_NOTIFY_NAME}`);
+    // Whatever happened while nobody listened was missed.
+    for (const listener of this.#onLost) listener();
+    return client;
+  }
+
+  async #sayAlive(client: pg.Client): Promise<void> {
+    const result = await client.query<{ peers: number }>({
+      name: 'alive',
+      text: `with alive as (
+          insert into processes (id, started_at, last_seen) values ($1, clock_timestamp(), clock_timestamp())
+          on conflict (id) do update set last_seen = excluded.last_seen
+        ), dead as (
+          delete from processes where last_seen < clock_timestamp() - $2 * interval '1 millisecond'
+        )
+        select count(*)::int as peers from processes
+        where id <> $1 and last_seen >= clock_timestamp() - $2 * interval '1 millisecond'`,
+      values: [this.processId, PEER_LEASE_MS],
+    });
+    this.#peers = result.rows[0]?.peers ?? 0;
+  }
+
+  #lose(reason: string, client: pg.Client | undefined = this.#client): void {
+    if (this.#stopped || client !== this.#client) return;
+    if (client !== undefined) {
+      this.#client = undefined;
+      this.#log.warn({ reason }, 'the database listener was lost; nothing is cached until it is back');
+      client.end().catch(() => undefined);
+    }
+    this.#heardUntilMs = 0;
+    for (const listener of this.#onLost) listener();
+  }
+
+  #hear(payload: string): void {
+    const [topic, subject = '', from = ''] = JSON.parse(payload) as [Topic | 'ask' | 'answer', string, string?];
+    if (topic === 'ask') {
+      this.#notify(['answer', subject, this.processId]).catch(() => undefined);
+    } else if (topic === 'answer') {
+      this.#waiting.get(subject)?.(from);
+    } else {
+      for (const listener of this.#listeners.get(topic) ?? []) listener(subject);
+    }
+  }
+}

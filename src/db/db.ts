@@ -1,0 +1,174 @@
+import pg from 'pg';
+import { DB_CONNECT_TIMEOUT_MS, DB_LOCK_TIMEOUT_MS, DB_STATEMENT_TIMEOUT_MS } from '../limits.ts';
+import type { Logger } from '../log.ts';
+
+/** Where the database is: one address, or the embedded server's socket. */
+export type DbAddress =
+  | { readonly url: string }
+  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
+
+/** What both a database and a transaction can do. Statements are constant texts with `$1` parameters. */
+export interface Queries {
+  rows<Row>(statement: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Runs a statement for its effect and tells how many rows it touched. */
+  run(statement: string, values?: readonly unknown[]): Promise<number>;
+}
+
+/** An open transaction. Only `Db.transaction` makes one, so a function that takes it cannot run outside. */
+export interface Tx extends Queries {
+  readonly inTransaction: true;
+  /** Runs a text of several statements, as migrations are. */
+  script(text: string): Promise<void>;
+}
+
+export interface Db extends Queries {
+  readonly inTransaction?: never;
+  /**
+   * Commits what `work` did, or rolls it back when it throws. May run `work` again after a deadlock, so it must do
+   * nothing but database work.
+   */
+  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** The database cannot be reached, is starting or stopping, is full, or did not answer in time. */
+export class DatabaseUnavailable extends Error {}
+
+const POOL_CONNECTIONS_MAX = 16;
+const DEADLOCK_ATTEMPTS_MAX = 4;
+
+export function openDb(address: DbAddress, log: Logger): Db {
+  const pool = new pg.Pool({
+    ...clientOptions(address),
+    max: POOL_CONNECTIONS_MAX,
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
+  });
+  // Without a listener the loss of an idle connection would end the process.
+  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection was lost'));
+  return {
+    rows: (statement, values) => translated(() => rowsOn(pool, statement, values)),
+    run: (statement, values) => translated(() => runOn(pool, statement, values)),
+    transaction: (work) => transactionOn(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+/** Also used by the listener, whose connection lives outside the pool. */
+export function clientOptions(address: DbAddress): pg.ClientConfig {
+  return {
+    ...('url' in address ? { connectionString: address.url } : address),
+    connectionTimeoutMillis: DB_CONNECT_TIMEOUT_MS,
+    statement_timeout: DB_STATEMENT_TIMEOUT_MS,
+    lock_timeout: DB_LOCK_TIMEOUT_MS,
+    // The server's own limit comes first; this one is for a server that has stopped answering at all.
+    query_timeout: DB_STATEMENT_TIMEOUT_MS + 1_000,
+    keepAlive: true,
+    application_name: 'tollgate',
+    types: { getTypeParser },
+  };
+}
+
+const INT8_OID = 20;
+
+/** Amounts are int8 and must never pass through a double. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
+  return oid === INT8_OID ? BigInt : pg.types.getTypeParser(oid, format);
+}
+
+type Connection = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>;
+
+async function rowsOn<Row>(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  const result = await connection.query({ name: nameOf(text), text, values: [...values] });
+  return result.rows as Row[];
+}
+
+async function runOn(connection: Connection, text: string, values: readonly unknown[] = []): Promise<number> {
+  const result = await connection.query({ name: nameOf(text), text, values: [...values] });
+  return result.rowCount ?? 0;
+}
+
+// Every statement is a constant of the program, so each is prepared once per connection under a short name.
+const names = new Map<string, string>();
+
+function nameOf(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = `s${names.size}`;
+    names.set(text, name);
+  }
+  return name;
+}
+
+async function transactionOn<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await translated(() => transactionOnce(pool, work));
+    } catch (error) {
+      if (attempt === DEADLOCK_ATTEMPTS_MAX || !isDeadlock(error)) throw error;
+    }
+  }
+}
+
+async function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work({
+      inTransaction: true,
+      rows: (statement, values) => rowsOn(client, statement, values),
+      run: (statement, values) => runOn(client, statement, values),
+      script: async (text) => {
+        await client.query(text);
+      },
+    });
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function translated<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUnavailable(error)) throw new DatabaseUnavailable('The database is not available.', { cause: error });
+    throw error;
+  }
+}
+
+function sqlState(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return (
+    sqlState(error) === '23505' && error instanceof Error && 'constraint' in error && error.constraint === constraint
+  );
+}
+
+function isDeadlock(error: unknown): boolean {
+  return ['40001', '40P01'].includes(sqlState(error));
+}
+
+// Connection exceptions, lack of resources (disk, memory, connections), operator intervention, a lock or statement
+// that timed out, and a server that has become read-only after a failover.
+const UNAVAILABLE_STATE = /^(08|53|57|58)|^(55P03|25006)$/;
+const UNAVAILABLE_SYSTEM_CODE = /^(ECONN|EPIPE|ENOENT|EACCES|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_)/;
+const UNAVAILABLE_MESSAGE =
+  /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable|^Client was closed/;
+
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const state = sqlState(error);
+  return (
+    UNAVAILABLE_STATE.test(state) || UNAVAILABLE_SYSTEM_CODE.test(state) || UNAVAILABLE_MESSAGE.test(error.message)
+  );
+}

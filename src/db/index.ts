@@ -1,0 +1,16 @@
+/**
+ * PostgreSQL: a pool, transactions, migrations, and the bus on which processes tell each other what changed.
+ * Hides the driver, prepared statements, retries after a deadlock, and which of the many failures mean
+ * "the database is away". SQL itself is written in each folder's store.ts.
+ */
+export { Bus, type Topic } from './bus.ts';
+export {
+  DatabaseUnavailable,
+  type Db,
+  type DbAddress,
+  isUniqueViolation,
+  openDb,
+  type Queries,
+  type Tx,
+} from './db.ts';
+export { MigrationError, migrate } from './migrate.ts';

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Db, Tx } from './db.ts';
+
+/** The database and this release do not fit together. The message says what to do. */
+export class MigrationError extends Error {}
+
+interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  readonly digest: string;
+}
+
+const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+// Any constant will do; all processes of all releases must use the same one.
+const ADVISORY_LOCK = 7_055_001;
+
+/**
+ * Brings the schema up to this release, one transaction per migration. Safe to call from many processes at once: the
+ * first does the work, the others wait for the lock and find nothing left to do.
+ */
+export async function migrate(db: Db, progress: (message: string) => void, folder: string = FOLDER): Promise<void> {
+  const migrations = await readMigrations(folder);
+  await db.transaction(async (tx) => {
+    await lock(tx);
+    await tx.run(`create table if not exists migrations (
+      number integer primary key, name text not null, digest text not null, applied_at timestamptz not null default now())`);
+  });
+  for (const migration of migrations) {
+    const applied = await db.transaction((tx) => applyOne(tx, migration));
+    if (applied) progress(`Migrated the database: ${migration.name}`);
+  }
+  await refuseNewer(db, migrations);
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => /^\d{4}_.*\.sql$/.test(file)).sort();
+  return Promise.all(
+    files.map(async (file, index) => {
+      const number = Number(file.slice(0, 4));
+      if (number !== index + 1)
+        throw new MigrationError(`Migration ${file} is out of order: number ${index + 1} is missing.`);
+      const text = await readFile(`${folder}/${file}`, 'utf8');
+      return { number, name: file.slice(0, -4), text, digest: createHash('sha256').update(text).digest('hex') };
+    }),
+  );
+}
+
+/** Held to the end of the transaction. */
+async function lock(tx: Tx): Promise<void> {
+  await tx.run(`set local lock_timeout = '60s'`);
+  await tx.run(`set local statement_timeout = '600s'`);
+  await tx.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+}
+
+async function applyOne(tx: Tx, migration: Migration): Promise<boolean> {
+  await lock(tx);
+  const [row] = await tx.rows<{ digest: string }>('select digest from migrations where number = $1', [
+    migration.number,
+  ]);
+  if (row !== undefined) {
+    if (row.digest === migration.digest) return false;
+    throw new MigrationError(
+      `The database holds another version of migration ${migration.name}. ` +
+        'Migrations are never edited: start the release that made this database, or use another database.',
+    );
+  }
+  await tx.script(migration.text);
+  await tx.run('insert into migrations (number, name, digest) values ($1, $2, $3)', [
+    migration.number,
+    migration.name,
+    migration.digest,
+  ]);
+  return true;
+}
+
+async function refuseNewer(db: Db, migrations: readonly Migration[]): Promise<void> {
+  const [newest] = await db.rows<{ number: number; name: string }>(
+    'select number, name from migrations order by number desc limit 1',
+  );
+  if (newest === undefined || newest.number <= migrations.length) return;
+  throw new MigrationError(
+    `The database was migrated by a newer release (${newest.name}); this one knows ${migrations.length} migrations. ` +
+      'Start the newer release.',
+  );
+}
