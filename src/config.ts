@@ -72,10 +72,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Throws ConfigError with every problem. */
 export function loadConfig(env: Environment): Config {
   const settings = new Settings(env);
-  const port = settings.integer('PORT', 8787, 1, 65_535);
+  const port = settings.integer('PORT', 8787, 0, 65_535);
   const host = settings.text('HOST', '127.0.0.1');
   const databaseUrl = settings.secret('DATABASE_URL');
-  const production = env['NODE_ENV'] === 'production';
+  const production = env.NODE_ENV === 'production';
   const config: Config = {
     port,
     host,

@@ -14,3 +14,4 @@ export {
   type Tx,
 } from './db.ts';
 export { MigrationError, migrate } from './migrate.ts';
+export { TestClock } from './test-clock.ts';

@@ -1,0 +1,98 @@
+import { type Actor, recordChange } from '../audit/index.ts';
+import type { Clock } from '../clock.ts';
+import { isUniqueViolation, type Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import type { AccountParts } from './parts.ts';
+import { hashPassword } from './password.ts';
+import { type Account, type AccountStatus, insertAccount, lockAccount, saveAccount } from './store.ts';
+
+export interface NewAccount {
+  readonly name: string;
+  readonly email?: string | undefined;
+  readonly password?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+}
+
+export async function createAccount(parts: AccountParts, by: Actor, input: NewAccount): Promise<Account> {
+  const passwordHash = input.password === undefined ? null : await hashPassword(input.password);
+  return refusingDuplicateEmail(() =>
+    parts.db.transaction((tx) => addAccount(tx, by, input, parts.clock, passwordHash)),
+  );
+}
+
+/** The same as part of a larger change. */
+export async function addAccount(
+  tx: Tx,
+  by: Actor,
+  input: NewAccount,
+  clock: Clock,
+  passwordHash: string | null = null,
+): Promise<Account> {
+  const account: Account = {
+    id: newId('acct'),
+    name: input.name,
+    email: input.email ?? null,
+    status: 'active',
+    groups: input.groups ?? ['default'],
+    rpm: null,
+    concurrency: null,
+    createdAt: clock.now(),
+  };
+  await insertAccount(tx, account, passwordHash);
+  const detail = { name: account.name, email: account.email, groups: account.groups };
+  await recordChange(tx, by, { at: account.createdAt, action: 'account.create', target: account.id, detail });
+  return account;
+}
+
+async function refusingDuplicateEmail<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, 'accounts_email')) throw new ApiError('duplicate_email', { cause: error });
+    throw error;
+  }
+}
+
+export interface AccountChange {
+  readonly name?: string | undefined;
+  readonly status?: AccountStatus | undefined;
+  readonly groups?: readonly string[] | undefined;
+  /** Null goes back to the deployment's default. */
+  readonly limits?:
+    | { readonly rpm?: number | null | undefined; readonly concurrency?: number | null | undefined }
+    | undefined;
+}
+
+/** Resolves when no process serves the account by its old state any more. */
+export async function updateAccount(
+  parts: AccountParts,
+  by: Actor,
+  id: string,
+  change: AccountChange,
+): Promise<Account> {
+  const account = await parts.db.transaction(async (tx) => {
+    const before = await lockAccount(tx, id);
+    if (before === undefined) throw new ApiError('account_not_found');
+    const after: Account = {
+      ...before,
+      name: change.name ?? before.name,
+      status: change.status ?? before.status,
+      groups: change.groups ?? before.groups,
+      rpm: change.limits?.rpm === undefined ? before.rpm : change.limits.rpm,
+      concurrency: change.limits?.concurrency === undefined ? before.concurrency : change.limits.concurrency,
+    };
+    const at = parts.clock.now();
+    await saveAccount(tx, after, at);
+    await recordChange(tx, by, {
+      at,
+      action: 'account.update',
+      target: id,
+      detail: JSON.parse(JSON.stringify(change)),
+    });
+    await parts.bus.announce(tx, 'account', id);
+    return after;
+  });
+  await parts.bus.heardByAll();
+  return account;
+}

@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import { DatabaseUnavailable } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { CALLER_CACHE_ENTRIES_MAX } from '../limits.ts';
+import { isApiKeyShape } from './api-key.ts';
+import type { AccountParts } from './parts.ts';
+import { findKeyHolder, type KeyHolder, saveLastUsed } from './store.ts';
+
+/** Somebody who proved who they are, and what they may use. */
+export interface Caller {
+  readonly accountId: string;
+  readonly keyId: string;
+  /** Routing groups, sorted. */
+  readonly groups: readonly string[];
+  /** Whose bucket and slots a request takes. */
+  readonly limitSubject: string;
+  /** Null takes the deployment's default. */
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+}
+
+/** Finds the caller of a key. Remembers callers only while the bus guarantees that a change would be heard. */
+export class Authenticator {
+  readonly #parts: AccountParts;
+  readonly #known = new Map<string, { holder: KeyHolder; caller: Caller }>();
+  readonly #lastUsedMs = new Map<string, number>();
+  // Counts everything heard, so that a row read before a change is not remembered after it.
+  #changes = 0;
+
+  constructor(parts: AccountParts) {
+    this.#parts = parts;
+    parts.bus.on('key', (id) => this.#forget((holder) => holder.keyId === id));
+    parts.bus.on('account', (id) => this.#forget((holder) => holder.accountId === id));
+    parts.bus.onLost(() => this.#forget(() => true));
+  }
+
+  /** Throws the ApiError that says why not. */
+  async authenticate(credential: string): Promise<Caller> {
+    if (!isApiKeyShape(credential)) throw new ApiError('invalid_api_key');
+    const digest = hash('sha256', credential, 'base64');
+    const { bus, clock } = this.#parts;
+    const known = (bus.fresh ? this.#known.get(digest) : undefined) ?? (await this.#lookUp(digest));
+    const nowMs = clock.nowMs();
+    refuseUnusable(known.holder, nowMs);
+    this.#lastUsedMs.set(known.caller.keyId, nowMs);
+    return known.caller;
+  }
+
+  async #lookUp(digest: string): Promise<{ holder: KeyHolder; caller: Caller }> {
+    const changesBefore = this.#changes;
+    const holder = await this.#findHolder(digest);
+    if (holder === undefined) throw new ApiError('invalid_api_key');
+    const found = { holder, caller: callerOf(holder) };
+    if (this.#changes === changesBefore) {
+      if (this.#known.size >= CALLER_CACHE_ENTRIES_MAX) this.#known.clear();
+      this.#known.set(digest, found);
+    }
+    return found;
+  }
+
+  async #findHolder(digest: string): Promise<KeyHolder | undefined> {
+    try {
+      return await findKeyHolder(this.#parts.db, Buffer.from(digest, 'base64'));
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw new ApiError('identity_unavailable', { cause: error });
+      throw error;
+    }
+  }
+
+  #forget(matches: (holder: KeyHolder) => boolean): void {
+    this.#changes++;
+    for (const [digest, { holder }] of this.#known) if (matches(holder)) this.#known.delete(digest);
+  }
+
+  /** Writes when each key was last used. Called by the clock now and then, and at the end. */
+  async saveLastUsed(): Promise<void> {
+    if (this.#lastUsedMs.size === 0) return;
+    const used = [...this.#lastUsedMs];
+    this.#lastUsedMs.clear();
+    await saveLastUsed(
+      this.#parts.db,
+      used.map(([id]) => id),
+      used.map(([, ms]) => new Date(ms)),
+    );
+  }
+}
+
+function refuseUnusable(holder: KeyHolder, nowMs: number): void {
+  if (holder.disabled) throw new ApiError('key_disabled');
+  if (holder.expiresAt !== null && holder.expiresAt.getTime() <= nowMs) throw new ApiError('key_expired');
+  if (holder.accountStatus === 'suspended') throw new ApiError('account_disabled');
+}
+
+function callerOf(holder: KeyHolder): Caller {
+  return {
+    accountId: holder.accountId,
+    keyId: holder.keyId,
+    groups: reach(holder.keyGroups, holder.accountGroups),
+    limitSubject: `key:${holder.keyId}`,
+    rpm: holder.rpm,
+    concurrency: holder.concurrency,
+  };
+}
+
+/** A key may narrow its account's groups and never widen them. */
+function reach(keyGroups: readonly string[] | null, accountGroups: readonly string[]): readonly string[] {
+  const groups = keyGroups === null ? accountGroups : keyGroups.filter((group) => accountGroups.includes(group));
+  return [...groups].sort();
+}

@@ -1,0 +1,112 @@
+import { type Actor, recordChange } from '../audit/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import { LIVE_KEYS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { apiKeyDigest, apiKeyPrefix, newApiKey } from './api-key.ts';
+import type { AccountParts } from './parts.ts';
+import {
+  type ApiKey,
+  type CreditLimitReset,
+  countLiveKeys,
+  insertKey,
+  lockAccount,
+  lockKey,
+  markKeyDeleted,
+  saveKey,
+} from './store.ts';
+
+/** What an operator or account holder decides about a key; null means no limit of its own. */
+export interface KeySettings {
+  readonly name: string;
+  readonly groups: readonly string[] | null;
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+  readonly creditLimit: bigint | null;
+  readonly creditLimitReset: CreditLimitReset | null;
+  readonly expiresAt: Date | null;
+}
+
+/** The key itself is in `secret`, this once and never again. */
+export interface NewKey {
+  readonly key: ApiKey;
+  readonly secret: string;
+}
+
+export async function createKey(
+  parts: AccountParts,
+  by: Actor,
+  accountId: string,
+  settings: KeySettings,
+): Promise<NewKey> {
+  return parts.db.transaction((tx) => addKey(tx, by, accountId, settings, parts.clock));
+}
+
+/** The same as part of a larger change. */
+export async function addKey(
+  tx: Tx,
+  by: Actor,
+  accountId: string,
+  settings: KeySettings,
+  clock: Clock,
+): Promise<NewKey> {
+  // The account's row is locked, so parallel creations are counted one after the other.
+  if ((await lockAccount(tx, accountId)) === undefined) throw new ApiError('account_not_found');
+  if ((await countLiveKeys(tx, accountId)) >= LIVE_KEYS_PER_ACCOUNT_MAX) throw new ApiError('key_limit_reached');
+  const secret = newApiKey();
+  const createdAt = clock.now();
+  const issued = { prefix: apiKeyPrefix(secret), disabled: false, lastUsedAt: null, createdAt };
+  const key: ApiKey = { ...settings, ...issued, id: newId('key'), accountId };
+  await insertKey(tx, key, apiKeyDigest(secret));
+  const detail = { account: accountId, name: key.name, prefix: key.prefix };
+  await recordChange(tx, by, { at: createdAt, action: 'key.create', target: key.id, detail });
+  return { key, secret };
+}
+
+export type KeyChange = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | undefined } & {
+  readonly disabled?: boolean | undefined;
+};
+
+/** Resolves when no process serves the key by its old state any more. */
+export async function updateKey(parts: AccountParts, by: Actor, id: string, change: KeyChange): Promise<ApiKey> {
+  return changeKey(parts, id, async (tx, before) => {
+    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    const after: ApiKey = { ...before, ...given };
+    await saveKey(tx, after);
+    await recordChange(tx, by, { at: parts.clock.now(), action: 'key.update', target: id, detail: plain(given) });
+    return after;
+  });
+}
+
+/** Resolves when no process accepts the key any more. */
+export async function deleteKey(parts: AccountParts, by: Actor, id: string): Promise<ApiKey> {
+  return changeKey(parts, id, async (tx, before) => {
+    const now = parts.clock.now();
+    await markKeyDeleted(tx, id, now);
+    await recordChange(tx, by, { at: now, action: 'key.delete', target: id, detail: { account: before.accountId } });
+    return before;
+  });
+}
+
+async function changeKey(
+  parts: AccountParts,
+  id: string,
+  work: (tx: Tx, before: ApiKey) => Promise<ApiKey>,
+): Promise<ApiKey> {
+  const key = await parts.db.transaction(async (tx) => {
+    const before = await lockKey(tx, id);
+    if (before === undefined) throw new ApiError('key_not_found');
+    const after = await work(tx, before);
+    await parts.bus.announce(tx, 'key', id);
+    return after;
+  });
+  await parts.bus.heardByAll();
+  return key;
+}
+
+/** Amounts are bigint inside; the audit row keeps them as text. */
+function plain(change: object): JsonObject {
+  return JSON.parse(JSON.stringify(change, (_name, value) => (typeof value === 'bigint' ? String(value) : value)));
+}

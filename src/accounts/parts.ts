@@ -1,0 +1,8 @@
+import type { Clock } from '../clock.ts';
+import type { Bus, Db } from '../db/index.ts';
+
+export interface AccountParts {
+  readonly db: Db;
+  readonly bus: Bus;
+  readonly clock: Clock;
+}

@@ -1,0 +1,192 @@
+import type { Db, Queries, Tx } from '../db/index.ts';
+
+export type AccountStatus = 'active' | 'suspended';
+export type CreditLimitReset = 'day' | 'week' | 'month';
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly status: AccountStatus;
+  readonly groups: readonly string[];
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+  readonly createdAt: Date;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly groups: readonly string[] | null;
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+  readonly creditLimit: bigint | null;
+  readonly creditLimitReset: CreditLimitReset | null;
+  readonly expiresAt: Date | null;
+  readonly disabled: boolean;
+  readonly lastUsedAt: Date | null;
+  readonly createdAt: Date;
+}
+
+/** What admission needs of a key and its account, in one row. */
+export interface KeyHolder {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly disabled: boolean;
+  readonly expiresAt: Date | null;
+  readonly accountStatus: AccountStatus;
+  readonly keyGroups: readonly string[] | null;
+  readonly accountGroups: readonly string[];
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+}
+
+/** Lists go from the newest down; the cursor is the last row already seen. */
+export interface Page {
+  readonly limit: number;
+  readonly after: string | undefined;
+}
+
+const ACCOUNT_COLUMNS = 'id, name, email, status, groups, rpm, concurrency, created_at as "createdAt"';
+const KEY_COLUMNS = `id, account_id as "accountId", name, prefix, groups, rpm, concurrency, credit_limit as "creditLimit",
+  credit_limit_reset as "creditLimitReset", expires_at as "expiresAt", disabled, last_used_at as "lastUsedAt",
+  created_at as "createdAt"`;
+
+export async function insertAccount(tx: Tx, account: Account, passwordHash: string | null): Promise<void> {
+  await tx.run(
+    `insert into accounts (id, name, email, password_hash, status, groups, rpm, concurrency, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+    [
+      account.id,
+      account.name,
+      account.email,
+      passwordHash,
+      account.status,
+      account.groups,
+      account.rpm,
+      account.concurrency,
+      account.createdAt,
+    ],
+  );
+}
+
+export async function findAccount(queries: Queries, id: string): Promise<Account | undefined> {
+  const [account] = await queries.rows<Account>(`select ${ACCOUNT_COLUMNS} from accounts where id = $1`, [id]);
+  return account;
+}
+
+/** Locks the account, so that what is counted of it stays true until the transaction ends. */
+export async function lockAccount(tx: Tx, id: string): Promise<Account | undefined> {
+  const [account] = await tx.rows<Account>(`select ${ACCOUNT_COLUMNS} from accounts where id = $1 for update`, [id]);
+  return account;
+}
+
+export async function listAccounts(db: Db, page: Page): Promise<Account[]> {
+  return db.rows<Account>(
+    `select ${ACCOUNT_COLUMNS} from accounts
+     where $2::text is null or (created_at, id) < (select created_at, id from accounts where id = $2)
+     order by created_at desc, id desc limit $1`,
+    [page.limit, page.after ?? null],
+  );
+}
+
+export async function saveAccount(tx: Tx, account: Account, now: Date): Promise<void> {
+  await tx.run(
+    `update accounts set name = $2, status = $3, groups = $4, rpm = $5, concurrency = $6, updated_at = $7 where id = $1`,
+    [account.id, account.name, account.status, account.groups, account.rpm, account.concurrency, now],
+  );
+}
+
+export async function countLiveKeys(tx: Tx, accountId: string): Promise<number> {
+  const [row] = await tx.rows<{ live: number }>(
+    'select count(*)::int as live from api_keys where account_id = $1 and deleted_at is null',
+    [accountId],
+  );
+  return row?.live ?? 0;
+}
+
+export async function insertKey(tx: Tx, key: ApiKey, digest: Buffer): Promise<void> {
+  await tx.run(
+    `insert into api_keys (id, account_id, name, digest, prefix, groups, rpm, concurrency, credit_limit,
+       credit_limit_reset, expires_at, disabled, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      key.id,
+      key.accountId,
+      key.name,
+      digest,
+      key.prefix,
+      key.groups,
+      key.rpm,
+      key.concurrency,
+      key.creditLimit,
+      key.creditLimitReset,
+      key.expiresAt,
+      key.disabled,
+      key.createdAt,
+    ],
+  );
+}
+
+export async function lockKey(tx: Tx, id: string): Promise<ApiKey | undefined> {
+  const [key] = await tx.rows<ApiKey>(
+    `select ${KEY_COLUMNS} from api_keys where id = $1 and deleted_at is null for update`,
+    [id],
+  );
+  return key;
+}
+
+export async function listKeys(db: Db, accountId: string, page: Page): Promise<ApiKey[]> {
+  return db.rows<ApiKey>(
+    `select ${KEY_COLUMNS} from api_keys
+     where account_id = $1 and deleted_at is null
+       and ($3::text is null or (created_at, id) < (select created_at, id from api_keys where id = $3))
+     order by created_at desc, id desc limit $2`,
+    [accountId, page.limit, page.after ?? null],
+  );
+}
+
+export async function saveKey(tx: Tx, key: ApiKey): Promise<void> {
+  await tx.run(
+    `update api_keys set name = $2, groups = $3, rpm = $4, concurrency = $5, credit_limit = $6, credit_limit_reset = $7,
+       expires_at = $8, disabled = $9
+     where id = $1 and deleted_at is null`,
+    [
+      key.id,
+      key.name,
+      key.groups,
+      key.rpm,
+      key.concurrency,
+      key.creditLimit,
+      key.creditLimitReset,
+      key.expiresAt,
+      key.disabled,
+    ],
+  );
+}
+
+export async function markKeyDeleted(tx: Tx, id: string, now: Date): Promise<boolean> {
+  const touched = await tx.run('update api_keys set deleted_at = $2 where id = $1 and deleted_at is null', [id, now]);
+  return touched > 0;
+}
+
+export async function findKeyHolder(db: Db, digest: Buffer): Promise<KeyHolder | undefined> {
+  const [holder] = await db.rows<KeyHolder>(
+    `select k.id as "keyId", k.account_id as "accountId", k.disabled, k.expires_at as "expiresAt",
+       a.status as "accountStatus", k.groups as "keyGroups", a.groups as "accountGroups", k.rpm, k.concurrency
+     from api_keys k join accounts a on a.id = k.account_id
+     where k.digest = $1 and k.deleted_at is null`,
+    [digest],
+  );
+  return holder;
+}
+
+export async function saveLastUsed(db: Db, keyIds: readonly string[], times: readonly Date[]): Promise<void> {
+  await db.run(
+    `update api_keys k set last_used_at = greatest(k.last_used_at, used.at)
+     from unnest($1::text[], $2::timestamptz[]) as used (id, at) where k.id = used.id`,
+    [keyIds, times],
+  );
+}

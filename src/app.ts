@@ -1,0 +1,154 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Authenticator } from './accounts/index.ts';
+import { applyAtStart, Catalogue, type CatalogueParts } from './catalogue/index.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Config, ConfigError, type Environment, type Secret } from './config.ts';
+import { BUILT_IN_CATALOGUE } from './configuration/index.ts';
+import { keptSecret, openDataFolder } from './data-folder.ts';
+import { Bus, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
+import { type FirstStart, makeDemoAccount } from './first-start.ts';
+import { createHttpServer, type HttpParts } from './http/index.ts';
+import { newId } from './ids.ts';
+import { DRAIN_TIMEOUT_MS, LAST_USED_SAVE_EVERY_MS } from './limits.ts';
+import type { Logger } from './log.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
+import { MemoryThrottle } from './throttle/index.ts';
+import { vendors } from './vendors/index.ts';
+import { VERSION } from './version.ts';
+
+export interface App {
+  /** Where it listens. */
+  readonly url: string;
+  /** Present when this start made the demo account. */
+  readonly firstStart: FirstStart | undefined;
+  /** Applies the configuration file again. Throws when it is not valid; then nothing has changed. */
+  reapplyFile(): Promise<void>;
+  /** Ends both edges in order, then the database. */
+  stop(timeoutMs?: number): Promise<void>;
+}
+
+export interface AppOptions {
+  readonly config: Config;
+  /** What `${NAME}` in a configuration file is taken from. */
+  readonly environment: Environment;
+  readonly log: Logger;
+  /** Short lines for a person who waits. */
+  progress(message: string): void;
+  /** Time by hand, in tests. */
+  readonly clock?: Clock;
+}
+
+/** Builds every part, top to bottom, and starts listening. What was started is stopped again when a later part fails. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    return await start(options, undo);
+  } catch (error) {
+    await unwind(undo);
+    throw error;
+  }
+}
+
+async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Promise<App> {
+  const { config, log, progress } = options;
+  const embedded = await openEmbedded(options);
+  if (embedded !== undefined) undo.push(() => embedded.stop());
+  const address = databaseAddress(config, embedded);
+  const db = openDb(address, log);
+  undo.push(() => db.close());
+  await migrate(db, progress);
+
+  const bus = new Bus(db, address, newId('proc'), log);
+  const testClock = config.testClock ? new TestClock(db, bus) : undefined;
+  await testClock?.load();
+  const clock = options.clock ?? testClock ?? systemClock;
+  const rootSecret = config.rootSecret ?? keptSecret(resolve(config.dataFolder), 'secret');
+  const shared: CatalogueParts = { db, bus, clock, log, rootSecret, environment: options.environment, vendors };
+  const catalogue = new Catalogue(shared);
+  const authenticator = new Authenticator({ db, bus, clock });
+  await bus.start();
+  undo.push(() => bus.stop());
+  await applyConfiguration(shared, config);
+  await catalogue.reload();
+  const firstStart = embedded === undefined ? undefined : await makeDemoAccount({ db, clock });
+
+  const parts: HttpParts = {
+    ...shared,
+    config,
+    adminToken: adminTokenOf(config),
+    authenticator,
+    catalogue,
+    throttle: new MemoryThrottle(clock),
+    testClock,
+    version: VERSION,
+  };
+  const saving = setInterval(() => void authenticator.saveLastUsed().catch(() => undefined), LAST_USED_SAVE_EVERY_MS);
+  undo.push(async () => {
+    clearInterval(saving);
+    await authenticator.saveLastUsed().catch(() => undefined);
+  });
+  const server = await createHttpServer(parts);
+  const url = await server.listen(config.port, config.host);
+  let drainTimeoutMs = DRAIN_TIMEOUT_MS;
+  undo.push(() => server.stop(drainTimeoutMs));
+  return {
+    url,
+    firstStart,
+    reapplyFile: async () => {
+      await applyConfiguration(shared, config);
+      await catalogue.reload();
+    },
+    stop: (timeoutMs = DRAIN_TIMEOUT_MS) => {
+      drainTimeoutMs = timeoutMs;
+      return unwind(undo);
+    },
+  };
+}
+
+/** The last started is the first stopped; one that fails to stop does not keep the others running. */
+async function unwind(undo: (() => Promise<unknown>)[]): Promise<void> {
+  for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step().catch(() => undefined);
+}
+
+async function openEmbedded({ config, log, progress }: AppOptions): Promise<EmbeddedPostgres | undefined> {
+  if (config.databaseUrl !== undefined) return undefined;
+  const folder = resolve(config.dataFolder);
+  openDataFolder(folder);
+  return startEmbeddedPostgres({ folder, log, progress });
+}
+
+function databaseAddress(config: Config, embedded: EmbeddedPostgres | undefined): DbAddress {
+  if (embedded !== undefined) return embedded.connection;
+  if (config.databaseUrl === undefined) throw new Error('there is no database');
+  return { url: config.databaseUrl.reveal() };
+}
+
+function adminTokenOf(config: Config): Secret {
+  return config.adminToken ?? keptSecret(resolve(config.dataFolder), 'admin-token');
+}
+
+async function applyConfiguration(parts: CatalogueParts, config: Config): Promise<void> {
+  const path = configurationPath(config);
+  if (path !== undefined) {
+    await applyAtStart(parts, { name: 'file', requestId: undefined }, 'file', readConfiguration(path));
+  } else if (config.production) {
+    parts.log.warn('No configuration file: the sandbox catalogue is not used with NODE_ENV=production');
+  } else {
+    await applyAtStart(parts, { name: 'start', requestId: undefined }, 'built-in', BUILT_IN_CATALOGUE);
+  }
+}
+
+/** The file that the settings name, else the one that lies there, else none. */
+export function configurationPath(config: Config): string | undefined {
+  return config.configFile ?? (existsSync('tollgate.yaml') ? 'tollgate.yaml' : undefined);
+}
+
+export function readConfiguration(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([`TOLLGATE_CONFIG names a file that cannot be read: ${reason}`]);
+  }
+}

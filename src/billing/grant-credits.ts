@@ -1,0 +1,29 @@
+import { type Actor, recordChange } from '../audit/index.ts';
+import { creditsToNumber, type MicroCredits } from '../credits.ts';
+import { type Grant, grant } from '../ledger/index.ts';
+import type { BillingParts } from './parts.ts';
+
+export interface GrantOrder {
+  readonly accountId: string;
+  readonly amount: MicroCredits;
+  readonly source: string;
+  /** Such as a payment's number: the same one is never granted twice. */
+  readonly reference: string | undefined;
+  readonly expiresAt: Date | undefined;
+}
+
+/** Gives an account credits. Throws `account_not_found` or `duplicate_reference`; then nothing has changed. */
+export async function grantCredits(parts: BillingParts, by: Actor, order: GrantOrder): Promise<Grant> {
+  const now = parts.clock.now();
+  return parts.db.transaction(async (tx) => {
+    const granted = await grant(tx, { ...order, now });
+    const detail = {
+      grant: granted.id,
+      credits: creditsToNumber(order.amount),
+      source: order.source,
+      reference: order.reference ?? null,
+    };
+    await recordChange(tx, by, { at: now, action: 'credits.grant', target: order.accountId, detail });
+    return granted;
+  });
+}

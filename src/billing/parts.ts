@@ -1,0 +1,7 @@
+import type { Clock } from '../clock.ts';
+import type { Db } from '../db/index.ts';
+
+export interface BillingParts {
+  readonly db: Db;
+  readonly clock: Clock;
+}

@@ -1,0 +1,138 @@
+import { createHash, createHmac } from 'node:crypto';
+import { type Actor, recordChange } from '../audit/index.ts';
+import {
+  type ConfigDocument,
+  type DocumentInForce,
+  diffDocuments,
+  maskDocument,
+  parseDocument,
+  resolveSecrets,
+} from '../configuration/index.ts';
+import type { Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { deriveKey, seal } from '../seal.ts';
+import { openSecrets } from './catalogue.ts';
+import type { CatalogueParts } from './parts.ts';
+
+import { publicContent } from './snapshot.ts';
+import {
+  type ConfigSource,
+  type ConfigVersion,
+  insertModels,
+  insertVersion,
+  lockConfig,
+  newestVersion,
+  newestVersionFrom,
+  savePublicList,
+} from './store.ts';
+
+// An audit row names the changes, not a whole catalogue that was replaced.
+const CHANGES_RECORDED_MAX = 200;
+
+export interface Applied {
+  readonly version: bigint;
+  readonly changes: readonly string[];
+}
+
+/**
+ * Puts a document in force, whole or not at all. Throws DocumentError with every problem; then nothing has changed.
+ * A document equal to the one in force changes nothing either.
+ */
+export async function applyDocument(parts: CatalogueParts, by: Actor, text: string): Promise<Applied> {
+  const document = parseDocument(text, parts.vendors);
+  return inTurn(parts, async (tx, current) => {
+    const { secrets } = resolveSecrets(document, parts.environment, current);
+    return save(parts, tx, by, { source: 'operator', document, secrets }, current);
+  });
+}
+
+/**
+ * The same for the file or the built-in catalogue at start. What the operator has changed since then through the
+ * routes stays in force until the file itself changes; the built-in one never replaces anything else.
+ */
+export async function applyAtStart(
+  parts: CatalogueParts,
+  by: Actor,
+  source: 'file' | 'built-in',
+  text: string,
+): Promise<Applied> {
+  const document = parseDocument(text, parts.vendors);
+  return inTurn(parts, async (tx, current) => {
+    const { secrets } = resolveSecrets(document, parts.environment, current);
+    const previous = await newestVersionFrom(tx, source);
+    const isKnown = previous?.digest === digestOf(parts, document, secrets);
+    const isOutranked = source === 'built-in' && current !== undefined && current.source !== 'built-in';
+    if (current !== undefined && (isKnown || isOutranked)) return { version: current.version, changes: [] };
+    return save(parts, tx, by, { source, document, secrets }, current);
+  });
+}
+
+export async function setUpstreamEnabled(
+  parts: CatalogueParts,
+  by: Actor,
+  id: string,
+  enabled: boolean,
+): Promise<Applied> {
+  return inTurn(parts, async (tx, current) => {
+    if (current?.document.upstreams.some((upstream) => upstream.id === id) !== true) {
+      throw new ApiError('upstream_not_found');
+    }
+    const { document: before, secrets } = current;
+    const upstreams = before.upstreams.map((upstream) => (upstream.id === id ? { ...upstream, enabled } : upstream));
+    return save(parts, tx, by, { source: 'operator', document: { ...before, upstreams }, secrets }, current);
+  });
+}
+
+type Current = ConfigVersion & DocumentInForce;
+
+/** One change after the other, each on top of what is really in force. */
+async function inTurn(
+  parts: CatalogueParts,
+  work: (tx: Tx, current: Current | undefined) => Promise<Applied>,
+): Promise<Applied> {
+  const applied = await parts.db.transaction(async (tx) => {
+    await lockConfig(tx);
+    const newest = await newestVersion(tx);
+    return work(tx, newest === undefined ? undefined : { ...newest, secrets: openSecrets(parts, newest) });
+  });
+  if (applied.changes.length > 0) await parts.bus.heardByAll();
+  return applied;
+}
+
+async function save(
+  parts: CatalogueParts,
+  tx: Tx,
+  by: Actor,
+  next: { source: ConfigSource; document: ConfigDocument; secrets: ReadonlyMap<string, string> },
+  current: Current | undefined,
+): Promise<Applied> {
+  const digest = digestOf(parts, next.document, next.secrets);
+  if (current?.digest === digest) return { version: current.version, changes: [] };
+  const document = maskDocument(next.document);
+  const changes = diffDocuments(current?.document ?? { upstreams: [], models: [] }, document);
+  const now = parts.clock.now();
+  const sealedSecrets = sealSecrets(parts, next.secrets);
+  const version = await insertVersion(tx, { source: next.source, document, sealedSecrets, digest, appliedAt: now });
+  await insertModels(
+    tx,
+    document.models.map((model) => model.id),
+    now,
+  );
+  const content = JSON.stringify(publicContent(document));
+  await savePublicList(tx, createHash('sha256').update(content).digest('hex'), now);
+  const detail = { source: next.source, changes: changes.slice(0, CHANGES_RECORDED_MAX), change_count: changes.length };
+  await recordChange(tx, by, { at: now, action: 'config.apply', target: `version ${version}`, detail });
+  await parts.bus.announce(tx, 'config', String(version));
+  return { version, changes };
+}
+
+/** Keyed, so that a stored digest tells nothing about the secrets in it. */
+function digestOf(parts: CatalogueParts, document: ConfigDocument, secrets: ReadonlyMap<string, string>): string {
+  const content = JSON.stringify([maskDocument(document), [...secrets].sort(([a], [b]) => (a < b ? -1 : 1))]);
+  return createHmac('sha256', deriveKey(parts.rootSecret, 'config digest')).update(content).digest('hex');
+}
+
+function sealSecrets(parts: CatalogueParts, secrets: ReadonlyMap<string, string>): Record<string, string> {
+  const key = deriveKey(parts.rootSecret, 'upstream secrets');
+  return Object.fromEntries([...secrets].map(([id, secret]) => [id, seal(key, id, secret)]));
+}

@@ -1,0 +1,9 @@
+/**
+ * What is sold and through which upstreams: every configuration that was in force, and the snapshot that this process
+ * answers from. Hides sealing of secrets, and how a new version reaches every process.
+ */
+export { applyAtStart, applyDocument, setUpstreamEnabled } from './apply.ts';
+export { Catalogue } from './catalogue.ts';
+export type { CatalogueParts } from './parts.ts';
+export { type ListedModel, PUBLIC_GROUP, type Snapshot } from './snapshot.ts';
+export { type ConfigVersion, listVersions } from './store.ts';

@@ -1,0 +1,11 @@
+/**
+ * The configuration document: upstreams and models as an operator writes them. Pure: text in, a checked document or
+ * every problem at once out. Hides YAML, the shape of each field, and the rules between fields.
+ */
+export { BUILT_IN_CATALOGUE } from './built-in.ts';
+export { diffDocuments } from './diff.ts';
+export { type ConfigDocument, type ConfigModel, type ConfigUpstream, parseDocument } from './document.ts';
+export { DocumentError } from './problems.ts';
+export { type DocumentInForce, maskDocument, resolveSecrets, unsetVariables } from './secrets.ts';
+export type { VendorTerms } from './vendor-terms.ts';
+export { ENDPOINTS, MODALITIES } from './vocabulary.ts';

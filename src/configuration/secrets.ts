@@ -1,0 +1,93 @@
+import type { Environment } from '../config.ts';
+import type { ConfigDocument, ConfigUpstream } from './document.ts';
+import { DocumentError, type DocumentProblem, pathText } from './problems.ts';
+import { variableOf } from './vendor-terms.ts';
+
+/** Stands for a key that is not shown. In a document being applied it means: keep the one in force. */
+export const MASKED_KEY = '********';
+
+/** A document that was applied, with the key of each upstream that has one. */
+export interface DocumentInForce {
+  readonly document: ConfigDocument;
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/**
+ * The key of each upstream, by the upstream's id: as written, from the environment, or the one in force. Throws
+ * DocumentError with every key that cannot be had.
+ */
+export function resolveSecrets(
+  document: ConfigDocument,
+  env: Environment,
+  current?: DocumentInForce,
+): { readonly secrets: ReadonlyMap<string, string> } {
+  const secrets = new Map<string, string>();
+  const problems: DocumentProblem[] = [];
+  for (const [index, upstream] of document.upstreams.entries()) {
+    const found = findSecret(upstream, env, current);
+    if (found.state === 'found') secrets.set(upstream.id, found.secret);
+    if (found.state === 'refused') {
+      problems.push({ path: pathText(['upstreams', index, 'api_key']), problem: found.problem });
+    }
+  }
+  if (problems.length > 0) throw new DocumentError(problems);
+  return { secrets };
+}
+
+/** The document as it may be shown. References to the environment stay as written: they are no secret. */
+export function maskDocument(document: ConfigDocument): ConfigDocument {
+  return { ...document, upstreams: document.upstreams.map(maskUpstream) };
+}
+
+function maskUpstream(upstream: ConfigUpstream): ConfigUpstream {
+  const { api_key } = upstream;
+  return api_key === undefined || variableOf(api_key) !== undefined ? upstream : { ...upstream, api_key: MASKED_KEY };
+}
+
+type Found =
+  | { readonly state: 'none' }
+  | { readonly state: 'found'; readonly secret: string }
+  | { readonly state: 'refused'; readonly problem: string };
+
+function findSecret(upstream: ConfigUpstream, env: Environment, current: DocumentInForce | undefined): Found {
+  const { api_key } = upstream;
+  if (api_key === undefined) return { state: 'none' };
+  if (api_key === MASKED_KEY) return secretInForce(upstream, current);
+  const variable = variableOf(api_key);
+  return variable === undefined ? { state: 'found', secret: api_key } : secretFromEnvironment(variable, env);
+}
+
+/** An address or vendor that changed would carry a stored key to where nobody who knows it has sent it. */
+function secretInForce(upstream: ConfigUpstream, current: DocumentInForce | undefined): Found {
+  const before = current?.document.upstreams.find(({ id }) => id === upstream.id);
+  const secret = current?.secrets.get(upstream.id);
+  if (before === undefined || secret === undefined) {
+    return refused(`no key of upstream ${upstream.id} is in force that could be kept; write the key itself`);
+  }
+  if (before.vendor !== upstream.vendor || before.base_url !== upstream.base_url) {
+    return refused('a key is kept only with the same vendor and base_url; write the key itself');
+  }
+  return { state: 'found', secret };
+}
+
+function secretFromEnvironment(variable: string, env: Environment): Found {
+  if (OWN_VARIABLES.test(variable)) return refused(`${variable} is the gateway's own and is not sent to an upstream`);
+  const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
+  if (value === undefined || value === '') return refused(`the environment variable ${variable} is not set`);
+  // It becomes a header, where a line break would begin another.
+  if (!/^[\x21-\x7e]+$/.test(value)) return refused(`${variable} holds more than printable ASCII without spaces`);
+  return { state: 'found', secret: value };
+}
+
+/** Case is ignored because it is on Windows. */
+const OWN_VARIABLES = /^(TOLLGATE_|AWS_|DATABASE_URL|REDIS_URL|PGPASS)/i;
+
+function refused(problem: string): Found {
+  return { state: 'refused', problem };
+}
+
+/** The variables that a document takes keys from and that this environment does not have. */
+export function unsetVariables(document: ConfigDocument, env: Environment): readonly string[] {
+  const names = document.upstreams.flatMap(({ api_key }) => variableOf(api_key ?? '') ?? []);
+  return [...new Set(names)].filter((name) => (env[name] ?? '') === '');
+}

@@ -1,0 +1,32 @@
+export const MODALITIES = ['image', 'video', 'chat', 'audio'] as const;
+export type Modality = (typeof MODALITIES)[number];
+
+/** Specification, "Model card": the fixed vocabulary of routes. */
+export const ENDPOINTS = [
+  'images',
+  'image_edits',
+  'videos',
+  'chat',
+  'native',
+  'audio_speech',
+  'transcriptions',
+  'audio_music',
+] as const;
+export type Endpoint = (typeof ENDPOINTS)[number];
+
+/** The request fields that hand over media, or ask for some beside the main output. */
+export const SLOTS = [
+  'reference_images',
+  'mask',
+  'first_frame',
+  'last_frame',
+  'input_reference',
+  'reference_videos',
+  'reference_audios',
+  'ref_video',
+  'generate_audio',
+] as const;
+export type Slot = (typeof SLOTS)[number];
+
+export const FORMATS = ['png', 'jpeg', 'webp', 'mp3', 'wav', 'pcm', 'opus', 'flac', 'aac', 'ogg'] as const;
+export type Format = (typeof FORMATS)[number];

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Secret } from './config.ts';
+import { randomBase62 } from './ids.ts';
+
+/** The folder cannot be used. The message says why and what to do. */
+export class DataFolderError extends Error {}
+
+export function openDataFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DataFolderError(`The data folder cannot be made: ${reason}. Choose another with TOLLGATE_DATA.`);
+  }
+}
+
+/** A secret that is made at the first start and kept in a file that only this user can read. */
+export function keptSecret(folder: string, name: string): Secret {
+  const path = join(folder, name);
+  return readSecret(path) ?? createSecret(path);
+}
+
+function readSecret(path: string): Secret | undefined {
+  try {
+    const text = readFileSync(path, 'utf8').trim();
+    if (text === '') throw new DataFolderError(`${path} is empty. Restore it, or delete it to have a new one made.`);
+    return new Secret(text);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (error instanceof DataFolderError) throw error;
+    throw new DataFolderError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+/** Appears whole or not at all, and two processes that start at once agree on one. */
+function createSecret(path: string): Secret {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, `${randomBase62(48)}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    linkSync(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
+      throw new DataFolderError(
+        `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
+      );
+    }
+  } finally {
+    removeQuietly(draft);
+  }
+  const created = readSecret(path);
+  if (created === undefined) throw new DataFolderError(`${path} vanished while it was being made.`);
+  return created;
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was never written.
+  }
+}

@@ -1,0 +1,77 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../accounts/index.ts';
+import { ApiError } from '../errors.ts';
+import { bearerOf, credentialOf } from './credential.ts';
+import type { HttpParts } from './parts.ts';
+import type { Contract } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by admission on routes of access `caller`. */
+    caller: Caller;
+  }
+}
+
+type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/**
+ * Everything that is decided before a body is read, in the order of faults: size by Content-Length, credential,
+ * account state, rate and slot.
+ */
+export function admit(parts: HttpParts, contract: Contract): Admission {
+  const identify = identifier(parts, contract);
+  const bytesMax = contract.body?.bytesMax;
+  if (bytesMax === undefined) return identify;
+  return async (request, reply) => {
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new ApiError('body_too_large');
+    await identify(request, reply);
+    refuseEncoded(request);
+  };
+}
+
+function identifier(parts: HttpParts, contract: Contract): Admission {
+  switch (contract.access) {
+    case 'public':
+      return async () => undefined;
+    case 'caller':
+      return callerAdmission(parts);
+    case 'operator':
+      return operatorAdmission(parts);
+  }
+}
+
+function callerAdmission({ authenticator, throttle, config }: HttpParts): Admission {
+  return async (request, reply) => {
+    const credential = credentialOf(request, config.partnerKeyHeader);
+    if (credential === undefined) throw new ApiError('missing_token');
+    const caller = await authenticator.authenticate(credential);
+    request.caller = caller;
+    const taken = await throttle.take(caller.limitSubject, {
+      rpm: caller.rpm ?? config.defaultRpm,
+      concurrency: caller.concurrency ?? config.defaultConcurrency,
+    });
+    if (taken.state === 'refused') throw new ApiError(taken.code);
+    // Emitted once, however the answer ends: sent, failed, or the caller gone.
+    reply.raw.once('close', taken.release);
+    if (reply.raw.destroyed) taken.release();
+  };
+}
+
+/** Anybody but the operator learns only that there is nothing here. */
+function operatorAdmission({ adminToken }: HttpParts): Admission {
+  const digestOf = (text: string) => createHash('sha256').update(text).digest();
+  const expected = digestOf(adminToken.reveal());
+  return async (request) => {
+    if (credentialOf(request, '') === undefined) throw new ApiError('missing_token');
+    const given = bearerOf(request.headers.authorization);
+    if (given === undefined || !timingSafeEqual(digestOf(given), expected)) throw new ApiError('not_found');
+  };
+}
+
+function refuseEncoded(request: FastifyRequest): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new ApiError('unsupported_content_encoding');
+  }
+}

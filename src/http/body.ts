@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors.ts';
+import { JsonError, type ParsedJson, parseJson } from '../json.ts';
+
+/** Bodies arrive as bytes whatever their declared type; each route then says what it takes. */
+export function takeBodiesAsBytes(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+/** A JSON object; a body without a content type is taken for one. */
+export function readJson(request: FastifyRequest): unknown {
+  const { value } = parseJsonBody(request);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ApiError('invalid_json');
+  return value;
+}
+
+function parseJsonBody(request: FastifyRequest): ParsedJson {
+  const type = mediaType(request);
+  if (type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
+    throw new ApiError('unsupported_content_type', { message: 'This route takes application/json.' });
+  }
+  try {
+    return parseJson(textOf(request));
+  } catch (error) {
+    if (error instanceof JsonError) throw new ApiError('invalid_json', { message: error.message, cause: error });
+    throw error;
+  }
+}
+
+export function readText(request: FastifyRequest, contentTypes: readonly string[]): string {
+  const type = mediaType(request);
+  if (type !== '' && !contentTypes.includes(type)) {
+    throw new ApiError('unsupported_content_type', { message: `This route takes ${contentTypes.join(', ')}.` });
+  }
+  return textOf(request);
+}
+
+function mediaType(request: FastifyRequest): string {
+  return (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(request: FastifyRequest): string {
+  if (!Buffer.isBuffer(request.body)) return '';
+  try {
+    return utf8.decode(request.body);
+  } catch (error) {
+    throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.', cause: error });
+  }
+}

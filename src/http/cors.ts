@@ -1,0 +1,29 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors.ts';
+
+/** Lets web pages of the operator's listed origins call the API with a key. Cookies are never involved. */
+export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
+  const listed = new Set(origins);
+  const isListed = (request: FastifyRequest) => listed.has(request.headers.origin ?? '');
+  server.addHook('onRequest', (request, reply, done) => {
+    if (isListed(request) && request.url.startsWith('/v1')) {
+      reply.header('access-control-allow-origin', request.headers.origin).header('vary', 'origin');
+      reply.header('access-control-expose-headers', 'x-request-id, retry-after, location');
+    }
+    done();
+  });
+  for (const url of ['/v1/*', '/v1beta/*']) {
+    server.options(url, (request, reply) => {
+      if (!isListed(request)) throw new ApiError('not_found');
+      return allowPreflight(request, reply);
+    });
+  }
+}
+
+function allowPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply
+    .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
+    .header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '')
+    .header('access-control-max-age', '600')
+    .send('');
+}

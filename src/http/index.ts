@@ -1,0 +1,6 @@
+/**
+ * The edge moved by callers: connections, requests, admission, routes, views, and the contract they are held to.
+ * The only folder that knows the web framework; nothing below it sees a request or a reply.
+ */
+export type { HttpParts } from './parts.ts';
+export { createHttpServer, type HttpServer } from './server.ts';

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { type ErrorCode, errorStatus } from '../errors.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { Access, Contract } from './route.ts';
+import { errorSchema } from './views.ts';
+
+/** The OpenAPI 3.1 document of the given routes: what they take and answer, and every code they can refuse with. */
+export function openApiDocument(contracts: readonly Contract[], version: string, serverUrl: string): JsonObject {
+  const components: Record<string, JsonValue> = {};
+  const toSchema = schemaWriter(components);
+  const paths: Record<string, Record<string, JsonValue>> = {};
+  for (const contract of contracts) {
+    const path = contract.path.replace('*}', '}');
+    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: operation(contract, toSchema) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Tollgate', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: serverUrl }],
+    paths,
+    components: { schemas: components, securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+const SECURITY_SCHEMES = {
+  key: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+  operator: { type: 'http', scheme: 'bearer', description: 'The admin token.' },
+};
+
+const SECURITY_OF_ACCESS: Readonly<Record<Access, JsonValue>> = {
+  public: [],
+  caller: [{ key: [] }],
+  operator: [{ operator: [] }],
+};
+
+type SchemaWriter = (schema: z.ZodType, io: 'input' | 'output') => JsonValue;
+
+/** Named schemas go to the components once; the others stay where they are used. */
+function schemaWriter(components: Record<string, JsonValue>): SchemaWriter {
+  return (schema, io) => {
+    const { $schema: _, $defs = {}, ...written } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+    const move = (value: unknown): JsonValue =>
+      JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
+    for (const [name, definition] of Object.entries($defs)) components[name] = move(definition);
+    const { id } = schema.meta() ?? {};
+    if (typeof id !== 'string') return move(written);
+    components[id] = move(written);
+    return { $ref: `#/components/schemas/${id}` };
+  };
+}
+
+function operation(contract: Contract, toSchema: SchemaWriter): JsonValue {
+  return {
+    summary: contract.summary,
+    operationId: operationId(contract),
+    security: SECURITY_OF_ACCESS[contract.access],
+    parameters: [...pathParameters(contract), ...queryParameters(contract, toSchema)],
+    ...requestBody(contract, toSchema),
+    responses: { ...answers(contract, toSchema), ...refusals(contract, toSchema) },
+  };
+}
+
+function operationId({ method, path }: Contract): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  return [method.toLowerCase(), ...words].join('_');
+}
+
+function pathParameters({ path }: Contract): JsonValue[] {
+  return [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters({ query }: Contract, toSchema: SchemaWriter): JsonValue[] {
+  if (!(query instanceof z.ZodObject)) return [];
+  return Object.entries(query.shape).map(([name, field]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: toSchema(field, 'input'),
+  }));
+}
+
+function requestBody({ body }: Contract, toSchema: SchemaWriter): JsonObject {
+  if (body === undefined) return {};
+  const content =
+    body.kind === 'json'
+      ? { 'application/json': { schema: toSchema(body.schema, 'input') } }
+      : Object.fromEntries(body.contentTypes.map((type) => [type, {}]));
+  return { requestBody: { required: true, content } };
+}
+
+function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
+  return Object.fromEntries(
+    Object.entries(contract.answers).map(([status, schema]) => [
+      status,
+      schema === null
+        ? { description: 'No body.' }
+        : { description: 'The answer.', content: { 'application/json': { schema: toSchema(schema, 'output') } } },
+    ]),
+  );
+}
+
+/** One entry per status, listing the codes that it can carry. */
+function refusals(contract: Contract, toSchema: SchemaWriter): JsonObject {
+  const codesOfStatus = Object.groupBy(codesOf(contract), (code) => String(errorStatus(code)));
+  const schema = toSchema(errorSchema, 'output');
+  return Object.fromEntries(
+    Object.entries(codesOfStatus)
+      .filter(([status]) => !Object.hasOwn(contract.answers, status))
+      .map(([status, codes = []]) => [
+        status,
+        {
+          description: codes.join(', '),
+          content: { 'application/json': { schema } },
+          'x-codes': codes,
+        },
+      ]),
+  );
+}
+
+const CODES_OF_ACCESS: Readonly<Record<Access, readonly ErrorCode[]>> = {
+  public: [],
+  caller: [
+    'missing_token',
+    'invalid_api_key',
+    'key_disabled',
+    'key_expired',
+    'account_disabled',
+    'rate_limited',
+    'too_many_concurrent_requests',
+    'identity_unavailable',
+  ],
+  operator: ['missing_token', 'not_found', 'database_unavailable'],
+};
+const CODES_OF_EVERY_ROUTE: readonly ErrorCode[] = ['malformed_request', 'internal_error', 'shutting_down'];
+const CODES_OF_BODY: readonly ErrorCode[] = [
+  'body_too_large',
+  'unsupported_content_encoding',
+  'unsupported_content_type',
+  'invalid_json',
+];
+
+function codesOf({ access, body, query, codes = [] }: Contract): ErrorCode[] {
+  return [
+    ...CODES_OF_EVERY_ROUTE,
+    ...CODES_OF_ACCESS[access],
+    ...(body === undefined ? [] : CODES_OF_BODY),
+    ...(query === undefined && body?.kind !== 'json' ? [] : (['invalid_parameter'] as const)),
+    ...codes,
+  ].filter((code, index, all) => all.indexOf(code) === index);
+}

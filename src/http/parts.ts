@@ -1,0 +1,18 @@
+import type { AccountParts, Authenticator } from '../accounts/index.ts';
+import type { Catalogue, CatalogueParts } from '../catalogue/index.ts';
+import type { Config, Secret } from '../config.ts';
+import type { TestClock } from '../db/index.ts';
+import type { Logger } from '../log.ts';
+import type { Throttle } from '../throttle/index.ts';
+
+export interface HttpParts extends AccountParts, CatalogueParts {
+  readonly config: Config;
+  readonly adminToken: Secret;
+  readonly authenticator: Authenticator;
+  readonly catalogue: Catalogue;
+  readonly throttle: Throttle;
+  readonly log: Logger;
+  /** Present when the operator may move time. */
+  readonly testClock: TestClock | undefined;
+  readonly version: string;
+}

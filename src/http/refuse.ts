@@ -1,0 +1,54 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../errors.ts';
+import { newId } from '../ids.ts';
+
+const LINGER_MS = 2_000;
+
+/** An answer before any route is known. The connection is closed after it. */
+export function refuse(response: ServerResponse, requestId: string, code: ErrorCode): void {
+  const body = Buffer.from(JSON.stringify(errorEnvelope(code)));
+  lingerBeforeClose(response.socket);
+  response.writeHead(errorStatus(code), {
+    ...errorHeaders(code),
+    'x-request-id': requestId,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+/** The same for what the parser could not even make a request of. */
+export function refuseSocket(socket: Socket, code: ErrorCode): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(errorEnvelope(code));
+  const head = [
+    `HTTP/1.1 ${errorStatus(code)} Refused`,
+    `X-Request-Id: ${newId('req')}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  lingerBeforeClose(socket);
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.destroySoon();
+}
+
+/**
+ * A socket closed while the other side is still sending is reset, and the reset can overtake the answer. So after the
+ * answer this side only stops sending, throws away what comes, and closes when the other side does, or after a while.
+ */
+export function lingerBeforeClose(socket: Socket | null): void {
+  if (socket === null) return;
+  socket.destroySoon = () => {
+    socket.end();
+    socket.resume();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('end', () => socket.destroy());
+    socket.once('close', () => clearTimeout(timer));
+  };
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Caller } from '../accounts/index.ts';
+import type { Actor } from '../audit/index.ts';
+import type { ErrorCode } from '../errors.ts';
+import { parseWith } from '../requests/index.ts';
+import { admit } from './admit.ts';
+import { readJson, readText } from './body.ts';
+import type { HttpParts } from './parts.ts';
+
+/** Who may use a route: anybody, a caller with a credential, or the operator with the admin token. */
+export type Access = 'public' | 'caller' | 'operator';
+
+/** What a route takes and answers. The OpenAPI document is made from these and from nothing else. */
+export interface Contract {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `{name}` for a segment; `{name*}` at the end takes the rest, slashes included. */
+  readonly path: string;
+  readonly summary: string;
+  readonly access: Access;
+  /** Answers HEAD as well. */
+  readonly head?: boolean;
+  /** Any web page may read the answer. */
+  readonly anyOrigin?: boolean;
+  readonly query?: z.ZodType;
+  readonly body?: RouteBody;
+  readonly answers: { readonly [status: number]: z.ZodType | null };
+  /** Codes beyond those that every route of its kind can answer. */
+  readonly codes?: readonly ErrorCode[];
+}
+
+export type RouteBody =
+  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly bytesMax: number }
+  | { readonly kind: 'text'; readonly contentTypes: readonly string[]; readonly bytesMax: number };
+
+/** What a route's function is given: everything checked and typed. */
+export interface RouteCall<Query, Body> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly query: Query;
+  readonly body: Body;
+  /** The path's `{name}` as sent, decoded. */
+  param(name: string): string;
+  /** Only on routes of access `caller`. */
+  readonly caller: Caller;
+  /** Only on routes of access `operator`: who is to be named in the audit. */
+  readonly actor: Actor;
+}
+
+/** The routes of one server and the contracts they were made from. */
+export class Routes {
+  readonly contracts: Contract[] = [];
+  readonly #server: FastifyInstance;
+  readonly #parts: HttpParts;
+
+  constructor(server: FastifyInstance, parts: HttpParts) {
+    this.#server = server;
+    this.#parts = parts;
+  }
+
+  add<const C extends Contract>(contract: C, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {
+    this.contracts.push(contract);
+    this.#server.route({
+      method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
+      url: contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1'),
+      bodyLimit: contract.body?.bytesMax ?? 1,
+      config: { access: contract.access },
+      onRequest: admit(this.#parts, contract),
+      handler: (request, reply) => {
+        if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
+        return run({
+          request,
+          reply,
+          query: (contract.query === undefined ? {} : parseWith(contract.query, request.query)) as QueryOf<C>,
+          body: bodyOf(contract, request) as BodyOf<C>,
+          param: (name) => paramOf(contract, request, name),
+          caller: request.caller,
+          actor: { name: 'operator', requestId: request.id },
+        });
+      },
+    });
+  }
+}
+
+type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : object;
+type BodyOf<C extends Contract> = C extends { body: { kind: 'json'; schema: infer S extends z.ZodType } }
+  ? z.output<S>
+  : C extends { body: { kind: 'text' } }
+    ? string
+    : undefined;
+
+function bodyOf(contract: Contract, request: FastifyRequest): unknown {
+  if (contract.body === undefined) return undefined;
+  if (contract.body.kind === 'text') return readText(request, contract.body.contentTypes);
+  return parseWith(contract.body.schema, readJson(request));
+}
+
+function paramOf(contract: Contract, request: FastifyRequest, name: string): string {
+  const params = request.params as Record<string, string | undefined>;
+  return params[contract.path.endsWith(`{${name}*}`) ? '*' : name] ?? '';
+}
+
+/** The wire shape of every list that pages. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({ object: z.literal('list'), data: z.array(item), has_more: z.boolean() });
+}
+
+/** Asks for one row more than wanted, to know whether there are more. */
+export async function page<Row, View>(
+  limit: number,
+  read: (limit: number) => Promise<readonly Row[]>,
+  view: (row: Row) => View,
+): Promise<{ object: 'list'; data: View[]; has_more: boolean }> {
+  const rows = await read(limit + 1);
+  return { object: 'list', data: rows.slice(0, limit).map(view), has_more: rows.length > limit };
+}

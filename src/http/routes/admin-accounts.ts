@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { createAccount, findAccount, listAccounts, updateAccount } from '../../accounts/index.ts';
+import { ApiError } from '../../errors.ts';
+import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
+import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../../requests/index.ts';
+import type { HttpParts } from '../parts.ts';
+import { listOf, page, type Routes } from '../route.ts';
+import { accountSchema, accountView } from '../views.ts';
+
+const EMAIL_CHARS_MAX = 254;
+const PASSWORD_CHARS_MIN = 10;
+const PASSWORD_CHARS_MAX = 256;
+
+const newAccount = z.strictObject({
+  name: nameField,
+  email: z.email().max(EMAIL_CHARS_MAX).nullish().transform(orUndefined),
+  password: z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX).nullish().transform(orUndefined),
+  groups: groupsField.nullish().transform(orUndefined),
+});
+
+const accountChange = z.strictObject({
+  name: nameField.optional(),
+  status: z.enum(['active', 'suspended']).optional(),
+  groups: groupsField.optional(),
+  limits: z
+    .strictObject({ rpm: rpmField.nullable().optional(), concurrency: concurrencyField.nullable().optional() })
+    .optional(),
+});
+
+export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/api/admin/accounts',
+      summary: 'Make an account',
+      access: 'operator',
+      body: { kind: 'json', schema: newAccount, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: accountSchema },
+      codes: ['duplicate_email'],
+    },
+    async ({ body, actor }) => accountView(await createAccount(parts, actor, body)),
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/accounts',
+      summary: 'All accounts, newest first',
+      access: 'operator',
+      query: pageQuery,
+      answers: { 200: listOf(accountSchema) },
+    },
+    ({ query }) => page(query.limit, (limit) => listAccounts(parts.db, { limit, after: query.after }), accountView),
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/accounts/{account_id}',
+      summary: 'One account',
+      access: 'operator',
+      answers: { 200: accountSchema },
+      codes: ['account_not_found'],
+    },
+    async ({ param }) => {
+      const account = await findAccount(parts.db, param('account_id'));
+      if (account === undefined) throw new ApiError('account_not_found');
+      return accountView(account);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'PATCH',
+      path: '/api/admin/accounts/{account_id}',
+      summary: 'Rename, suspend or reinstate an account, or change its groups and limits',
+      access: 'operator',
+      body: { kind: 'json', schema: accountChange, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: accountSchema },
+      codes: ['account_not_found'],
+    },
+    async ({ param, body, actor }) => accountView(await updateAccount(parts, actor, param('account_id'), body)),
+  );
+}
+
+function orUndefined<Value>(value: Value | null | undefined): Value | undefined {
+  return value ?? undefined;
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { createKey, deleteKey, findAccount, listKeys, updateKey } from '../../accounts/index.ts';
+import { ApiError } from '../../errors.ts';
+import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
+import {
+  concurrencyField,
+  creditsField,
+  groupsField,
+  momentField,
+  nameField,
+  pageQuery,
+  rpmField,
+} from '../../requests/index.ts';
+import type { HttpParts } from '../parts.ts';
+import { listOf, page, type Routes } from '../route.ts';
+import { keySchema, keyView, newKeySchema } from '../views.ts';
+
+const settings = {
+  groups: groupsField.nullable().optional(),
+  rpm: rpmField.nullable().optional(),
+  concurrency: concurrencyField.nullable().optional(),
+  credit_limit: creditsField.nullable().optional(),
+  credit_limit_reset: z.enum(['day', 'week', 'month']).nullable().optional(),
+  expires_at: momentField.nullable().optional(),
+};
+
+const newKey = z.strictObject({ name: nameField, ...settings });
+const keyChange = z.strictObject({ name: nameField.optional(), disabled: z.boolean().optional(), ...settings });
+const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('api_key'), deleted: z.literal(true) });
+
+export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/api/admin/accounts/{account_id}/keys',
+      summary: 'Make an API key; the answer is the only place that ever shows it',
+      access: 'operator',
+      body: { kind: 'json', schema: newKey, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: newKeySchema },
+      codes: ['account_not_found', 'key_limit_reached'],
+    },
+    async ({ param, body, actor, reply }) => {
+      const { key, secret } = await createKey(parts, actor, param('account_id'), {
+        name: body.name,
+        groups: body.groups ?? null,
+        rpm: body.rpm ?? null,
+        concurrency: body.concurrency ?? null,
+        creditLimit: body.credit_limit ?? null,
+        creditLimitReset: body.credit_limit_reset ?? null,
+        expiresAt: body.expires_at ?? null,
+      });
+      reply.header('cache-control', 'no-store');
+      return { ...keyView(key), key: secret };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/accounts/{account_id}/keys',
+      summary: 'The live keys of an account, newest first',
+      access: 'operator',
+      query: pageQuery,
+      answers: { 200: listOf(keySchema) },
+      codes: ['account_not_found'],
+    },
+    async ({ param, query }) => {
+      const accountId = param('account_id');
+      if ((await findAccount(parts.db, accountId)) === undefined) throw new ApiError('account_not_found');
+      return page(query.limit, (limit) => listKeys(parts.db, accountId, { limit, after: query.after }), keyView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'PATCH',
+      path: '/api/admin/keys/{key_id}',
+      summary: 'Disable or enable a key, or change its name and limits',
+      access: 'operator',
+      body: { kind: 'json', schema: keyChange, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: keySchema },
+      codes: ['key_not_found'],
+    },
+    async ({ param, body, actor }) => {
+      const { credit_limit, credit_limit_reset, expires_at, ...same } = body;
+      const change = {
+        ...same,
+        creditLimit: credit_limit,
+        creditLimitReset: credit_limit_reset,
+        expiresAt: expires_at,
+      };
+      return keyView(await updateKey(parts, actor, param('key_id'), change));
+    },
+  );
+
+  routes.add(
+    {
+      method: 'DELETE',
+      path: '/api/admin/keys/{key_id}',
+      summary: 'Delete a key; it is refused everywhere once this is answered',
+      access: 'operator',
+      answers: { 200: deletedSchema },
+      codes: ['key_not_found'],
+    },
+    async ({ param, actor }) => {
+      const key = await deleteKey(parts, actor, param('key_id'));
+      return { id: key.id, object: 'api_key', deleted: true };
+    },
+  );
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { openApiDocument } from '../openapi.ts';
+import type { HttpParts } from '../parts.ts';
+import { Rendered } from '../rendered.ts';
+import type { Routes } from '../route.ts';
+
+export function contractRoutes(routes: Routes, { version, config }: HttpParts): void {
+  let rendered: Rendered | undefined;
+  routes.add(
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This document',
+      access: 'public',
+      anyOrigin: true,
+      answers: { 200: z.record(z.string(), z.unknown()) },
+    },
+    ({ request, reply }) => {
+      // Made on first use, when every route is known.
+      rendered ??= new Rendered(openApiDocument(routes.contracts, version, config.publicUrl));
+      return rendered.send(request, reply);
+    },
+  );
+}

@@ -1,0 +1,66 @@
+import type { Catalogue, Snapshot } from '../../catalogue/index.ts';
+import { ApiError } from '../../errors.ts';
+import { MODEL_LISTS_CACHED_MAX } from '../../limits.ts';
+import type { HttpParts } from '../parts.ts';
+import { Rendered } from '../rendered.ts';
+import type { Routes } from '../route.ts';
+import { modelListSchema, modelSchema, modelView } from '../views.ts';
+
+export function modelRoutes(routes: Routes, { catalogue }: HttpParts): void {
+  const lists = new RenderedLists(catalogue);
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/v1/models',
+      summary: 'The models that this key can use, with their prices',
+      access: 'caller',
+      answers: { 200: modelListSchema },
+    },
+    ({ request, reply, caller }) => lists.of(caller.groups).send(request, reply),
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/v1/models/{model_id*}',
+      summary: 'One model; its id may contain slashes',
+      access: 'caller',
+      answers: { 200: modelSchema },
+      codes: ['model_not_found', 'not_found'],
+    },
+    ({ caller, param }) => {
+      const id = param('model_id');
+      if (id === '') throw new ApiError('not_found');
+      const model = catalogue.snapshot.find(id, caller.groups);
+      if (model === undefined) throw new ApiError('model_not_found');
+      return modelView(model);
+    },
+  );
+}
+
+/** One list per set of groups, made when first asked for and thrown away with the catalogue it was made from. */
+class RenderedLists {
+  readonly #catalogue: Catalogue;
+  readonly #lists = new Map<string, Rendered>();
+  #madeFrom: Snapshot | undefined;
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  of(groups: readonly string[]): Rendered {
+    const { snapshot } = this.#catalogue;
+    if (snapshot !== this.#madeFrom || this.#lists.size > MODEL_LISTS_CACHED_MAX) {
+      this.#lists.clear();
+      this.#madeFrom = snapshot;
+    }
+    const name = groups.join();
+    let list = this.#lists.get(name);
+    if (list === undefined) {
+      list = new Rendered({ object: 'list', data: snapshot.reachableFrom(groups).map(modelView) });
+      this.#lists.set(name, list);
+    }
+    return list;
+  }
+}

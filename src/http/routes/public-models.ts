@@ -1,0 +1,61 @@
+import { type ListedModel, PUBLIC_GROUP, type Snapshot } from '../../catalogue/index.ts';
+import { unixSeconds } from '../../clock.ts';
+import { ApiError } from '../../errors.ts';
+import { PUBLIC_LIST_RPM_PER_IP } from '../../limits.ts';
+import { unitOf } from '../../pricing/index.ts';
+import { clientAddress } from '../client-address.ts';
+import type { HttpParts } from '../parts.ts';
+import { matchesEtag, Rendered } from '../rendered.ts';
+import type { Routes } from '../route.ts';
+import { publicListSchema } from '../views.ts';
+
+export function publicModelRoutes(routes: Routes, { catalogue, throttle, config }: HttpParts): void {
+  const addressOf = clientAddress(config.trustedProxies);
+  let list = { madeFrom: catalogue.snapshot, rendered: render(catalogue.snapshot) };
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/hub/public/models',
+      summary: 'The public price list',
+      access: 'public',
+      head: true,
+      anyOrigin: true,
+      answers: { 200: publicListSchema, 304: null },
+      codes: ['rate_limited'],
+    },
+    async ({ request, reply }) => {
+      const allowance = { rpm: PUBLIC_LIST_RPM_PER_IP, concurrency: undefined };
+      const taken = await throttle.take(`address:${addressOf(request.raw)}`, allowance);
+      if (taken.state === 'refused') throw new ApiError(taken.code);
+      if (list.madeFrom !== catalogue.snapshot) {
+        list = { madeFrom: catalogue.snapshot, rendered: render(catalogue.snapshot) };
+      }
+      reply.header('etag', list.rendered.etag).header('cache-control', 'public, max-age=60');
+      if (matchesEtag(request.headers['if-none-match'], list.rendered.etag)) return reply.code(304).send();
+      return list.rendered.send(request, reply);
+    },
+  );
+}
+
+function render(snapshot: Snapshot): Rendered {
+  const models = snapshot.reachableFrom([PUBLIC_GROUP]);
+  const modalities: Record<string, number> = {};
+  for (const { modality } of models) modalities[modality] = (modalities[modality] ?? 0) + 1;
+  return new Rendered({
+    object: 'list',
+    count: models.length,
+    modalities,
+    updated_at: unixSeconds(snapshot.publicSince),
+    data: models.map(entry),
+  });
+}
+
+function entry(model: ListedModel) {
+  return {
+    name: model.id,
+    modality: model.modality,
+    endpoints: model.endpoints,
+    pricing: { ...model.pricing, unit: unitOf(model.pricing) },
+  };
+}

@@ -1,0 +1,134 @@
+import type { Server } from 'node:http';
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { DatabaseUnavailable } from '../db/index.ts';
+import { ApiError, type ErrorCode, errorEnvelope, errorHeaders } from '../errors.ts';
+import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
+import type { Logger } from '../log.ts';
+import { takeBodiesAsBytes } from './body.ts';
+import { allowOrigins } from './cors.ts';
+import { createGate } from './gate.ts';
+import type { HttpParts } from './parts.ts';
+import { lingerBeforeClose } from './refuse.ts';
+import { requestIdOf } from './request-id.ts';
+import { Routes } from './route.ts';
+import { accountAdminRoutes } from './routes/admin-accounts.ts';
+import { clockAdminRoutes } from './routes/admin-clock.ts';
+import { configAdminRoutes } from './routes/admin-config.ts';
+import { keyAdminRoutes } from './routes/admin-keys.ts';
+import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
+import { recordAdminRoutes } from './routes/admin-records.ts';
+import { contractRoutes } from './routes/contract.ts';
+import { healthRoutes } from './routes/health.ts';
+import { modelRoutes } from './routes/models.ts';
+import { publicModelRoutes } from './routes/public-models.ts';
+import { Stopping } from './stopping.ts';
+
+export interface HttpServer {
+  /** The address it listens on. */
+  listen(port: number, host: string): Promise<string>;
+  /** Refuses new requests, lets running ones end within `timeoutMs`, then closes every connection. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
+  const gate = Promise.withResolvers<Server>();
+  const server = Fastify({
+    serverFactory: (listener) => {
+      const created = createGate(listener);
+      gate.resolve(created);
+      return created;
+    },
+    genReqId: requestIdOf,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: PATH_PARAM_CHARS_MAX },
+    frameworkErrors: (_error, _request, reply) => sendError(reply, new ApiError('malformed_request')),
+  });
+  const stopping = new Stopping(await gate.promise);
+  takeBodiesAsBytes(server);
+  observeRequests(server, parts, stopping);
+  server.setErrorHandler((error: FastifyError, request, reply) => {
+    const told = apiErrorOf(error);
+    if (told.code === 'internal_error') parts.log.error({ request_id: request.id, err: error }, 'unexpected error');
+    return sendError(reply, told);
+  });
+  server.setNotFoundHandler((_request, reply) => sendError(reply, new ApiError('not_found')));
+  if (parts.config.corsOrigins.length > 0) allowOrigins(server, parts.config.corsOrigins);
+  addRoutes(new Routes(server, parts), parts, stopping);
+  return {
+    listen: (port, host) => server.listen({ port, host }),
+    stop: (timeoutMs) => stopping.stop(timeoutMs, () => server.close()),
+  };
+}
+
+function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
+  modelRoutes(routes, parts);
+  publicModelRoutes(routes, parts);
+  healthRoutes(routes, parts, stopping);
+  accountAdminRoutes(routes, parts);
+  keyAdminRoutes(routes, parts);
+  configAdminRoutes(routes, parts);
+  oauthClientAdminRoutes(routes, parts);
+  recordAdminRoutes(routes, parts);
+  clockAdminRoutes(routes, parts);
+  contractRoutes(routes, parts);
+}
+
+/** Every answer carries its request id, and every request leaves one line in the log. */
+function observeRequests(server: FastifyInstance, { log }: HttpParts, stopping: Stopping): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    const startedMs = performance.now();
+    reply.header('x-request-id', request.id);
+    reply.raw.once('close', () => logRequest(log, request, reply, performance.now() - startedMs));
+    done(stopping.refuses(request.url) ? new ApiError('shutting_down') : undefined);
+  });
+}
+
+function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, ms: number): void {
+  log.info({
+    request_id: request.id,
+    method: request.method,
+    // The pattern and not the address: a query may hold a credential.
+    route: request.routeOptions.url ?? null,
+    status: reply.raw.writableFinished ? reply.statusCode : 499,
+    ms: Math.round(ms * 100) / 100,
+    account: request.caller?.accountId,
+    key: request.caller?.keyId,
+    code: reply.errorCode,
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** The public code of an error answer, for the log. */
+    errorCode?: ErrorCode;
+  }
+}
+
+/** The only writer of the envelope on routed requests. */
+function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
+  reply.errorCode = error.code;
+  reply.code(error.status).headers({ ...errorHeaders(error.code), ...error.headers });
+  if (error.status === 413 || error.code === 'shutting_down') {
+    lingerBeforeClose(reply.raw.socket);
+    reply.header('connection', 'close');
+  }
+  return reply.send(errorEnvelope(error.code, error.message));
+}
+
+function apiErrorOf(error: Error & { readonly code?: string }): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof DatabaseUnavailable) return new ApiError('database_unavailable', { cause: error });
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('body_too_large', { cause: error });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('malformed_request', { cause: error });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('unsupported_content_type', { cause: error });
+    case 'ECONNRESET':
+    case 'ECONNABORTED':
+      return new ApiError('request_canceled', { cause: error });
+    default:
+      return new ApiError('internal_error', { cause: error });
+  }
+}

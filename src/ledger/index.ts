@@ -1,0 +1,7 @@
+/**
+ * Credits: grants, reservations, and the append-only entries from which every balance follows.
+ * Hides how grants are split and spent, how concurrent calls share one transaction, and how a dead process's
+ * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql.
+ */
+export { balanceOf, type Entry, grant, listEntries, listGrants } from './ledger.ts';
+export type { Balance, Grant } from './store.ts';

@@ -1,0 +1,89 @@
+import type { MicroCredits } from '../credits.ts';
+import type { Db, Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import {
+  type Balance,
+  type EntryType,
+  type Grant,
+  insertGrant,
+  type NewGrant,
+  type Page,
+  selectBalance,
+  selectEntries,
+  selectGrant,
+  selectGrants,
+} from './store.ts';
+
+/**
+ * Gives credits to an account; what it owes is paid from them first. Throws `duplicate_reference` when a grant with this
+ * reference exists, and leaves the transaction usable; throws `account_not_found`.
+ */
+export async function grant(tx: Tx, given: Omit<NewGrant, 'id'>): Promise<Grant> {
+  const id = newId('grant');
+  const answer = await insertGrant(tx, { ...given, id });
+  if (answer === 'unknown') throw new ApiError('account_not_found');
+  if (answer === 'duplicate') throw new ApiError('duplicate_reference');
+  const made = await selectGrant(tx, id);
+  if (made === undefined) throw new Error(`Grant ${id} was made and is not there.`);
+  return made;
+}
+
+export interface Entry {
+  readonly id: string;
+  readonly type: EntryType;
+  /** By how much the entry changed what is available. */
+  readonly amount: MicroCredits;
+  /** How much of it was spent for good. */
+  readonly charged: MicroCredits;
+  readonly balanceAfter: MicroCredits;
+  readonly createdAt: Date;
+  readonly grantIds: readonly string[];
+  readonly keyId: string | undefined;
+  readonly requestId: string | undefined;
+  readonly jobId: string | undefined;
+  readonly model: string | undefined;
+  readonly endpoint: string | undefined;
+}
+
+/** Newest first. Throws `invalid_parameter` when `after` is no entry of this account. */
+export async function listEntries(db: Db, accountId: string, page: Page): Promise<readonly Entry[]> {
+  const prefix = entryIdPrefix(accountId);
+  const rows = await selectEntries(db, accountId, entryNumber(prefix, page.after), page.limit);
+  return rows.map((row) => ({
+    id: prefix + row.number,
+    type: row.type,
+    amount: row.available,
+    charged: row.charged,
+    balanceAfter: row.balance,
+    createdAt: row.created_at,
+    grantIds: row.grant_ids,
+    keyId: row.key_id ?? undefined,
+    requestId: row.request_id ?? undefined,
+    jobId: row.job_id ?? undefined,
+    model: row.model ?? undefined,
+    endpoint: row.endpoint ?? undefined,
+  }));
+}
+
+/** Entries are numbered within their account, so that no caller learns how busy the others are. */
+function entryIdPrefix(accountId: string): string {
+  return `txn_${accountId.replace(/^acct_/, '')}_`;
+}
+
+function entryNumber(prefix: string, id: string | undefined): bigint | undefined {
+  if (id === undefined) return undefined;
+  const number = id.startsWith(prefix) ? id.slice(prefix.length) : '';
+  if (/^[1-9]\d{0,17}$/.test(number)) return BigInt(number);
+  throw new ApiError('invalid_parameter', { message: '"after" must be the id of a transaction of this account.' });
+}
+
+/** Newest first; an `after` that is no grant of this account gives nothing. */
+export function listGrants(db: Db, accountId: string, page: Page, now: Date): Promise<readonly Grant[]> {
+  return selectGrants(db, accountId, page, now);
+}
+
+/** Right at this very moment, also when grants have expired that no entry has lapsed yet. */
+export function balanceOf(db: Db, accountId: string, now: Date): Promise<Balance | undefined> {
+  return selectBalance(db, accountId, now);
+}

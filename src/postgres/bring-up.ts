@@ -1,0 +1,76 @@
+import type { ChildProcess } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Watch } from './ask.ts';
+import { findBinaries } from './binaries.ts';
+import { createCluster } from './cluster.ts';
+import { endOf, spawnAs } from './command.ts';
+import { hasCluster, openSocketFolder, type Places } from './folders.ts';
+import { chooseIdentity } from './identity.ts';
+import { settleLeftOver } from './left-over.ts';
+import { readLog, sizeOfLog, trimLog } from './server-log.ts';
+import { ATTEMPT_DELAYS_MS, IMMEDIATE_STOP_MS_MAX, serverArguments } from './settings.ts';
+import { endedError, PostgresStartError } from './start-error.ts';
+import { type Report, waitForAnswer } from './wait.ts';
+
+/** Extra settings of the server, by name. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** Returns once the server of these places answers: one that was there already, or a new one. */
+export async function bringUp(places: Places, settings: Settings, report: Report): Promise<Watch> {
+  for (const delayMs of ATTEMPT_DELAYS_MS) {
+    try {
+      return await attempt(places, settings, report);
+    } catch (error) {
+      if (!(error instanceof PostgresStartError) || !error.mayPass) throw error;
+      report.progress(`Trying again: ${error.message.split('\n', 1)[0]}`);
+    }
+    await sleep(delayMs, undefined, { signal: report.signal });
+  }
+  return attempt(places, settings, report);
+}
+
+async function attempt(places: Places, settings: Settings, report: Report): Promise<Watch> {
+  await openSocketFolder(places);
+  return (await settleLeftOver(places, report)) ?? (await launch(places, settings, report));
+}
+
+async function launch(places: Places, settings: Settings, report: Report): Promise<Watch> {
+  const binaries = await findBinaries(places.libraries);
+  const identity = await chooseIdentity(binaries, places);
+  if (!(await hasCluster(places))) {
+    report.progress(`Creating the database in ${places.cluster}`);
+    await createCluster(places, { identity, binaries }, report.signal);
+  }
+  report.progress(`Starting PostgreSQL as ${identity.name}`);
+  await trimLog(places.logFile);
+  await using log = await open(places.logFile, 'a', 0o600);
+  const command = [binaries.postgres, ...serverArguments(places.cluster, places.socketFolder, settings)];
+  const logBytes = await sizeOfLog(places.logFile);
+  const child = spawnAs(identity, binaries, command, log.fd);
+  return await waitForChild(child, places, { ...report, logBytes });
+}
+
+async function waitForChild(child: ChildProcess, places: Places, report: Report & { logBytes: number }) {
+  let failure: string | undefined;
+  const ended = endOf(child).then((reason) => {
+    failure = reason ?? 'it ended at once';
+  });
+  try {
+    const outcome = await waitForAnswer(places.socketFolder, () => failure === undefined, report);
+    if (outcome.state === 'ready') {
+      child.unref();
+      return outcome.watch;
+    }
+    const reason = outcome.state === 'stuck' ? outcome.reason : (failure ?? 'it ended');
+    const output = await readLog(places.logFile, report.logBytes);
+    const context = { folder: places.folder, output, mayPass: outcome.state === 'gone' };
+    throw await endedError(`PostgreSQL did not start: ${reason}.`, context);
+  } catch (error) {
+    child.kill('SIGQUIT');
+    const force = setTimeout(() => child.kill('SIGKILL'), IMMEDIATE_STOP_MS_MAX);
+    await ended;
+    clearTimeout(force);
+    throw error;
+  }
+}

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { type Decimal, decimalFromNumber, type MicroCredits } from '../credits.ts';
+import type { Pricing, PricingMode, TokenRung } from './pricing.ts';
+
+/** The most of each unit that one charge may count. With the schema's check of a price, no charge can overflow. */
+export const UNIT_MAX = {
+  images: 1000,
+  requests: 1000,
+  milliseconds: 24 * 60 * 60 * 1000,
+  characters: 10_000_000,
+  inputTokens: 100_000_000,
+  cachedTokens: 100_000_000,
+  outputTokens: 100_000_000,
+  reasoningTokens: 100_000_000,
+} as const;
+
+export type Unit = keyof typeof UNIT_MAX;
+
+/**
+ * The measured or asked-for amounts that a price multiplies, non-negative integers. Absent means zero, except that
+ * `requests` absent means one. Tokens are disjoint: `inputTokens` is without `cachedTokens`, `outputTokens` without
+ * `reasoningTokens`.
+ */
+export type Units = { readonly [unit in Unit]?: number | undefined };
+
+/** What of the request selects ratios. */
+export interface Selectors {
+  readonly size?: string | undefined;
+  readonly quality?: string | undefined;
+  readonly resolution?: string | undefined;
+  readonly generateAudio?: boolean | undefined;
+  readonly referenceVideo?: boolean | undefined;
+}
+
+/** Credits for `per` units, as the operator wrote them. */
+interface UnitRate {
+  readonly unit: Unit;
+  readonly rate: number;
+  readonly per: 1 | 1000;
+}
+
+interface ChosenRatio {
+  readonly map: 'size_ratio' | 'quality_ratio' | 'resolution_ratio' | 'flag_ratio';
+  readonly key: string;
+  readonly ratio: number;
+}
+
+/**
+ * A price with its ratios applied, as plain JSON, so that a reservation can keep it and a later change of the price
+ * cannot touch it. Every figure is an integer in decimal: micro-credits for one unit, times `divisor`.
+ */
+export interface FrozenPrice {
+  readonly mode: PricingMode;
+  /** Already inside the figures; kept for whoever asks why a charge is what it is. */
+  readonly ratios: readonly ChosenRatio[];
+  readonly divisor: string;
+  /** Charged once, whatever the units. */
+  readonly once: string;
+  readonly rates: readonly FrozenRate[];
+  /** Each replaces `rates` for prompts longer than its threshold; thresholds rise. */
+  readonly tiers: readonly FrozenTier[];
+}
+
+interface FrozenRate {
+  readonly unit: Unit;
+  readonly figure: string;
+}
+
+interface FrozenTier {
+  readonly minPromptTokens: number;
+  readonly rates: readonly FrozenRate[];
+}
+
+/** Some microseconds of work; where no request selects a ratio, one frozen price serves them all. */
+export function freezePrice(pricing: Pricing, selectors: Selectors): FrozenPrice {
+  const ratios = chooseRatios(pricing, selectors);
+  const ratio = product(ratios.map((chosen) => chosen.ratio));
+  const once = timesMicro(exact(onceCredits(pricing)));
+  const rates = exactRates(unitRates(pricing, undefined), ratio);
+  const tiers = (pricing.token_tiers ?? []).map((rung) => ({
+    minPromptTokens: rung.min_prompt_tokens,
+    rates: exactRates(unitRates(pricing, rung), ratio),
+  }));
+  const all = [rates, ...tiers.map((tier) => tier.rates)].flat();
+  const scale = Math.max(0, once.scale, ...all.map((rate) => rate.micro.scale));
+  return {
+    mode: pricing.mode,
+    ratios,
+    divisor: String(10n ** BigInt(scale)),
+    once: figureAt(once, scale),
+    rates: figuresAt(rates, scale),
+    tiers: tiers.map((tier) => ({ ...tier, rates: figuresAt(tier.rates, scale) })),
+  };
+}
+
+/**
+ * The charge for these units: summed exactly, then rounded half up once. Throws RangeError for a unit that is
+ * negative, not whole, or above UNIT_MAX.
+ */
+export function charge(price: FrozenPrice, units: Units): MicroCredits {
+  checkUnits(units);
+  const divisor = BigInt(price.divisor);
+  const promptTokens = promptTokensOf(units);
+  const tier = price.tiers.findLast(({ minPromptTokens }) => promptTokens > minPromptTokens);
+  let sum = BigInt(price.once);
+  for (const { unit, figure } of (tier ?? price).rates) {
+    const count = countOf(units, unit);
+    if (count > 0) sum += BigInt(figure) * BigInt(count);
+  }
+  return (sum + divisor / 2n) / divisor;
+}
+
+/** Why a charge is what it is: (sum of count / per × rate) × every ratio + once = total. Rates are as written. */
+export interface ChargeFactors {
+  readonly mode: PricingMode;
+  /** Credits charged once, which no ratio multiplies. */
+  readonly once: number;
+  readonly units: readonly (UnitRate & { readonly count: number })[];
+  readonly ratios: readonly ChosenRatio[];
+  readonly total: MicroCredits;
+}
+
+/** Throws as `charge` does. */
+export function chargeFactors(pricing: Pricing, selectors: Selectors, units: Units): ChargeFactors {
+  const price = freezePrice(pricing, selectors);
+  const total = charge(price, units);
+  const promptTokens = promptTokensOf(units);
+  const rung = pricing.token_tiers?.findLast(({ min_prompt_tokens }) => promptTokens > min_prompt_tokens);
+  const counted = unitRates(pricing, rung).map((rate) => ({ ...rate, count: countOf(units, rate.unit) }));
+  return {
+    mode: pricing.mode,
+    once: onceCredits(pricing),
+    units: counted.filter(({ count }) => count > 0),
+    ratios: price.ratios,
+    total,
+  };
+}
+
+/** What the price comes to with every unit at its bound and the largest ratios. */
+export function largestCharge(pricing: Pricing): MicroCredits {
+  const selectors: Selectors = {
+    size: keyOfLargest(pricing.size_ratio),
+    quality: keyOfLargest(pricing.quality_ratio),
+    resolution: keyOfLargest(pricing.resolution_ratio),
+    generateAudio: (pricing.flag_ratio?.generate_audio ?? 1) > 1,
+    referenceVideo: (pricing.flag_ratio?.reference_video ?? 1) > 1,
+  };
+  return charge(freezePrice(pricing, selectors), UNIT_MAX);
+}
+
+// A request that selects no key pays the plain rate, so only a ratio above 1 can be the largest.
+function keyOfLargest(ratios: Readonly<Record<string, number>> = {}): string | undefined {
+  const above = Object.entries(ratios).filter(([, ratio]) => ratio > 1);
+  return above.sort(([, left], [, right]) => right - left)[0]?.[0];
+}
+
+/**
+ * The four rates in force on a rung, or at the headline. On a rung, absent and 0 both mean the headline's rate;
+ * cached and reasoning tokens without a rate of their own cost what input and output cost there.
+ */
+export function tokenRates(pricing: Pricing, rung: TokenRung | undefined): Record<TokenRate, number> {
+  const { credits } = pricing;
+  const input = rung?.input_per_k || needed(credits.input_per_k);
+  const output = rung?.output_per_k || needed(credits.output_per_k);
+  return {
+    input_per_k: input,
+    cached_per_k: rung?.cached_per_k || (credits.cached_per_k ?? input),
+    output_per_k: output,
+    reasoning_per_k: rung?.reasoning_per_k || (credits.reasoning_per_k ?? output),
+  };
+}
+
+export type TokenRate = 'input_per_k' | 'cached_per_k' | 'output_per_k' | 'reasoning_per_k';
+
+function unitRates(pricing: Pricing, rung: TokenRung | undefined): readonly UnitRate[] {
+  const { mode, credits } = pricing;
+  switch (mode) {
+    case 'per_image':
+      return [{ unit: 'images', rate: needed(credits.base), per: 1 }];
+    case 'per_request':
+      return [{ unit: 'requests', rate: needed(credits.base), per: 1 }];
+    case 'per_k_char':
+      return [{ unit: 'characters', rate: needed(credits.base), per: 1000 }];
+    case 'per_second':
+    case 'per_audio_second':
+      return [{ unit: 'milliseconds', rate: needed(credits.per_second), per: 1000 }];
+    case 'per_token':
+      return tokenUnitRates(tokenRates(pricing, rung));
+  }
+}
+
+function tokenUnitRates(rates: Record<TokenRate, number>): readonly UnitRate[] {
+  return [
+    { unit: 'inputTokens', rate: rates.input_per_k, per: 1000 },
+    { unit: 'cachedTokens', rate: rates.cached_per_k, per: 1000 },
+    { unit: 'outputTokens', rate: rates.output_per_k, per: 1000 },
+    { unit: 'reasoningTokens', rate: rates.reasoning_per_k, per: 1000 },
+  ];
+}
+
+function onceCredits({ mode, credits }: Pricing): number {
+  return mode === 'per_second' || mode === 'per_audio_second' ? (credits.base ?? 0) : 0;
+}
+
+function needed(rate: number | undefined): number {
+  assert(rate !== undefined, 'the schema lets no price through without the rates of its mode');
+  return rate;
+}
+
+function chooseRatios(pricing: Pricing, selectors: Selectors): readonly ChosenRatio[] {
+  const asked = [
+    ['size_ratio', selectors.size],
+    ['quality_ratio', selectors.quality],
+    ['resolution_ratio', selectors.resolution],
+    ['flag_ratio', selectors.generateAudio ? 'generate_audio' : undefined],
+    ['flag_ratio', selectors.referenceVideo ? 'reference_video' : undefined],
+  ] as const;
+  return asked.flatMap(([map, key]) => {
+    const ratio = ratioAt(pricing[map], key);
+    return key === undefined || ratio === undefined ? [] : [{ map, key, ratio }];
+  });
+}
+
+// A caller may well ask for the size "constructor"; only the operator's own keys count.
+function ratioAt(ratios: Readonly<Record<string, number | undefined>> = {}, key = ''): number | undefined {
+  return Object.hasOwn(ratios, key) ? ratios[key] : undefined;
+}
+
+function checkUnits(units: Units): void {
+  for (const unit of UNIT_NAMES) {
+    const count = units[unit];
+    if (count === undefined) continue;
+    if (!Number.isInteger(count) || count < 0 || count > UNIT_MAX[unit]) {
+      throw new RangeError(`${unit} must be a whole number from 0 to ${UNIT_MAX[unit]}, not ${count}`);
+    }
+  }
+}
+
+const UNIT_NAMES = [
+  'images',
+  'requests',
+  'milliseconds',
+  'characters',
+  'inputTokens',
+  'cachedTokens',
+  'outputTokens',
+  'reasoningTokens',
+] as const satisfies readonly Unit[];
+
+function countOf(units: Units, unit: Unit): number {
+  return units[unit] ?? (unit === 'requests' ? 1 : 0);
+}
+
+function promptTokensOf(units: Units): number {
+  return (units.inputTokens ?? 0) + (units.cachedTokens ?? 0);
+}
+
+interface ExactRate {
+  readonly unit: Unit;
+  /** Micro-credits for one unit; its scale may be below zero. */
+  readonly micro: Decimal;
+}
+
+function exactRates(rates: readonly UnitRate[], ratio: Decimal): readonly ExactRate[] {
+  return rates.map(({ unit, rate, per }) => {
+    const { digits, scale } = timesMicro(times(exact(rate), ratio));
+    return { unit, micro: { digits, scale: per === 1000 ? scale + 3 : scale } };
+  });
+}
+
+function figuresAt(rates: readonly ExactRate[], scale: number): readonly FrozenRate[] {
+  return rates.map(({ unit, micro }) => ({ unit, figure: figureAt(micro, scale) }));
+}
+
+function figureAt(decimal: Decimal, scale: number): string {
+  return String(decimal.digits * 10n ** BigInt(scale - decimal.scale));
+}
+
+function exact(value: number): Decimal {
+  const decimal = decimalFromNumber(value, 9);
+  assert(decimal !== undefined, 'the schema lets no rate or ratio through with more than nine decimals');
+  return decimal;
+}
+
+function product(values: readonly number[]): Decimal {
+  return values.map(exact).reduce(times, { digits: 1n, scale: 0 });
+}
+
+function times(left: Decimal, right: Decimal): Decimal {
+  return { digits: left.digits * right.digits, scale: left.scale + right.scale };
+}
+
+function timesMicro({ digits, scale }: Decimal): Decimal {
+  return { digits, scale: scale - 6 };
+}

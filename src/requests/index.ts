@@ -1,0 +1,11 @@
+/** Wire JSON to typed requests: pure, checked once, never again. Each field carries its public code as its error. */
+export {
+  concurrencyField,
+  creditsField,
+  groupsField,
+  momentField,
+  nameField,
+  pageQuery,
+  rpmField,
+} from './fields.ts';
+export { parseWith } from './parse.ts';

@@ -1,0 +1,31 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { Secret } from './config.ts';
+
+/** What a derived key is for; one purpose's key tells nothing of another's. */
+export type KeyPurpose = 'upstream secrets' | 'config digest';
+
+export function deriveKey(rootSecret: Secret, purpose: KeyPurpose): Buffer {
+  return Buffer.from(hkdfSync('sha256', rootSecret.reveal(), 'tollgate', purpose, 32));
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** AES-256-GCM; `context` is bound to the text, so a sealed value moved to another place does not open. */
+export function seal(key: Buffer, context: string, text: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+}
+
+/** Throws when the key, the context or the text is not the one that was sealed. */
+export function unseal(key: Buffer, context: string, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64');
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(tag);
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+}

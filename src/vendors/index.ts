@@ -1,0 +1,20 @@
+/**
+ * Hides every foreign wire format: one folder each, and one line each in the list below.
+ * Nothing outside this folder knows a vendor by name.
+ */
+import { anthropic } from './anthropic/index.ts';
+import { assemblyai } from './assemblyai/index.ts';
+import { elevenlabs } from './elevenlabs/index.ts';
+import { fal } from './fal/index.ts';
+import { gemini } from './gemini/index.ts';
+import { openai } from './openai/index.ts';
+import { sandbox } from './sandbox/index.ts';
+import type { Vendor } from './vendor.ts';
+
+export type { Vendor } from './vendor.ts';
+
+export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai];
+
+export function findVendor(name: string): Vendor | undefined {
+  return vendors.find((vendor) => vendor.name === name);
+}

@@ -1,0 +1,4 @@
+import type { Vendor } from '../vendor.ts';
+
+/** Servers that only speak this format often run without a key. */
+export const openai: Vendor = { name: 'openai', address: 'versioned', apiKey: 'optional' };

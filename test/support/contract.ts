@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Answer } from './gateway.ts';
+
+interface Operation {
+  readonly responses: Record<
+    string,
+    { readonly content?: { readonly 'application/json': { readonly schema: object } }; readonly 'x-codes'?: string[] }
+  >;
+}
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+
+/** Holds every answer of a server to the OpenAPI document that the same server publishes. */
+export class ContractCheck {
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
+  readonly #document: OpenApi;
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  constructor(document: OpenApi) {
+    this.#document = document;
+    this.#ajv.addSchema({ ...document, $id: 'https://contract.test/openapi' });
+  }
+
+  check(method: string, url: string, answer: Answer): void {
+    assert.match(answer.headers['x-request-id'] ?? '', /^[\x20-\x7e]{1,128}$/, 'every answer carries a request id');
+    const limits = Object.keys(answer.headers).filter((name) => name.startsWith('x-ratelimit-'));
+    assert.deepEqual(limits, [], 'no answer carries a rate-limit header');
+    const found = this.#operationOf(method === 'HEAD' ? 'GET' : method, url);
+    if (found === undefined) {
+      assert.ok(
+        [400, 404, 503].includes(answer.status),
+        `${method} ${url} is not documented but answered ${answer.status}`,
+      );
+      this.#checkEnvelope(answer);
+      return;
+    }
+    const response = found.operation.responses[answer.status];
+    assert.ok(response, `${method} ${found.path} answered ${answer.status}, which is not documented: ${answer.text}`);
+    if (method === 'HEAD' || response.content === undefined) {
+      assert.equal(answer.text, '');
+      return;
+    }
+    assert.match(answer.headers['content-type'] ?? '', /^application\/json/);
+    this.#checkBody(`/paths/${pointer(found.path)}/${found.method}/responses/${answer.status}`, answer);
+    if (response['x-codes'] !== undefined) {
+      this.#checkEnvelope(answer);
+      const { code } = answer.json.error;
+      assert.ok(response['x-codes'].includes(code), `${method} ${found.path} answered the undocumented code ${code}`);
+    }
+  }
+
+  #checkBody(place: string, answer: Answer): void {
+    let validate = this.#validators.get(place);
+    if (validate === undefined) {
+      const $ref = `https://contract.test/openapi#${place}/content/application~1json/schema`;
+      validate = this.#ajv.compile({ $ref });
+      this.#validators.set(place, validate);
+    }
+    assert.ok(validate(answer.json), `${place}: ${JSON.stringify(validate.errors)} in ${answer.text}`);
+  }
+
+  #checkEnvelope(answer: Answer): void {
+    const { error, ...rest } = answer.json;
+    assert.deepEqual(rest, {});
+    assert.deepEqual(Object.keys(error), ['message', 'type', 'code', 'param']);
+    assert.equal(error.param, null);
+    assert.ok(ERROR_TYPES.has(error.type), `unknown error type ${error.type}`);
+    assert.match(error.code, /^[a-z0-9_]+$/);
+    assert.ok(error.message.length > 0);
+  }
+
+  #operationOf(method: string, url: string): { path: string; method: string; operation: Operation } | undefined {
+    const [given = ''] = url.split('?', 1);
+    const matches = Object.keys(this.#document.paths).filter((path) => matchesPath(path, given));
+    // The longest template is the most particular.
+    const path = matches.sort((a, b) => b.split('/').length - a.split('/').length)[0];
+    const operation = path === undefined ? undefined : this.#document.paths[path]?.[method.toLowerCase()];
+    return path === undefined || operation === undefined
+      ? undefined
+      : { path, method: method.toLowerCase(), operation };
+  }
+}
+
+const ERROR_TYPES = new Set([
+  'invalid_request_error',
+  'authentication_error',
+  'permission_error',
+  'not_found_error',
+  'rate_limit_error',
+  'insufficient_quota',
+  'upstream_error',
+  'timeout_error',
+  'server_error',
+]);
+
+function pointer(path: string): string {
+  return encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+/** Model ids may contain slashes; every other parameter is one segment. */
+function matchesPath(template: string, path: string): boolean {
+  const pattern = template
+    .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
+    .replace('{model_id}', '.*')
+    .replace(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^${pattern}$`).test(path);
+}

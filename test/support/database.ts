@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { type DbAddress, openDb } from '../../src/db/index.ts';
+
+interface Server {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly template: string;
+}
+
+export const silentLog = pino({ level: 'silent' });
+
+/** A database of its own, already migrated. */
+export interface TestDatabase {
+  readonly address: DbAddress & { readonly database: string };
+  /** The same as one address, as an operator would write it. */
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+export async function createDatabase(): Promise<TestDatabase> {
+  const { host, port, user, template } = sharedServer();
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const postgres = openDb({ host, port, user, database: 'postgres' }, silentLog);
+  await postgres.run(`create database ${name} template ${template}`);
+  return {
+    address: { host, port, user, database: name },
+    url: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+    drop: async () => {
+      await postgres.run(`drop database ${name} with (force)`);
+      await postgres.close();
+    },
+  };
+}
+
+function sharedServer(): Server {
+  const text = process.env.TEST_POSTGRES;
+  if (text === undefined) throw new Error('Run tests with "npm test" or "npm test -- FILE": they need its PostgreSQL.');
+  return JSON.parse(text);
+}

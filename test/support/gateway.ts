@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { Agent, request } from 'undici';
+import { type App, startApp } from '../../src/app.ts';
+import { type Environment, loadConfig } from '../../src/config.ts';
+import type { Logger } from '../../src/log.ts';
+import { ManualClock } from './clock.ts';
+import { ContractCheck } from './contract.ts';
+import { createDatabase, silentLog, type TestDatabase } from './database.ts';
+
+export const ADMIN_TOKEN = 'admin-token-of-the-tests';
+
+/** An answer as it came over the wire. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly json: any;
+}
+
+export interface CallOptions {
+  readonly key?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Buffer;
+}
+
+export interface GatewayOptions {
+  /** Settings beside those that every test has. */
+  readonly settings?: Environment;
+  /** What `${NAME}` in a configuration is taken from. */
+  readonly environment?: Environment;
+  readonly log?: Logger;
+  /** Another process on the same database. */
+  readonly database?: TestDatabase;
+  readonly clock?: ManualClock;
+}
+
+/** The whole program on a real port and a real database, with a clock moved by hand. */
+export class Gateway {
+  readonly url: string;
+  readonly clock: ManualClock;
+  readonly database: TestDatabase;
+  readonly #app: App;
+  readonly #ownsDatabase: boolean;
+  readonly #agent = new Agent();
+  #contract: ContractCheck | undefined;
+
+  private constructor(app: App, database: TestDatabase, clock: ManualClock, ownsDatabase: boolean) {
+    this.#app = app;
+    this.url = app.url;
+    this.database = database;
+    this.clock = clock;
+    this.#ownsDatabase = ownsDatabase;
+  }
+
+  static async start(options: GatewayOptions = {}): Promise<Gateway> {
+    const database = options.database ?? (await createDatabase());
+    const clock = options.clock ?? new ManualClock();
+    const config = loadConfig({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+      TOLLGATE_SECRET: 'root-secret-of-the-tests-0123456789abcdef',
+      ...options.settings,
+    });
+    const timed = config.testClock ? {} : { clock };
+    const app = await startApp({
+      config,
+      environment: options.environment ?? {},
+      log: options.log ?? silentLog,
+      progress: () => undefined,
+      ...timed,
+    });
+    const gateway = new Gateway(app, database, clock, options.database === undefined);
+    gateway.#contract = new ContractCheck((await gateway.#send('GET', '/openapi.json', {})).json);
+    return gateway;
+  }
+
+  /** Any request; its answer is held to the published contract. */
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const answer = await this.#send(method, path, options);
+    this.#contract?.check(method, path, answer);
+    return answer;
+  }
+
+  async admin(method: string, path: string, body?: unknown): Promise<Answer> {
+    return this.call(method, `/api/admin${path}`, { key: ADMIN_TOKEN, body });
+  }
+
+  /** A new account with one key. */
+  async newCaller(options: { groups?: string[]; key?: Record<string, unknown> } = {}): Promise<NewCaller> {
+    const account = await this.admin('POST', '/accounts', { name: 'Test', groups: options.groups });
+    assert.equal(account.status, 200, account.text);
+    const key = await this.admin('POST', `/accounts/${account.json.id}/keys`, { name: 'test', ...options.key });
+    assert.equal(key.status, 200, key.text);
+    return { accountId: account.json.id, keyId: key.json.id, key: key.json.key };
+  }
+
+  async putConfig(document: unknown): Promise<void> {
+    const answer = await this.admin('PUT', '/config', document);
+    assert.equal(answer.status, 200, answer.text);
+  }
+
+  async assertBooksBalance(): Promise<void> {
+    const books = await this.admin('GET', '/books');
+    assert.equal(books.json.balanced, true, books.text);
+  }
+
+  reapplyFile(): Promise<void> {
+    return this.#app.reapplyFile();
+  }
+
+  async stop(timeoutMs = 1000): Promise<void> {
+    await this.#agent.destroy();
+    await this.#app.stop(timeoutMs);
+    if (this.#ownsDatabase) await this.database.drop();
+  }
+
+  async #send(method: string, path: string, options: CallOptions): Promise<Answer> {
+    const headers: Record<string, string> = { ...options.headers };
+    if (options.key !== undefined) headers.authorization = `Bearer ${options.key}`;
+    const body = options.raw ?? (options.body === undefined ? null : JSON.stringify(options.body));
+    if (options.raw === undefined && body !== null) headers['content-type'] ??= 'application/json';
+    const response = await request(this.url + path, { method, headers, body, dispatcher: this.#agent });
+    const text = await response.body.text();
+    return { status: response.statusCode, headers: plainHeaders(response.headers), text, json: jsonOf(text) };
+  }
+}
+
+export interface NewCaller {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+function plainHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

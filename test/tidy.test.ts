@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { ERROR_TABLE, errorType } from '../src/errors.ts';
+import { vendors } from '../src/vendors/index.ts';
+
+// The house rules that a machine can check. docs/ARCHITECTURE.md says why they are as they are.
+
+const LEVELS: readonly (readonly string[])[] = [
+  ['(single files)'],
+  ['db', 'postgres', 'pricing', 'requests', 'throttle'],
+  ['audit', 'configuration'],
+  ['accounts', 'catalogue', 'ledger', 'vendors'],
+  ['billing'],
+  ['oauth'],
+  ['http'],
+  ['(program)'],
+];
+
+const PROGRAM_FILES = ['app.ts', 'config-commands.ts', 'first-start.ts', 'main.ts'];
+const FILE_LINES_MAX = 300;
+const FUNCTION_LINES_MAX = 70;
+const INDEX_EXPORTS_MAX = 15;
+const BANNED_WORDS = /provider|channel|manager|service|handler|helper|util|common|\bbase|info/i;
+
+const sources = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
+const textOf = (file: string) => readFileSync(file, 'utf8');
+
+test('every import goes to a lower level and through the folder’s index.ts', () => {
+  const faults = sources.flatMap((file) => importsOf(file).flatMap((target) => importFault(file, target)));
+  assert.deepEqual(faults, []);
+});
+
+test('every folder has its level, and every level its folders', () => {
+  const folders = [...new Set(sources.map(folderOf))].sort();
+  assert.deepEqual(folders, LEVELS.flat().sort());
+});
+
+test('no source file is longer than a person reads at a sitting', () => {
+  const long = sources.filter((file) => textOf(file).split('\n').length > FILE_LINES_MAX);
+  assert.deepEqual(long, []);
+});
+
+test('no function is longer than a screen', () => {
+  assert.deepEqual(sources.flatMap(longFunctions), []);
+});
+
+test('every index.ts is a short comment and at most fifteen named re-exports', () => {
+  for (const file of sources.filter((source) => basename(source) === 'index.ts' && source.split('/').length === 3)) {
+    const text = textOf(file);
+    const comment = /^\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? '';
+    const lines = comment.split('\n').length;
+    assert.ok(lines >= 1 && lines <= 10 && comment !== '', `${file} begins with a comment of at most eight lines`);
+    const names = [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = '']) =>
+      list.split(',').filter((name) => name.trim() !== '' && !name.includes('type ')),
+    );
+    assert.ok(names.length <= INDEX_EXPORTS_MAX, `${file} exports ${names.length} values`);
+  }
+});
+
+test('no file, type or function has a name that says nothing', () => {
+  const files = sources.filter((file) => BANNED_WORDS.test(basename(file)));
+  const names = sources.flatMap((file) =>
+    [...textOf(file).matchAll(/\b(?:function|class|interface|type) (\w+)/g)]
+      .map(([, name = '']) => `${file}: ${name}`)
+      .filter((name) => BANNED_WORDS.test(name.split(': ')[1] ?? '')),
+  );
+  assert.deepEqual([...files, ...names], []);
+});
+
+test('no vendor is named outside its folder', () => {
+  const names = vendors.map((vendor) => vendor.name).filter((name) => name !== 'sandbox');
+  const pattern = new RegExp(`\\b(${names.join('|')})\\b`, 'i');
+  const faults = sources.filter((file) => folderOf(file) !== 'vendors' && pattern.test(textOf(file)));
+  assert.deepEqual(faults, []);
+});
+
+test('a vendor imports no other vendor', () => {
+  const faults = sources
+    .filter((file) => /^src\/vendors\/[^/]+\//.test(file))
+    .filter((file) => importsOf(file).some((target) => isOtherVendor(file, target)));
+  assert.deepEqual(faults, []);
+});
+
+test('the code table equals docs/errors.md', () => {
+  const rows = [...textOf('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \| `(\w+)` \|/gm)];
+  const documented = rows.map(([, code, status, type]) => `${code} ${status} ${type}`).sort();
+  const codes = Object.keys(ERROR_TABLE) as (keyof typeof ERROR_TABLE)[];
+  const declared = codes.map((code) => `${code} ${ERROR_TABLE[code][0]} ${errorType(code)}`).sort();
+  assert.deepEqual(documented, declared);
+});
+
+test('settings are read in one place, and time comes from the clock', () => {
+  const readers = sources.filter(
+    (file) => textOf(file).includes('process.env') && !PROGRAM_FILES.includes(basename(file)),
+  );
+  assert.deepEqual(readers, []);
+  const clocks = sources.filter((file) => /Date\.now\(\)|new Date\(\)/.test(textOf(file)) && file !== 'src/clock.ts');
+  assert.deepEqual(clocks, []);
+});
+
+test('no tracked text names a machine’s own folders', () => {
+  const files = [...sources, ...globSync(['docs/**/*.md', 'test/**/*.ts', 'scripts/**/*', '*.md', 'migrations/*.sql'])];
+  const texts = files.filter((file) => /\.(ts|mjs|md|sql)$/.test(file));
+  const faults = texts.filter((file) => /(?<![\w.$}])\/(work|root|home)\/[a-z]/.test(textOf(file)));
+  assert.deepEqual(faults, []);
+});
+
+function folderOf(file: string): string {
+  const [, folder = '', ...rest] = file.split('/');
+  if (rest.length > 0) return folder;
+  return PROGRAM_FILES.includes(folder) ? '(program)' : '(single files)';
+}
+
+function levelOf(folder: string): number {
+  return LEVELS.findIndex((folders) => folders.includes(folder));
+}
+
+function importsOf(file: string): string[] {
+  const found = textOf(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
+  return [...found]
+    .map(([, path = '']) => normalize(join(dirname(file), path)))
+    .filter((path) => path.startsWith('src/'));
+}
+
+function importFault(file: string, target: string): string[] {
+  const [from, to] = [folderOf(file), folderOf(target)];
+  if (from === to) return [];
+  if (levelOf(to) >= levelOf(from)) return [`${file} imports ${target}, which is not on a lower level`];
+  const isThroughIndex = to.startsWith('(') || target === `src/${to}/index.ts`;
+  return isThroughIndex ? [] : [`${file} imports ${target} past its index.ts`];
+}
+
+function isOtherVendor(file: string, target: string): boolean {
+  const own = file.split('/')[2];
+  const [, folder, name, ...rest] = target.split('/');
+  return folder === 'vendors' && rest.length > 0 && name !== own && name !== 'wire';
+}
+
+/** Counts from a function's first line to the brace that closes it at the same indentation. */
+function longFunctions(file: string): string[] {
+  const lines = textOf(file).split('\n');
+  return lines.flatMap((line, start) => {
+    const opening = /^(\s*)(?:export )?(?:async )?(?:function (\w+)|(?:static |async |#)*(\w+)\([^)]*\)[^;]*\{$)/.exec(
+      line,
+    );
+    if (opening === null || !line.trimEnd().endsWith('{')) return [];
+    const end = lines.indexOf(`${opening[1]}}`, start);
+    const length = end - start + 1;
+    const name = opening[2] ?? opening[3];
+    // A list of routes is as long as it has routes.
+    return length > FUNCTION_LINES_MAX && name?.endsWith('Routes') !== true
+      ? [`${file}: ${name} (${length} lines)`]
+      : [];
+  });
+}
