@@ -59,9 +59,9 @@ create table config_versions (
   -- 'file', 'built-in' or 'operator'.
   source text not null,
   -- As written, with ${NAME} references; literal secrets are masked.
-  document jsonb not null,
+  document json not null,
   -- Upstream id to secret, each sealed with the deployment's root secret.
-  sealed_secrets jsonb not null,
+  sealed_secrets json not null,
   -- A keyed digest of document and secrets: equal means nothing changed.
   digest text not null,
   applied_at timestamptz not null
@@ -97,6 +97,6 @@ create table audit (
   actor text not null,
   action text not null,
   target text not null,
-  detail jsonb not null,
+  detail json not null,
   request_id text
 );

@@ -4,7 +4,7 @@ export type Logger = PinoLogger;
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** Lines wait for company up to this many bytes, or until the next flush: one system call then writes them all. */
-const BUFFER_BYTES = 16_384;
+const BUFFER_BYTES = 8_192;
 const FLUSH_EVERY_MS = 100;
 
 export interface LogOutput {

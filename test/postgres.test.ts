@@ -235,18 +235,18 @@ if (canMount()) {
   test('says that the disk is full when there is no room to start', async (t) => {
     const folder = smallDisk(t, '100m');
     await (await start(t, folder)).stop();
-    spawnSync('dd', ['if=/dev/zero', `of=${join(folder, 'filler')}`, 'bs=1M']);
+    assert.throws(() => writeFileSync(join(folder, 'filler'), Buffer.alloc(100 * 1024 * 1024)), /ENOSPC/);
     await assert.rejects(start(t, folder), startError(/is full[\s\S]*TOLLGATE_DATA/));
   });
 }
 
 function canMount(): boolean {
-  return IS_ROOT && spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'trial', '/mnt']).status === 0;
+  return IS_ROOT && works(['unshare', '--mount', 'mount', '-t', 'tmpfs', 'trial', '/mnt']);
 }
 
 function smallDisk(t: TestContext, size: string): string {
   const folder = workFolder(t);
-  assert.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'small', folder]).status, 0);
-  atEnd(t, () => spawnSync('umount', ['--lazy', folder]));
+  assert.ok(works(['mount', '-t', 'tmpfs', '-o', `size=${size},mode=700`, 'small', folder]));
+  atEnd(t, () => works(['umount', '--lazy', folder]));
   return folder;
 }

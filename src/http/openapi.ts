@@ -42,10 +42,7 @@ function schemaWriter(components: Record<string, JsonValue>): SchemaWriter {
     const move = (value: unknown): JsonValue =>
       JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
     for (const [name, definition] of Object.entries($defs)) components[name] = move(definition);
-    const { id } = schema.meta() ?? {};
-    if (typeof id !== 'string') return move(written);
-    components[id] = move(written);
-    return { $ref: `#/components/schemas/${id}` };
+    return move(written);
   };
 }
 

@@ -60,9 +60,12 @@ export class Routes {
 
   add<const C extends Contract>(contract: C, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {
     this.contracts.push(contract);
+    const url = contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
+    // The rest of a path is something: without it there is no such route.
+    if (url.endsWith('/*')) this.#server.get(url.slice(0, -1), (_request, reply) => reply.callNotFound());
     this.#server.route({
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
-      url: contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1'),
+      url,
       bodyLimit: contract.body?.bytesMax ?? 1,
       config: { access: contract.access },
       onRequest: admit(this.#parts, contract),

@@ -3,5 +3,8 @@
  * Hides how grants are split and spent, how concurrent calls share one transaction, and how a dead process's
  * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql.
  */
-export { balanceOf, type Entry, grant, listEntries, listGrants } from './ledger.ts';
-export type { Balance, Grant } from './store.ts';
+export { LedgerBatch } from './batch.ts';
+export { books } from './books.ts';
+export { endAbandoned, extendLeases, lapseExpired, recordKnown } from './leases.ts';
+export { balanceOf, type Entry, grant, listEntries, listGrants, refund, reserve, settle } from './ledger.ts';
+export type { Grant, NewReservation } from './store.ts';

@@ -2,13 +2,18 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { type Admission, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
 import {
   type Balance,
   type EntryType,
   type Grant,
   insertGrant,
+  type Lease,
+  type NewEnding,
   type NewGrant,
+  type NewReservation,
   type Page,
+  runLedger,
   selectBalance,
   selectEntries,
   selectGrant,
@@ -27,6 +32,40 @@ export async function grant(tx: Tx, given: Omit<NewGrant, 'id'>): Promise<Grant>
   const made = await selectGrant(tx, id);
   if (made === undefined) throw new Error(`Grant ${id} was made and is not there.`);
   return made;
+}
+
+/**
+ * Holds credits, taken from the grants in spending order. The caller makes the id, so a repeat (after a lost answer, say)
+ * finds the reservation and gets the same answer. With a lease, the reservation is ended for its owner if that dies.
+ */
+export async function reserve(tx: Tx, asked: NewReservation, now: Date, lease?: Lease): Promise<Admission> {
+  const run = { now, patience: 'wait', endings: [], reservations: [checked(asked)], lease } as const;
+  const { reserved } = await runLedger(tx, run);
+  return toAdmission(reserved[0], asked.id);
+}
+
+/**
+ * Takes the real cost and returns the rest to the same grants. What the reservation does not cover is a second charge,
+ * which may take the balance below zero. On a reservation that has ended it changes nothing and tells how it ended.
+ */
+export function settle(tx: Tx, id: string, actual: MicroCredits, now: Date, units?: string): Promise<Ending> {
+  return end(tx, checkedEnding({ id, actual, units }), now);
+}
+
+/** Returns everything to the same grants. On a reservation that has ended it changes nothing and tells how it ended. */
+export function refund(tx: Tx, id: string, now: Date): Promise<Ending> {
+  return end(tx, { id, actual: undefined, units: undefined }, now);
+}
+
+async function end(tx: Tx, ending: NewEnding, now: Date): Promise<Ending> {
+  const { ended } = await runLedger(tx, {
+    now,
+    patience: 'wait',
+    endings: [ending],
+    reservations: [],
+    lease: undefined,
+  });
+  return toEnding(ended[0], ending.id);
 }
 
 export interface Entry {

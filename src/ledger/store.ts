@@ -220,3 +220,47 @@ export async function runLedger(queries: Queries, run: LedgerRun): Promise<Ledge
 }
 
 const RUN = `select ledger_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) as answers`;
+
+/** What is owed even if the caller's process dies now; it only grows, and only while the reservation is open. */
+export function updateKnown(queries: Queries, reservationId: string, known: MicroCredits): Promise<number> {
+  return queries.run(`update reservations set known = $2 where id = $1 and state = 'open' and known < $2`, [
+    reservationId,
+    known,
+  ]);
+}
+
+export function upsertOwner(queries: Queries, lease: Lease): Promise<number> {
+  return queries.run(
+    `insert into reservation_owners as owner (process_id, lease_until) values ($1, $2)
+     on conflict (process_id) do update set lease_until = greatest(owner.lease_until, excluded.lease_until)`,
+    [lease.owner, lease.until],
+  );
+}
+
+export interface Abandoned {
+  readonly id: string;
+  readonly known: MicroCredits;
+}
+
+export function selectAbandoned(queries: Queries, now: Date, limit: number): Promise<readonly Abandoned[]> {
+  return queries.rows<Abandoned>(
+    `select id, known from reservations left join reservation_owners owner on process_id = reservations.owner
+     where state = 'open' and reservations.lease_until <= $1 and coalesce(owner.lease_until <= $1, true)
+     order by reservations.lease_until limit $2`,
+    [now, limit],
+  );
+}
+
+/** Processes that are long gone and answer for nothing. */
+export function deleteOwners(queries: Queries, before: Date): Promise<number> {
+  return queries.run('delete from reservation_owners where lease_until < $1', [before]);
+}
+
+/** Moves what expired grants of up to `accountsMax` accounts still hold; tells how many accounts it did. */
+export async function lapseSome(queries: Queries, now: Date, accountsMax: number): Promise<number> {
+  const [row] = await queries.rows<{ accounts: number }>('select ledger_lapse_some($1, $2) as accounts', [
+    now,
+    accountsMax,
+  ]);
+  return row?.accounts ?? 0;
+}

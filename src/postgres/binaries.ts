@@ -1,13 +1,13 @@
 import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostgresStartError } from './start-error.ts';
 
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
-  /** Where the shared libraries' short names are, when they could not be made beside the libraries. */
-  readonly libraryFolder: string | undefined;
+  /** Where to look for shared libraries, when their short names could not be made beside them. */
+  readonly libraryPath: string | undefined;
 }
 
 interface Link {
@@ -25,14 +25,17 @@ export async function findBinaries(spareFolder: string): Promise<Binaries> {
   return {
     postgres: join(native, 'bin', 'postgres'),
     initdb: join(native, 'bin', 'initdb'),
-    libraryFolder: await linkLibraries(native, spareFolder),
+    libraryPath: await linkLibraries(native, spareFolder),
   };
 }
 
-/** Returns the spare folder if it had to be used. */
+/** Returns the path to look for libraries if the spare folder had to be used. */
 export async function linkLibraries(native: string, spareFolder: string): Promise<string | undefined> {
   const missing = await makeLinks(dirname(native), await readLinks(native));
-  return missing.length === 0 ? undefined : makeSpareLinks(dirname(native), missing, spareFolder);
+  if (missing.length === 0) return undefined;
+  await makeSpareLinks(dirname(native), missing, spareFolder);
+  // Libraries look for each other beside the link by which they were found, so their real folder is needed as well.
+  return [spareFolder, join(native, 'lib')].join(delimiter);
 }
 
 function nativeFolder(): string {
@@ -72,12 +75,11 @@ async function makeLinks(packageFolder: string, links: readonly Link[]): Promise
   return missing;
 }
 
-async function makeSpareLinks(packageFolder: string, links: readonly Link[], folder: string): Promise<string> {
+async function makeSpareLinks(packageFolder: string, links: readonly Link[], folder: string): Promise<void> {
   // Links of an earlier installation may point at files that are gone.
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o755 });
   for (const link of links) await makeLink(join(packageFolder, link.source), join(folder, basename(link.target)));
-  return folder;
 }
 
 async function makeLink(to: string, path: string): Promise<boolean> {

@@ -73,7 +73,7 @@ export function spawnAs(
 /** Nothing of ours: variables such as PGDATA would change what the programs do, and others are secrets. */
 function environment(binaries: Binaries): NodeJS.ProcessEnv {
   const plain = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
-  if (binaries.libraryFolder === undefined) return plain;
+  if (binaries.libraryPath === undefined) return plain;
   const name = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH';
-  return { ...plain, [name]: binaries.libraryFolder };
+  return { ...plain, [name]: binaries.libraryPath };
 }

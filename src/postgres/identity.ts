@@ -70,7 +70,8 @@ function withCapability(capability: string): readonly string[] {
 
 /** initdb, unlike the server, refuses a user whose number has no name, as containers often have. */
 function trialScript(isMade: boolean): string {
-  return `${isMade ? '' : 'id -un >&2 && '}"$1" --version && [ -O "$2" ] && : > "$2/written"`;
+  const checks = ['"$1" --version', '"$2" --version', '[ -O "$3" ]', ': > "$3/written"'];
+  return [...(isMade ? [] : ['id -un']), ...checks].join(' && ');
 }
 
 async function namedUid(): Promise<number> {
@@ -96,7 +97,7 @@ async function tryIdentity(
     await setAccess(places.folder, identity.folderAccess);
     await mkdir(trial, { mode: 0o700 });
     await lchown(trial, identity.owner.uid, identity.owner.gid);
-    const command = ['/bin/sh', '-c', script, 'sh', binaries.postgres, trial];
+    const command = ['/bin/sh', '-c', script, 'sh', binaries.postgres, binaries.initdb, trial];
     const result = await runToEnd(command, { identity, binaries, timeoutMs: TRIAL_MS_MAX });
     if (result.failure !== undefined) return [result.failure, ...result.output].join('; ');
     await takeOver(identity, places);

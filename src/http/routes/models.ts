@@ -27,12 +27,10 @@ export function modelRoutes(routes: Routes, { catalogue }: HttpParts): void {
       summary: 'One model; its id may contain slashes',
       access: 'caller',
       answers: { 200: modelSchema },
-      codes: ['model_not_found', 'not_found'],
+      codes: ['model_not_found'],
     },
     ({ caller, param }) => {
-      const id = param('model_id');
-      if (id === '') throw new ApiError('not_found');
-      const model = catalogue.snapshot.find(id, caller.groups);
+      const model = catalogue.snapshot.find(param('model_id'), caller.groups);
       if (model === undefined) throw new ApiError('model_not_found');
       return modelView(model);
     },

@@ -1,0 +1,190 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import type { MicroCredits } from '../credits.ts';
+import { DatabaseUnavailable, type Db } from '../db/index.ts';
+import { LEASE_MS } from './leases.ts';
+import { type Admission, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
+import { type LedgerAnswers, type NewEnding, type NewReservation, type Patience, runLedger } from './store.ts';
+
+const MEMBERS_PER_BATCH_MAX = 256;
+/** With this many calls unanswered the ledger is not keeping up, and new reservations are refused. */
+const UNANSWERED_MAX = 20_000;
+/** Connections that may wait for locked accounts; the rest of the pool goes on. */
+const SLOW_ACCOUNTS_MAX = 4;
+
+interface BatchParts {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Owns the reservations made here; see extendLeases. */
+  readonly processId: string;
+}
+
+interface Reserving {
+  readonly kind: 'reserve';
+  readonly accountId: string;
+  readonly asked: NewReservation;
+  readonly answer: PromiseWithResolvers<Admission>;
+}
+
+interface Ender {
+  readonly kind: 'end';
+  readonly accountId: string;
+  readonly asked: NewEnding;
+  readonly answer: PromiseWithResolvers<Ending>;
+}
+
+type Member = Reserving | Ender;
+
+/**
+ * Group commit: what is asked while one batch is on its way forms the next, so that under load many calls share one round
+ * trip, one transaction and one flush to disk. Each is answered after the commit, just as if it had been alone.
+ *
+ * An account that somebody else holds is left out of the batch. All of those get a second try together, which waits
+ * briefly, because another process's batch is over in milliseconds; after that each waits alone.
+ */
+export class LedgerBatch {
+  readonly #parts: BatchParts;
+  readonly #first = new Queue((members) => this.#run(members, 'skip'));
+  readonly #second = new Queue((members) => this.#run(members, 'brief'));
+  readonly #slow = new Map<string, Queue>();
+  #unanswered = 0;
+
+  constructor(parts: BatchParts) {
+    this.#parts = parts;
+  }
+
+  /** As the verb of the same name, in a transaction of its own and under this process's lease. */
+  reserve(asked: NewReservation): Promise<Admission> {
+    if (this.#unanswered >= UNANSWERED_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
+    const answer = Promise.withResolvers<Admission>();
+    this.#add({ kind: 'reserve', accountId: asked.accountId, asked: checked(asked), answer });
+    return answer.promise;
+  }
+
+  /** As the verb of the same name, in a transaction of its own. */
+  settle(reservation: NewReservation, actual: MicroCredits, units?: string): Promise<Ending> {
+    return this.#end(reservation, checkedEnding({ id: reservation.id, actual, units }));
+  }
+
+  /** As the verb of the same name, in a transaction of its own. */
+  refund(reservation: NewReservation): Promise<Ending> {
+    return this.#end(reservation, { id: reservation.id, actual: undefined, units: undefined });
+  }
+
+  #end({ accountId }: NewReservation, asked: NewEnding): Promise<Ending> {
+    const answer = Promise.withResolvers<Ending>();
+    this.#add({ kind: 'end', accountId, asked, answer });
+    return answer.promise;
+  }
+
+  #add(member: Member): void {
+    this.#unanswered += 1;
+    (this.#slow.get(member.accountId) ?? this.#first).add(member);
+  }
+
+  async #run(members: readonly Member[], patience: Patience): Promise<void> {
+    const reserving = members.filter((member) => member.kind === 'reserve').sort(byAccount);
+    const ending = members.filter((member) => member.kind === 'end');
+    const answers = await this.#ask(reserving, ending, patience).catch((error: unknown) => ({ error }));
+    if ('error' in answers) return this.#recover(members, patience, answers.error);
+    for (const [place, member] of reserving.entries()) {
+      const answer = answers.reserved[place];
+      if (answer === 'busy') this.#again(member);
+      else this.#tell(member, () => toAdmission(answer, member.asked.id));
+    }
+    for (const [place, member] of ending.entries()) {
+      const answer = answers.ended[place];
+      if (answer === 'busy') this.#again(member);
+      else this.#tell(member, () => toEnding(answer, member.asked.id));
+    }
+  }
+
+  #ask(reserving: readonly Reserving[], ending: readonly Ender[], patience: Patience): Promise<LedgerAnswers> {
+    const { db, clock, processId } = this.#parts;
+    const now = clock.now();
+    return runLedger(db, {
+      now,
+      patience,
+      endings: ending.map((member) => member.asked),
+      reservations: reserving.map((member) => member.asked),
+      lease: { owner: processId, until: new Date(now.getTime() + LEASE_MS) },
+    });
+  }
+
+  #tell<Told>(member: { readonly answer: PromiseWithResolvers<Told> }, told: () => Told): void {
+    this.#unanswered -= 1;
+    try {
+      member.answer.resolve(told());
+    } catch (error) {
+      member.answer.reject(error);
+    }
+  }
+
+  /** One member's error must not be the others': halves are tried again until it stands alone. */
+  async #recover(members: readonly Member[], patience: Patience, error: unknown): Promise<void> {
+    if (patience === 'brief' && isLockTimeout(error)) {
+      for (const member of members) this.#waitAlone(member);
+    } else if (members.length === 1 || error instanceof DatabaseUnavailable) {
+      for (const member of members) this.#reject(member, error);
+    } else {
+      const middle = members.length >> 1;
+      await this.#run(members.slice(0, middle), patience);
+      await this.#run(members.slice(middle), patience);
+    }
+  }
+
+  #reject(member: Member, error: unknown): void {
+    this.#unanswered -= 1;
+    member.answer.reject(error);
+  }
+
+  #again(member: Member): void {
+    (this.#slow.get(member.accountId) ?? this.#second).add(member);
+  }
+
+  #waitAlone(member: Member): void {
+    const { accountId } = member;
+    if (!this.#slow.has(accountId)) {
+      if (this.#slow.size >= SLOW_ACCOUNTS_MAX) return this.#second.add(member);
+      const forget = () => this.#slow.delete(accountId);
+      this.#slow.set(accountId, new Queue((members) => this.#run(members, 'wait'), forget));
+    }
+    this.#slow.get(accountId)?.add(member);
+  }
+}
+
+/** Does one piece of work at a time, on all that has come since the one before. */
+class Queue {
+  readonly #work: (members: readonly Member[]) => Promise<void>;
+  readonly #onIdle: () => void;
+  #members: Member[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(work: (members: readonly Member[]) => Promise<void>, onIdle: () => void = () => undefined) {
+    this.#work = work;
+    this.#onIdle = onIdle;
+  }
+
+  add(member: Member): void {
+    this.#members.push(member);
+    this.#running ??= this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    // A turn of the event loop first: whoever was just answered, or has come with the same packet, can join.
+    for (await nextTurn(); this.#members.length > 0; await nextTurn()) {
+      await this.#work(this.#members.splice(0, MEMBERS_PER_BATCH_MAX));
+    }
+    this.#running = undefined;
+    this.#onIdle();
+  }
+}
+
+function byAccount(one: Reserving, other: Reserving): number {
+  return one.accountId < other.accountId ? -1 : one.accountId > other.accountId ? 1 : 0;
+}
+
+function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof DatabaseUnavailable ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === '55P03';
+}

@@ -1,0 +1,56 @@
+import { AMOUNT_MICRO_MAX, type MicroCredits } from '../credits.ts';
+import type { EndAnswer, NewEnding, NewReservation, ReserveAnswer } from './store.ts';
+
+export type Admission =
+  | { readonly state: 'admitted'; readonly split: readonly SplitPart[] }
+  | { readonly state: 'refused'; readonly reason: 'balance' | 'key_limit' };
+
+/** What was taken from one grant. */
+export interface SplitPart {
+  readonly grantId: string;
+  readonly amount: MicroCredits;
+}
+
+/** How a reservation has ended, whoever ended it: a late or repeated call learns of the first ending. */
+export interface Ending {
+  readonly state: 'settled' | 'refunded';
+  readonly charged: MicroCredits;
+}
+
+/** Anything but an admission or a refusal is a bug of the caller, who has the account and the key in hand. */
+export function toAdmission(answer: ReserveAnswer | undefined, reservationId: string): Admission {
+  if (answer === 'balance' || answer === 'key_limit') return { state: 'refused', reason: answer };
+  if (answer === undefined || typeof answer === 'string') throw new LedgerMisuse(reservationId, answer);
+  const [grantIds, parts] = answer;
+  return {
+    state: 'admitted',
+    split: grantIds.map((grantId, place) => ({ grantId, amount: BigInt(parts[place] ?? 0) })),
+  };
+}
+
+export function toEnding(answer: EndAnswer | undefined, reservationId: string): Ending {
+  if (answer === undefined || typeof answer === 'string') throw new LedgerMisuse(reservationId, answer);
+  return { state: answer[0], charged: BigInt(answer[1]) };
+}
+
+/** An account, key or reservation that is not there, or an id used twice for different things. */
+export class LedgerMisuse extends Error {
+  constructor(reservationId: string, answer = 'no answer') {
+    super(`The ledger answered "${answer}" for reservation ${reservationId}.`);
+  }
+}
+
+/** Refuses an amount that no price can give, before it meets others in a batch. */
+export function checked(asked: NewReservation): NewReservation {
+  checkAmount(asked.amount);
+  return asked;
+}
+
+export function checkedEnding(ending: NewEnding): NewEnding {
+  checkAmount(ending.actual ?? 0n);
+  return ending;
+}
+
+function checkAmount(amount: MicroCredits): void {
+  if (amount < 0n || amount > AMOUNT_MICRO_MAX) throw new RangeError(`${amount} micro-credits cannot be reserved.`);
+}
