@@ -213,12 +213,15 @@ create function period_start(period text, at timestamptz) returns date language 
 return date_trunc(period, at at time zone 'UTC')::date;
 
 -- What a key has spent in the period that runs at a moment; without a period, ever.
-create function spent_in_period(key key_spending, period text, at timestamptz) returns bigint language sql immutable
-return case period
-  when 'day' then case when key.day = period_start('day', at) then key.day_spent else 0 end
-  when 'week' then case when key.week = period_start('week', at) then key.week_spent else 0 end
-  when 'month' then case when key.month = period_start('month', at) then key.month_spent else 0 end
-  else key.spent end;
+create function spent_in_period(key key_spending, period text, at timestamptz) returns bigint
+language plpgsql immutable as $$
+begin
+  return case period
+    when 'day' then case when key.day = period_start('day', at) then key.day_spent else 0 end
+    when 'week' then case when key.week = period_start('week', at) then key.week_spent else 0 end
+    when 'month' then case when key.month = period_start('month', at) then key.month_spent else 0 end
+    else key.spent end;
+end $$;
 
 create function ledger_open_account() returns trigger language plpgsql as $$
 begin

@@ -73,7 +73,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function loadConfig(env: Environment): Config {
   const settings = new Settings(env);
   const port = settings.integer('PORT', 8787, 0, 65_535);
-  const host = settings.text('HOST', '127.0.0.1');
+  const host = settings.host('HOST', '127.0.0.1');
   const databaseUrl = settings.secret('DATABASE_URL');
   const production = env.NODE_ENV === 'production';
   const config: Config = {
@@ -96,6 +96,8 @@ export function loadConfig(env: Environment): Config {
     production,
     logLevel: settings.choice('LOG_LEVEL', 'info', LOG_LEVELS),
   };
+  if (config.adminToken !== undefined && !/^[\x21-\x7e]*$/.test(config.adminToken.reveal()))
+    settings.complain('TOLLGATE_ADMIN_TOKEN', 'must be printable ASCII without spaces');
   if (config.testClock && production)
     settings.complain('TOLLGATE_TEST_CLOCK', 'cannot be used with NODE_ENV=production');
   if (databaseUrl !== undefined) settings.requireSharedSecrets(config);
@@ -130,6 +132,13 @@ class Settings {
     const value = this.optional(name) ?? fallback;
     if (value.includes('\0')) this.complain(name, 'must not contain NUL');
     return value;
+  }
+
+  host(name: string, fallback: string): string {
+    const value = this.optional(name) ?? fallback;
+    if (isIP(value) !== 0 || /^[A-Za-z0-9._-]+$/.test(value)) return value;
+    this.complain(name, `must be an address or a host name, not ${JSON.stringify(value)}`);
+    return fallback;
   }
 
   integer(name: string, fallback: number, min: number, max: number): number {
@@ -188,8 +197,9 @@ class Settings {
   #firstLine(name: string, path: string): string | undefined {
     try {
       const line = readFileSync(path, 'utf8').split(/\r?\n/, 1)[0];
-      if (line === undefined || line === '') this.complain(`${name}_FILE`, 'names an empty file');
-      return line;
+      if (line !== undefined && line !== '') return line;
+      this.complain(`${name}_FILE`, 'names an empty file');
+      return undefined;
     } catch {
       this.complain(`${name}_FILE`, `names a file that cannot be read: ${path}`);
       return undefined;

@@ -1,4 +1,5 @@
 import type { Db, Queries, Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
 
 export type AccountStatus = 'active' | 'suspended';
 export type CreditLimitReset = 'day' | 'week' | 'month';
@@ -83,13 +84,18 @@ export async function lockAccount(tx: Tx, id: string): Promise<Account | undefin
   return account;
 }
 
-export async function listAccounts(db: Db, page: Page): Promise<Account[]> {
-  return db.rows<Account>(
+/** Throws `invalid_parameter` when `after` is no account. */
+export async function listAccounts(db: Db, { limit, after }: Page): Promise<Account[]> {
+  const accounts = await db.rows<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts
      where $2::text is null or (created_at, id) < (select created_at, id from accounts where id = $2)
      order by created_at desc, id desc limit $1`,
-    [page.limit, page.after ?? null],
+    [limit, after ?? null],
   );
+  if (accounts.length === 0 && after !== undefined && (await findAccount(db, after)) === undefined) {
+    throw new ApiError('invalid_parameter', { message: '"after" must be the id of an account.' });
+  }
+  return accounts;
 }
 
 export async function saveAccount(tx: Tx, account: Account, now: Date): Promise<void> {
@@ -138,14 +144,23 @@ export async function lockKey(tx: Tx, id: string): Promise<ApiKey | undefined> {
   return key;
 }
 
-export async function listKeys(db: Db, accountId: string, page: Page): Promise<ApiKey[]> {
-  return db.rows<ApiKey>(
+/** Throws `invalid_parameter` when `after` is no key of this account; a deleted one still marks its place. */
+export async function listKeys(db: Db, accountId: string, { limit, after }: Page): Promise<ApiKey[]> {
+  const keys = await db.rows<ApiKey>(
     `select ${KEY_COLUMNS} from api_keys
-     where account_id = $1 and deleted_at is null
-       and ($3::text is null or (created_at, id) < (select created_at, id from api_keys where id = $3))
+     where account_id = $1 and deleted_at is null and ($3::text is null
+       or (created_at, id) < (select created_at, id from api_keys where id = $3 and account_id = $1))
      order by created_at desc, id desc limit $2`,
-    [accountId, page.limit, page.after ?? null],
+    [accountId, limit, after ?? null],
   );
+  if (keys.length === 0 && after !== undefined && !(await hadKey(db, accountId, after))) {
+    throw new ApiError('invalid_parameter', { message: '"after" must be the id of a key of this account.' });
+  }
+  return keys;
+}
+
+async function hadKey(db: Db, accountId: string, id: string): Promise<boolean> {
+  return (await db.rows('select from api_keys where id = $1 and account_id = $2', [id, accountId])).length > 0;
 }
 
 export async function saveKey(tx: Tx, key: ApiKey): Promise<void> {

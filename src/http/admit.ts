@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by admission on routes of access `caller`. */
     caller: Caller;
+    /** Gives the caller's slot back; called once the answer has ended in whatever way. */
+    release?: () => void;
   }
 }
 
@@ -52,18 +54,18 @@ function callerAdmission({ authenticator, throttle, config }: HttpParts): Admiss
       concurrency: caller.concurrency ?? config.defaultConcurrency,
     });
     if (taken.state === 'refused') throw new ApiError(taken.code);
-    // Emitted once, however the answer ends: sent, failed, or the caller gone.
-    reply.raw.once('close', taken.release);
-    if (reply.raw.destroyed) taken.release();
+    request.release = taken.release;
+    // A caller who left while the directory was asked has already been seen off.
+    if (reply.raw.closed) taken.release();
   };
 }
 
 /** Anybody but the operator learns only that there is nothing here. */
-function operatorAdmission({ adminToken }: HttpParts): Admission {
+function operatorAdmission({ adminToken, config }: HttpParts): Admission {
   const digestOf = (text: string) => createHash('sha256').update(text).digest();
   const expected = digestOf(adminToken.reveal());
   return async (request) => {
-    if (credentialOf(request, '') === undefined) throw new ApiError('missing_token');
+    if (credentialOf(request, config.partnerKeyHeader) === undefined) throw new ApiError('missing_token');
     const given = bearerOf(request.headers.authorization);
     if (given === undefined || !timingSafeEqual(digestOf(given), expected)) throw new ApiError('not_found');
   };

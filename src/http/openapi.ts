@@ -140,12 +140,14 @@ const CODES_OF_BODY: readonly ErrorCode[] = [
   'unsupported_content_type',
   'invalid_json',
 ];
+/** A body that nobody asked for is refused as well, except on GET, where it is not even read. */
+const CODES_OF_UNWANTED_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_content_type'];
 
-function codesOf({ access, body, query, codes = [] }: Contract): ErrorCode[] {
+function codesOf({ method, access, body, query, codes = [] }: Contract): ErrorCode[] {
   return [
     ...CODES_OF_EVERY_ROUTE,
     ...CODES_OF_ACCESS[access],
-    ...(body === undefined ? [] : CODES_OF_BODY),
+    ...(body !== undefined ? CODES_OF_BODY : method === 'GET' ? [] : CODES_OF_UNWANTED_BODY),
     ...(query === undefined && body?.kind !== 'json' ? [] : (['invalid_parameter'] as const)),
     ...codes,
   ].filter((code, index, all) => all.indexOf(code) === index);

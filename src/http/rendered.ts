@@ -5,12 +5,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** A JSON answer that is made once and sent often, in the encodings that clients ask for. */
 export class Rendered {
   readonly etag: string;
-  readonly #plain: Buffer;
+  // A text goes out in one write with the headers; bytes would need a second buffer in the same write.
+  readonly #plain: string;
+  readonly #plainBytes: string;
   #gzip: Buffer | undefined;
   #brotli: Buffer | undefined;
 
   constructor(value: unknown) {
-    this.#plain = Buffer.from(JSON.stringify(value));
+    this.#plain = JSON.stringify(value);
+    this.#plainBytes = String(Buffer.byteLength(this.#plain));
     // Weak, because one tag stands for all encodings of the same content.
     this.etag = `W/"${createHash('sha256').update(this.#plain).digest('base64url').slice(0, 27)}"`;
   }
@@ -18,20 +21,15 @@ export class Rendered {
   send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const encoding = chosenEncoding(request.headers['accept-encoding']);
     reply.header('content-type', 'application/json; charset=utf-8').header('vary', 'accept-encoding');
-    if (encoding !== undefined) reply.header('content-encoding', encoding);
-    return reply.send(this.#bytes(encoding));
-  }
-
-  #bytes(encoding: 'br' | 'gzip' | undefined): Buffer {
     switch (encoding) {
       case 'br':
         this.#brotli ??= brotliCompressSync(this.#plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } });
-        return this.#brotli;
+        return reply.header('content-encoding', encoding).send(this.#brotli);
       case 'gzip':
         this.#gzip ??= gzipSync(this.#plain);
-        return this.#gzip;
+        return reply.header('content-encoding', encoding).send(this.#gzip);
       case undefined:
-        return this.#plain;
+        return reply.header('content-length', this.#plainBytes).send(this.#plain);
     }
   }
 }

@@ -100,7 +100,9 @@ function bodyOf(contract: Contract, request: FastifyRequest): unknown {
 
 function paramOf(contract: Contract, request: FastifyRequest, name: string): string {
   const params = request.params as Record<string, string | undefined>;
-  return params[contract.path.endsWith(`{${name}*}`) ? '*' : name] ?? '';
+  const given = params[contract.path.endsWith(`{${name}*}`) ? '*' : name] ?? '';
+  // PostgreSQL keeps no NUL: what has one in its name is not there, like what has no name at all.
+  return given.includes('\0') ? '' : given;
 }
 
 /** The wire shape of every list that pages. */

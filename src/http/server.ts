@@ -73,12 +73,16 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   contractRoutes(routes, parts);
 }
 
-/** Every answer carries its request id, and every request leaves one line in the log. */
+/** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */
 function observeRequests(server: FastifyInstance, { log }: HttpParts, stopping: Stopping): void {
   server.addHook('onRequest', (request, reply, done) => {
     const startedMs = performance.now();
     reply.header('x-request-id', request.id);
-    reply.raw.once('close', () => logRequest(log, request, reply, performance.now() - startedMs));
+    // Emitted once, however the answer ends: sent, failed, or the caller gone.
+    reply.raw.on('close', () => {
+      request.release?.();
+      logRequest(log, request, reply, performance.now() - startedMs);
+    });
     done(stopping.refuses(request.url) ? new ApiError('shutting_down') : undefined);
   });
 }

@@ -54,7 +54,7 @@ export class LedgerBatch {
   }
 
   /** As the verb of the same name, in a transaction of its own and under this process's lease. */
-  reserve(asked: NewReservation): Promise<Admission> {
+  async reserve(asked: NewReservation): Promise<Admission> {
     if (this.#unanswered >= UNANSWERED_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
     const answer = Promise.withResolvers<Admission>();
     this.#add({ kind: 'reserve', accountId: asked.accountId, asked: checked(asked), answer });
@@ -62,7 +62,7 @@ export class LedgerBatch {
   }
 
   /** As the verb of the same name, in a transaction of its own. */
-  settle(reservation: NewReservation, actual: MicroCredits, units?: string): Promise<Ending> {
+  async settle(reservation: NewReservation, actual: MicroCredits, units?: string): Promise<Ending> {
     return this.#end(reservation, checkedEnding({ id: reservation.id, actual, units }));
   }
 
@@ -144,12 +144,11 @@ export class LedgerBatch {
 
   #waitAlone(member: Member): void {
     const { accountId } = member;
-    if (!this.#slow.has(accountId)) {
-      if (this.#slow.size >= SLOW_ACCOUNTS_MAX) return this.#second.add(member);
+    if (!this.#slow.has(accountId) && this.#slow.size < SLOW_ACCOUNTS_MAX) {
       const forget = () => this.#slow.delete(accountId);
       this.#slow.set(accountId, new Queue((members) => this.#run(members, 'wait'), forget));
     }
-    this.#slow.get(accountId)?.add(member);
+    this.#again(member);
   }
 }
 
@@ -158,7 +157,7 @@ class Queue {
   readonly #work: (members: readonly Member[]) => Promise<void>;
   readonly #onIdle: () => void;
   #members: Member[] = [];
-  #running: Promise<void> | undefined;
+  #running = false;
 
   constructor(work: (members: readonly Member[]) => Promise<void>, onIdle: () => void = () => undefined) {
     this.#work = work;
@@ -167,15 +166,16 @@ class Queue {
 
   add(member: Member): void {
     this.#members.push(member);
-    this.#running ??= this.#drain();
+    if (!this.#running) void this.#drain();
   }
 
   async #drain(): Promise<void> {
+    this.#running = true;
     // A turn of the event loop first: whoever was just answered, or has come with the same packet, can join.
     for (await nextTurn(); this.#members.length > 0; await nextTurn()) {
       await this.#work(this.#members.splice(0, MEMBERS_PER_BATCH_MAX));
     }
-    this.#running = undefined;
+    this.#running = false;
     this.#onIdle();
   }
 }

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
 
 export interface OauthClient {
   readonly id: string;
@@ -21,13 +22,22 @@ export async function insertClient(tx: Tx, client: OauthClient, secretDigest: Bu
   );
 }
 
+/** Throws `invalid_parameter` when `after` is no client, so that a list never seems to end where one was removed. */
 export async function listClients(db: Db, limit: number, after: string | undefined): Promise<OauthClient[]> {
-  return db.rows<OauthClient>(
+  const clients = await db.rows<OauthClient>(
     `select ${COLUMNS} from oauth_clients
      where $2::text is null or (created_at, id) < (select created_at, id from oauth_clients where id = $2)
      order by created_at desc, id desc limit $1`,
     [limit, after ?? null],
   );
+  if (clients.length === 0 && after !== undefined && !(await isClient(db, after))) {
+    throw new ApiError('invalid_parameter', { message: '"after" must be the id of an OAuth client.' });
+  }
+  return clients;
+}
+
+async function isClient(db: Db, id: string): Promise<boolean> {
+  return (await db.rows('select from oauth_clients where id = $1', [id])).length > 0;
 }
 
 export async function deleteClientRow(tx: Tx, id: string): Promise<boolean> {

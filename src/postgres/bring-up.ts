@@ -13,45 +13,54 @@ import { ATTEMPT_DELAYS_MS, IMMEDIATE_STOP_MS_MAX, serverArguments } from './set
 import { endedError, PostgresStartError } from './start-error.ts';
 import { type Report, waitForAnswer } from './wait.ts';
 
-/** Extra settings of the server, by name. */
-export type Settings = Readonly<Record<string, string>>;
+export interface ServerOptions {
+  /** Extra settings of the server, by name. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** False once there was a cluster: if it has gone, a disk is missing, and an empty one must not take its place. */
+  readonly mayCreate: boolean;
+}
 
 /** Returns once the server of these places answers: one that was there already, or a new one. */
-export async function bringUp(places: Places, settings: Settings, report: Report): Promise<Watch> {
+export async function bringUp(places: Places, options: ServerOptions, report: Report): Promise<Watch> {
   for (const delayMs of ATTEMPT_DELAYS_MS) {
     try {
-      return await attempt(places, settings, report);
+      return await attempt(places, options, report);
     } catch (error) {
       if (!(error instanceof PostgresStartError) || !error.mayPass) throw error;
       report.progress(`Trying again: ${error.message.split('\n', 1)[0]}`);
     }
     await sleep(delayMs, undefined, { signal: report.signal });
   }
-  return attempt(places, settings, report);
+  return attempt(places, options, report);
 }
 
-async function attempt(places: Places, settings: Settings, report: Report): Promise<Watch> {
+async function attempt(places: Places, options: ServerOptions, report: Report): Promise<Watch> {
   await openSocketFolder(places);
-  return (await settleLeftOver(places, report)) ?? (await launch(places, settings, report));
+  return (await settleLeftOver(places, report)) ?? (await launch(places, options, report));
 }
 
-async function launch(places: Places, settings: Settings, report: Report): Promise<Watch> {
+async function launch(places: Places, options: ServerOptions, report: Report): Promise<Watch> {
   const binaries = await findBinaries(places.libraries);
   const identity = await chooseIdentity(binaries, places);
   if (!(await hasCluster(places))) {
+    if (!options.mayCreate) throw new PostgresStartError(`The database in ${places.cluster} has gone.`);
     report.progress(`Creating the database in ${places.cluster}`);
     await createCluster(places, { identity, binaries }, report.signal);
   }
   report.progress(`Starting PostgreSQL as ${identity.name}`);
   await trimLog(places.logFile);
   await using log = await open(places.logFile, 'a', 0o600);
-  const command = [binaries.postgres, ...serverArguments(places.cluster, places.socketFolder, settings)];
+  const command = [binaries.postgres, ...serverArguments(places.cluster, places.socketFolder, options.settings)];
   const logBytes = await sizeOfLog(places.logFile);
   const child = spawnAs(identity, binaries, command, log.fd);
   return await waitForChild(child, places, { ...report, logBytes });
 }
 
-async function waitForChild(child: ChildProcess, places: Places, report: Report & { logBytes: number }) {
+async function waitForChild(
+  child: ChildProcess,
+  places: Places,
+  report: Report & { logBytes: number },
+): Promise<Watch> {
   let failure: string | undefined;
   const ended = endOf(child).then((reason) => {
     failure = reason ?? 'it ended at once';

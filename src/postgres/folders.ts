@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { chmod, lchown, lstat, mkdir, opendir, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { hasCode } from './binaries.ts';
 import { PORT, SOCKET_PATH_BYTES_MAX } from './settings.ts';
 import { PostgresStartError } from './start-error.ts';
 
-/** The uid and gid under which a gateway run by root runs its server: one that owns nothing, and needs no entry. */
+/** The uid and gid under which a gateway run by root runs its server: one that owns nothing else. */
 export const NOBODY = 65_534;
 
 /** Where everything of one embedded server is. */
@@ -22,6 +22,8 @@ export interface Places {
 
 /** Makes the data folder if it is missing; refuses one that belongs to somebody else. */
 export async function openPlaces(folder: string): Promise<Places> {
+  // Only the data folder itself is closed: the server's user has to pass through those above it.
+  await mkdir(dirname(folder), { recursive: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const real = await realpath(folder);
   await refuseForeign(real);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import type { Watch } from './ask.ts';
-import { bringUp, type Settings } from './bring-up.ts';
+import { bringUp, type ServerOptions } from './bring-up.ts';
 import { openPlaces, type Places, removeSocketFolder } from './folders.ts';
 import { endServer } from './left-over.ts';
 import { postmasterOf, sendSignal } from './processes.ts';
@@ -36,7 +36,7 @@ export interface EmbeddedPostgresOptions {
   /** Is told in short lines for a person what is going on. */
   progress(message: string): void;
   /** Extra settings of the server, for tests. */
-  readonly settings?: Settings;
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const places = await openPlaces(options.folder);
     const stopping = new AbortController();
     const report = { progress: (message: string) => options.progress(message), signal: stopping.signal };
-    const watch = await bringUp(places, options.settings ?? {}, report);
+    const watch = await bringUp(places, { settings: options.settings ?? {}, mayCreate: true }, report);
     return new SupervisedServer(places, { ...options, watch, stopping });
   } catch (error) {
     throw asStartError(error, options.folder);
@@ -58,7 +58,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 class SupervisedServer implements EmbeddedPostgres {
   readonly connection: EmbeddedPostgres['connection'];
   readonly #places: Places;
-  readonly #settings: Settings;
+  readonly #options: ServerOptions;
   readonly #log: Logger;
   readonly #stopping: AbortController;
   readonly #trimming: NodeJS.Timeout;
@@ -69,7 +69,7 @@ class SupervisedServer implements EmbeddedPostgres {
   constructor(places: Places, options: EmbeddedPostgresOptions & { watch: Watch; stopping: AbortController }) {
     this.connection = { host: places.socketFolder, port: PORT, user: SUPERUSER, database: DATABASE };
     this.#places = places;
-    this.#settings = options.settings ?? {};
+    this.#options = { settings: options.settings ?? {}, mayCreate: false };
     this.#log = options.log;
     this.#stopping = options.stopping;
     this.#watch = options.watch;
@@ -120,7 +120,7 @@ class SupervisedServer implements EmbeddedPostgres {
       if (signal.aborted) return delayMs;
       delayMs = Math.min(delayMs * 2, RESTART_DELAY_MS_MAX);
       try {
-        this.#watch = await bringUp(this.#places, this.#settings, report);
+        this.#watch = await bringUp(this.#places, this.#options, report);
         this.#log.warn('The embedded PostgreSQL server is back');
         return delayMs;
       } catch (error) {

@@ -19,7 +19,7 @@ export const ORPHANS_MS_MAX = 3_000;
 export const FAST_STOP_MS_MAX = 20_000;
 export const IMMEDIATE_STOP_MS_MAX = 5_000;
 /** The waits between the attempts of one start: most failures right after a crash cure themselves. */
-export const ATTEMPT_DELAYS_MS: readonly number[] = [100, 400, 1_500];
+export const ATTEMPT_DELAYS_MS: readonly number[] = [100, 300, 1_000];
 export const RESTART_DELAY_FIRST_MS = 100;
 export const RESTART_DELAY_MS_MAX = 10_000;
 /** A server that lived this long has earned a fresh start of the back-off. */

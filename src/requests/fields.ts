@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber } from '../credits.ts';
 import { CONCURRENCY_MAX, GROUPS_MAX, NAME_CHARS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, RPM_MAX } from '../limits.ts';
 
+const PLAIN = { error: 'expected text without control characters' };
+
 /** Text that a database, a log line and a person can hold: no NUL, no lone surrogate, no control or bidi characters. */
-export const nameField = z
-  .string()
-  .trim()
-  .min(1)
-  .max(NAME_CHARS_MAX)
-  .refine(isPlainText, { error: 'expected text without control characters' });
+export const nameField = z.string().trim().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN);
+
+/** Somebody else's number for something, kept to the letter. */
+export const referenceField = z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN);
 
 function isPlainText(text: string): boolean {
   return text.isWellFormed() && !/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u.test(text);
@@ -49,5 +49,5 @@ export const momentField = z
 /** `limit` and `after` of every list. */
 export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_SIZE_MAX).default(PAGE_SIZE_DEFAULT),
-  after: z.string().max(NAME_CHARS_MAX).optional(),
+  after: z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN).optional(),
 });

@@ -6,6 +6,7 @@ export {
   momentField,
   nameField,
   pageQuery,
+  referenceField,
   rpmField,
 } from './fields.ts';
 export { parseWith } from './parse.ts';

@@ -11,7 +11,6 @@ import { type EmbeddedPostgres, PostgresStartError, startEmbeddedPostgres } from
 
 const WAIT_MS_MAX = 20_000;
 const POSTGRES = new URL('../../src/postgres/index.ts', import.meta.url).href;
-const log = pino({ level: 'silent' });
 
 export const IS_ROOT = process.getuid?.() === 0;
 /** The user of nobody's files, under whom root's server runs. */
@@ -33,6 +32,8 @@ export function workFolder(t: TestContext): string {
 
 interface StartOptions {
   readonly progress?: string[];
+  /** Collects the errors it logs. */
+  readonly complaints?: string[];
   readonly settings?: Record<string, string>;
 }
 
@@ -52,10 +53,10 @@ async function runBackwards(works: readonly (() => unknown)[]): Promise<void> {
 
 /** Starts a server that the test's end stops. */
 export async function start(t: TestContext, folder: string, options: StartOptions = {}): Promise<EmbeddedPostgres> {
-  const { progress, settings = {} } = options;
+  const { progress, complaints = [], settings = {} } = options;
   const server = await startEmbeddedPostgres({
     folder,
-    log,
+    log: pino({ level: 'error' }, { write: (line) => void complaints.push(line) }),
     settings,
     progress: (message) => void progress?.push(message),
   });
@@ -169,10 +170,6 @@ export function serverPid(folder: string): number {
   return Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }
 
-export function isAlive(pid: number): boolean {
-  return sendSignal(pid, 0);
-}
-
 export function uidOf(pid: number): number {
   return statSync(`/proc/${pid}`).uid;
 }
@@ -182,11 +179,11 @@ export function unfinished(folder: string): readonly string[] {
   return readdirSync(folder).filter((name) => name.startsWith('postgres.new'));
 }
 
-function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
-    return process.kill(pid, signal);
+    process.kill(pid, signal);
   } catch {
-    return false;
+    // It has ended in the meantime.
   }
 }
 

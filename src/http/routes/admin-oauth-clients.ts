@@ -96,9 +96,10 @@ function clientView(client: OauthClient) {
   };
 }
 
+/** Redirect addresses are compared letter by letter, so nothing is taken that a URL parser would first put right. */
 function isRedirectUri(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, hash, username } = new URL(text);
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(text) || /[#\\]/.test(text) || !URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
   const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
-  return hash === '' && username === '' && (protocol === 'https:' || (protocol === 'http:' && isLoopback));
+  return username === '' && password === '' && (protocol === 'https:' || isLoopback);
 }

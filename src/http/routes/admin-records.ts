@@ -5,8 +5,8 @@ import { grantCredits } from '../../billing/index.ts';
 import { DatabaseUnavailable } from '../../db/index.ts';
 import { ApiError } from '../../errors.ts';
 import { books, listEntries } from '../../ledger/index.ts';
-import { ADMIN_BODY_BYTES_MAX, NAME_CHARS_MAX } from '../../limits.ts';
-import { creditsField, momentField, nameField, pageQuery } from '../../requests/index.ts';
+import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
+import { creditsField, momentField, nameField, pageQuery, referenceField } from '../../requests/index.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { auditSchema, auditView, entrySchema, entryView, grantSchema, grantView } from '../views.ts';
@@ -15,7 +15,7 @@ const newGrant = z.strictObject({
   credits: creditsField.refine((amount) => amount > 0n, { error: 'expected more than no credits' }),
   expires_at: momentField.nullable().optional(),
   source: nameField.default('operator'),
-  reference: z.string().min(1).max(NAME_CHARS_MAX).nullable().optional(),
+  reference: referenceField.nullable().optional(),
 });
 
 const booksSchema = z
@@ -95,7 +95,7 @@ export function recordAdminRoutes(routes: Routes, parts: HttpParts): void {
       path: '/api/admin/audit',
       summary: 'Every change, newest first',
       access: 'operator',
-      query: pageQuery.extend({ after: z.coerce.number().int().min(0).optional() }),
+      query: pageQuery.extend({ after: z.coerce.number().int().min(1).optional() }),
       answers: { 200: listOf(auditSchema) },
     },
     ({ query }) => {

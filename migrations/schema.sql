@@ -1,0 +1,676 @@
+-- Made by "npm run schema" from the migrations. Read it; do not edit it.
+
+create table accounts (
+  id text not null,
+  name text not null,
+  email text,
+  password_hash text,
+  status text default 'active'::text not null,
+  groups text[] not null,
+  rpm integer,
+  concurrency integer,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (id),
+  CHECK (concurrency > 0),
+  CHECK (cardinality(groups) > 0),
+  CHECK (rpm > 0),
+  CHECK (status = ANY (ARRAY['active'::text, 'suspended'::text]))
+);
+CREATE INDEX accounts_newest ON public.accounts USING btree (created_at DESC, id DESC);
+CREATE UNIQUE INDEX accounts_email ON public.accounts USING btree (lower(email));
+CREATE TRIGGER accounts_open_balance AFTER INSERT ON public.accounts FOR EACH ROW EXECUTE FUNCTION ledger_open_account();
+
+create table api_keys (
+  id text not null,
+  account_id text not null,
+  name text not null,
+  digest bytea not null,
+  prefix text not null,
+  groups text[],
+  rpm integer,
+  concurrency integer,
+  credit_limit bigint,
+  credit_limit_reset text,
+  expires_at timestamp with time zone,
+  disabled boolean default false not null,
+  last_used_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  CHECK (concurrency > 0),
+  CHECK (credit_limit >= 0),
+  CHECK (credit_limit_reset = ANY (ARRAY['day'::text, 'week'::text, 'month'::text])),
+  CHECK (cardinality(groups) > 0),
+  CHECK (length(prefix) = 4),
+  CHECK (rpm > 0)
+);
+CREATE INDEX api_keys_of_account ON public.api_keys USING btree (account_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX api_keys_digest ON public.api_keys USING btree (digest);
+CREATE TRIGGER api_keys_open_spending AFTER INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION ledger_open_key();
+
+create table audit (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  detail json not null,
+  request_id text,
+  PRIMARY KEY (id)
+);
+
+create table balances (
+  account_id text not null,
+  granted bigint default 0 not null,
+  available bigint default 0 not null,
+  reserved bigint default 0 not null,
+  charged bigint default 0 not null,
+  lapsed bigint default 0 not null,
+  debt bigint default 0 not null,
+  entries bigint default 0 not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (account_id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  CHECK (charged >= 0),
+  CHECK (granted = (available + reserved + charged + lapsed)),
+  CHECK ((available + debt) >= 0),
+  CHECK (debt >= 0),
+  CHECK (lapsed >= 0),
+  CHECK (reserved >= 0)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+
+create table config_versions (
+  version bigint generated always as identity not null,
+  source text not null,
+  document json not null,
+  sealed_secrets json not null,
+  digest text not null,
+  applied_at timestamp with time zone not null,
+  PRIMARY KEY (version)
+);
+
+create table grants (
+  id text not null,
+  number bigint generated always as identity not null,
+  account_id text not null,
+  amount bigint not null,
+  remaining bigint default 0 not null,
+  spendable boolean generated always as ((remaining > 0)) stored,
+  source text not null,
+  reference text,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  CHECK (amount > 0),
+  CHECK (remaining >= 0 AND remaining <= amount)
+) with (fillfactor=50);
+CREATE INDEX grants_expiring ON public.grants USING btree (expires_at) WHERE spendable;
+CREATE INDEX grants_newest ON public.grants USING btree (account_id, number DESC);
+CREATE INDEX grants_spending_order ON public.grants USING btree (account_id, expires_at, number) WHERE spendable;
+CREATE UNIQUE INDEX grants_reference ON public.grants USING btree (reference);
+
+create table key_spending (
+  key_id text not null,
+  held bigint default 0 not null,
+  spent bigint default 0 not null,
+  day date not null,
+  day_spent bigint default 0 not null,
+  week date not null,
+  week_spent bigint default 0 not null,
+  month date not null,
+  month_spent bigint default 0 not null,
+  PRIMARY KEY (key_id),
+  FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  CHECK (day_spent >= 0),
+  CHECK (held >= 0),
+  CHECK (month_spent >= 0),
+  CHECK (spent >= 0),
+  CHECK (week_spent >= 0)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+
+create table ledger_entries (
+  account_id text not null,
+  number bigint not null,
+  type text not null,
+  granted bigint not null,
+  available bigint not null,
+  reserved bigint not null,
+  charged bigint not null,
+  lapsed bigint not null,
+  balance bigint not null,
+  created_at timestamp with time zone not null,
+  reservation_id uuid,
+  grant_ids text[] not null,
+  parts bigint[] not null,
+  PRIMARY KEY (account_id, number),
+  CHECK (granted = (available + reserved + charged + lapsed)),
+  CHECK (
+CASE type
+    WHEN 'grant'::text THEN granted > 0 AND available = granted AND reserved = 0 AND charged = 0
+    WHEN 'reserve'::text THEN granted = 0 AND reserved >= 0 AND available = (- reserved) AND charged = 0
+    WHEN 'settle'::text THEN granted = 0 AND available >= 0 AND charged >= 0 AND reserved = (- (available + charged))
+    WHEN 'refund'::text THEN granted = 0 AND available >= 0 AND charged = 0 AND reserved = (- available)
+    WHEN 'charge'::text THEN granted = 0 AND charged > 0 AND available = (- charged) AND reserved = 0
+    WHEN 'cover'::text THEN granted = 0 AND available = 0 AND charged = 0 AND reserved = 0
+    WHEN 'lapse'::text THEN granted = 0 AND lapsed > 0 AND charged = 0 AND reserved = 0
+    ELSE false
+END),
+  CHECK ((reservation_id IS NOT NULL) = (type = ANY (ARRAY['reserve'::text, 'settle'::text, 'refund'::text, 'charge'::text]))),
+  CHECK (cardinality(grant_ids) = cardinality(parts)),
+  CHECK (number > 0)
+);
+CREATE INDEX ledger_entries_usage ON public.ledger_entries USING btree (account_id, created_at) WHERE (charged > 0);
+CREATE UNIQUE INDEX ledger_entries_once ON public.ledger_entries USING btree (reservation_id, (
+CASE type
+    WHEN 'reserve'::text THEN 'hold'::text
+    WHEN 'charge'::text THEN 'excess'::text
+    ELSE 'end'::text
+END)) WHERE (reservation_id IS NOT NULL);
+CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_entries_derive AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive();
+
+create table migrations (
+  number integer not null,
+  name text not null,
+  digest text not null,
+  applied_at timestamp with time zone default now() not null,
+  PRIMARY KEY (number)
+);
+
+create table models (
+  id text not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (id)
+);
+
+create table oauth_clients (
+  id text not null,
+  name text not null,
+  redirect_uris text[] not null,
+  scopes text[] not null,
+  secret_digest bytea,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (id),
+  CHECK (cardinality(redirect_uris) > 0),
+  CHECK (cardinality(scopes) > 0)
+);
+
+create table processes (
+  id text not null,
+  started_at timestamp with time zone not null,
+  last_seen timestamp with time zone not null,
+  PRIMARY KEY (id)
+);
+
+create table public_list (
+  only_row boolean default true not null,
+  digest text not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (only_row),
+  CHECK (only_row)
+);
+
+create table reservation_owners (
+  process_id text not null,
+  lease_until timestamp with time zone not null,
+  PRIMARY KEY (process_id)
+);
+
+create table reservations (
+  id uuid not null,
+  state text not null,
+  amount bigint not null,
+  known bigint default 0 not null,
+  charged bigint default 0 not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  owner text,
+  account_id text not null,
+  key_id text,
+  grant_ids text[] not null,
+  parts bigint[] not null,
+  request_id text not null,
+  job_id text,
+  model text not null,
+  endpoint text not null,
+  price json not null,
+  units json,
+  PRIMARY KEY (id),
+  CHECK (amount >= 0),
+  CHECK (charged >= 0),
+  CHECK ((state = 'open'::text) = (ended_at IS NULL)),
+  CHECK (state = 'settled'::text OR charged = 0),
+  CHECK ((owner IS NULL) = (lease_until IS NULL)),
+  CHECK (known >= 0),
+  CHECK (state = ANY (ARRAY['open'::text, 'settled'::text, 'refunded'::text]))
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05);
+CREATE INDEX reservations_leased ON public.reservations USING btree (lease_until) WHERE ((state = 'open'::text) AND (lease_until IS NOT NULL));
+
+create table test_clock (
+  only_row boolean default true not null,
+  offset_ms bigint not null,
+  PRIMARY KEY (only_row),
+  CHECK (offset_ms >= 0),
+  CHECK (only_row)
+);
+
+CREATE OR REPLACE FUNCTION public.ledger_admit(moment timestamp with time zone, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[])
+ RETURNS TABLE(verdict text, entry_number bigint, balance_after bigint, at timestamp with time zone, split_ids text[], split_parts bigint[])
+ LANGUAGE plpgsql
+AS $function$
+declare
+  asked record;
+  current_account text := '';
+  -- What the current account has left, and its grants in spending order, as earlier members leave them.
+  open_ids text[];
+  open_parts bigint[];
+  place integer;
+  -- The keys with a limit met so far, and what each may still spend.
+  limited_keys text[] := '{}';
+  allowances bigint[] := '{}';
+  key_place integer;
+  to_take bigint;
+  part bigint;
+begin
+  for asked in
+    select m.id, m.account_id, m.key_id, m.amount, b.account_id is null as unknown, b.available, b.entries,
+      greatest(moment, b.updated_at) as at, api_keys.id is null as unknown_key,
+      credit_limit - held - spent_in_period(key_spending, credit_limit_reset, greatest(moment, b.updated_at)) as allowance,
+      earlier.id is not null as repeated, earlier.account_id = m.account_id and earlier.amount = m.amount as same,
+      earlier.grant_ids, earlier.parts
+    from unnest(ids, account_ids, key_ids, amounts) with ordinality as m (id, account_id, key_id, amount, member)
+    left join balances b on b.account_id = m.account_id
+    left join reservations earlier on earlier.id = m.id
+    left join api_keys on api_keys.id = m.key_id and api_keys.account_id = m.account_id
+    left join key_spending on key_spending.key_id = api_keys.id
+    order by m.member
+  loop
+    at := asked.at;
+    split_ids := '{}';
+    split_parts := '{}';
+
+    if asked.account_id <> current_account then
+      if asked.account_id < current_account collate "C" then
+        raise exception 'members must come in the order of their accounts';
+      end if;
+      current_account := asked.account_id;
+      balance_after := asked.available;
+      entry_number := asked.entries;
+      place := 1;
+      select array_agg(id), array_agg(remaining) into open_ids, open_parts
+      from (select id, remaining from grants where account_id = current_account and spendable
+        order by expires_at, number) as spending_order;
+    end if;
+    key_place := null;
+    if asked.allowance is not null then
+      key_place := array_position(limited_keys, asked.key_id);
+      if key_place is null then
+        limited_keys := limited_keys || asked.key_id;
+        allowances := allowances || asked.allowance::bigint;
+        key_place := cardinality(limited_keys);
+      end if;
+    end if;
+
+    verdict := case
+      when asked.unknown or (asked.key_id is not null and asked.unknown_key) then 'unknown'
+      when asked.account_id = any (busy) then 'busy'
+      when asked.repeated then case when asked.same then 'repeated' else 'conflict' end
+      when balance_after < asked.amount then 'balance'
+      when allowances[key_place] < asked.amount then 'key_limit'
+      else 'admitted' end;
+
+    if verdict = 'repeated' then
+      split_ids := asked.grant_ids;
+      split_parts := asked.parts;
+    elsif verdict = 'admitted' then
+      entry_number := entry_number + 1;
+      balance_after := balance_after - asked.amount;
+      if key_place is not null then allowances[key_place] := allowances[key_place] - asked.amount; end if;
+      to_take := asked.amount;
+      while to_take > 0 loop
+        part := least(open_parts[place], to_take);
+        if part > 0 then
+          split_ids := split_ids || open_ids[place];
+          split_parts := split_parts || part;
+          open_parts[place] := open_parts[place] - part;
+          to_take := to_take - part;
+        elsif place > cardinality(open_parts) then
+          raise exception 'the grants of % do not hold its balance', current_account;
+        else
+          place := place + 1;
+        end if;
+      end loop;
+    end if;
+    return next;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_cover(moment timestamp with time zone, account_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from balances where account_id = any (account_ids) and debt > 0) then return; end if;
+
+  insert into ledger_entries
+    (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
+  select account_id, entries + 1, 'cover', 0, 0, 0, 0, 0, available, at,
+    array_agg(grant_id order by place), array_agg(-least(remaining, debt - before) order by place)
+  from (
+    select account_id, b.entries, b.available, b.debt, greatest(moment, b.updated_at) as at, g.id as grant_id, g.remaining,
+      row_number() over spending as place,
+      -- What the grants before this one can pay.
+      sum(g.remaining) over spending - g.remaining as before
+    from balances b join grants g using (account_id)
+    where account_id = any (account_ids) and b.debt > 0 and g.spendable
+    window spending as (partition by account_id order by g.expires_at, g.number)
+  ) as payer
+  where before < debt
+  group by account_id, entries, available, at;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_derive()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from posted) then return null; end if;
+
+  update grants set remaining = remaining + moved.part
+  from (
+    select split.grant_id, sum(split.part)::bigint as part
+    from posted cross join unnest(posted.grant_ids, posted.parts) as split (grant_id, part)
+    group by split.grant_id
+  ) as moved
+  where grants.id = moved.grant_id;
+
+  update balances set
+    granted = balances.granted + moved.granted,
+    available = balances.available + moved.available,
+    reserved = balances.reserved + moved.reserved,
+    charged = balances.charged + moved.charged,
+    lapsed = balances.lapsed + moved.lapsed,
+    debt = balances.debt + moved.debt,
+    entries = balances.entries + moved.entries,
+    updated_at = moved.at
+  from (
+    select account_id, sum(granted)::bigint as granted, sum(available)::bigint as available,
+      sum(reserved)::bigint as reserved, sum(charged)::bigint as charged, sum(lapsed)::bigint as lapsed,
+      sum(case type
+        when 'charge' then charged
+        when 'cover' then (select sum(part) from unnest(parts) as part)
+        else 0 end)::bigint as debt,
+      count(*) as entries, max(created_at) as at
+    from posted group by account_id
+  ) as moved
+  where balances.account_id = moved.account_id;
+
+  update key_spending set
+    held = held + moved.reserved,
+    spent = spent + moved.charged,
+    day = moved.day,
+    day_spent = case when key_spending.day = moved.day then day_spent else 0 end + moved.charged,
+    week = moved.week,
+    week_spent = case when key_spending.week = moved.week then week_spent else 0 end + moved.charged,
+    month = moved.month,
+    month_spent = case when key_spending.month = moved.month then month_spent else 0 end + moved.charged
+  from (
+    select reservations.key_id, sum(posted.reserved)::bigint as reserved, sum(posted.charged)::bigint as charged,
+      period_start('day', max(posted.created_at)) as day, period_start('week', max(posted.created_at)) as week,
+      period_start('month', max(posted.created_at)) as month
+    from posted join reservations on reservations.id = posted.reservation_id
+    group by reservations.key_id
+  ) as moved
+  where key_spending.key_id = moved.key_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, busy text[], ids uuid[], actuals bigint[], measured json[])
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+declare
+  answers json;
+begin
+  with asked as materialized (
+    select member, actual, measured_units, reservations.*
+    from unnest(ids, actuals, measured) with ordinality as m (asked_id, actual, measured_units, member)
+    left join reservations on reservations.id = m.asked_id
+  ),
+  ending as materialized (
+    select asked.*, b.entries, b.available, greatest(moment, b.updated_at) as at,
+      least(coalesce(actual, 0), amount) as covered,
+      greatest(coalesce(actual, 0) - amount, 0) as excess
+    from asked join balances b using (account_id)
+    where state = 'open' and account_id <> all (busy)
+  ),
+  entry as (
+    select account_id, member, 1 as step, case when actual is null then 'refund' else 'settle' end as type,
+      amount - covered as moved, -amount as reserved, covered as charged, grant_ids,
+      ledger_returned(parts, covered) as parts, id, entries, available, at
+    from ending
+    union all
+    select account_id, member, 2, 'charge', -excess, 0, excess, '{}', '{}', id, entries, available, at
+    from ending where excess > 0
+  ),
+  entered as (
+    insert into ledger_entries
+      (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
+      grant_ids, parts)
+    select account_id, entries + row_number() over arrival, type, 0, moved, reserved, charged, 0,
+      available + sum(moved) over arrival, at, id, grant_ids, parts
+    from entry window arrival as (partition by account_id order by member, step)
+  ),
+  ended as (
+    update reservations set
+      state = case when ending.actual is null then 'refunded' else 'settled' end,
+      charged = ending.covered + ending.excess,
+      units = coalesce(ending.measured_units, reservations.units),
+      ended_at = ending.at
+    from ending where reservations.id = ending.id and reservations.state = 'open'
+  )
+  select json_agg(case
+    when id is null then '"unknown"'::json
+    when state <> 'open' then json_build_array(state, charged)
+    when account_id = any (busy) then '"busy"'::json
+    when actual is null then json_build_array('refunded', 0)
+    else json_build_array('settled', actual) end order by member)
+  from asked into answers;
+  return answers;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_grant(moment timestamp with time zone, new_id text, new_account_id text, new_amount bigint, new_source text, new_reference text, new_expires_at timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform ledger_lock(array[new_account_id], 'wait');
+  if not exists (select from balances where account_id = new_account_id) then return 'unknown'; end if;
+
+  insert into grants (id, account_id, amount, source, reference, expires_at, created_at)
+    values (new_id, new_account_id, new_amount, new_source, new_reference, new_expires_at, moment)
+    on conflict (reference) do nothing;
+  if not found then return 'duplicate'; end if;
+
+  insert into ledger_entries
+    (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
+  select account_id, entries + 1, 'grant', new_amount, new_amount, 0, 0, 0, available + new_amount,
+    greatest(moment, updated_at), array[new_id], array[new_amount]
+  from balances where account_id = new_account_id;
+
+  perform ledger_lapse(moment, array[new_account_id]);
+  perform ledger_cover(moment, array[new_account_id]);
+  return 'granted';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_lapse(moment timestamp with time zone, account_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into ledger_entries
+    (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
+  select account_id, entries + row_number() over expiry, 'lapse', 0, -remaining, 0, 0, remaining,
+    available - sum(remaining) over expiry, at, array[grant_id], array[-remaining]
+  from (
+    select account_id, b.entries, b.available, g.id as grant_id, g.number, g.remaining, g.expires_at,
+      greatest(moment, b.updated_at) as at
+    from balances b join grants g using (account_id)
+    where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)
+  ) as expired
+  window expiry as (partition by account_id order by expires_at, number);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_lapse_some(moment timestamp with time zone, accounts_max integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  accounts text[] := array(
+    select distinct account_id from grants where spendable and expires_at <= moment limit accounts_max);
+  busy text[] := ledger_lock(accounts, 'skip');
+begin
+  perform ledger_lapse(moment, array(select unnest(accounts) except select unnest(busy)));
+  return cardinality(accounts) - cardinality(busy);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_lock(account_ids text[], patience text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  locked text[];
+begin
+  if patience = 'skip' then
+    locked := array(select account_id from balances where account_id = any (account_ids)
+      order by account_id for no key update skip locked);
+  else
+    if patience = 'brief' then perform set_config('lock_timeout', '50ms', true); end if;
+    locked := array(select account_id from balances where account_id = any (account_ids)
+      order by account_id for no key update);
+  end if;
+  return array(select account_id from balances
+    where account_id = any (account_ids) and account_id <> all (locked));
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_open_account()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into balances (account_id, updated_at) values (new.id, new.created_at);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_open_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into key_spending (key_id, day, week, month) values (new.id, period_start('day', new.created_at),
+    period_start('week', new.created_at), period_start('month', new.created_at));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'ledger entries are never changed or removed';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_reserve(moment timestamp with time zone, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], owner text, lease_until timestamp with time zone)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+declare
+  answers json;
+begin
+  with decided as materialized (
+    select * from rows from (
+      ledger_admit(moment, busy, ids, account_ids, key_ids, amounts),
+      unnest(ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints, prices)
+    ) with ordinality as d (verdict, entry_number, balance_after, at, split_ids, split_parts,
+      id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, member)
+  ),
+  held as (
+    insert into reservations (id, state, amount, created_at, lease_until, owner, account_id, key_id, grant_ids,
+      parts, request_id, job_id, model, endpoint, price)
+    select id, 'open', amount, at, ledger_reserve.lease_until, ledger_reserve.owner, account_id, key_id, split_ids,
+      split_parts, request_id, job_id, model, endpoint, price
+    from decided where verdict = 'admitted'
+  ),
+  entered as (
+    insert into ledger_entries
+      (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
+      grant_ids, parts)
+    select account_id, entry_number, 'reserve', 0, -amount, amount, 0, 0, balance_after, at, id, split_ids,
+      array(select -part from unnest(split_parts) as part)
+    from decided where verdict = 'admitted'
+  )
+  select json_agg(case
+    when verdict in ('admitted', 'repeated') then json_build_array(split_ids, split_parts)
+    else to_json(verdict) end order by member)
+  from decided into answers;
+  return answers;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_returned(parts bigint[], charged bigint)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  to_charge bigint := charged;
+  kept bigint;
+begin
+  for place in 1 .. cardinality(parts) loop
+    kept := least(parts[place], to_charge);
+    to_charge := to_charge - kept;
+    parts[place] := parts[place] - kept;
+  end loop;
+  return parts;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_run(moment timestamp with time zone, patience text, end_ids uuid[], actuals bigint[], measured json[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], owner text, lease_until timestamp with time zone)
+ RETURNS json
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  accounts text[] := array(
+    select unnest(account_ids) union select account_id from reservations where id = any (end_ids));
+  busy text[] := ledger_lock(accounts, patience);
+  ours text[] := accounts;
+  ended json;
+  reserved json;
+begin
+  if busy <> '{}' then ours := array(select unnest(accounts) except select unnest(busy)); end if;
+  if end_ids <> '{}' then ended := ledger_end(moment, busy, end_ids, actuals, measured); end if;
+  perform ledger_lapse(moment, ours);
+  perform ledger_cover(moment, ours);
+  if ids <> '{}' then
+    reserved := ledger_reserve(moment, busy, ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints,
+      prices, owner, lease_until);
+  end if;
+  return json_build_array(ended, reserved);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.period_start(period text, at timestamp with time zone)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (date_trunc(period, (at AT TIME ZONE 'UTC'::text)))::date;
+
+CREATE OR REPLACE FUNCTION public.spent_in_period(key key_spending, period text, at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE period WHEN 'day'::text THEN CASE WHEN ((key).day = period_start('day'::text, at)) THEN (key).day_spent ELSE (0)::bigint END WHEN 'week'::text THEN CASE WHEN ((key).week = period_start('week'::text, at)) THEN (key).week_spent ELSE (0)::bigint END WHEN 'month'::text THEN CASE WHEN ((key).month = period_start('month'::text, at)) THEN (key).month_spent ELSE (0)::bigint END ELSE (key).spent END;

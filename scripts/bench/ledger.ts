@@ -1,0 +1,192 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { systemClock } from '../../src/clock.ts';
+import { type Db, migrate, openDb } from '../../src/db/index.ts';
+import { books, grant, LedgerBatch, type NewReservation, reserve, settle } from '../../src/ledger/index.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
+
+const CALLERS = 64;
+const ACCOUNTS = 50;
+const OLD_ENTRIES = 1_000_000;
+const WARM_UP_MS = 1_000;
+const MEASURE_MS = 5_000;
+const SETTLED = 700n;
+const RESERVED = 1_000n;
+const PRICE = JSON.stringify({
+  mode: 'per_token',
+  credits: { input: 2, output: 8, cache_read: 0.5, cache_write: 2.5 },
+  token_tiers: [{ above: 200_000, input: 4, output: 12 }],
+});
+const UNITS = JSON.stringify({ input_tokens: 1200, output_tokens: 340 });
+
+/** Holds and settles one call; what is measured. */
+type Pair = (asked: NewReservation) => Promise<unknown>;
+
+interface Measured {
+  readonly pairsPerSecond: number;
+  readonly nodeMicrosPerPair: number;
+}
+
+/** Reserve and settle, one transaction per call against group commit, on an embedded server of its own with fsync on. */
+export async function benchLedger(print: (line: string) => void): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
+  const log = pino({ level: 'warn' });
+  const server = await startEmbeddedPostgres({ folder, log, progress: () => undefined });
+  const db = openDb(server.connection, log);
+  try {
+    await migrate(db, () => undefined);
+    await measureAll(db, print);
+  } finally {
+    await db.close();
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureAll(db: Db, print: (line: string) => void): Promise<void> {
+  const accounts = await openAccounts(db);
+  const hot = accounts.slice(0, 1);
+  const plain = plainPair(db);
+  const batch = batchPair(new LedgerBatch({ db, clock: systemClock, processId: 'proc_bench' }));
+  print(row('reserve + settle, 64 callers', 'pairs/s', 'times', 'Node µs/pair'));
+  const plainMany = await measure(db, plain, accounts);
+  print(row('50 accounts, one transaction per call', ...figures(plainMany, plainMany)));
+  const batchMany = await measure(db, batch, accounts);
+  print(row('50 accounts, group commit', ...figures(batchMany, plainMany)));
+  const plainHot = await measure(db, plain, hot);
+  print(row('1 account, one transaction per call', ...figures(plainHot, plainHot)));
+  const batchHot = await measure(db, batch, hot);
+  print(row('1 account, group commit', ...figures(batchHot, plainHot)));
+  await addHistory(db);
+  const batchOld = await measure(db, batch, accounts);
+  print(row('50 accounts, group commit, 1 000 000 old entries', ...figures(batchOld, batchMany)));
+  const { balanced, entries } = await books(db);
+  print(`books balanced: ${balanced} (${entries} entries)`);
+}
+
+function figures(measured: Measured, yardstick: Measured): [string, string, string] {
+  const times = measured.pairsPerSecond / yardstick.pairsPerSecond;
+  return [measured.pairsPerSecond.toFixed(0), times.toFixed(2), measured.nodeMicrosPerPair.toFixed(1)];
+}
+
+function row(name: string, ...cells: string[]): string {
+  return name.padEnd(52) + cells.map((cell) => cell.padStart(14)).join('');
+}
+
+function plainPair(db: Db): Pair {
+  return async (asked) => {
+    await db.transaction((tx) => reserve(tx, asked, systemClock.now()));
+    await db.transaction((tx) => settle(tx, asked.id, SETTLED, systemClock.now(), UNITS));
+  };
+}
+
+function batchPair(batch: LedgerBatch): Pair {
+  return async (asked) => {
+    await batch.reserve(asked);
+    await batch.settle(asked, SETTLED, UNITS);
+  };
+}
+
+async function measure(db: Db, pair: Pair, accounts: readonly string[]): Promise<Measured> {
+  await db.run('checkpoint');
+  await runFor(WARM_UP_MS, pair, accounts);
+  const processor = process.cpuUsage();
+  const begun = performance.now();
+  const pairs = await runFor(MEASURE_MS, pair, accounts);
+  const seconds = (performance.now() - begun) / 1000;
+  const { user, system } = process.cpuUsage(processor);
+  return { pairsPerSecond: pairs / seconds, nodeMicrosPerPair: (user + system) / pairs };
+}
+
+async function runFor(durationMs: number, pair: Pair, accounts: readonly string[]): Promise<number> {
+  const end = performance.now() + durationMs;
+  let pairs = 0;
+  const caller = async () => {
+    while (performance.now() < end) {
+      const accountId = accounts[pairs++ % accounts.length] ?? '';
+      await pair(newReservation(accountId));
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  return pairs;
+}
+
+function newReservation(accountId: string): NewReservation {
+  const id = randomUUIDv7();
+  return {
+    id,
+    accountId,
+    keyId: keyOf(accountId),
+    amount: RESERVED,
+    requestId: `req_${id}`,
+    jobId: undefined,
+    model: 'studio/chat-large',
+    endpoint: 'chat',
+    price: PRICE,
+  };
+}
+
+function keyOf(accountId: string): string {
+  return accountId.replace('acct', 'key');
+}
+
+async function openAccounts(db: Db): Promise<readonly string[]> {
+  const accounts = Array.from({ length: ACCOUNTS }, (_, place) => `acct_${String(place).padStart(24, '0')}`);
+  const now = systemClock.now();
+  const rest = { amount: 10n ** 15n, source: 'bench', reference: undefined, expiresAt: undefined, now };
+  for (const accountId of accounts) {
+    await db.run(
+      `insert into accounts (id, name, groups, created_at, updated_at) values ($1, $1, '{default}', $2, $2)`,
+      [accountId, now],
+    );
+    await db.run(
+      `insert into api_keys (id, account_id, name, digest, prefix, credit_limit, credit_limit_reset, created_at)
+       values ($1, $2, $1, sha256(convert_to($1, 'UTF8')), 'bnch', 1000000000000000, 'month', $3)`,
+      [keyOf(accountId), accountId, now],
+    );
+    await db.transaction((tx) => grant(tx, { accountId, ...rest }));
+  }
+  return accounts;
+}
+
+/** Half a million settled calls of the past, written as the ledger itself would have, but in bulk. */
+async function addHistory(db: Db): Promise<void> {
+  const pairsPerAccount = OLD_ENTRIES / 2 / ACCOUNTS;
+  const accounts = await db.rows<{ account_id: string }>('select account_id from balances order by account_id');
+  for (const { account_id } of accounts) {
+    await db.transaction(async (tx) => {
+      await tx.run(OLD_RESERVATIONS, [account_id, keyOf(account_id), pairsPerAccount, PRICE, UNITS]);
+      await tx.run(OLD_ENTRIES_OF_ACCOUNT, [account_id]);
+    });
+  }
+  await db.run('vacuum analyze');
+}
+
+const OLD_RESERVATIONS = `
+  insert into reservations (id, state, amount, charged, created_at, ended_at, account_id, key_id, grant_ids, parts,
+    request_id, model, endpoint, price, units)
+  select uuidv7(interval '-1 day'), 'settled', 1000, 700, updated_at, updated_at, account_id, $2,
+    array(select id from grants where account_id = $1), '{1000}', 'req_old' || pair, 'studio/chat-large', 'chat',
+    $4::json, $5::json
+  from balances, generate_series(1, $3::int) as pair where account_id = $1`;
+
+const OLD_ENTRIES_OF_ACCOUNT = `
+  insert into ledger_entries (account_id, number, type, granted, available, reserved, charged, lapsed, balance,
+    created_at, reservation_id, grant_ids, parts)
+  select account_id, entries + 2 * pair - 1 + step,
+    case step when 0 then 'reserve' else 'settle' end, 0,
+    case step when 0 then -1000 else 300 end,
+    case step when 0 then 1000 else -1000 end,
+    case step when 0 then 0 else 700 end, 0,
+    available - 700 * (pair - 1) - case step when 0 then 1000 else 700 end,
+    updated_at, id, grant_ids, case step when 0 then '{-1000}'::bigint[] else '{300}' end
+  from (
+    select r.account_id, entries, available, updated_at, id, grant_ids, row_number() over (order by id) as pair
+    from reservations r join balances using (account_id)
+    where r.account_id = $1 and request_id like 'req_old%'
+  ) as old cross join (values (0), (1)) as steps (step)`;
+
+if (import.meta.main) await benchLedger((line) => console.log(line));

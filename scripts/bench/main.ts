@@ -1,0 +1,19 @@
+// Measures against a yardstick in the same run and prints ratios. `npm run bench -- models` runs one part.
+import { benchModels } from './models.ts';
+import { printTable, type Row } from './table.ts';
+
+const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = { models: benchModels };
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  console.error(`No such part: ${unknown.join(', ')}. There are: ${Object.keys(PARTS).join(', ')}.`);
+  process.exit(2);
+}
+const rows: Row[] = [];
+for (const [name, run] of Object.entries(PARTS)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.error(`Measuring ${name} …`);
+  rows.push(...(await run()));
+}
+printTable(rows);

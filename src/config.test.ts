@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { inspect } from 'node:util';
+import { type Config, ConfigError, type Environment, loadConfig, Secret } from './config.ts';
+
+const TOKEN = 'a-token-of-the-operator';
+const ROOT_SECRET = 'a-root-secret-of-thirty-two-chars';
+const DATABASE_URL = 'postgres://gate:hush@db.example:5432/tollgate';
+const SHARED = { DATABASE_URL, TOLLGATE_ADMIN_TOKEN: TOKEN, TOLLGATE_SECRET: ROOT_SECRET };
+
+let folder = '';
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
+});
+
+after(() => {
+  rmSync(folder, { recursive: true });
+});
+
+test('R-526: nothing set is a complete configuration without any secret of its own', () => {
+  assert.deepEqual(loadConfig({}), {
+    port: 8787,
+    host: '127.0.0.1',
+    publicUrl: 'http://127.0.0.1:8787',
+    dataFolder: './data',
+    configFile: undefined,
+    adminToken: undefined,
+    rootSecret: undefined,
+    databaseUrl: undefined,
+    defaultRpm: 60,
+    defaultConcurrency: 15,
+    trustedProxies: [],
+    corsOrigins: [],
+    partnerKeyHeader: 'x-partner-api-key',
+    fetchAllow: [],
+    transcriptDays: 30,
+    testClock: false,
+    production: false,
+    logLevel: 'info',
+  });
+});
+
+test('a configuration cannot be changed once it is read', () => {
+  const config: { port: number } = loadConfig({});
+  assert.throws(() => {
+    config.port = 1;
+  }, TypeError);
+});
+
+const accepted: readonly [name: string, value: string, expected: Partial<Config>][] = [
+  ['PORT', '0', { port: 0, publicUrl: 'http://127.0.0.1:0' }],
+  ['PORT', '65535', { port: 65_535, publicUrl: 'http://127.0.0.1:65535' }],
+  ['HOST', '0.0.0.0', { host: '0.0.0.0', publicUrl: 'http://0.0.0.0:8787' }],
+  ['HOST', 'localhost', { host: 'localhost', publicUrl: 'http://localhost:8787' }],
+  ['HOST', '::1', { host: '::1', publicUrl: 'http://[::1]:8787' }],
+  ['PUBLIC_URL', 'https://api.example.com', { publicUrl: 'https://api.example.com' }],
+  ['PUBLIC_URL', 'https://example.com/gate//', { publicUrl: 'https://example.com/gate' }],
+  ['TOLLGATE_DATA', '/srv/gate', { dataFolder: '/srv/gate' }],
+  ['TOLLGATE_CONFIG', 'gate.yaml', { configFile: 'gate.yaml' }],
+  ['TOLLGATE_RPM', '1', { defaultRpm: 1 }],
+  ['TOLLGATE_RPM', '1000000', { defaultRpm: 1_000_000 }],
+  ['TOLLGATE_CONCURRENCY', '1', { defaultConcurrency: 1 }],
+  ['TOLLGATE_CONCURRENCY', '100000', { defaultConcurrency: 100_000 }],
+  ['TOLLGATE_TRANSCRIPT_DAYS', '-1', { transcriptDays: -1 }],
+  ['TOLLGATE_TRANSCRIPT_DAYS', '36500', { transcriptDays: 36_500 }],
+  ['TOLLGATE_TRUSTED_PROXIES', ' 10.0.0.0/8, ::1 ,', { trustedProxies: ['10.0.0.0/8', '::1'] }],
+  ['TOLLGATE_TRUSTED_PROXIES', '10.0.0.1/32,fd00::/128', { trustedProxies: ['10.0.0.1/32', 'fd00::/128'] }],
+  ['TOLLGATE_CORS_ORIGINS', 'https://a.example,http://b:8080', { corsOrigins: ['https://a.example', 'http://b:8080'] }],
+  ['TOLLGATE_FETCH_ALLOW', 'minio:9000,cdn', { fetchAllow: ['minio:9000', 'cdn'] }],
+  ['TOLLGATE_PARTNER_KEY_HEADER', 'X-Reseller-Key', { partnerKeyHeader: 'x-reseller-key' }],
+  ['TOLLGATE_TEST_CLOCK', '1', { testClock: true }],
+  ['TOLLGATE_TEST_CLOCK', '0', { testClock: false }],
+  ['NODE_ENV', 'production', { production: true }],
+  ['NODE_ENV', 'test', { production: false }],
+  ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+];
+
+for (const [name, value, expected] of accepted) {
+  test(`${name}=${value} is taken`, () => {
+    assert.deepEqual(loadConfig({ [name]: value }), { ...loadConfig({}), ...expected });
+  });
+}
+
+const refused: readonly [name: string, values: readonly string[], problem: RegExp][] = [
+  ['PORT', ['-1', '65536', '80.5', '0x50', 'http', ' ', '1e3'], /^PORT must be a whole number from 0 to 65535, not "/],
+  ['HOST', ['my host', 'http://localhost', 'localhost:80', '[::1]'], /^HOST must be an address or a host name, not "/],
+  ['TOLLGATE_RPM', ['0', '1000001', 'lots', '60 '], /^TOLLGATE_RPM must be a whole number from 1 to 1000000/],
+  ['TOLLGATE_CONCURRENCY', ['0', '100001', '-5'], /^TOLLGATE_CONCURRENCY must be a whole number from 1 to 100000/],
+  ['TOLLGATE_TRANSCRIPT_DAYS', ['36501', '-1000001', '1.5'], /^TOLLGATE_TRANSCRIPT_DAYS must be a whole number/],
+  ['TOLLGATE_TEST_CLOCK', ['true', 'yes', '2'], /^TOLLGATE_TEST_CLOCK must be one of 0, 1, not "/],
+  ['LOG_LEVEL', ['verbose', 'INFO'], /^LOG_LEVEL must be one of trace, debug, .*, not "/],
+  [
+    'PUBLIC_URL',
+    ['example.com', 'ftp://example.com', 'https://', '/gate'],
+    /^PUBLIC_URL must be an http or https address/,
+  ],
+  ['TOLLGATE_DATA', ['a\0b'], /^TOLLGATE_DATA must not contain NUL$/],
+  [
+    'TOLLGATE_TRUSTED_PROXIES',
+    ['10.0.0.0/33', '::1/129', 'proxy.example', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1'],
+    /^TOLLGATE_TRUSTED_PROXIES must be a comma list of addresses or CIDR ranges; these are not: /,
+  ],
+  [
+    'TOLLGATE_CORS_ORIGINS',
+    ['*', 'app.example.com', 'https://a.example/', 'https://a.example/path', 'https://A.example'],
+    /^TOLLGATE_CORS_ORIGINS must be a comma list of origins such as https:\/\/app\.example\.com; these are not: /,
+  ],
+  [
+    'TOLLGATE_FETCH_ALLOW',
+    ['http://minio:9000', 'a b', 'me@host'],
+    /^TOLLGATE_FETCH_ALLOW must be a comma list of entries/,
+  ],
+  [
+    'TOLLGATE_PARTNER_KEY_HEADER',
+    ['x key', 'x:key', 'x'.repeat(65)],
+    /^TOLLGATE_PARTNER_KEY_HEADER must be a header name/,
+  ],
+  ['TOLLGATE_KEYS', ['1'], /^TOLLGATE_KEYS is not a setting of Tollgate$/],
+  ['TOLLGATE_PORT', [''], /^TOLLGATE_PORT is not a setting of Tollgate$/],
+  ['TOLLGATE_RPM_FILE', ['/rpm'], /^TOLLGATE_RPM_FILE is not a setting of Tollgate$/],
+  ['REDIS_URL', ['redis://cache'], /^REDIS_URL is not supported by this release; unset it$/],
+  ['S3_BUCKET', ['media'], /^S3_BUCKET is not supported by this release; unset it$/],
+];
+
+for (const [name, values, problem] of refused) {
+  for (const value of values) {
+    test(`R-526: ${name}=${JSON.stringify(value)} is refused by name`, () => {
+      assertProblems({ [name]: value }, [problem]);
+    });
+  }
+}
+
+test('one wrong entry of a list is named without the right ones', () => {
+  assertProblems({ TOLLGATE_TRUSTED_PROXIES: '10.0.0.0/8,nonsense,::1' }, [/these are not: nonsense$/]);
+});
+
+test('a setting that is empty counts as unset', () => {
+  const names = ['PORT', 'HOST', 'DATABASE_URL', 'TOLLGATE_SECRET', 'TOLLGATE_RPM', 'TOLLGATE_CONFIG', 'REDIS_URL'];
+  assert.deepEqual(loadConfig(Object.fromEntries(names.map((name) => [name, '']))), loadConfig({}));
+});
+
+test('variables of other programs do not matter', () => {
+  assert.deepEqual(loadConfig({ PATH: '/bin', TOLL: 'x', tollgate_rpm: 'x', NODE_OPTIONS: '--x' }), loadConfig({}));
+});
+
+test('R-526: every bad setting is reported at once', () => {
+  const settings = { PORT: 'x', TOLLGATE_RPM: '0', LOG_LEVEL: 'x', TOLLGATE_NEW: '1', PUBLIC_URL: 'x', REDIS_URL: 'x' };
+  assertProblems(settings, [
+    /^PORT /,
+    /^PUBLIC_URL /,
+    /^TOLLGATE_RPM /,
+    /^LOG_LEVEL /,
+    /^REDIS_URL /,
+    /^TOLLGATE_NEW /,
+  ]);
+});
+
+test('the message of a refusal is one line for each problem', () => {
+  assert.throws(() => loadConfig({ PORT: 'x', TOLLGATE_NEW: '1' }), {
+    message:
+      'Tollgate cannot start with these settings:\n' +
+      '  - PORT must be a whole number from 0 to 65535, not "x"\n' +
+      '  - TOLLGATE_NEW is not a setting of Tollgate',
+  });
+});
+
+test('R-526: a database of the operator’s own needs both secrets', () => {
+  const { TOLLGATE_ADMIN_TOKEN: _token, ...withoutToken } = SHARED;
+  const { TOLLGATE_SECRET: _secret, ...withoutSecret } = SHARED;
+  assertProblems(withoutToken, [/^TOLLGATE_ADMIN_TOKEN is required with DATABASE_URL$/]);
+  assertProblems(withoutSecret, [/^TOLLGATE_SECRET is required with DATABASE_URL$/]);
+  assertProblems({ DATABASE_URL }, [/^TOLLGATE_ADMIN_TOKEN is required/, /^TOLLGATE_SECRET is required/]);
+  assert.equal(loadConfig(SHARED).databaseUrl?.reveal(), DATABASE_URL);
+});
+
+for (const address of ['mysql://db/tollgate', 'db.example', 'https://db.example']) {
+  test(`DATABASE_URL=${address} is refused`, () => {
+    assertProblems({ ...SHARED, DATABASE_URL: address }, [/^DATABASE_URL must be an address such as postgres:/]);
+  });
+}
+
+for (const address of ['postgresql://db/tollgate', 'postgres://me@localhost/t?host=%2Frun%2Fpostgresql']) {
+  test(`DATABASE_URL=${address} is taken`, () => {
+    assert.equal(loadConfig({ ...SHARED, DATABASE_URL: address }).databaseUrl?.reveal(), address);
+  });
+}
+
+const shortest: readonly [name: 'TOLLGATE_ADMIN_TOKEN' | 'TOLLGATE_SECRET', charsMin: number][] = [
+  ['TOLLGATE_ADMIN_TOKEN', 16],
+  ['TOLLGATE_SECRET', 32],
+];
+
+for (const [name, charsMin] of shortest) {
+  test(`${name} has at least ${charsMin} characters`, () => {
+    assert.ok(loadConfig({ [name]: 'x'.repeat(charsMin) }));
+    assertProblems({ [name]: 'x'.repeat(charsMin - 1) }, [new RegExp(`^${name} must have at least ${charsMin}`)]);
+  });
+}
+
+test('a secret may stand in a file, of which the first line counts', () => {
+  const config = loadConfig({
+    DATABASE_URL_FILE: written('database-url', `${DATABASE_URL}\n`),
+    TOLLGATE_ADMIN_TOKEN_FILE: written('admin-token', `${TOKEN}\r\nand a remark\n`),
+    TOLLGATE_SECRET_FILE: written('secret', ROOT_SECRET),
+  });
+  assert.equal(config.databaseUrl?.reveal(), DATABASE_URL);
+  assert.equal(config.adminToken?.reveal(), TOKEN);
+  assert.equal(config.rootSecret?.reveal(), ROOT_SECRET);
+});
+
+test('R-526: a secret’s file that is missing, a folder or empty is refused by name', () => {
+  assertProblems({ TOLLGATE_SECRET_FILE: join(folder, 'none') }, [/^TOLLGATE_SECRET_FILE names a file that cannot be/]);
+  assertProblems({ TOLLGATE_SECRET_FILE: folder }, [/^TOLLGATE_SECRET_FILE names a file that cannot be read: /]);
+  assertProblems({ TOLLGATE_SECRET_FILE: written('empty', '') }, [/^TOLLGATE_SECRET_FILE names an empty file$/]);
+  assertProblems({ TOLLGATE_SECRET_FILE: written('blank', `\n${ROOT_SECRET}`) }, [
+    /^TOLLGATE_SECRET_FILE names an empty/,
+  ]);
+});
+
+test('a secret that is given twice is refused, and so is a short one from a file', () => {
+  const path = written('twice', ROOT_SECRET);
+  assertProblems({ TOLLGATE_SECRET: ROOT_SECRET, TOLLGATE_SECRET_FILE: path }, [
+    /^TOLLGATE_SECRET and TOLLGATE_SECRET_FILE are both set; keep one$/,
+  ]);
+  assertProblems({ TOLLGATE_SECRET_FILE: written('short', 'short') }, [/^TOLLGATE_SECRET must have at least 32/]);
+});
+
+for (const token of [`${TOKEN} `, ` ${TOKEN}`, 'ein-schlüssel-mit-umlaut']) {
+  test(`TOLLGATE_ADMIN_TOKEN=${JSON.stringify(token)} is refused, since no header carries it unchanged`, () => {
+    assertProblems({ TOLLGATE_ADMIN_TOKEN: token }, [/^TOLLGATE_ADMIN_TOKEN must be printable ASCII without spaces$/]);
+  });
+}
+
+test('the test clock is refused in production', () => {
+  assertProblems({ TOLLGATE_TEST_CLOCK: '1', NODE_ENV: 'production' }, [
+    /^TOLLGATE_TEST_CLOCK cannot be used with NODE_ENV=production$/,
+  ]);
+});
+
+test('no refusal quotes a secret', () => {
+  const secrets = { TOLLGATE_ADMIN_TOKEN: 'hush-1', TOLLGATE_SECRET: 'hush-2', DATABASE_URL: 'hush-3://u:hush-4@db' };
+  assert.throws(
+    () => loadConfig({ ...secrets, TOLLGATE_UNKNOWN_SECRET: 'hush-5', REDIS_URL: 'redis://:hush-6@cache' }),
+    (error) => error instanceof ConfigError && error.problems.length === 5 && !inspect(error).includes('hush'),
+  );
+});
+
+test('a secret shows nothing of itself wherever it is printed', () => {
+  const secret = new Secret('hush');
+  const config = { secret };
+  const shown = [`${secret}`, JSON.stringify(config), inspect(config), inspect(config, { showHidden: true, depth: 9 })];
+  for (const text of shown) {
+    assert.ok(!text.includes('hush'), text);
+    assert.ok(text.includes('[secret]'), text);
+  }
+  assert.equal(secret.reveal(), 'hush');
+});
+
+function written(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Exactly these problems, in this order. */
+function assertProblems(env: Environment, expected: readonly RegExp[]): void {
+  assert.throws(
+    () => loadConfig(env),
+    (error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.equal(error.problems.length, expected.length, error.message);
+      for (const [place, pattern] of expected.entries()) assert.match(error.problems[place] ?? '', pattern);
+      return true;
+    },
+  );
+}

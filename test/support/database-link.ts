@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { TestDatabase } from './database.ts';
+
+/** A wire between one gateway and its database that a test can cut, or on which it can silence the listener. */
+export class DatabaseLink {
+  /** The same database, reached through this link. */
+  readonly database: TestDatabase;
+  readonly #server: Server;
+  readonly #port: number;
+  readonly #pairs = new Set<Pair>();
+  #isSilent = false;
+
+  private constructor(server: Server, database: TestDatabase) {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('The link has no port.');
+    this.#server = server;
+    this.#port = address.port;
+    const { user, database: name } = database.address as { user: string; database: string };
+    this.database = { ...database, url: `postgres://${user}@127.0.0.1:${this.#port}/${name}` };
+    const { host, port } = database.address as { host: string; port: number };
+    server.on('connection', (client) => this.#join(client, connect(join(host, `.s.PGSQL.${port}`))));
+  }
+
+  static async open(database: TestDatabase): Promise<DatabaseLink> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new DatabaseLink(server, database);
+  }
+
+  /** Ends every connection and takes no new ones. */
+  async cut(): Promise<void> {
+    this.#server.close();
+    for (const { client, server } of this.#pairs) {
+      client.resetAndDestroy();
+      server.destroy();
+    }
+    await once(this.#server, 'close');
+  }
+
+  async restore(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  /** From now on nothing reaches a connection that listens, which itself notices nothing. */
+  silenceListeners(): void {
+    this.#isSilent = true;
+  }
+
+  /** Lets them hear again; what was held back comes first. */
+  unsilenceListeners(): void {
+    this.#isSilent = false;
+    for (const pair of this.#pairs) deliver(pair);
+  }
+
+  #join(client: Socket, server: Socket): void {
+    const pair: Pair = { client, server, listens: false, held: [] };
+    this.#pairs.add(pair);
+    client.on('data', (bytes) => {
+      if (bytes.includes('listen tollgate')) pair.listens = true;
+      server.write(bytes);
+    });
+    server.on('data', (bytes) => {
+      pair.held.push(bytes);
+      if (!this.#isSilent || !pair.listens) deliver(pair);
+    });
+    for (const socket of [client, server]) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        this.#pairs.delete(pair);
+        client.destroy();
+        server.destroy();
+      });
+    }
+  }
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  listens: boolean;
+  readonly held: Buffer[];
+}
+
+function deliver({ client, held }: Pair): void {
+  for (const bytes of held.splice(0)) client.write(bytes);
+}
