@@ -63,21 +63,14 @@ create table key_spending (
   month_spent bigint not null default 0 check (month_spent >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
--- One call's or job's hold, and for ever after what it cost and why. The caller makes the id (version 7, so that new
--- rows are neighbours), hence a repeat after a lost answer finds its own row. Account and key are not foreign keys:
--- every row is written by ledger_reserve, which has both rows in hand, and the check would cost more than the insert.
+-- One call's or job's hold: who, how much, out of which grants, for what, at which price. Never changed, so a long
+-- history needs no cleaning. The caller makes the id (version 7, so that new rows are neighbours), hence a repeat after
+-- a lost answer finds its own row. Account and key are not foreign keys: every row is written by ledger_reserve, which
+-- has both rows in hand, and the check would cost more than the insert.
 create table reservations (
   id uuid primary key,
-  state text not null check (state in ('open', 'settled', 'refunded')),
   amount bigint not null check (amount >= 0),
-  -- What is owed even if the caller's process dies now.
-  known bigint not null default 0 check (known >= 0),
-  charged bigint not null default 0 check (charged >= 0),
   created_at timestamptz not null,
-  ended_at timestamptz,
-  -- A reservation of a synchronous call ends with its process: both null for a job. See reservation_owners.
-  lease_until timestamptz,
-  owner text,
   account_id text not null,
   key_id text,
   -- What was taken from which grant, in spending order.
@@ -87,14 +80,20 @@ create table reservations (
   job_id text,
   model text not null,
   endpoint text not null,
-  -- The price in force when the credits were held, and the units counted at the end. Never searched.
-  price json not null,
-  units json,
-  check ((state = 'open') = (ended_at is null)),
-  check (state = 'settled' or charged = 0),
+  -- The price in force when the credits were held. Never searched.
+  price json not null
+);
+
+-- The reservations that have not ended. Small, however long the history is.
+create table open_reservations (
+  reservation_id uuid primary key,
+  -- What is owed even if the caller's process dies now.
+  known bigint not null default 0 check (known >= 0),
+  -- A reservation of a synchronous call ends with its process; both null for a job. See reservation_owners.
+  owner text,
+  lease_until timestamptz,
   check ((owner is null) = (lease_until is null))
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
-create index reservations_leased on reservations (lease_until) where state = 'open' and lease_until is not null;
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 -- A living process extends the lease of all its reservations by this one row. A reservation is abandoned when both its
 -- own first lease and its owner's have run out.
@@ -120,6 +119,8 @@ create table ledger_entries (
   -- How much came out of (negative) or went back into each grant.
   grant_ids text[] not null,
   parts bigint[] not null,
+  -- What a settlement counted: tokens, images, seconds. Never searched.
+  units json,
   primary key (account_id, number),
   -- Debits equal credits.
   check (granted = available + reserved + charged + lapsed),
@@ -259,6 +260,7 @@ begin
     locked := array(select account_id from balances where account_id = any (account_ids)
       order by account_id for no key update);
   end if;
+  if cardinality(locked) = cardinality(account_ids) then return '{}'; end if;
   return array(select account_id from balances
     where account_id = any (account_ids) and account_id <> all (locked));
 end $$;
@@ -349,45 +351,43 @@ declare
   answers json;
 begin
   with asked as materialized (
-    select member, actual, measured_units, reservations.*
-    from unnest(ids, actuals, measured) with ordinality as m (asked_id, actual, measured_units, member)
+    select member, actual, units, reservations.*, open_reservations.reservation_id is not null as is_open
+    from unnest(ids, actuals, measured) with ordinality as m (asked_id, actual, units, member)
     left join reservations on reservations.id = m.asked_id
+    left join open_reservations on open_reservations.reservation_id = m.asked_id
   ),
   ending as materialized (
     select asked.*, b.entries, b.available, greatest(moment, b.updated_at) as at,
       least(coalesce(actual, 0), amount) as covered,
       greatest(coalesce(actual, 0) - amount, 0) as excess
     from asked join balances b using (account_id)
-    where state = 'open' and account_id <> all (busy)
+    where is_open and account_id <> all (busy)
   ),
   entry as (
     select account_id, member, 1 as step, case when actual is null then 'refund' else 'settle' end as type,
       amount - covered as moved, -amount as reserved, covered as charged, grant_ids,
-      ledger_returned(parts, covered) as parts, id, entries, available, at
+      ledger_returned(parts, covered) as parts, units, id, entries, available, at
     from ending
     union all
-    select account_id, member, 2, 'charge', -excess, 0, excess, '{}', '{}', id, entries, available, at
+    select account_id, member, 2, 'charge', -excess, 0, excess, '{}', '{}', null, id, entries, available, at
     from ending where excess > 0
   ),
   entered as (
     insert into ledger_entries
       (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
-      grant_ids, parts)
+      grant_ids, parts, units)
     select account_id, entries + row_number() over arrival, type, 0, moved, reserved, charged, 0,
-      available + sum(moved) over arrival, at, id, grant_ids, parts
+      available + sum(moved) over arrival, at, id, grant_ids, parts, units
     from entry window arrival as (partition by account_id order by member, step)
   ),
-  ended as (
-    update reservations set
-      state = case when ending.actual is null then 'refunded' else 'settled' end,
-      charged = ending.covered + ending.excess,
-      units = coalesce(ending.measured_units, reservations.units),
-      ended_at = ending.at
-    from ending where reservations.id = ending.id and reservations.state = 'open'
+  closed as (
+    delete from open_reservations using ending where reservation_id = ending.id
   )
   select json_agg(case
     when id is null then '"unknown"'::json
-    when state <> 'open' then json_build_array(state, charged)
+    when not is_open then (
+      select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
+      from ledger_entries where reservation_id = asked.id)
     when account_id = any (busy) then '"busy"'::json
     when actual is null then json_build_array('refunded', 0)
     else json_build_array('settled', actual) end order by member)
@@ -506,11 +506,14 @@ begin
       id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, member)
   ),
   held as (
-    insert into reservations (id, state, amount, created_at, lease_until, owner, account_id, key_id, grant_ids,
-      parts, request_id, job_id, model, endpoint, price)
-    select id, 'open', amount, at, ledger_reserve.lease_until, ledger_reserve.owner, account_id, key_id, split_ids,
-      split_parts, request_id, job_id, model, endpoint, price
+    insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, job_id, model,
+      endpoint, price)
+    select id, amount, at, account_id, key_id, split_ids, split_parts, request_id, job_id, model, endpoint, price
     from decided where verdict = 'admitted'
+  ),
+  opened as (
+    insert into open_reservations (reservation_id, owner, lease_until)
+    select id, ledger_reserve.owner, ledger_reserve.lease_until from decided where verdict = 'admitted'
   ),
   entered as (
     insert into ledger_entries

@@ -1,21 +1,23 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Authenticator } from './accounts/index.ts';
 import { applyAtStart, Catalogue, type CatalogueParts } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { type Config, ConfigError, type Environment, type Secret } from './config.ts';
-import { BUILT_IN_CATALOGUE } from './configuration/index.ts';
+import type { Config, Environment, Secret } from './config.ts';
+import { BUILT_IN_CATALOGUE, DocumentError } from './configuration/index.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
 import { Bus, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
 import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
-import { DRAIN_TIMEOUT_MS, LAST_USED_SAVE_EVERY_MS } from './limits.ts';
+import { LedgerBatch } from './ledger/index.ts';
+import { CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
 import { vendors } from './vendors/index.ts';
 import { VERSION } from './version.ts';
+import { startDuties } from './worker/index.ts';
 
 export interface App {
   /** Where it listens. */
@@ -73,8 +75,10 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await catalogue.reload();
   const firstStart = embedded === undefined ? undefined : await makeDemoAccount({ db, clock });
 
+  const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
   const parts: HttpParts = {
     ...shared,
+    ledger,
     config,
     adminToken: adminTokenOf(config),
     authenticator,
@@ -83,11 +87,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     testClock,
     version: VERSION,
   };
-  const saving = setInterval(() => void authenticator.saveLastUsed().catch(() => undefined), LAST_USED_SAVE_EVERY_MS);
-  undo.push(async () => {
-    clearInterval(saving);
-    await authenticator.saveLastUsed().catch(() => undefined);
-  });
+  undo.push(startDuties(parts));
   const server = await createHttpServer(parts);
   const url = await server.listen(config.port, config.host);
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
@@ -144,11 +144,15 @@ export function configurationPath(config: Config): string | undefined {
   return config.configFile ?? (existsSync('tollgate.yaml') ? 'tollgate.yaml' : undefined);
 }
 
+/** Throws DocumentError when the file cannot be read as text of a sensible size. */
 export function readConfiguration(path: string): string {
+  const refused = (problem: string) => new DocumentError([{ path: '', problem: `${path} ${problem}` }]);
   try {
-    return readFileSync(path, 'utf8');
+    if (statSync(path).size > CONFIG_BODY_BYTES_MAX) throw refused(`has more than ${CONFIG_BODY_BYTES_MAX} bytes`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`TOLLGATE_CONFIG names a file that cannot be read: ${reason}`]);
+    if (error instanceof DocumentError) throw error;
+    if (error instanceof TypeError) throw refused('is not a text in UTF-8');
+    throw refused(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

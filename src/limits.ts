@@ -12,6 +12,7 @@ export const HEADERS_TIMEOUT_MS = 30_000;
 export const REQUEST_TIMEOUT_MS = 600_000;
 export const ADMIN_BODY_BYTES_MAX = MIB;
 export const CONFIG_BODY_BYTES_MAX = 8 * MIB;
+export const ESTIMATE_BODY_BYTES_MAX = 32 * MIB;
 export const PATH_PARAM_CHARS_MAX = 2048;
 
 // Callers.
@@ -31,7 +32,6 @@ export const BUCKETS_MAX = 200_000;
 export const MODEL_LISTS_CACHED_MAX = 200;
 
 // Waits.
-export const LAST_USED_SAVE_EVERY_MS = 10_000;
 export const DRAIN_TIMEOUT_MS = 30_000;
 export const DB_CONNECT_TIMEOUT_MS = 1_500;
 export const DB_STATEMENT_TIMEOUT_MS = 10_000;

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type App, startApp } from './app.ts';
+import { SealedWithAnotherSecret } from './catalogue/index.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { checkFile, diffFiles } from './config-commands.ts';
 import { DocumentError } from './configuration/index.ts';
@@ -17,15 +18,27 @@ const USAGE = `Usage:
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
-  const { positionals } = parseArgs({ args: [...args], allowPositionals: true, strict: false });
-  const [command = 'serve', verb, file, other] = positionals;
+  const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, strict: false });
+  if (values.help === true) {
+    console.log(USAGE);
+    return 0;
+  }
   try {
-    if (command === 'serve' && positionals.length <= 1) return await serve();
-    if (command === 'config' && verb === 'check' && file !== undefined) return checkFile(file, process.env);
-    if (command === 'config' && verb === 'diff' && file !== undefined) return diffFiles(file, other, process.env);
+    if (Object.keys(values).length === 0) return await run(positionals);
   } catch (error) {
     return failed(error);
   }
+  return misused();
+}
+
+async function run([command = 'serve', verb, file, other, ...more]: readonly string[]): Promise<number> {
+  if (command === 'serve' && verb === undefined) return serve();
+  if (command !== 'config' || file === undefined || more.length > 0) return misused();
+  if (verb === 'check' && other === undefined) return checkFile(file, process.env);
+  return verb === 'diff' ? diffFiles(file, other, process.env) : misused();
+}
+
+function misused(): number {
   console.error(USAGE);
   return 2;
 }
@@ -65,7 +78,14 @@ function untilStopped(app: App, { log, flush }: LogOutput): Promise<number> {
 
 /** What a person can mend is told in its own words; the rest is our bug and shows its stack. */
 function failed(error: unknown): number {
-  const told = [ConfigError, DocumentError, DataFolderError, MigrationError, PostgresStartError];
+  const told = [
+    ConfigError,
+    DocumentError,
+    DataFolderError,
+    MigrationError,
+    PostgresStartError,
+    SealedWithAnotherSecret,
+  ];
   if (error instanceof Error && (told.some((kind) => error instanceof kind) || isAddressError(error))) {
     console.error(isAddressError(error) ? addressProblem(error) : error.message);
   } else {

@@ -106,6 +106,17 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     assert.deepEqual(serversBelow(folder), []);
   });
 
+  test('refuses a second gateway on the same folder, and the first keeps its server', async (t) => {
+    const folder = workFolder(t);
+    const first = await start(t, folder);
+    const pid = serverPid(folder);
+    const second = spawnGateway(t, folder);
+    await ended(second);
+    await assert.rejects(start(t, folder), startError(/Another Tollgate is running on the data folder/));
+    assert.ok(await answers(first));
+    assert.equal(serverPid(folder), pid);
+  });
+
   for (const ending of ['process.exit(0)', 'setImmediate(() => { throw new Error("uncaught"); })']) {
     test(`does not outlive a gateway that ends by ${ending}`, async (t) => {
       const folder = workFolder(t);

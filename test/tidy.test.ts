@@ -14,7 +14,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['accounts', 'catalogue', 'ledger', 'vendors'],
   ['billing'],
   ['oauth'],
-  ['http'],
+  ['http', 'worker'],
   ['(program)'],
 ];
 

@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 const CALLERS = 64;
 const ACCOUNTS = 50;
 const OLD_ENTRIES = 1_000_000;
-const WARM_UP_MS = 1_000;
+const WARM_UP_MS = 4_000;
 const MEASURE_MS = 5_000;
 const SETTLED = 700n;
 const RESERVED = 1_000n;
@@ -158,31 +158,31 @@ async function addHistory(db: Db): Promise<void> {
   const accounts = await db.rows<{ account_id: string }>('select account_id from balances order by account_id');
   for (const { account_id } of accounts) {
     await db.transaction(async (tx) => {
-      await tx.run(OLD_RESERVATIONS, [account_id, keyOf(account_id), pairsPerAccount, PRICE, UNITS]);
-      await tx.run(OLD_ENTRIES_OF_ACCOUNT, [account_id]);
+      await tx.run(OLD_RESERVATIONS, [account_id, keyOf(account_id), pairsPerAccount, PRICE]);
+      await tx.run(OLD_ENTRIES_OF_ACCOUNT, [account_id, UNITS]);
     });
   }
   await db.run('vacuum analyze');
 }
 
 const OLD_RESERVATIONS = `
-  insert into reservations (id, state, amount, charged, created_at, ended_at, account_id, key_id, grant_ids, parts,
-    request_id, model, endpoint, price, units)
-  select uuidv7(interval '-1 day'), 'settled', 1000, 700, updated_at, updated_at, account_id, $2,
-    array(select id from grants where account_id = $1), '{1000}', 'req_old' || pair, 'studio/chat-large', 'chat',
-    $4::json, $5::json
+  insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint,
+    price)
+  select uuidv7(interval '-1 day'), 1000, updated_at, account_id, $2, array(select id from grants where account_id = $1),
+    '{1000}', 'req_old' || pair, 'studio/chat-large', 'chat', $4::json
   from balances, generate_series(1, $3::int) as pair where account_id = $1`;
 
 const OLD_ENTRIES_OF_ACCOUNT = `
   insert into ledger_entries (account_id, number, type, granted, available, reserved, charged, lapsed, balance,
-    created_at, reservation_id, grant_ids, parts)
+    created_at, reservation_id, grant_ids, parts, units)
   select account_id, entries + 2 * pair - 1 + step,
     case step when 0 then 'reserve' else 'settle' end, 0,
     case step when 0 then -1000 else 300 end,
     case step when 0 then 1000 else -1000 end,
     case step when 0 then 0 else 700 end, 0,
     available - 700 * (pair - 1) - case step when 0 then 1000 else 700 end,
-    updated_at, id, grant_ids, case step when 0 then '{-1000}'::bigint[] else '{300}' end
+    updated_at, id, grant_ids, case step when 0 then '{-1000}'::bigint[] else '{300}' end,
+    case step when 1 then $2::json end
   from (
     select r.account_id, entries, available, updated_at, id, grant_ids, row_number() over (order by id) as pair
     from reservations r join balances using (account_id)

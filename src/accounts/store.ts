@@ -145,6 +145,15 @@ export async function lockKey(tx: Tx, id: string): Promise<ApiKey | undefined> {
 }
 
 /** Throws `invalid_parameter` when `after` is no key of this account; a deleted one still marks its place. */
+/** Undefined alike for a key that does not exist and one of another account. */
+export async function findKey(queries: Queries, accountId: string, id: string): Promise<ApiKey | undefined> {
+  const [key] = await queries.rows<ApiKey>(
+    `select ${KEY_COLUMNS} from api_keys where id = $1 and account_id = $2 and deleted_at is null`,
+    [id, accountId],
+  );
+  return key;
+}
+
 export async function listKeys(db: Db, accountId: string, { limit, after }: Page): Promise<ApiKey[]> {
   const keys = await db.rows<ApiKey>(
     `select ${KEY_COLUMNS} from api_keys

@@ -13,7 +13,6 @@ import { ApiError } from '../errors.ts';
 import { deriveKey, seal } from '../seal.ts';
 import { openSecrets } from './catalogue.ts';
 import type { CatalogueParts } from './parts.ts';
-
 import { publicContent } from './snapshot.ts';
 import {
   type ConfigSource,
@@ -90,12 +89,14 @@ async function inTurn(
   parts: CatalogueParts,
   work: (tx: Tx, current: Current | undefined) => Promise<Applied>,
 ): Promise<Applied> {
-  const applied = await parts.db.transaction(async (tx) => {
+  const { applied, isNew } = await parts.db.transaction(async (tx) => {
     await lockConfig(tx);
     const newest = await newestVersion(tx);
-    return work(tx, newest === undefined ? undefined : { ...newest, secrets: openSecrets(parts, newest) });
+    const current = newest === undefined ? undefined : { ...newest, secrets: openSecrets(parts, newest) };
+    const applied = await work(tx, current);
+    return { applied, isNew: applied.version !== newest?.version };
   });
-  if (applied.changes.length > 0) await parts.bus.heardByAll();
+  if (isNew) await parts.bus.heardByAll();
   return applied;
 }
 
@@ -103,13 +104,14 @@ async function save(
   parts: CatalogueParts,
   tx: Tx,
   by: Actor,
-  next: { source: ConfigSource; document: ConfigDocument; secrets: ReadonlyMap<string, string> },
+  next: DocumentInForce & { readonly source: ConfigSource },
   current: Current | undefined,
 ): Promise<Applied> {
   const digest = digestOf(parts, next.document, next.secrets);
-  if (current?.digest === digest) return { version: current.version, changes: [] };
+  // A file that says what is in force already is recorded all the same, so that the next start knows it.
+  if (current?.digest === digest && next.source !== 'file') return { version: current.version, changes: [] };
   const document = maskDocument(next.document);
-  const changes = diffDocuments(current?.document ?? { upstreams: [], models: [] }, document);
+  const changes = changesBetween(current, { document, secrets: next.secrets });
   const now = parts.clock.now();
   const sealedSecrets = sealSecrets(parts, next.secrets);
   const version = await insertVersion(tx, { source: next.source, document, sealedSecrets, digest, appliedAt: now });
@@ -124,6 +126,13 @@ async function save(
   await recordChange(tx, by, { at: now, action: 'config.apply', target: `version ${version}`, detail });
   await parts.bus.announce(tx, 'config', String(version));
   return { version, changes };
+}
+
+/** Documents are masked, so that a key in place of another shows only in the secrets. */
+function changesBetween(before: DocumentInForce | undefined, after: DocumentInForce): readonly string[] {
+  const changes = diffDocuments(before?.document ?? { upstreams: [], models: [] }, after.document);
+  const replaced = [...after.secrets].filter(([id, secret]) => (before?.secrets.get(id) ?? secret) !== secret);
+  return [...new Set([...changes, ...replaced.map(([id]) => `~ upstream ${id}: api_key changed`)])];
 }
 
 /** Keyed, so that a stored digest tells nothing about the secrets in it. */

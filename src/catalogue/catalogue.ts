@@ -19,9 +19,9 @@ export class Catalogue {
 
   constructor(parts: CatalogueParts) {
     this.#parts = parts;
-    const reload = () => void this.reload().catch((error) => this.#keepOld(error));
+    const reload = () => this.reload().catch((error) => this.#keepOld(error));
     parts.bus.on('config', reload);
-    parts.bus.onLost(reload);
+    parts.bus.onLost(() => void reload());
   }
 
   get snapshot(): Snapshot {

@@ -3,7 +3,7 @@
  * answers from. Hides sealing of secrets, and how a new version reaches every process.
  */
 export { applyAtStart, applyDocument, setUpstreamEnabled } from './apply.ts';
-export { Catalogue } from './catalogue.ts';
+export { Catalogue, SealedWithAnotherSecret } from './catalogue.ts';
 export type { CatalogueParts } from './parts.ts';
 export { type ListedModel, PUBLIC_GROUP, type Snapshot } from './snapshot.ts';
 export { type ConfigVersion, listVersions } from './store.ts';

@@ -8,4 +8,4 @@ export { type ConfigDocument, type ConfigModel, type ConfigUpstream, parseDocume
 export { DocumentError } from './problems.ts';
 export { type DocumentInForce, maskDocument, resolveSecrets, unsetVariables } from './secrets.ts';
 export type { VendorTerms } from './vendor-terms.ts';
-export { ENDPOINTS, MODALITIES } from './vocabulary.ts';
+export { ENDPOINTS, type Endpoint, MODALITIES } from './vocabulary.ts';

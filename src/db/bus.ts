@@ -7,7 +7,8 @@ import { clientOptions, type Db, type DbAddress, type Queries } from './db.ts';
 /** What processes tell each other. */
 export type Topic = 'key' | 'account' | 'config' | 'clock';
 
-type Listener = (subject: string) => void;
+/** What a listener does about a change counts as heard only when it is done. It must not fail. */
+type Listener = (subject: string) => void | Promise<void>;
 
 const PG_NOTIFY_NAME = 'tollgate';
 
@@ -29,6 +30,7 @@ export class Bus {
   readonly #waiting = new Map<string, (processId: string) => void>();
   readonly #onLost: (() => void)[] = [];
   #client: pg.Client | undefined;
+  #listenersDone: Promise<unknown> = Promise.resolve();
   #heardUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -173,11 +175,12 @@ export class Bus {
   #hear(payload: string): void {
     const [topic, subject = '', from = ''] = JSON.parse(payload) as [Topic | 'ask' | 'answer', string, string?];
     if (topic === 'ask') {
-      this.#notify(['answer', subject, this.processId]).catch(() => undefined);
+      this.#listenersDone.then(() => this.#notify(['answer', subject, this.processId])).catch(() => undefined);
     } else if (topic === 'answer') {
       this.#waiting.get(subject)?.(from);
     } else {
-      for (const listener of this.#listeners.get(topic) ?? []) listener(subject);
+      const listeners = this.#listeners.get(topic) ?? [];
+      this.#listenersDone = Promise.all([this.#listenersDone, ...listeners.map((listener) => listener(subject))]);
     }
   }
 }

@@ -44,8 +44,10 @@ export function openDb(address: DbAddress, log: Logger): Db {
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
   });
-  // Without a listener the loss of an idle connection would end the process.
+  // Without a listener the loss of a connection would end the process. The pool itself listens to idle ones only; a
+  // connection lost in use is noticed by the statement that runs on it, or by the next.
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection was lost'));
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     rows: (statement, values) => translated(() => rowsOn(pool, statement, values)),
     run: (statement, values) => translated(() => runOn(pool, statement, values)),
@@ -158,9 +160,10 @@ function isDeadlock(error: unknown): boolean {
   return ['40001', '40P01'].includes(sqlState(error));
 }
 
-// Connection exceptions, lack of resources (disk, memory, connections), operator intervention, a lock or statement
-// that timed out, and a server that has become read-only after a failover.
-const UNAVAILABLE_STATE = /^(08|53|57|58)|^(55P03|25006)$/;
+// Connection exceptions, a login that is no longer accepted, a database that is gone or closed to new connections, lack
+// of resources (disk, memory, connections), operator intervention, a lock or statement that timed out, and a server that
+// has become read-only after a failover.
+const UNAVAILABLE_STATE = /^(08|28|3D|53|57|58)|^(55000|55P03|25006)$/;
 const UNAVAILABLE_SYSTEM_CODE = /^(ECONN|EPIPE|ENOENT|EACCES|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_)/;
 const UNAVAILABLE_MESSAGE =
   /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable|^Client was closed/;

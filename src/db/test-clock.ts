@@ -11,9 +11,9 @@ export class TestClock extends OffsetClock {
     super();
     this.#db = db;
     this.#bus = bus;
-    const reload = () => void this.load().catch(() => undefined);
+    const reload = () => this.load().catch(() => undefined);
     bus.on('clock', reload);
-    bus.onLost(reload);
+    bus.onLost(() => void reload());
   }
 
   async load(): Promise<void> {

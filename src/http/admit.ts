@@ -29,6 +29,7 @@ export function admit(parts: HttpParts, contract: Contract): Admission {
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new ApiError('body_too_large');
     await identify(request, reply);
     refuseEncoded(request);
+    if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
   };
 }
 

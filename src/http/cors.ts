@@ -5,12 +5,17 @@ import { ApiError } from '../errors.ts';
 export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
   const listed = new Set(origins);
   const isListed = (request: FastifyRequest) => listed.has(request.headers.origin ?? '');
-  server.addHook('onRequest', (request, reply, done) => {
-    if (isListed(request) && request.url.startsWith('/v1')) {
-      reply.header('access-control-allow-origin', request.headers.origin).header('vary', 'origin');
-      reply.header('access-control-expose-headers', 'x-request-id, retry-after, location');
+  server.addHook('onSend', (request, reply, payload, done) => {
+    if (request.url.startsWith('/v1')) {
+      // Also without an origin: a stored answer must not be handed to a page for which it was not made.
+      const vary = reply.getHeader('vary');
+      reply.header('vary', vary === undefined ? 'origin' : `${String(vary)}, origin`);
+      if (isListed(request)) {
+        reply.header('access-control-allow-origin', request.headers.origin);
+        reply.header('access-control-expose-headers', 'x-request-id, retry-after, x-should-retry, location');
+      }
     }
-    done();
+    done(null, payload);
   });
   for (const url of ['/v1/*', '/v1beta/*']) {
     server.options(url, (request, reply) => {

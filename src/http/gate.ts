@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../errors.ts';
 import { HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from '../limits.ts';
-import { refuse, refuseSocket } from './refuse.ts';
+import { isLeaving, lingerBeforeClose, refuse, refuseSocket } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -13,7 +13,9 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
  */
 export function createGate(listener: Listener): Server {
   const gated: Listener = (request, response) => {
-    if (isWellAddressed(request)) listener(request, response);
+    // Its sender has been told that the connection ends before this: nobody would read the answer.
+    if (isLeaving(request.socket)) request.resume();
+    else if (isWellAddressed(request)) listener(request, response);
     else refuse(response, requestIdOf(request), 'malformed_request');
   };
   const server = createServer(
@@ -28,10 +30,12 @@ export function createGate(listener: Listener): Server {
     gated,
   );
   server.on('checkExpectation', gated);
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseSocket(socket, 'not_found'));
+  // Whoever asks before sending a body is told to go on by admission, which may also refuse.
+  server.on('checkContinue', gated);
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseInTurn(socket, 'not_found'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || isAnswering(socket)) socket.destroy();
-    else refuseSocket(socket, parserRefusal(error.code));
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else if (!isLeaving(socket)) refuseInTurn(socket, parserRefusal(error.code));
   });
   return server;
 }
@@ -41,10 +45,9 @@ function isWellAddressed(request: IncomingMessage): boolean {
   const target = request.url ?? '';
   if (countHosts(request.rawHeaders) !== 1) return false;
   if (target.startsWith('/')) return true;
-  if (!URL.canParse(target)) return false;
-  const url = new URL(target);
-  if (!/^https?:$/.test(url.protocol) || url.host !== request.headers.host?.toLowerCase()) return false;
-  request.url = url.pathname + url.search;
+  const [, host, path = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target) ?? [];
+  if (host === undefined || host.toLowerCase() !== request.headers.host?.toLowerCase()) return false;
+  request.url = path.startsWith('/') ? path : `/${path}`;
   return true;
 }
 
@@ -62,8 +65,18 @@ function parserRefusal(code: string | undefined): ErrorCode {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_header_timeout' : 'malformed_request';
 }
 
-/** Whether an answer is already on its way, into which an error must not be mixed. */
-function isAnswering(socket: Socket): boolean {
+/**
+ * What could not be read may come behind requests that are still being answered: they get their answers first. When it
+ * is the body of such a request itself, this refusal is its answer, unless that has begun.
+ */
+function refuseInTurn(socket: Socket, code: ErrorCode): void {
   const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  return answer?.headersSent === true;
+  if (answer?.req.complete === true) {
+    lingerBeforeClose(socket);
+    answer.once('close', () => socket.writable && refuseInTurn(socket, code));
+  } else if (answer?.headersSent === true) {
+    socket.destroy();
+  } else {
+    refuseSocket(socket, code);
+  }
 }

@@ -91,12 +91,16 @@ function requestBody({ body }: Contract, toSchema: SchemaWriter): JsonObject {
 }
 
 function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
+  const media = Object.fromEntries((contract.otherMedia ?? []).map((type) => [type, {}]));
   return Object.fromEntries(
     Object.entries(contract.answers).map(([status, schema]) => [
       status,
       schema === null
         ? { description: 'No body.' }
-        : { description: 'The answer.', content: { 'application/json': { schema: toSchema(schema, 'output') } } },
+        : {
+            description: 'The answer.',
+            content: { 'application/json': { schema: toSchema(schema, 'output') }, ...media },
+          },
     ]),
   );
 }

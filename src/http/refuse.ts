@@ -8,7 +8,7 @@ const LINGER_MS = 2_000;
 /** An answer before any route is known. The connection is closed after it. */
 export function refuse(response: ServerResponse, requestId: string, code: ErrorCode): void {
   const body = Buffer.from(JSON.stringify(errorEnvelope(code)));
-  lingerBeforeClose(response.socket);
+  lingerBeforeClose(response.req.socket);
   response.writeHead(errorStatus(code), {
     ...errorHeaders(code),
     'x-request-id': requestId,
@@ -38,12 +38,20 @@ export function refuseSocket(socket: Socket, code: ErrorCode): void {
   socket.destroySoon();
 }
 
+const leaving = new WeakSet<Socket>();
+
+/** Whether this connection ends with an answer that was already given or is under way. */
+export function isLeaving(socket: Socket): boolean {
+  return leaving.has(socket);
+}
+
 /**
  * A socket closed while the other side is still sending is reset, and the reset can overtake the answer. So after the
  * answer this side only stops sending, throws away what comes, and closes when the other side does, or after a while.
  */
-export function lingerBeforeClose(socket: Socket | null): void {
-  if (socket === null) return;
+export function lingerBeforeClose(socket: Socket): void {
+  if (leaving.has(socket)) return;
+  leaving.add(socket);
   socket.destroySoon = () => {
     socket.end();
     socket.resume();

@@ -24,6 +24,8 @@ export interface Contract {
   readonly anyOrigin?: boolean;
   readonly query?: z.ZodType;
   readonly body?: RouteBody;
+  /** Media types beside JSON in which the answer can be asked for. */
+  readonly otherMedia?: readonly string[];
   readonly answers: { readonly [status: number]: z.ZodType | null };
   /** Codes beyond those that every route of its kind can answer. */
   readonly codes?: readonly ErrorCode[];

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { DatabaseUnavailable } from '../db/index.ts';
-import { ApiError, type ErrorCode, errorEnvelope, errorHeaders } from '../errors.ts';
+import { ApiError, type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../errors.ts';
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { takeBodiesAsBytes } from './body.ts';
@@ -11,6 +11,7 @@ import type { HttpParts } from './parts.ts';
 import { lingerBeforeClose } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 import { Routes } from './route.ts';
+import { accountRoutes } from './routes/account.ts';
 import { accountAdminRoutes } from './routes/admin-accounts.ts';
 import { clockAdminRoutes } from './routes/admin-clock.ts';
 import { configAdminRoutes } from './routes/admin-config.ts';
@@ -18,9 +19,11 @@ import { keyAdminRoutes } from './routes/admin-keys.ts';
 import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
 import { contractRoutes } from './routes/contract.ts';
+import { estimateRoutes } from './routes/estimate.ts';
 import { healthRoutes } from './routes/health.ts';
 import { modelRoutes } from './routes/models.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
+import { usageRoutes } from './routes/usage.ts';
 import { Stopping } from './stopping.ts';
 
 export interface HttpServer {
@@ -38,14 +41,23 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
       gate.resolve(created);
       return created;
     },
+    // The gate does this; the framework's own would answer beside it and cut the connection.
+    clientErrorHandler: () => undefined,
     genReqId: requestIdOf,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PATH_PARAM_CHARS_MAX },
-    frameworkErrors: (_error, _request, reply) => sendError(reply, new ApiError('malformed_request')),
+    // Paths that cannot be decoded never reach a hook.
+    frameworkErrors: (_error, request, reply) => {
+      observe(parts, request, reply);
+      return sendError(reply, new ApiError('malformed_request'));
+    },
   });
   const stopping = new Stopping(await gate.promise);
   takeBodiesAsBytes(server);
-  observeRequests(server, parts, stopping);
+  server.addHook('onRequest', (request, reply, done) => {
+    observe(parts, request, reply);
+    done(earlyRefusal(request, stopping));
+  });
   server.setErrorHandler((error: FastifyError, request, reply) => {
     const told = apiErrorOf(error);
     if (told.code === 'internal_error') parts.log.error({ request_id: request.id, err: error }, 'unexpected error');
@@ -63,6 +75,9 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
 function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   modelRoutes(routes, parts);
   publicModelRoutes(routes, parts);
+  accountRoutes(routes, parts);
+  usageRoutes(routes, parts);
+  estimateRoutes(routes, parts);
   healthRoutes(routes, parts, stopping);
   accountAdminRoutes(routes, parts);
   keyAdminRoutes(routes, parts);
@@ -74,30 +89,34 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */
-function observeRequests(server: FastifyInstance, { log }: HttpParts, stopping: Stopping): void {
-  server.addHook('onRequest', (request, reply, done) => {
-    const startedMs = performance.now();
-    reply.header('x-request-id', request.id);
-    // Emitted once, however the answer ends: sent, failed, or the caller gone.
-    reply.raw.on('close', () => {
-      request.release?.();
-      logRequest(log, request, reply, performance.now() - startedMs);
-    });
-    done(stopping.refuses(request.url) ? new ApiError('shutting_down') : undefined);
+function observe({ log }: HttpParts, request: FastifyRequest, reply: FastifyReply): void {
+  const startedMs = performance.now();
+  reply.header('x-request-id', request.id);
+  // Emitted once, however the answer ends: sent, failed, or the caller gone.
+  reply.raw.on('close', () => {
+    request.release?.();
+    logRequest(log, request, reply, performance.now() - startedMs);
   });
 }
 
+/** Before any body is read: nothing in it can matter where nothing is. */
+function earlyRefusal(request: FastifyRequest, stopping: Stopping): ApiError | undefined {
+  if (stopping.refuses(request.url)) return new ApiError('shutting_down');
+  return request.is404 ? new ApiError('not_found') : undefined;
+}
+
 function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, ms: number): void {
+  const isSent = reply.raw.writableFinished;
   log.info({
     request_id: request.id,
     method: request.method,
     // The pattern and not the address: a query may hold a credential.
     route: request.routeOptions.url ?? null,
-    status: reply.raw.writableFinished ? reply.statusCode : 499,
+    status: isSent ? reply.statusCode : errorStatus('request_canceled'),
     ms: Math.round(ms * 100) / 100,
     account: request.caller?.accountId,
     key: request.caller?.keyId,
-    code: reply.errorCode,
+    code: isSent ? reply.errorCode : 'request_canceled',
   });
 }
 
@@ -113,7 +132,7 @@ function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
   reply.errorCode = error.code;
   reply.code(error.status).headers({ ...errorHeaders(error.code), ...error.headers });
   if (error.status === 413 || error.code === 'shutting_down') {
-    lingerBeforeClose(reply.raw.socket);
+    lingerBeforeClose(reply.request.raw.socket);
     reply.header('connection', 'close');
   }
   return reply.send(errorEnvelope(error.code, error.message));

@@ -100,7 +100,7 @@ export function accountView(account: Account): z.infer<typeof accountSchema> {
   };
 }
 
-const keyFields = z.strictObject({
+export const keyFields = z.strictObject({
   id: z.string(),
   object: z.literal('api_key'),
   account_id: z.string(),

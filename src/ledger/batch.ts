@@ -19,18 +19,20 @@ interface BatchParts {
   readonly processId: string;
 }
 
-interface Reserving {
-  readonly kind: 'reserve';
+interface Waiting<Told> {
   readonly accountId: string;
-  readonly asked: NewReservation;
-  readonly answer: PromiseWithResolvers<Admission>;
+  readonly resolve: (told: Told) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-interface Ender {
+interface Reserving extends Waiting<Admission> {
+  readonly kind: 'reserve';
+  readonly asked: NewReservation;
+}
+
+interface Ender extends Waiting<Ending> {
   readonly kind: 'end';
-  readonly accountId: string;
   readonly asked: NewEnding;
-  readonly answer: PromiseWithResolvers<Ending>;
 }
 
 type Member = Reserving | Ender;
@@ -54,16 +56,16 @@ export class LedgerBatch {
   }
 
   /** As the verb of the same name, in a transaction of its own and under this process's lease. */
-  async reserve(asked: NewReservation): Promise<Admission> {
-    if (this.#unanswered >= UNANSWERED_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
-    const answer = Promise.withResolvers<Admission>();
-    this.#add({ kind: 'reserve', accountId: asked.accountId, asked: checked(asked), answer });
-    return answer.promise;
+  reserve(asked: NewReservation): Promise<Admission> {
+    return new Promise((resolve, reject) => {
+      if (this.#unanswered >= UNANSWERED_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
+      this.#add({ kind: 'reserve', accountId: asked.accountId, asked: checked(asked), resolve, reject });
+    });
   }
 
   /** As the verb of the same name, in a transaction of its own. */
-  async settle(reservation: NewReservation, actual: MicroCredits, units?: string): Promise<Ending> {
-    return this.#end(reservation, checkedEnding({ id: reservation.id, actual, units }));
+  settle(reservation: NewReservation, actual: MicroCredits, units?: string): Promise<Ending> {
+    return this.#end(reservation, { id: reservation.id, actual, units });
   }
 
   /** As the verb of the same name, in a transaction of its own. */
@@ -72,9 +74,9 @@ export class LedgerBatch {
   }
 
   #end({ accountId }: NewReservation, asked: NewEnding): Promise<Ending> {
-    const answer = Promise.withResolvers<Ending>();
-    this.#add({ kind: 'end', accountId, asked, answer });
-    return answer.promise;
+    return new Promise((resolve, reject) => {
+      this.#add({ kind: 'end', accountId, asked: checkedEnding(asked), resolve, reject });
+    });
   }
 
   #add(member: Member): void {
@@ -111,12 +113,12 @@ export class LedgerBatch {
     });
   }
 
-  #tell<Told>(member: { readonly answer: PromiseWithResolvers<Told> }, told: () => Told): void {
+  #tell<Told>(member: Waiting<Told>, told: () => Told): void {
     this.#unanswered -= 1;
     try {
-      member.answer.resolve(told());
+      member.resolve(told());
     } catch (error) {
-      member.answer.reject(error);
+      member.reject(error);
     }
   }
 
@@ -135,7 +137,7 @@ export class LedgerBatch {
 
   #reject(member: Member, error: unknown): void {
     this.#unanswered -= 1;
-    member.answer.reject(error);
+    member.reject(error);
   }
 
   #again(member: Member): void {

@@ -191,29 +191,36 @@ async function checkReservations(tx: Tx): Promise<Difference | undefined> {
       [after],
     );
     const last = page?.last ?? undefined;
-    if (last === undefined) return undefined;
+    if (last === undefined) return findStray(tx);
     const [difference] = await tx.rows<Difference>(RESERVATION_CHECKS, [after, last]);
     if (difference !== undefined) return difference;
     after = last;
   }
 }
 
+async function findStray(tx: Tx): Promise<Difference | undefined> {
+  const [difference] = await tx.rows<Difference>(
+    `select 'open_reservations' as figure, reservation_id::text as id, 'open' as recorded, 'none' as computed
+     from open_reservations where not exists (select from reservations where id = reservation_id) limit 1`,
+  );
+  return difference;
+}
+
 const RESERVATION_CHECKS = `
-  select figure, r.id, recorded, coalesce(computed, 'none') as computed
-  from reservations r
+  select figure, reservations.id, recorded, coalesce(computed, 'none') as computed
+  from reservations
+  left join open_reservations on reservation_id = reservations.id
   cross join lateral (
     select min(reserved::text || ' ' || grant_ids::text || ' ' || array(select -part from unnest(parts) as part)::text)
         filter (where type = 'reserve') as held,
-      coalesce(min(case type when 'settle' then 'settled' when 'refund' then 'refunded' end), 'open') as state,
-      coalesce(sum(charged), 0)::text as charged,
+      case when bool_or(type in ('settle', 'refund')) then 'ended' else 'open' end as state,
       coalesce(sum(reserved), 0)::text as still_held
-    from ledger_entries where reservation_id = r.id
+    from ledger_entries where ledger_entries.reservation_id = reservations.id
   ) as told
   cross join lateral (values
     ('reservations.amount', amount::text || ' ' || grant_ids::text || ' ' || parts::text, held),
-    ('reservations.state', r.state, told.state),
-    ('reservations.charged', r.charged::text, told.charged),
-    ('reservations.amount', case r.state when 'open' then amount else 0 end::text, still_held)
+    ('open_reservations', case when reservation_id is null then 'ended' else 'open' end, state),
+    ('reservations.amount', case when reservation_id is null then '0' else amount::text end, still_held)
   ) as checks (figure, recorded, computed)
-  where r.id > $1 and r.id <= $2 and recorded is distinct from computed
-  order by r.id limit 1`;
+  where reservations.id > $1 and reservations.id <= $2 and recorded is distinct from computed
+  order by reservations.id limit 1`;

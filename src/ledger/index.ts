@@ -9,3 +9,4 @@ export { endAbandoned, extendLeases, LEASE_MS, lapseExpired, recordKnown } from 
 export { balanceOf, type Entry, grant, listEntries, listGrants, refund, reserve, settle } from './ledger.ts';
 export { type Admission, type Ending, LedgerMisuse } from './members.ts';
 export type { Balance, Grant, Lease, NewReservation } from './store.ts';
+export { spentByKey, type UsageGrouping, type UsageRange, type UsageRow, usageOf } from './usage.ts';

@@ -13,6 +13,8 @@ export type Answer =
 /** An open connection: it ends when the server dies, and at once, whoever started the server. */
 export interface Watch {
   readonly ended: Promise<void>;
+  /** Takes the server for this gateway, as long as the connection lasts. False if another gateway has it. */
+  claim(): Promise<boolean>;
   close(): void;
 }
 
@@ -39,7 +41,15 @@ export async function ask(socketFolder: string): Promise<Answer> {
     return explain(error);
   }
   socket.unref();
-  return { state: 'ready', watch: { ended, close: () => void socket.destroy() } };
+  return { state: 'ready', watch: { ended, claim: () => claim(client), close: () => void socket.destroy() } };
+}
+
+// Any constant will do; the lock goes with the connection, so a gateway that is killed gives it back.
+const CLAIM_LOCK = 7_055_002;
+
+async function claim(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ ours: boolean }>('select pg_try_advisory_lock($1) as ours', [CLAIM_LOCK]);
+  return rows[0]?.ours === true;
 }
 
 /** Classes of PostgreSQL's error codes that a server says of itself while it comes up or goes down. */

@@ -28,7 +28,10 @@ export async function chooseIdentity(binaries: Binaries, places: Places): Promis
   throw await endedError('The PostgreSQL binaries cannot be run here.', context);
 }
 
-/** In order of preference: the least power that may be enough comes first. `named` is a uid that has a name. */
+/**
+ * In order of preference. Those under which the data folder stays closed to every other user come first: whoever can
+ * pass through it can reach the socket. `named` is a uid that has a name.
+ */
 export function identities(uid: number, gid: number, named: number): readonly Identity[] {
   const own = { uid, gid };
   const closed = { ...own, mode: 0o700 };
@@ -43,7 +46,6 @@ export function identities(uid: number, gid: number, named: number): readonly Id
   // The group may pass through the data folder but neither list nor change it; the gateway's files are 0600 anyway.
   const passable = { uid, gid: NOBODY, mode: 0o710 };
   return [
-    { name: `uid ${NOBODY}`, prefix: [], ...nobody, owner: nobody, folderAccess: passable },
     ...['dac_read_search', 'dac_override'].map((capability) => ({
       name: `uid ${NOBODY} with ${capability}`,
       prefix: withCapability(capability),
@@ -51,6 +53,7 @@ export function identities(uid: number, gid: number, named: number): readonly Id
       folderAccess: closed,
     })),
     namespace,
+    { name: `uid ${NOBODY}`, prefix: [], ...nobody, owner: nobody, folderAccess: passable },
   ];
 }
 

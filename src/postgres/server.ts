@@ -7,6 +7,8 @@ import { endServer } from './left-over.ts';
 import { postmasterOf, sendSignal } from './processes.ts';
 import { trimLog } from './server-log.ts';
 import {
+  CLAIM_MS_MAX,
+  CLAIM_POLL_MS,
   DATABASE,
   HEALTHY_AFTER_MS,
   LOG_CHECK_EVERY_MS,
@@ -15,7 +17,7 @@ import {
   RESTART_DELAY_MS_MAX,
   SUPERUSER,
 } from './settings.ts';
-import { asStartError, type PostgresStartError } from './start-error.ts';
+import { asStartError, PostgresStartError } from './start-error.ts';
 
 export interface EmbeddedPostgres {
   /** What `pg` needs to connect; the host is the folder of the Unix socket. */
@@ -49,6 +51,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const stopping = new AbortController();
     const report = { progress: (message: string) => options.progress(message), signal: stopping.signal };
     const watch = await bringUp(places, { settings: options.settings ?? {}, mayCreate: true }, report);
+    await claimFor(watch, places);
     return new SupervisedServer(places, { ...options, watch, stopping });
   } catch (error) {
     throw asStartError(error, options.folder);
@@ -120,7 +123,9 @@ class SupervisedServer implements EmbeddedPostgres {
       if (signal.aborted) return delayMs;
       delayMs = Math.min(delayMs * 2, RESTART_DELAY_MS_MAX);
       try {
-        this.#watch = await bringUp(this.#places, this.#options, report);
+        const watch = await bringUp(this.#places, this.#options, report);
+        await claimFor(watch, this.#places);
+        this.#watch = watch;
         this.#log.warn('The embedded PostgreSQL server is back');
         return delayMs;
       } catch (error) {
@@ -137,5 +142,19 @@ class SupervisedServer implements EmbeddedPostgres {
     trimLog(this.#places.logFile).catch((error: unknown) =>
       this.#log.warn({ error }, 'postgres.log cannot be trimmed'),
     );
+  }
+}
+
+/** A killed gateway's connection may outlive it by a moment; another gateway's does not end. */
+async function claimFor(watch: Watch, { folder }: Places): Promise<void> {
+  const deadlineMs = performance.now() + CLAIM_MS_MAX;
+  while (!(await watch.claim())) {
+    if (performance.now() > deadlineMs) {
+      watch.close();
+      throw new PostgresStartError(`Another Tollgate is running on the data folder ${folder}.`, {
+        advice: 'Stop it, or choose another folder with TOLLGATE_DATA.',
+      });
+    }
+    await sleep(CLAIM_POLL_MS);
   }
 }

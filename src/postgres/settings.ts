@@ -26,6 +26,8 @@ export const RESTART_DELAY_MS_MAX = 10_000;
 export const HEALTHY_AFTER_MS = 30_000;
 export const LOG_BYTES_MAX = 8 * 1024 * 1024;
 export const LOG_CHECK_EVERY_MS = 60_000;
+export const CLAIM_MS_MAX = 2_000;
+export const CLAIM_POLL_MS = 50;
 export const OUTPUT_LINES_MAX = 20;
 export const OUTPUT_BYTES_MAX = 16_384;
 /** `sun_path` holds 108 bytes with its closing NUL. */

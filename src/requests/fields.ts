@@ -2,6 +2,11 @@ import { z } from 'zod';
 import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber } from '../credits.ts';
 import { CONCURRENCY_MAX, GROUPS_MAX, NAME_CHARS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, RPM_MAX } from '../limits.ts';
 
+/** A field that may be left out. Null counts as left out. */
+export function optional<Field extends z.ZodType>(field: Field) {
+  return field.nullish().transform((value) => value ?? undefined);
+}
+
 const PLAIN = { error: 'expected text without control characters' };
 
 /** Text that a database, a log line and a person can hold: no NUL, no lone surrogate, no control or bidi characters. */

@@ -5,8 +5,10 @@ export {
   groupsField,
   momentField,
   nameField,
+  optional,
   pageQuery,
   referenceField,
   rpmField,
 } from './fields.ts';
 export { parseWith } from './parse.ts';
+export { estimatePromptTokens } from './tokens.ts';

@@ -22,5 +22,14 @@ function isErrorCode(text: string): text is ErrorCode {
 function describe(issue: z.core.$ZodIssue): string {
   const path = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
   const field = path === '' ? 'The request' : `"${path.replace(/^\./, '')}"`;
-  return `${field}: ${issue.message.replace(/^Invalid input: /, '')}.`;
+  return `${field}: ${expectation(issue)}.`;
+}
+
+// Longer than any field and shorter than any key.
+const SHOWN_NAME = /^\w{1,40}$/;
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'unrecognized_keys') return issue.message.replace(/^Invalid input: /, '');
+  const shown = issue.keys.find((name) => SHOWN_NAME.test(name));
+  return shown === undefined ? 'a field is not known here' : `the field "${shown}" is not known here`;
 }

@@ -17,9 +17,9 @@ export class DatabaseLink {
     if (address === null || typeof address === 'string') throw new Error('The link has no port.');
     this.#server = server;
     this.#port = address.port;
-    const { user, database: name } = database.address as { user: string; database: string };
+    if (!('host' in database.address)) throw new Error('The database has no socket.');
+    const { host, port, user, database: name } = database.address;
     this.database = { ...database, url: `postgres://${user}@127.0.0.1:${this.#port}/${name}` };
-    const { host, port } = database.address as { host: string; port: number };
     server.on('connection', (client) => this.#join(client, connect(join(host, `.s.PGSQL.${port}`))));
   }
 
@@ -62,7 +62,7 @@ export class DatabaseLink {
       if (bytes.includes('listen tollgate')) pair.listens = true;
       server.write(bytes);
     });
-    server.on('data', (bytes) => {
+    server.on('data', (bytes: Buffer) => {
       pair.held.push(bytes);
       if (!this.#isSilent || !pair.listens) deliver(pair);
     });

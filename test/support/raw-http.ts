@@ -9,98 +9,124 @@ const WAIT_MS_MAX = 10_000;
 export class RawConnection {
   readonly #socket: Socket;
   #received: Buffer = Buffer.alloc(0);
-  #ended = false;
+  #hasEnded = false;
+  #failure: Error | undefined;
+  #news = Promise.withResolvers<void>();
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('data', (bytes: Buffer) => {
       this.#received = Buffer.concat([this.#received, bytes]);
+      this.#tell();
     });
-    // A reset after the answer is an end like any other; one before it fails the read.
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      this.#ended = true;
+    socket.on('error', (error) => {
+      this.#failure = error;
     });
-    socket.on('end', () => {
-      this.#ended = true;
-    });
+    for (const event of ['end', 'close']) {
+      socket.on(event, () => {
+        this.#hasEnded = true;
+        this.#tell();
+      });
+    }
   }
 
+  /** Stays open for sending when the server has ended its side. */
   static async open(url: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     await once(socket, 'connect');
     return new RawConnection(socket);
   }
 
-  /** False when the other side takes no more at the moment. */
-  send(bytes: string | Buffer): boolean {
-    return this.#socket.write(bytes);
+  /** Resolves when the bytes are on their way, or nobody takes them any more. */
+  async send(bytes: string | Buffer): Promise<void> {
+    if (this.#socket.write(bytes)) return;
+    const [signal, done] = endable();
+    await Promise.race(['drain', 'close'].map((event) => once(this.#socket, event, { signal }))).finally(done);
   }
 
-  /** Sends until the other side has taken everything or has closed. */
-  async sendAll(bytes: string | Buffer): Promise<void> {
-    if (!this.send(bytes)) await Promise.race([once(this.#socket, 'drain'), once(this.#socket, 'close')]);
+  /** Says that nothing more will be sent. */
+  finish(): void {
+    this.#socket.end();
   }
 
-  /** Goes away without a farewell. */
+  /** Goes away as a killed program does. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#socket.destroy();
   }
 
   /** The next whole answer. `head` tells that it has no body, whatever its headers say. */
-  async answer(options: { head?: boolean } = {}): Promise<Answer> {
+  async answer({ head = false } = {}): Promise<Answer> {
     await this.#until(() => this.#received.includes('\r\n\r\n'));
-    const end = this.#received.indexOf('\r\n\r\n');
-    const [statusLine = '', ...lines] = this.#received.toString('latin1', 0, end).split('\r\n');
+    const [statusLine = '', ...lines] = this.#take(this.#received.indexOf('\r\n\r\n') + 4)
+      .trimEnd()
+      .split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
     assert.ok(status >= 100, `not an answer: ${statusLine}`);
-    const headers = Object.fromEntries(lines.map(splitHeader));
-    this.#received = this.#received.subarray(end + 4);
-    const body = await this.#take(options.head === true ? 0 : Number(headers['content-length'] ?? 0));
-    const text = body.toString();
+    const headers = Object.fromEntries(lines.map(nameAndValue));
+    const length = head ? 0 : Number(headers['content-length'] ?? 0);
+    await this.#until(() => this.#received.length >= length);
+    const text = this.#take(length);
     return { status, headers, text, json: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** Resolves when the server has ended the connection; what came since the last answer is returned. */
+  /** Resolves when the server has ended its side, with what came since the last answer. Fails after a reset. */
   async end(): Promise<string> {
-    await this.#until(() => this.#ended);
-    return this.#received.toString();
+    await this.#until(() => this.#hasEnded);
+    assert.equal(this.#failure, undefined);
+    return this.#take(this.#received.length);
   }
 
-  async #take(length: number): Promise<Buffer> {
-    await this.#until(() => this.#received.length >= length);
-    const taken = this.#received.subarray(0, length);
+  #take(length: number): string {
+    const taken = this.#received.toString('utf8', 0, length);
     this.#received = this.#received.subarray(length);
     return taken;
   }
 
+  #tell(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+
   async #until(isTrue: () => boolean): Promise<void> {
-    const signal = AbortSignal.timeout(WAIT_MS_MAX);
-    while (!isTrue()) {
-      assert.ok(!this.#ended, `the connection ended after: ${JSON.stringify(this.#received.toString('latin1'))}`);
-      // `end` and `close` also stop the wait: nothing more will come then.
-      await Promise.race(['data', 'end', 'close'].map((event) => once(this.#socket, event, { signal })));
+    const late = setTimeout(() => this.#socket.destroy(), WAIT_MS_MAX);
+    try {
+      while (!isTrue()) {
+        assert.ok(
+          !this.#hasEnded,
+          `ended (${this.#failure?.message}) after ${JSON.stringify(this.#received.toString())}`,
+        );
+        await this.#news.promise;
+      }
+    } finally {
+      clearTimeout(late);
     }
   }
 }
 
 /** Sends one request on a connection of its own and returns the first answer. */
-export async function sendRaw(url: string, bytes: string | Buffer): Promise<Answer> {
-  const connection = await RawConnection.open(url);
-  try {
-    connection.send(bytes);
-    return await connection.answer();
-  } finally {
-    connection.close();
-  }
+export async function sendRaw(url: string, bytes: string | Buffer, options: { head?: boolean } = {}): Promise<Answer> {
+  using connection = await RawConnection.open(url);
+  await connection.send(bytes);
+  return await connection.answer(options);
 }
 
-function splitHeader(line: string): [string, string] {
+/** A request with these header lines, a Host, and a Content-Length when it has a body. */
+export function requestText(line: string, headers: readonly string[] = [], body?: string): string {
+  const length = body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
+  return [`${line} HTTP/1.1`, 'Host: gateway.test', ...headers, ...length, '', body ?? ''].join('\r\n');
+}
+
+function nameAndValue(line: string): [string, string] {
   const colon = line.indexOf(':');
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+function endable(): [AbortSignal, () => void] {
+  const controller = new AbortController();
+  return [controller.signal, () => controller.abort()];
 }

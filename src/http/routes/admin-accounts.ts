@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createAccount, findAccount, listAccounts, updateAccount } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../../requests/index.ts';
+import { concurrencyField, groupsField, nameField, optional, pageQuery, rpmField } from '../../requests/index.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { accountSchema, accountView } from '../views.ts';
@@ -13,18 +13,19 @@ const PASSWORD_CHARS_MAX = 256;
 
 const newAccount = z.strictObject({
   name: nameField,
-  email: z.email().max(EMAIL_CHARS_MAX).nullish().transform(orUndefined),
-  password: z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX).nullish().transform(orUndefined),
-  groups: groupsField.nullish().transform(orUndefined),
+  email: optional(z.email().max(EMAIL_CHARS_MAX)),
+  password: optional(z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX)),
+  groups: optional(groupsField),
 });
 
 const accountChange = z.strictObject({
-  name: nameField.optional(),
-  status: z.enum(['active', 'suspended']).optional(),
-  groups: groupsField.optional(),
-  limits: z
-    .strictObject({ rpm: rpmField.nullable().optional(), concurrency: concurrencyField.nullable().optional() })
-    .optional(),
+  name: optional(nameField),
+  status: optional(z.enum(['active', 'suspended'])),
+  groups: optional(groupsField),
+  // A limit that is null goes back to the default; only what is left out stays as it is.
+  limits: optional(
+    z.strictObject({ rpm: rpmField.nullable().optional(), concurrency: concurrencyField.nullable().optional() }),
+  ),
 });
 
 export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
@@ -81,8 +82,4 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ param, body, actor }) => accountView(await updateAccount(parts, actor, param('account_id'), body)),
   );
-}
-
-function orUndefined<Value>(value: Value | null | undefined): Value | undefined {
-  return value ?? undefined;
 }

@@ -8,6 +8,7 @@ import {
   groupsField,
   momentField,
   nameField,
+  optional,
   pageQuery,
   rpmField,
 } from '../../requests/index.ts';
@@ -25,7 +26,7 @@ const settings = {
 };
 
 const newKey = z.strictObject({ name: nameField, ...settings });
-const keyChange = z.strictObject({ name: nameField.optional(), disabled: z.boolean().optional(), ...settings });
+const keyChange = z.strictObject({ name: optional(nameField), disabled: optional(z.boolean()), ...settings });
 const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('api_key'), deleted: z.literal(true) });
 
 export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {

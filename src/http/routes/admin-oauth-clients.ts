@@ -18,7 +18,10 @@ const newClient = z.strictObject({
   name: nameField,
   redirect_uris: z.array(redirectUri).min(1).max(REDIRECT_URIS_MAX),
   scopes: z.array(z.enum(OAUTH_SCOPES)).min(1),
-  confidential: z.boolean().default(false),
+  confidential: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false),
 });
 
 const clientFields = z.strictObject({

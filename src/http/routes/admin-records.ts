@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { findAccount } from '../../accounts/index.ts';
 import { listChanges } from '../../audit/index.ts';
-import { grantCredits } from '../../billing/index.ts';
-import { DatabaseUnavailable } from '../../db/index.ts';
+import { grantCredits, ofLedger } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { books, listEntries } from '../../ledger/index.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
@@ -14,7 +13,7 @@ import { auditSchema, auditView, entrySchema, entryView, grantSchema, grantView 
 const newGrant = z.strictObject({
   credits: creditsField.refine((amount) => amount > 0n, { error: 'expected more than no credits' }),
   expires_at: momentField.nullable().optional(),
-  source: nameField.default('operator'),
+  source: nameField.nullish().transform((source) => source ?? 'operator'),
   reference: referenceField.nullable().optional(),
 });
 
@@ -103,13 +102,4 @@ export function recordAdminRoutes(routes: Routes, parts: HttpParts): void {
       return page(query.limit, (limit) => listChanges(db, limit, after), auditView);
     },
   );
-}
-
-async function ofLedger<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw new ApiError('precheck_failed', { cause: error });
-    throw error;
-  }
 }

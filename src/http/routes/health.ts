@@ -43,10 +43,8 @@ export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stoppin
         cleanup_oldest_due_age_s: 0,
         warnings: warnings(parts),
       };
-      return reply
-        .code(status === 'ok' ? 200 : 503)
-        .header('cache-control', 'no-store')
-        .send(health);
+      if (status !== 'ok') reply.code(503).header('retry-after', '1');
+      return reply.header('cache-control', 'no-store').send(health);
     },
   );
 }

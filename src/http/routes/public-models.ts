@@ -32,6 +32,8 @@ export function publicModelRoutes(routes: Routes, { catalogue, throttle, config 
         list = { madeFrom: catalogue.snapshot, rendered: render(catalogue.snapshot) };
       }
       reply.header('etag', list.rendered.etag).header('cache-control', 'public, max-age=60');
+      // Also on a 304, where a cache would otherwise forget it.
+      reply.header('vary', 'accept-encoding');
       if (matchesEtag(request.headers['if-none-match'], list.rendered.etag)) return reply.code(304).send();
       return list.rendered.send(request, reply);
     },

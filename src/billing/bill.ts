@@ -1,0 +1,81 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { MicroCredits } from '../credits.ts';
+import { DatabaseUnavailable } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { type LedgerBatch, type NewReservation, recordKnown } from '../ledger/index.ts';
+import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
+import type { BillingParts } from './parts.ts';
+import type { Quote } from './quote.ts';
+
+/** What a call is booked under. */
+export interface BillOrder {
+  readonly accountId: string;
+  readonly keyId: string | undefined;
+  readonly requestId: string;
+  readonly model: string;
+  readonly endpoint: string;
+}
+
+/**
+ * Holds a synchronous call's credits. Throws `insufficient_credits` or `precheck_failed`; then nothing is held. The
+ * hold is durable when this resolves, and ends with this process if not before.
+ */
+export async function openBill(parts: BillingParts, order: BillOrder, quoted: Quote): Promise<Bill> {
+  const reservation: NewReservation = {
+    ...order,
+    id: randomUUIDv7(),
+    jobId: undefined,
+    amount: quoted.amount,
+    price: quoted.priceText,
+  };
+  const admission = await ofLedger(() => parts.ledger.reserve(reservation));
+  if (admission.state === 'refused')
+    throw new ApiError('insufficient_credits', { message: REFUSALS[admission.reason] });
+  return new Bill(parts, reservation, quoted.price);
+}
+
+const REFUSALS = {
+  balance: 'The balance does not cover this request.',
+  key_limit: 'The credit limit of this key does not cover this request.',
+} as const;
+
+/** One call's hold until it is settled or refunded, which happens once: whatever comes second changes nothing. */
+export class Bill {
+  readonly #parts: BillingParts;
+  readonly #ledger: LedgerBatch;
+  readonly #reservation: NewReservation;
+  readonly #price: FrozenPrice;
+
+  constructor(parts: BillingParts, reservation: NewReservation, price: FrozenPrice) {
+    this.#parts = parts;
+    this.#ledger = parts.ledger;
+    this.#reservation = reservation;
+    this.#price = price;
+  }
+
+  /** Records what is owed already, so that it is charged even if this process dies now. */
+  async meter(units: Units): Promise<void> {
+    await recordKnown(this.#parts.db, this.#reservation.id, charge(this.#price, units));
+  }
+
+  /** Takes what these units cost at the frozen price and gives the rest back. Returns what was charged. */
+  async settle(units: Units): Promise<MicroCredits> {
+    const actual = charge(this.#price, units);
+    const ending = await ofLedger(() => this.#ledger.settle(this.#reservation, actual, JSON.stringify(units)));
+    return ending.charged;
+  }
+
+  async refund(): Promise<void> {
+    await ofLedger(() => this.#ledger.refund(this.#reservation));
+  }
+}
+
+/** With the ledger out of reach nothing may be promised to a caller. */
+export async function ofLedger<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw new ApiError('precheck_failed', { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { findKey } from '../../accounts/index.ts';
+import { ofLedger } from '../../billing/index.ts';
+import { unixSeconds } from '../../clock.ts';
+import { creditsToNumber } from '../../credits.ts';
+import { ApiError } from '../../errors.ts';
+import { balanceOf, listEntries, listGrants, spentByKey } from '../../ledger/index.ts';
+import { pageQuery } from '../../requests/index.ts';
+import type { HttpParts } from '../parts.ts';
+import { listOf, page, type Routes } from '../route.ts';
+import { entrySchema, entryView, grantSchema, grantView, keyFields, keyView } from '../views.ts';
+
+const balanceSchema = z
+  .strictObject({
+    object: z.literal('credit_balance'),
+    available: z.number().describe('What can be spent now; below zero by what real usage exceeded.'),
+    reserved: z.number().describe('What running calls and jobs hold.'),
+    spent: z.number(),
+    updated_at: z.int(),
+  })
+  .meta({ id: 'CreditBalance' });
+
+const ownKeySchema = keyFields.extend({ credits_used: z.number() }).meta({ id: 'OwnApiKey' });
+
+/** What an account sees of itself. */
+export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
+  routes.add(
+    {
+      method: 'GET',
+      path: '/v1/credits',
+      summary: 'The balance of the account',
+      access: 'caller',
+      answers: { 200: balanceSchema },
+      codes: ['precheck_failed', 'no_account'],
+    },
+    async ({ caller, reply }) => {
+      const balance = await ofLedger(() => balanceOf(db, caller.accountId, clock.now()));
+      if (balance === undefined) throw new ApiError('no_account');
+      reply.header('cache-control', 'private, no-store');
+      return {
+        object: 'credit_balance',
+        available: creditsToNumber(balance.available),
+        reserved: creditsToNumber(balance.reserved),
+        spent: creditsToNumber(balance.charged),
+        updated_at: unixSeconds(balance.updatedAt),
+      };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/v1/credits/grants',
+      summary: 'The credits that the account was given, newest first',
+      access: 'caller',
+      query: pageQuery,
+      answers: { 200: listOf(grantSchema) },
+      codes: ['precheck_failed'],
+    },
+    ({ caller, query }) => {
+      const read = (limit: number) =>
+        ofLedger(() => listGrants(db, caller.accountId, { limit, after: query.after }, clock.now()));
+      return page(query.limit, read, grantView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/v1/credits/transactions',
+      summary: 'Every movement of the account, newest first',
+      access: 'caller',
+      query: pageQuery,
+      answers: { 200: listOf(entrySchema) },
+      codes: ['precheck_failed'],
+    },
+    ({ caller, query }) => {
+      const read = (limit: number) => ofLedger(() => listEntries(db, caller.accountId, { limit, after: query.after }));
+      return page(query.limit, read, entryView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/v1/key',
+      summary: 'The key that this request was made with',
+      access: 'caller',
+      answers: { 200: ownKeySchema },
+      codes: ['precheck_failed'],
+    },
+    async ({ caller }) => {
+      const key = await ofLedger(() => findKey(db, caller.accountId, caller.keyId));
+      if (key === undefined) throw new ApiError('invalid_api_key');
+      const used = await ofLedger(() => spentByKey(db, caller.keyId));
+      return { ...keyView(key), credits_used: creditsToNumber(used) };
+    },
+  );
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AMOUNT_MICRO_MAX } from '../credits.ts';
+import { checkedEnding, LedgerMisuse, toAdmission, toEnding } from './members.ts';
+
+test('an admission carries its split, the largest amount exactly', () => {
+  assert.deepEqual(
+    toAdmission(
+      [
+        ['grant_a', 'grant_b'],
+        [Number(AMOUNT_MICRO_MAX), 1],
+      ],
+      'id',
+    ),
+    {
+      state: 'admitted',
+      split: [
+        { grantId: 'grant_a', amount: AMOUNT_MICRO_MAX },
+        { grantId: 'grant_b', amount: 1n },
+      ],
+    },
+  );
+});
+
+test('a refusal says which limit was met', () => {
+  assert.deepEqual(toAdmission('balance', 'id'), { state: 'refused', reason: 'balance' });
+  assert.deepEqual(toAdmission('key_limit', 'id'), { state: 'refused', reason: 'key_limit' });
+});
+
+test('every other answer is the caller’s mistake', () => {
+  for (const answer of ['unknown', 'conflict', 'busy', undefined] as const) {
+    assert.throws(() => toAdmission(answer, 'id'), LedgerMisuse);
+  }
+  for (const answer of ['unknown', 'busy', undefined] as const) {
+    assert.throws(() => toEnding(answer, 'id'), LedgerMisuse);
+  }
+});
+
+test('an amount that no price can give is refused; a refund has none', () => {
+  for (const actual of [-1n, AMOUNT_MICRO_MAX + 1n]) {
+    assert.throws(() => checkedEnding({ id: 'id', actual, units: undefined }), RangeError);
+  }
+  for (const actual of [0n, AMOUNT_MICRO_MAX, undefined]) {
+    assert.deepEqual(checkedEnding({ id: 'id', actual, units: undefined }), { id: 'id', actual, units: undefined });
+  }
+});

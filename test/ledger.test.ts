@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../src/errors.ts';
+import { balanceOf, grant, LedgerMisuse, lapseExpired, listEntries, listGrants } from '../src/ledger/index.ts';
+import { asked, availableOf, give, openAccount, openKey, openLedger, remainders } from './support/ledger.ts';
+
+const ledger = await openLedger();
+const { db, clock } = ledger;
+const ways = [ledger.plain, ledger.grouped];
+const DAY_SECONDS = 86_400;
+const LIST_ALL = { limit: 100, after: undefined };
+
+function inSeconds(seconds: number): Date {
+  return new Date(clock.nowMs() + seconds * 1000);
+}
+
+async function shownBalance(accountId: string) {
+  const { updatedAt: _, ...figures } = (await balanceOf(db, accountId, clock.now())) ?? assert.fail();
+  return figures;
+}
+
+for (const way of ways) {
+  test(`R-267: credits granted, reserved and charged add up to one balance (${way.name})`, async () => {
+    const account = await openAccount(ledger, 100n);
+    const call = asked(account, 30n);
+    await way.reserve(call);
+    assert.deepEqual(await shownBalance(account), {
+      granted: 100n,
+      available: 70n,
+      reserved: 30n,
+      charged: 0n,
+      lapsed: 0n,
+    });
+    assert.deepEqual(await way.settle(call, 12n), { state: 'settled', charged: 12n });
+    assert.deepEqual(await shownBalance(account), {
+      granted: 100n,
+      available: 88n,
+      reserved: 0n,
+      charged: 12n,
+      lapsed: 0n,
+    });
+  });
+
+  test(`R-270: a refund returns credits to the same grants, amount by amount (${way.name})`, async () => {
+    const account = await openAccount(ledger, 40n, 5n, 60n);
+    const call = asked(account, 50n);
+    const admission = await way.reserve(call);
+    assert.ok(admission.state === 'admitted');
+    assert.deepEqual(
+      admission.split.map((part) => part.amount),
+      [40n, 5n, 5n],
+    );
+    assert.deepEqual(await remainders(ledger, account), [0n, 0n, 55n]);
+    assert.deepEqual(await way.refund(call), { state: 'refunded', charged: 0n });
+    assert.deepEqual(await remainders(ledger, account), [40n, 5n, 60n]);
+  });
+
+  test(`R-270: a settlement returns the rest from the end of the split (${way.name})`, async () => {
+    const account = await openAccount(ledger, 40n, 5n, 60n);
+    const call = asked(account, 50n);
+    await way.reserve(call);
+    await way.settle(call, 42n);
+    assert.deepEqual(await remainders(ledger, account), [0n, 3n, 60n]);
+  });
+
+  test(`R-272: a reservation ends exactly once under parallel settlements and refunds (${way.name})`, async () => {
+    const account = await openAccount(ledger, 100n);
+    const call = asked(account, 10n);
+    await way.reserve(call);
+    const attempts = Array.from({ length: 20 }, (_, n) =>
+      n % 2 === 0 ? way.settle(call, BigInt(n)) : way.refund(call),
+    );
+    const endings = await Promise.all(attempts);
+    for (const ending of endings) assert.deepEqual(ending, endings[0]);
+    assert.equal((await shownBalance(account)).reserved, 0n);
+    const entries = await listEntries(db, account, LIST_ALL);
+    assert.equal(entries.filter((entry) => entry.type === 'settle' || entry.type === 'refund').length, 1);
+  });
+
+  test(`R-272: every verb repeated gives its first answer again and changes nothing (${way.name})`, async () => {
+    const account = await openAccount(ledger, 100n);
+    const [settled, refunded] = [asked(account, 10n), asked(account, 20n)];
+    const admission = await way.reserve(settled);
+    await way.reserve(refunded);
+    assert.deepEqual(await way.reserve(settled), admission);
+    await way.settle(settled, 4n);
+    await way.refund(refunded);
+    assert.deepEqual(await way.settle(settled, 9n), { state: 'settled', charged: 4n });
+    assert.deepEqual(await way.refund(settled), { state: 'settled', charged: 4n });
+    assert.deepEqual(await way.settle(refunded, 9n), { state: 'refunded', charged: 0n });
+    assert.deepEqual(await way.reserve(settled), admission);
+    assert.equal(await availableOf(ledger, account), 96n);
+  });
+
+  test(`R-274: 200 parallel admissions on credits for exactly 10 give exactly 10 (${way.name})`, async () => {
+    for (let round = 0; round < 3; round++) {
+      const account = await openAccount(ledger, 60n, 40n);
+      const admissions = await Promise.all(Array.from({ length: 200 }, () => way.reserve(asked(account, 10n))));
+      assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
+      assert.equal(await availableOf(ledger, account), 0n);
+    }
+  });
+
+  test(`R-275: grants are spent by expiry, then age, never-expiring ones last (${way.name})`, async () => {
+    const account = await openAccount(ledger, 10n);
+    await give(ledger, account, 10n, inSeconds(200));
+    await give(ledger, account, 10n, inSeconds(100));
+    await give(ledger, account, 10n, inSeconds(200));
+    await way.reserve(asked(account, 25n));
+    assert.deepEqual(await remainders(ledger, account), [10n, 0n, 0n, 5n]);
+  });
+
+  test(`R-275: a grant is spendable until the very moment of its expiry (${way.name})`, async () => {
+    const account = await openAccount(ledger);
+    await give(ledger, account, 10n, inSeconds(60));
+    clock.advance(59.999);
+    assert.equal((await way.reserve(asked(account, 4n))).state, 'admitted');
+    clock.advance(0.001);
+    assert.equal(await availableOf(ledger, account), 0n);
+    assert.equal((await listGrants(db, account, LIST_ALL, clock.now()))[0]?.remaining, 0n);
+    assert.deepEqual(await way.reserve(asked(account, 1n)), { state: 'refused', reason: 'balance' });
+    assert.deepEqual(await shownBalance(account), {
+      granted: 10n,
+      available: 0n,
+      reserved: 4n,
+      charged: 0n,
+      lapsed: 6n,
+    });
+  });
+
+  test(`R-275: a refund into an expired grant is kept and marked lapsed (${way.name})`, async () => {
+    const account = await openAccount(ledger);
+    await give(ledger, account, 10n, inSeconds(60));
+    const [refunded, settled] = [asked(account, 4n), asked(account, 6n)];
+    await way.reserve(refunded);
+    await way.reserve(settled);
+    clock.advance(60);
+    await way.refund(refunded);
+    await way.settle(settled, 1n);
+    assert.deepEqual(await shownBalance(account), {
+      granted: 10n,
+      available: 0n,
+      reserved: 0n,
+      charged: 1n,
+      lapsed: 9n,
+    });
+  });
+
+  test(`R-276: cost above the reservation is a second charge and may take the balance below zero (${way.name})`, async () => {
+    const account = await openAccount(ledger, 10n, 5n);
+    const call = asked(account, 8n);
+    await way.reserve(call);
+    assert.deepEqual(await way.settle(call, 20n), { state: 'settled', charged: 20n });
+    assert.equal(await availableOf(ledger, account), -5n);
+    assert.deepEqual(await remainders(ledger, account), [0n, 0n]);
+    assert.deepEqual(await way.reserve(asked(account, 0n)), { state: 'refused', reason: 'balance' });
+    await give(ledger, account, 5n);
+    assert.deepEqual(await way.reserve(asked(account, 1n)), { state: 'refused', reason: 'balance' });
+    await give(ledger, account, 7n);
+    assert.equal((await way.reserve(asked(account, 7n))).state, 'admitted');
+    const types = (await listEntries(db, account, LIST_ALL)).map((entry) => entry.type).reverse();
+    assert.deepEqual(types, [
+      'grant',
+      'grant',
+      'reserve',
+      'settle',
+      'charge',
+      'cover',
+      'grant',
+      'cover',
+      'grant',
+      'reserve',
+    ]);
+  });
+
+  test(`R-276: what comes back while there is debt pays the debt first (${way.name})`, async () => {
+    const account = await openAccount(ledger, 20n);
+    const [dear, refunded] = [asked(account, 10n), asked(account, 10n)];
+    await way.reserve(dear);
+    await way.reserve(refunded);
+    await way.settle(dear, 14n);
+    assert.equal(await availableOf(ledger, account), -4n);
+    await way.refund(refunded);
+    assert.equal(await availableOf(ledger, account), 6n);
+    assert.deepEqual(await remainders(ledger, account), [6n]);
+  });
+
+  test(`a key's credit limit is exact, counts what is held, and starts again at midnight UTC (${way.name})`, async () => {
+    clock.advance(DAY_SECONDS - ((clock.nowMs() / 1000) % DAY_SECONDS));
+    const account = await openAccount(ledger, 1000n);
+    const key = await openKey(ledger, account, 100n, 'day');
+    const [first, second] = [asked(account, 60n, key), asked(account, 40n, key)];
+    await way.reserve(first);
+    assert.deepEqual(await way.reserve(asked(account, 41n, key)), { state: 'refused', reason: 'key_limit' });
+    assert.equal((await way.reserve(second)).state, 'admitted');
+    await way.settle(first, 50n);
+    assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
+    assert.equal((await way.reserve(asked(account, 11n))).state, 'admitted');
+    clock.advance(DAY_SECONDS - 1);
+    assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
+    clock.advance(1);
+    assert.equal((await way.reserve(asked(account, 61n, key))).state, 'refused');
+    assert.equal((await way.reserve(asked(account, 60n, key))).state, 'admitted');
+  });
+
+  test(`a limit without a reset counts for ever; parallel calls on one key never pass it (${way.name})`, async () => {
+    const account = await openAccount(ledger, 1000n);
+    const key = await openKey(ledger, account, 100n);
+    const admissions = await Promise.all(Array.from({ length: 50 }, () => way.reserve(asked(account, 10n, key))));
+    assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
+    clock.advance(400 * DAY_SECONDS);
+    assert.deepEqual(await way.reserve(asked(account, 1n, key)), { state: 'refused', reason: 'key_limit' });
+  });
+
+  test(`an unknown account, key or reservation, or an id used twice, is refused as misuse (${way.name})`, async () => {
+    const account = await openAccount(ledger, 100n);
+    const call = asked(account, 10n);
+    await way.reserve(call);
+    await assert.rejects(way.reserve({ ...call, amount: 11n }), LedgerMisuse);
+    await assert.rejects(way.reserve(asked('acct_nobody', 1n)), LedgerMisuse);
+    await assert.rejects(way.reserve(asked(account, 1n, 'key_nobody')), LedgerMisuse);
+    await assert.rejects(way.settle(asked(account, 1n), 1n), LedgerMisuse);
+    await assert.rejects(way.reserve(asked(account, -1n)), RangeError);
+    await assert.rejects(way.settle(call, -1n), RangeError);
+  });
+}
+
+test('R-274: admissions by both ways at once never overdraw', async () => {
+  for (let round = 0; round < 3; round++) {
+    const account = await openAccount(ledger, 100n);
+    const calls = Array.from({ length: 200 }, (_, n) => (ways[n % 2] ?? ledger.plain).reserve(asked(account, 10n)));
+    const admissions = await Promise.all(calls);
+    assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
+  }
+});
+
+test('R-273: the database refuses to change, remove or empty ledger entries', async () => {
+  const account = await openAccount(ledger, 1n);
+  const refusal = /never changed or removed/;
+  await assert.rejects(db.run('update ledger_entries set charged = 0 where account_id = $1', [account]), refusal);
+  await assert.rejects(db.run('delete from ledger_entries where account_id = $1', [account]), refusal);
+  await assert.rejects(db.run('truncate ledger_entries'), refusal);
+});
+
+test('R-275: the duty moves expired remainders to lapsed', async () => {
+  const accounts = await Promise.all(Array.from({ length: 3 }, () => openAccount(ledger, 5n)));
+  await lapseExpired(db, clock.now());
+  for (const account of accounts) await give(ledger, account, 10n, inSeconds(60));
+  clock.advance(60);
+  assert.equal(await lapseExpired(db, clock.now()), 3);
+  assert.equal(await lapseExpired(db, clock.now()), 0);
+  for (const account of accounts) assert.deepEqual(await remainders(ledger, account), [5n, 0n]);
+});
+
+test('R-282: a reference is granted once, and the transaction goes on', async () => {
+  const account = await openAccount(ledger);
+  const given = { accountId: account, amount: 5n, source: 'card', expiresAt: undefined, now: clock.now() };
+  const reference = `payment ${account}`;
+  const made = await db.transaction((tx) => grant(tx, { ...given, reference }));
+  assert.equal(made.remaining, 5n);
+  await db.transaction(async (tx) => {
+    const duplicate = (error: unknown) => error instanceof ApiError && error.code === 'duplicate_reference';
+    await assert.rejects(grant(tx, { ...given, reference }), duplicate);
+    await grant(tx, { ...given, reference: undefined });
+  });
+  assert.equal(await availableOf(ledger, account), 10n);
+  const nobody = { ...given, accountId: 'acct_nobody', reference: undefined };
+  const unknown = (error: unknown) => error instanceof ApiError && error.code === 'account_not_found';
+  await assert.rejects(
+    db.transaction((tx) => grant(tx, nobody)),
+    unknown,
+  );
+});
+
+test('R-279: entries and grants are listed newest first, in pages, with the balance that results', async () => {
+  const account = await openAccount(ledger, 10n, 20n);
+  const call = asked(account, 15n);
+  await ledger.plain.reserve(call);
+  const first = await listEntries(db, account, { limit: 2, after: undefined });
+  assert.deepEqual(
+    first.map((entry) => [entry.type, entry.amount, entry.balanceAfter]),
+    [
+      ['reserve', -15n, 15n],
+      ['grant', 20n, 30n],
+    ],
+  );
+  assert.equal(first[0]?.requestId, call.requestId);
+  const rest = await listEntries(db, account, { limit: 2, after: first[1]?.id });
+  assert.deepEqual(
+    rest.map((entry) => entry.balanceAfter),
+    [10n],
+  );
+  await assert.rejects(listEntries(db, account, { limit: 2, after: 'txn_other_1' }), ApiError);
+  const grants = await listGrants(db, account, { limit: 1, after: undefined }, clock.now());
+  assert.deepEqual(
+    grants.map((each) => each.remaining),
+    [15n],
+  );
+  const older = await listGrants(db, account, { limit: 9, after: grants[0]?.id }, clock.now());
+  assert.deepEqual(
+    older.map((each) => each.remaining),
+    [0n],
+  );
+  assert.deepEqual(await listGrants(db, account, { limit: 9, after: 'grant_other' }, clock.now()), []);
+});
+
+test('R-283: an account or key with entries cannot be deleted', async () => {
+  const account = await openAccount(ledger, 10n);
+  await assert.rejects(db.run('delete from accounts where id = $1', [account]), /foreign key/);
+});

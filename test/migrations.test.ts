@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Db, MigrationError, migrate, openDb } from '../src/db/index.ts';
+import { createDatabase, silentLog, type TestDatabase } from './support/database.ts';
+import { Gateway, type NewCaller } from './support/gateway.ts';
+import { atEnd, until } from './support/postgres.ts';
+
+const RELEASE = new URL('../migrations', import.meta.url).pathname;
+const OF_RELEASE = readdirSync(RELEASE)
+  .filter((file) => /^\d{4}_/.test(file))
+  .map((file) => file.replace('.sql', ''))
+  .sort();
+
+test('R-527: three processes that start at once migrate an empty database once', async (t) => {
+  const database = await emptyDatabase(t);
+  const told: string[] = [];
+  const migrators = [1, 2, 3].map(() => open(t, database));
+  await Promise.all(migrators.map((db) => migrate(db, (message) => void told.push(message))));
+  assert.deepEqual(
+    told,
+    OF_RELEASE.map((name) => `Migrated the database: ${name}`),
+  );
+  assert.deepEqual(await applied(open(t, database)), OF_RELEASE);
+});
+
+test('R-527: a process waits for the one that migrates, and then finds nothing left to do', async (t) => {
+  const database = await emptyDatabase(t);
+  const db = open(t, database);
+  await db.run('create table door (id integer)');
+  const folder = releaseOf(t, { '0001_slow.sql': 'lock table door in access exclusive mode; create table made ();' });
+  const opened = Promise.withResolvers<void>();
+  const closedDoor = db.transaction(async (tx) => {
+    await tx.run('lock table door in access exclusive mode');
+    await opened.promise;
+  });
+  const waiting = (event: string) =>
+    until(async () => (await db.rows(WAITING_SESSIONS, [database.address.database, event])).length === 1);
+
+  const told: string[] = [];
+  const first = migrate(open(t, database), (message) => void told.push(`first: ${message}`), folder);
+  await waiting('relation');
+  const second = migrate(open(t, database), (message) => void told.push(`second: ${message}`), folder);
+  await waiting('advisory');
+  opened.resolve();
+  await Promise.all([closedDoor, first, second]);
+  assert.deepEqual(told, ['first: Migrated the database: 0001_slow']);
+});
+
+test('a database that is up to date is left as it is', async (t) => {
+  const db = open(t, await createdDatabase(t));
+  const before = await db.rows('select * from migrations');
+  const told: string[] = [];
+  await migrate(db, (message) => void told.push(message));
+  assert.deepEqual(told, []);
+  assert.deepEqual(await db.rows('select * from migrations'), before);
+});
+
+test('an edited migration is refused by name, and nothing after it is applied', async (t) => {
+  const db = open(t, await emptyDatabase(t));
+  const files = { '0001_one.sql': 'create table one ();', '0002_two.sql': 'create table two ();' };
+  await migrateWith(t, db, files);
+  const edited = {
+    ...files,
+    '0001_one.sql': 'create table one (id integer);',
+    '0003_three.sql': 'create table three ();',
+  };
+  await assert.rejects(migrateWith(t, db, edited), refusal(/another version of migration 0001_one/));
+  assert.deepEqual(await applied(db), ['0001_one', '0002_two']);
+  assert.deepEqual(await tables(db), ['migrations', 'one', 'two']);
+});
+
+test('even a changed line ending counts as an edit', async (t) => {
+  const db = open(t, await emptyDatabase(t));
+  await migrateWith(t, db, { '0001_one.sql': 'create table one ();\n' });
+  const edited = migrateWith(t, db, { '0001_one.sql': 'create table one ();\r\n' });
+  await assert.rejects(edited, refusal(/another version of migration 0001_one/));
+});
+
+test('a database of a newer release is refused with the name of what is unknown', async (t) => {
+  const db = open(t, await emptyDatabase(t));
+  const old = { '0001_one.sql': 'create table one ();' };
+  await migrateWith(t, db, { ...old, '0002_new.sql': 'create table two ();' });
+  await assert.rejects(migrateWith(t, db, old), refusal(/newer release \(0002_new\); this one knows 1 migrations/));
+});
+
+test('the program does not start on a database of a newer release', async (t) => {
+  const database = await createdDatabase(t);
+  const number = OF_RELEASE.length + 1;
+  await open(t, database).run('insert into migrations (number, name, digest) values ($1, $2, $3)', [
+    number,
+    'next',
+    'x',
+  ]);
+  await assert.rejects(Gateway.start({ database }), refusal(/newer release \(next\)/));
+});
+
+const gaps: readonly [what: string, files: readonly string[], problem: RegExp][] = [
+  ['a number is missing', ['0001_one.sql', '0003_three.sql'], /0003_three\.sql is out of order: number 2 is missing/],
+  ['the first is missing', ['0002_two.sql'], /0002_two\.sql is out of order: number 1 is missing/],
+  ['a number is there twice', ['0001_one.sql', '0001_other.sql'], /0001_other\.sql is out of order/],
+];
+
+for (const [what, files, problem] of gaps) {
+  test(`a release in which ${what} is refused before anything is applied`, async (t) => {
+    const db = open(t, await emptyDatabase(t));
+    const texts = Object.fromEntries(files.map((file, place) => [file, `create table t${place} ();`]));
+    await assert.rejects(migrateWith(t, db, texts), refusal(problem));
+    assert.deepEqual(await tables(db), []);
+  });
+}
+
+test('a migration that fails leaves nothing of itself, and the next start takes up from there', async (t) => {
+  const db = open(t, await emptyDatabase(t));
+  const first = { '0001_one.sql': 'create table one ();' };
+  const broken = 'create table two (); insert into one default values; select 1 / 0;';
+  await assert.rejects(migrateWith(t, db, { ...first, '0002_two.sql': broken }), /division by zero/);
+  assert.deepEqual(await applied(db), ['0001_one']);
+  assert.deepEqual(await tables(db), ['migrations', 'one']);
+  assert.deepEqual(await db.rows('select * from one'), []);
+
+  await migrateWith(t, db, { ...first, '0002_two.sql': 'create table two ();' });
+  assert.deepEqual(await tables(db), ['migrations', 'one', 'two']);
+});
+
+test('a process that is cut off in the middle of a migration leaves nothing of it', async (t) => {
+  const database = await emptyDatabase(t);
+  const db = open(t, database);
+  const cut = 'create table one (); select pg_terminate_backend(pg_backend_pid());';
+  await assert.rejects(migrateWith(t, db, { '0001_one.sql': cut }));
+  assert.deepEqual(await tables(db), ['migrations']);
+  assert.deepEqual(await applied(db), []);
+});
+
+test('R-527: a running process serves on while a newer release adds columns and tables', async (t) => {
+  const database = await createdDatabase(t);
+  const gateway = await Gateway.start({ database });
+  atEnd(t, () => gateway.stop());
+  const caller = await gateway.newCaller();
+  // Twice, since statements are prepared on each of several connections.
+  await useEverything(gateway, caller);
+  await useEverything(gateway, caller);
+
+  const newer = mkdtempSync(join(tmpdir(), 'tollgate-release-'));
+  atEnd(t, () => rmSync(newer, { recursive: true }));
+  cpSync(RELEASE, newer, { recursive: true });
+  const db = open(t, database);
+  const columns = (await tables(db))
+    .filter((table) => table !== 'migrations')
+    .map((table) => `alter table ${table} add column added text;`);
+  const number = String(OF_RELEASE.length + 1).padStart(4, '0');
+  writeFileSync(join(newer, `${number}_newer.sql`), `${columns.join('\n')} create table added ();`);
+  await migrate(db, () => undefined, newer);
+
+  await useEverything(gateway, caller);
+  await useEverything(gateway, caller);
+  await gateway.assertBooksBalance();
+});
+
+const WAITING_SESSIONS = `select pid from pg_stat_activity
+  where datname = $1 and wait_event_type = 'Lock' and wait_event = $2`;
+
+/** Every statement that a process keeps prepared. */
+async function useEverything(gateway: Gateway, { accountId, keyId, key }: NewCaller): Promise<void> {
+  const calls: readonly [method: string, path: string, body?: unknown][] = [
+    ['POST', `/accounts/${accountId}/grants`, { credits: 5 }],
+    ['POST', `/accounts/${accountId}/keys`, { name: 'another' }],
+    ['PATCH', `/keys/${keyId}`, { rpm: 1000 }],
+    ['PATCH', `/accounts/${accountId}`, { name: 'Renamed' }],
+    ['GET', `/accounts/${accountId}/keys`],
+    ['GET', `/accounts/${accountId}/ledger`],
+    ['GET', '/accounts'],
+    ['GET', '/audit'],
+    ['GET', '/books'],
+    ['GET', '/config'],
+    ['GET', '/upstreams'],
+  ];
+  for (const [method, path, body] of calls) {
+    const answer = await gateway.admin(method, path, body);
+    assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
+  }
+  const { models, upstreams } = (await gateway.admin('GET', '/config')).json;
+  await gateway.putConfig({ upstreams, models: models.toReversed() });
+  assert.equal((await gateway.call('GET', '/v1/models', { key })).status, 200);
+}
+
+async function createdDatabase(t: TestContext): Promise<TestDatabase> {
+  const database = await createDatabase();
+  atEnd(t, () => database.drop());
+  return database;
+}
+
+/** Not even migrated. */
+async function emptyDatabase(t: TestContext): Promise<TestDatabase> {
+  const database = await createdDatabase(t);
+  await open(t, database).transaction((tx) => tx.script('drop schema public cascade; create schema public;'));
+  return database;
+}
+
+function open(t: TestContext, database: TestDatabase): Db {
+  const db = openDb(database.address, silentLog);
+  atEnd(t, () => db.close());
+  return db;
+}
+
+/** A folder with these migrations. */
+function releaseOf(t: TestContext, files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-release-'));
+  atEnd(t, () => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+function migrateWith(t: TestContext, db: Db, files: Record<string, string>): Promise<void> {
+  return migrate(db, () => undefined, releaseOf(t, files));
+}
+
+async function applied(db: Db): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>('select name from migrations order by number');
+  return rows.map((row) => row.name);
+}
+
+async function tables(db: Db): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>(
+    `select tablename::text as name from pg_tables where schemaname = 'public' order by 1`,
+  );
+  return rows.map((row) => row.name);
+}
+
+function refusal(message: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof MigrationError, String(error));
+    assert.match(error.message, message);
+    return true;
+  };
+}

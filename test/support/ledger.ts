@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { after, afterEach } from 'node:test';
+import { type Db, openDb } from '../../src/db/index.ts';
+import { newId } from '../../src/ids.ts';
+import {
+  type Admission,
+  balanceOf,
+  books,
+  type Ending,
+  type Grant,
+  grant,
+  LedgerBatch,
+  type NewReservation,
+  refund,
+  reserve,
+  settle,
+} from '../../src/ledger/index.ts';
+import { ManualClock } from './clock.ts';
+import { createDatabase, silentLog } from './database.ts';
+
+/** The two ways to the same ledger. */
+export interface Way {
+  readonly name: string;
+  reserve(asked: NewReservation): Promise<Admission>;
+  settle(asked: NewReservation, actual: bigint): Promise<Ending>;
+  refund(asked: NewReservation): Promise<Ending>;
+}
+
+export interface TestLedger {
+  readonly db: Db;
+  readonly clock: ManualClock;
+  readonly batch: LedgerBatch;
+  readonly plain: Way;
+  readonly grouped: Way;
+}
+
+/** A ledger for one test file. After each of its tests the books must balance. */
+export async function openLedger(): Promise<TestLedger> {
+  const database = await createDatabase();
+  const db = openDb(database.address, silentLog);
+  const clock = new ManualClock();
+  afterEach(() => assertBalanced(db));
+  after(async () => {
+    await db.close();
+    await database.drop();
+  });
+  const batch = new LedgerBatch({ db, clock, processId: 'proc_test' });
+  return { db, clock, batch, plain: plainWay(db, clock), grouped: groupedWay(batch) };
+}
+
+export async function assertBalanced(db: Db): Promise<void> {
+  const { balanced, difference } = await books(db);
+  assert.ok(balanced, JSON.stringify(difference));
+}
+
+function plainWay(db: Db, clock: ManualClock): Way {
+  return {
+    name: 'one transaction per call',
+    reserve: (asked) => db.transaction((tx) => reserve(tx, asked, clock.now())),
+    settle: (asked, actual) => db.transaction((tx) => settle(tx, asked.id, actual, clock.now())),
+    refund: (asked) => db.transaction((tx) => refund(tx, asked.id, clock.now())),
+  };
+}
+
+function groupedWay(batch: LedgerBatch): Way {
+  return {
+    name: 'group commit',
+    reserve: (asked) => batch.reserve(asked),
+    settle: (asked, actual) => batch.settle(asked, actual),
+    refund: (asked) => batch.refund(asked),
+  };
+}
+
+export async function openAccount({ db, clock }: TestLedger, ...amounts: bigint[]): Promise<string> {
+  const id = newId('acct');
+  await db.run(`insert into accounts (id, name, groups, created_at, updated_at) values ($1, $1, '{default}', $2, $2)`, [
+    id,
+    clock.now(),
+  ]);
+  for (const amount of amounts) await give({ db, clock }, id, amount);
+  return id;
+}
+
+type Giver = Pick<TestLedger, 'db' | 'clock'>;
+
+export function give(giver: Giver, accountId: string, amount: bigint, expiresAt?: Date): Promise<Grant> {
+  const { db, clock } = giver;
+  const rest = { source: 'test', reference: undefined, now: clock.now() };
+  return db.transaction((tx) => grant(tx, { accountId, amount, expiresAt, ...rest }));
+}
+
+export async function openKey(ledger: TestLedger, accountId: string, limit: bigint, reset?: string): Promise<string> {
+  const id = newId('key');
+  await ledger.db.run(
+    `insert into api_keys (id, account_id, name, digest, prefix, credit_limit, credit_limit_reset, created_at)
+     values ($1::text, $2, 'test', sha256(convert_to($1, 'UTF8')), 'test', $3, $4, $5)`,
+    [id, accountId, limit, reset, ledger.clock.now()],
+  );
+  return id;
+}
+
+export function asked(accountId: string, amount: bigint, keyId?: string): NewReservation {
+  const id = randomUUIDv7();
+  const rest = { jobId: undefined, model: 'test/chat', endpoint: 'chat', price: '{"mode":"per_request"}' };
+  return { id, accountId, keyId, amount, requestId: `req_${id}`, ...rest };
+}
+
+export async function availableOf({ db, clock }: TestLedger, accountId: string): Promise<bigint | undefined> {
+  return (await balanceOf(db, accountId, clock.now()))?.available;
+}
+
+/** What each grant of the account still holds, oldest first. */
+export async function remainders({ db }: TestLedger, accountId: string): Promise<readonly bigint[]> {
+  const rows = await db.rows<{ remaining: bigint }>(
+    'select remaining from grants where account_id = $1 order by number',
+    [accountId],
+  );
+  return rows.map((row) => row.remaining);
+}
