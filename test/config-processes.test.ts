@@ -59,7 +59,10 @@ test('R-013: the same holds for a process that takes a while to load the change'
   try {
     await first.putConfig({ upstreams: [sandbox('goes')], models: [imageModel('a', ['goes'])] });
     const { key } = await first.newCaller();
-    for (const enabled of [true, false, true, false]) {
+    await distant.call('GET', '/v1/models/a', { key });
+    // Connections enough that its word does not wait for one.
+    await Promise.all(Array.from({ length: 4 }, () => distant.admin('GET', '/audit')));
+    for (const enabled of [false, true, false, true]) {
       await enable('goes', enabled);
       assert.equal((await distant.call('GET', '/v1/models/a', { key })).status, enabled ? 200 : 404);
     }

@@ -109,9 +109,9 @@ function ofChat(body: unknown, model: ListedModel): Measures {
 }
 
 const native = z.looseObject({
-  contents: z.unknown(),
-  systemInstruction: z.unknown(),
-  tools: z.unknown(),
+  contents: z.unknown().optional(),
+  systemInstruction: z.unknown().optional(),
+  tools: z.unknown().optional(),
   generationConfig: given(z.looseObject({ maxOutputTokens: tokens, candidateCount: tokens })),
 });
 

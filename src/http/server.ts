@@ -49,7 +49,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     // Paths that cannot be decoded never reach a hook.
     frameworkErrors: (_error, request, reply) => {
       observe(parts, request, reply);
-      return sendError(reply, new ApiError('malformed_request'));
+      void sendError(reply, new ApiError('malformed_request'));
     },
   });
   const stopping = new Stopping(await gate.promise);

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import type { Environment } from '../../src/config.ts';
+import { createDatabase } from './database.ts';
+import { ADMIN_TOKEN, type Answer } from './gateway.ts';
+import { atEnd } from './postgres.ts';
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+/** A first start makes a whole database; on a busy machine that takes its time. */
+const START_MS_MAX = 60_000;
+
+/** The real program in a process of its own, as an operator runs it. */
+export class Program {
+  readonly child: ChildProcess;
+  #told = '';
+  #logged = '';
+
+  private constructor(child: ChildProcess) {
+    this.child = child;
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.#told += chunk.toString();
+    });
+    child.stdout?.on('data', (chunk: Buffer) => {
+      this.#logged += chunk.toString();
+    });
+  }
+
+  /** Starts with these settings and no others, in an empty folder, and does not wait. */
+  static spawn(t: TestContext, settings: Environment): Program {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-program-'));
+    atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
+    const env = { PATH: process.env.PATH, PORT: '0', ...settings };
+    const child = spawn(process.execPath, [MAIN, 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const program = new Program(child);
+    atEnd(t, () => program.kill('SIGKILL'));
+    return program;
+  }
+
+  /** Resolves once it answers. */
+  static async start(t: TestContext, settings: Environment): Promise<Program> {
+    const program = Program.spawn(t, settings);
+    await program.#until(() => program.told.includes('Try it:') || program.hasEnded);
+    assert.ok(!program.hasEnded, program.told);
+    return program;
+  }
+
+  /** For a start that is to be refused: resolves to what it said, after its end with code 1. */
+  static async refusal(t: TestContext, settings: Environment): Promise<string> {
+    const program = Program.spawn(t, settings);
+    assert.equal(await program.end(), 1, program.told);
+    return program.told;
+  }
+
+  /** What it has told the person at the terminal. */
+  get told(): string {
+    return this.#told;
+  }
+
+  /** Its log, line by line. */
+  get logged(): readonly string[] {
+    return this.#logged.split('\n').filter((line) => line !== '');
+  }
+
+  get url(): string {
+    return /Tollgate answers at (\S+)/.exec(this.#told)?.[1] ?? '';
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  async get(path: string, key?: string): Promise<Answer> {
+    return this.call('GET', path, { key });
+  }
+
+  async call(method: string, path: string, options: { key?: string | undefined; body?: unknown } = {}): Promise<Answer> {
+    const { key, body } = options;
+    const response = await request(this.url + path, {
+      method,
+      // A connection of its own each time, so that none is left to an end.
+      reset: true,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+    return { status: response.statusCode, headers: Object.fromEntries(headers), text, json: JSON.parse(text) };
+  }
+
+  /** Sends a signal and waits for the end. Resolves to the exit code, or null when a signal ended it. */
+  async kill(signal: NodeJS.Signals): Promise<number | null> {
+    this.child.kill(signal);
+    return this.end();
+  }
+
+  async end(): Promise<number | null> {
+    await this.#until(() => this.hasEnded && this.child.stderr?.closed === true && this.child.stdout?.closed === true);
+    return this.child.exitCode;
+  }
+
+  async #until(isSo: () => boolean): Promise<void> {
+    const deadline = performance.now() + START_MS_MAX;
+    while (!isSo()) {
+      assert.ok(performance.now() < deadline, `waited too long; it said: ${this.#told}`);
+      await sleep(10);
+    }
+  }
+}
+
+/** Settings for a program on a database of its own on the shared server, which starts at once. */
+export async function ownDatabase(t: TestContext): Promise<Record<string, string>> {
+  const database = await createDatabase();
+  atEnd(t, () => database.drop());
+  return {
+    DATABASE_URL: database.url,
+    TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    TOLLGATE_SECRET: 'root-secret-of-the-tests-0123456789abcdef',
+  };
+}
+
+export function adminToken(dataFolder: string): string {
+  return readFileSync(join(dataFolder, 'admin-token'), 'utf8').trim();
+}
+
+/** A copy with the same owners. */
+export function copyFolder(from: string, to: string): void {
+  const { status, stderr } = spawnSync('cp', ['-a', from, to]);
+  assert.equal(status, 0, String(stderr));
+}

@@ -1,0 +1,44 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { openBill, quote } from '../../src/billing/index.ts';
+import type { Clock } from '../../src/clock.ts';
+import { openDb } from '../../src/db/index.ts';
+import { LedgerBatch } from '../../src/ledger/index.ts';
+import type { Pricing } from '../../src/pricing/index.ts';
+import { silentLog, type TestDatabase } from './database.ts';
+
+/** One credit per request: what a test reserves and settles is a number of requests. */
+const ONE_EACH: Pricing = { mode: 'per_request', currency: 'usd', credits: { base: 1 } };
+
+export interface Spending {
+  readonly accountId: string;
+  readonly keyId?: string;
+  readonly model?: string;
+  readonly reserve: number;
+  /** Left open when undefined. */
+  readonly settle?: number;
+}
+
+/** Makes bills as a call would, in a process of its own on the gateway's database. */
+export class Spender {
+  readonly #db;
+  readonly #clock: Clock;
+  readonly #ledger;
+
+  constructor(database: TestDatabase, clock: Clock) {
+    this.#db = openDb(database.address, silentLog);
+    this.#clock = clock;
+    this.#ledger = new LedgerBatch({ db: this.#db, clock, processId: `proc_${randomUUIDv7()}` });
+  }
+
+  async spend({ accountId, keyId, model = 'sandbox/chat', reserve, settle }: Spending): Promise<void> {
+    const parts = { db: this.#db, clock: this.#clock, ledger: this.#ledger };
+    const order = { accountId, keyId, requestId: `req_${randomUUIDv7()}`, model, endpoint: 'chat' };
+    const bill = await openBill(parts, order, quote(ONE_EACH, {}, { requests: reserve }));
+    if (settle === 0) await bill.refund();
+    else if (settle !== undefined) await bill.settle({ requests: settle });
+  }
+
+  async close(): Promise<void> {
+    await this.#db.close();
+  }
+}
