@@ -1,25 +1,73 @@
-// Makes `npm start` and `npm test` enough on a bare machine: installs from the lockfile when node_modules is
-// missing or older than it. Plain JavaScript on purpose: it runs on whatever Node is there, before ours is.
+// Makes `npm start` and `npm test` enough on a bare machine: installs from the lockfile when node_modules is not what
+// that wants. Plain JavaScript on purpose: it runs on whatever Node is there, before ours is.
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const modules = join(root, 'node_modules');
+const turn = join(root, '.installing');
 
-if (!isCurrent()) await install();
+while (!isCurrent()) {
+  if (takeTurn()) await install();
+  else await new Promise((resolve) => setTimeout(resolve, 500));
+}
 
+/** Two commands at once must not install over each other. A turn whose process is gone is over. */
+function takeTurn() {
+  const mine = `${turn}.${process.pid}`;
+  writeFileSync(mine, String(process.pid));
+  try {
+    linkSync(mine, turn);
+    process.on('exit', () => rmSync(turn, { force: true }));
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    if (!isRunning(ownerOfTurn())) rmSync(turn, { force: true });
+    return false;
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+function ownerOfTurn() {
+  try {
+    return Number(readFileSync(turn, 'utf8'));
+  } catch {
+    return process.pid;
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** Compares what npm says it installed with what the lockfile wants; times of files say little after a checkout. */
 function isCurrent() {
   try {
-    return statSync(join(modules, '.package-lock.json')).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs;
+    const wanted = readPackages(join(root, 'package-lock.json'));
+    const installed = readPackages(join(modules, '.package-lock.json'));
+    const isWanted = ([path, { version, integrity }]) =>
+      wanted[path]?.version === version && wanted[path]?.integrity === integrity;
+    const isThere = ([path, { optional }]) => path === '' || optional === true || path in installed;
+    return Object.entries(installed).every(isWanted) && Object.entries(wanted).every(isThere);
   } catch {
     return false;
   }
 }
 
+function readPackages(lockfile) {
+  return JSON.parse(readFileSync(lockfile, 'utf8')).packages;
+}
+
 async function install() {
-  const locked = Object.keys(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages).length - 1;
+  const locked = Object.keys(readPackages(join(root, 'package-lock.json'))).length - 1;
   console.log(
     `Installing up to ${locked} packages from package-lock.json; this happens once and takes about a minute.`,
   );
@@ -35,6 +83,7 @@ async function install() {
     process.exit(code);
   }
   console.log(`Installed ${countPackages()} packages in ${seconds()} s.`);
+  if (!isCurrent()) throw new Error('npm installed something other than package-lock.json says');
 }
 
 /** No install script is needed: what the packages leave undone, the database launcher does itself. */

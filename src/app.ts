@@ -73,7 +73,6 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   undo.push(() => bus.stop());
   await applyConfiguration(shared, config);
   await catalogue.reload();
-  const firstStart = embedded === undefined ? undefined : await makeDemoAccount({ db, clock });
 
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
   const parts: HttpParts = {
@@ -92,6 +91,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const url = await server.listen(config.port, config.host);
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   undo.push(() => server.stop(drainTimeoutMs));
+  // Last, since its key is shown once: a start that fails must not have made it.
+  const firstStart = embedded === undefined ? undefined : await makeDemoAccount({ db, clock });
   return {
     url,
     firstStart,
@@ -128,14 +129,19 @@ function adminTokenOf(config: Config): Secret {
   return config.adminToken ?? keptSecret(resolve(config.dataFolder), 'admin-token');
 }
 
+const EMPTY_CATALOGUE = '{ "upstreams": [], "models": [] }';
+
 async function applyConfiguration(parts: CatalogueParts, config: Config): Promise<void> {
   const path = configurationPath(config);
   if (path !== undefined) {
     await applyAtStart(parts, { name: 'file', requestId: undefined }, 'file', readConfiguration(path));
-  } else if (config.production) {
-    parts.log.warn('No configuration file: the sandbox catalogue is not used with NODE_ENV=production');
   } else {
-    await applyAtStart(parts, { name: 'start', requestId: undefined }, 'built-in', BUILT_IN_CATALOGUE);
+    if (config.production) {
+      parts.log.warn('No configuration file: the sandbox catalogue is not used with NODE_ENV=production');
+    }
+    // In production nothing takes the place of the sandbox, also where an earlier start has put it in force.
+    const document = config.production ? EMPTY_CATALOGUE : BUILT_IN_CATALOGUE;
+    await applyAtStart(parts, { name: 'start', requestId: undefined }, 'built-in', document);
   }
 }
 

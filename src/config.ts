@@ -102,6 +102,8 @@ export function loadConfig(env: Environment): Config {
     settings.complain('TOLLGATE_TEST_CLOCK', 'cannot be used with NODE_ENV=production');
   if (databaseUrl !== undefined) settings.requireSharedSecrets(config);
   settings.refuseUnavailable();
+  // No setting: where the commands that a start prints look for a caller's key, so it may well be there.
+  settings.optional('TOLLGATE_KEY');
   settings.refuseUnknown();
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);
   return Object.freeze(config);

@@ -5,7 +5,7 @@ import { ConfigError, loadConfig } from './config.ts';
 import { checkFile, diffFiles } from './config-commands.ts';
 import { DocumentError } from './configuration/index.ts';
 import { DataFolderError } from './data-folder.ts';
-import { MigrationError } from './db/index.ts';
+import { DatabaseUnavailable, MigrationError } from './db/index.ts';
 import { welcome } from './first-start.ts';
 import { createLog, type LogOutput } from './log.ts';
 import { PostgresStartError } from './postgres/index.ts';
@@ -15,7 +15,8 @@ const USAGE = `Usage:
   tollgate config check FILE           say everything that is wrong with a configuration
   tollgate config diff FILE [OTHER]    what FILE would change against OTHER, or against what a start would apply`;
 
-process.exitCode = await main(process.argv.slice(2));
+// Not left to the event loop: a connection to a database that has stopped answering would keep it alive.
+process.exit(await main(process.argv.slice(2)));
 
 async function main(args: readonly string[]): Promise<number> {
   const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, strict: false });
@@ -47,9 +48,18 @@ async function serve(): Promise<number> {
   const config = loadConfig(process.env);
   const output = createLog(config.logLevel);
   const progress = (message: string) => console.error(message);
+  for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
   const app = await startApp({ config, environment: process.env, log: output.log, progress });
+  for (const signal of STOP_SIGNALS) process.off(signal, endAtOnce);
   console.error(welcome(app.url, config, app.firstStart));
   return untilStopped(app, output);
+}
+
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/** Before anything is served nothing has to end in order. An exit stops the database; a signal alone would leave it. */
+function endAtOnce(): void {
+  process.exit(1);
 }
 
 /** Resolves to the exit code once a signal has stopped everything in order. A second signal does not wait. */
@@ -57,7 +67,7 @@ function untilStopped(app: App, { log, flush }: LogOutput): Promise<number> {
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (signal: string) => {
-      if (stopping) process.exit(1);
+      if (stopping) endAtOnce();
       stopping = true;
       log.info({ signal }, 'stopping');
       app.stop().finally(() => {
@@ -65,8 +75,7 @@ function untilStopped(app: App, { log, flush }: LogOutput): Promise<number> {
         resolve(0);
       });
     };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
+    for (const signal of STOP_SIGNALS) process.on(signal, stop);
     process.on('SIGHUP', () => {
       app.reapplyFile().then(
         () => log.info('the configuration file was applied again'),
@@ -78,33 +87,46 @@ function untilStopped(app: App, { log, flush }: LogOutput): Promise<number> {
 
 /** What a person can mend is told in its own words; the rest is our bug and shows its stack. */
 function failed(error: unknown): number {
-  const told = [
-    ConfigError,
-    DocumentError,
-    DataFolderError,
-    MigrationError,
-    PostgresStartError,
-    SealedWithAnotherSecret,
-  ];
-  if (error instanceof Error && (told.some((kind) => error instanceof kind) || isAddressError(error))) {
-    console.error(isAddressError(error) ? addressProblem(error) : error.message);
-  } else {
-    console.error(error);
-  }
+  console.error(problemFor(error) ?? error);
   return 1;
+}
+
+const TOLD_AS_THEY_ARE = [
+  ConfigError,
+  DocumentError,
+  DataFolderError,
+  MigrationError,
+  PostgresStartError,
+  SealedWithAnotherSecret,
+];
+
+function problemFor(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (TOLD_AS_THEY_ARE.some((kind) => error instanceof kind)) return error.message;
+  if (error instanceof DatabaseUnavailable) return databaseProblem(error.cause);
+  return isAddressError(error) ? addressProblem(error) : undefined;
+}
+
+function databaseProblem(cause: unknown): string {
+  // A name with several addresses fails with several errors and no message of its own.
+  const errors = cause instanceof AggregateError ? cause.errors : [cause];
+  const reasons = errors.map((error: unknown) => (error instanceof Error ? error.message : String(error)));
+  return `The database is not available: ${reasons.join('; ')}. If DATABASE_URL is set, check it.`;
 }
 
 type AddressError = Error & { readonly code: string; readonly address?: string; readonly port?: number };
 
 function isAddressError(error: Error): error is AddressError {
-  return 'code' in error && ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'].includes(String(error.code)) && 'port' in error;
+  return 'code' in error && String(error.code) in ADDRESS_PROBLEMS && 'syscall' in error && error.syscall === 'listen';
 }
 
+const ADDRESS_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another program',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+  EACCES: 'may not be used by this user',
+};
+
 function addressProblem({ code, address, port }: AddressError): string {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: 'is in use by another program',
-    EADDRNOTAVAIL: 'is not an address of this machine',
-    EACCES: 'may not be used by this user',
-  };
-  return `${address}:${port} ${reasons[code]}. Choose another with PORT and HOST.`;
+  const place = port === undefined ? address : `${address}:${port}`;
+  return `${place} ${ADDRESS_PROBLEMS[code]}. Choose another with PORT and HOST.`;
 }

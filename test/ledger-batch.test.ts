@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDb } from '../src/db/index.ts';
-import {
-  endAbandoned,
-  extendLeases,
-  LEASE_MS,
-  LedgerBatch,
-  LedgerMisuse,
-  type NewReservation,
-  recordKnown,
-} from '../src/ledger/index.ts';
+import { endAbandoned, extendLeases, LedgerBatch, type NewReservation, recordKnown } from '../src/ledger/index.ts';
 import { silentLog } from './support/database.ts';
 import { asked, availableOf, give, openAccount, openKey, openLedger, remainders, type Way } from './support/ledger.ts';
 
 const ledger = await openLedger();
 const { db, clock, batch } = ledger;
+const LEASE_SECONDS = 30;
 
 /** Keeps others from an account until `release` is called. */
 async function lockAccount(accountId: string): Promise<{ release(): Promise<void> }> {
@@ -65,7 +58,7 @@ test('R-277: a member that fails does not fail its neighbours', async () => {
     [broken, garbled, lost, repeated, repeated, ...good].map((call) => batch.reserve(call)),
   );
   assert.deepEqual([brokenOne?.status, garbledOne?.status, lostOne?.status], ['rejected', 'rejected', 'rejected']);
-  assert.ok(lostOne?.status === 'rejected' && lostOne.reason instanceof LedgerMisuse);
+  assert.ok(lostOne?.status === 'rejected' && /unknown/.test(String(lostOne.reason)));
   assert.deepEqual(first, second);
   for (const other of others) assert.equal(other.status === 'fulfilled' && other.value.state, 'admitted');
   assert.equal(await availableOf(ledger, account), 0n);
@@ -98,7 +91,7 @@ async function addressOf() {
 }
 
 test('R-277: a dead process’s reservations are ended by any other, at what is known to be owed', async () => {
-  clock.advance(LEASE_MS / 1000);
+  clock.advance(LEASE_SECONDS);
   await endAbandoned(db, clock.now());
   const account = await openAccount(ledger, 100n);
   const mortal = new LedgerBatch({ db, clock, processId: 'proc_mortal' });
@@ -109,9 +102,9 @@ test('R-277: a dead process’s reservations are ended by any other, at what is 
   await ledger.plain.reserve(job);
   await recordKnown(db, known.id, 7n);
   await recordKnown(db, known.id, 3n);
-  clock.advance(LEASE_MS / 2000);
+  clock.advance(LEASE_SECONDS / 2);
   await extendLeases(db, 'proc_mortal', clock.now());
-  clock.advance(LEASE_MS / 1000 - 0.001);
+  clock.advance(LEASE_SECONDS - 0.001);
   assert.equal(await endAbandoned(db, clock.now()), 0);
   clock.advance(0.001);
   assert.equal((await Promise.all([endAbandoned(db, clock.now()), endAbandoned(db, clock.now())])).includes(2), true);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { books } from '../src/ledger/index.ts';
+import { ApiError } from '../src/errors.ts';
+import { books, listEntries, listGrants } from '../src/ledger/index.ts';
 import { asked, openAccount, openKey, openLedger } from './support/ledger.ts';
 
 const ledger = await openLedger();
-const { db } = ledger;
+const { db, clock } = ledger;
 const account = await openAccount(ledger, 100n, 50n);
 const key = await openKey(ledger, account, 1000n, 'month');
 const [open, settled, exceeded] = [asked(account, 20n, key), asked(account, 90n, key), asked(account, 5n)];
@@ -135,4 +136,36 @@ test('R-273: an entry that somebody has removed, altered or added past the trigg
   await unguarded(`update ledger_entries set parts = '{-19}' where account_id = $1 and number = 3`, [account]);
   assert.equal((await named())?.figure, 'ledger_entries.parts');
   await unguarded(`update ledger_entries set parts = '{-20}' where account_id = $1 and number = 3`, [account]);
+});
+
+test('R-279: entries and grants are listed newest first, in pages, with the balance that results', async () => {
+  const reader = await openAccount(ledger, 10n, 20n);
+  const call = asked(reader, 15n);
+  await ledger.plain.reserve(call);
+  const first = await listEntries(db, reader, { limit: 2, after: undefined });
+  assert.deepEqual(
+    first.map((entry) => [entry.type, entry.amount, entry.balanceAfter]),
+    [
+      ['reserve', -15n, 15n],
+      ['grant', 20n, 30n],
+    ],
+  );
+  assert.equal(first[0]?.requestId, call.requestId);
+  const rest = await listEntries(db, reader, { limit: 2, after: first[1]?.id });
+  assert.deepEqual(
+    rest.map((entry) => entry.balanceAfter),
+    [10n],
+  );
+  await assert.rejects(listEntries(db, reader, { limit: 2, after: 'txn_other_1' }), ApiError);
+  const grants = await listGrants(db, reader, { limit: 1, after: undefined }, clock.now());
+  assert.deepEqual(
+    grants.map((each) => each.remaining),
+    [15n],
+  );
+  const older = await listGrants(db, reader, { limit: 9, after: grants[0]?.id }, clock.now());
+  assert.deepEqual(
+    older.map((each) => each.remaining),
+    [0n],
+  );
+  assert.deepEqual(await listGrants(db, reader, { limit: 9, after: 'grant_other' }, clock.now()), []);
 });

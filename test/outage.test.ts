@@ -211,7 +211,7 @@ async function assertRecovers(caller: NewCaller): Promise<void> {
 }
 
 function assertRefused(answer: Answer | undefined, code: string): void {
-  assert.equal(answer?.json?.error?.code, code, answer?.text);
+  assert.equal(answer?.json?.error?.code, code, answer?.text ?? 'no answer');
   assert.equal(answer?.status, 503);
   assert.equal(answer?.headers['retry-after'], '1');
 }
@@ -219,7 +219,7 @@ function assertRefused(answer: Answer | undefined, code: string): void {
 /** As a load balancer does it, which gives up after a while. */
 async function probe(): Promise<{ status: number; json: { status: string; db: string } }> {
   const response = await fetch(`${gateway.url}/healthz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
-  return { status: response.status, json: await response.json() };
+  return { status: response.status, json: JSON.parse(await response.text()) };
 }
 
 /** One statement on a connection of its own, outside the gateway's database. */

@@ -1,22 +1,416 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { ADMIN_TOKEN, type Answer } from './support/gateway.ts';
-import { atEnd, IS_ROOT, isAlive, STRANGER, serverPid, serversBelow, until, workFolder, works } from './support/postgres.ts';
-import { adminToken, copyFolder, ownDatabase, Program } from './support/program.ts';
+import { atEnd, IS_ROOT, STRANGER, serverPid, serversBelow, until, workFolder, works } from './support/postgres.ts';
+import { adminToken, copyFolder, freePort, ownDatabase, Program } from './support/program.ts';
 import { RawConnection, requestText } from './support/raw-http.ts';
 
-/** A data folder after its first start and an orderly stop, for tests to copy. */
-let used: string;
-let firstStart: { told: string; key: string; calls: Answer[] };
-
-before(async (t) => {
-  assert.ok(t !== undefined && 'after' in t);
+test('a first start prints a key and commands that work as they are', async (t) => {
+  const { told, key, answers } = await firstStart(t);
+  assert.equal(told.split(`Your demo key, shown only now: ${key}`).length, 2);
+  assert.equal(answers.length, 3);
+  for (const answer of answers) assert.equal(answer.status, 200, answer.text);
 });
 
-after(() => rmSync(used, { recursive: true, force: true }));
+test('a first start makes one account with 10 000 credits', async (t) => {
+  const folder = await usedFolder(t);
+  const program = await Program.start(t, { TOLLGATE_DATA: folder });
+  const token = adminToken(folder);
+  const accounts = (await program.get('/api/admin/accounts', token)).json.data;
+  assert.deepEqual(
+    accounts.map((account: { name: string }) => account.name),
+    ['demo'],
+  );
+  const entries = (await program.get(`/api/admin/accounts/${accounts[0].id}/ledger`, token)).json.data;
+  assert.deepEqual([entries.length, entries[0].balance], [1, 10_000]);
+});
+
+test('R-526: a first start makes secrets of its own that only its user can read', async (t) => {
+  const folder = await usedFolder(t);
+  assert.equal(statSync(folder).mode & 0o077 & ~0o010, 0);
+  for (const name of ['admin-token', 'secret']) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600);
+  assert.match(adminToken(folder), /^[0-9A-Za-z]{48}$/);
+});
+
+test('a later start prints no key and keeps everything', async (t) => {
+  const folder = await usedFolder(t);
+  const { key } = await firstStart(t);
+  const token = adminToken(folder);
+  const first = await Program.start(t, { TOLLGATE_DATA: folder });
+  const made = await first.call('POST', '/api/admin/accounts', { key: token, body: { name: 'Kept' } });
+  assert.equal(await first.kill('SIGTERM'), 0);
+
+  const second = await Program.start(t, { TOLLGATE_DATA: folder });
+  assert.ok(!second.told.includes('sk-tg1-'), second.told);
+  assert.equal((await second.get('/v1/models', key)).status, 200);
+  assert.equal((await second.get(`/api/admin/accounts/${made.json.id}`, token)).json.name, 'Kept');
+  assert.equal((await second.get('/api/admin/books', token)).json.balanced, true);
+});
+
+test('what a start prints can be followed without getting in the way of the next start', async (t) => {
+  const settings = { TOLLGATE_DATA: await usedFolder(t) };
+  const program = await Program.start(t, settings);
+  const variables = [...program.told.matchAll(/\$(\w+)/g)].map(([, name = '']) => name);
+  assert.equal(await program.kill('SIGTERM'), 0);
+  const { key } = await firstStart(t);
+  await Program.start(t, { ...settings, ...Object.fromEntries(variables.map((name) => [name, key])) });
+});
+
+test('the key of a first start that could not listen is shown by the next one', async (t) => {
+  const folder = join(workFolder(t), 'data');
+  const port = await takenPort(t);
+  assert.match(await Program.refusal(t, { TOLLGATE_DATA: folder, PORT: port }), /is in use/);
+  const program = await Program.start(t, { TOLLGATE_DATA: folder });
+  const key = /shown only now: (\S+)/.exec(program.told)?.[1];
+  assert.equal((await program.get('/v1/models', key)).status, 200);
+});
+
+test('R-526: two side by side share nothing', async (t) => {
+  const folders = [await usedFolder(t), join(workFolder(t), 'data')];
+  const [one, other] = await Promise.all(folders.map((folder) => Program.start(t, { TOLLGATE_DATA: folder })));
+  const [token, otherToken] = folders.map(adminToken);
+  assert.notEqual(token, otherToken);
+  const { key } = await firstStart(t);
+  assert.equal((await one?.get('/v1/models', key))?.status, 200);
+  assert.equal((await other?.get('/v1/models', key))?.status, 401);
+  assert.equal((await other?.get('/api/admin/accounts', token))?.status, 404);
+});
+
+test('a gateway killed with its database running loses nothing', async (t) => {
+  const folder = await usedFolder(t);
+  const token = adminToken(folder);
+  const killed = await Program.start(t, { TOLLGATE_DATA: folder });
+  const made = await killed.call('POST', '/api/admin/accounts', { key: token, body: { name: 'Kept' } });
+  await killed.kill('SIGKILL');
+  assert.notEqual(serversBelow(folder).length, 0);
+
+  const next = await Program.start(t, { TOLLGATE_DATA: folder });
+  assert.equal((await next.get(`/api/admin/accounts/${made.json.id}`, token)).json.name, 'Kept');
+  assert.equal((await next.get('/api/admin/books', token)).json.balanced, true);
+  assert.equal(await next.kill('SIGTERM'), 0);
+  assert.deepEqual(serversBelow(folder), []);
+});
+
+test('a gateway whose database is killed serves on once it has brought it back', async (t) => {
+  const folder = await usedFolder(t);
+  const program = await Program.start(t, { TOLLGATE_DATA: folder });
+  process.kill(serverPid(folder), 'SIGKILL');
+  await until(async () => (await program.get('/healthz')).status === 503);
+  await until(async () => (await program.get('/healthz')).status === 200);
+  assert.equal((await program.get('/api/admin/books', adminToken(folder))).json.balanced, true);
+  assert.equal(await program.kill('SIGTERM'), 0);
+  assert.deepEqual(serversBelow(folder), []);
+});
+
+test('a second gateway on the same data folder is refused and leaves the first alone', async (t) => {
+  const folder = await usedFolder(t);
+  const first = await Program.start(t, { TOLLGATE_DATA: folder });
+  const pid = serverPid(folder);
+  const told = await Program.refusal(t, { TOLLGATE_DATA: folder });
+  assert.match(told, /Another Tollgate is running on the data folder .*\n.*TOLLGATE_DATA/);
+  assert.equal(serverPid(folder), pid);
+  assert.equal((await first.get('/api/admin/books', adminToken(folder))).json.balanced, true);
+});
+
+test('a gateway that is stopped while it starts leaves no database running', async (t) => {
+  const folder = await usedFolder(t);
+  const killed = await Program.start(t, { TOLLGATE_DATA: folder });
+  await killed.kill('SIGKILL');
+  // Holds up the next start before it listens.
+  const database = new Client({ host: join(folder, 'postgres'), port: 5432, user: 'postgres', database: 'postgres' });
+  database.on('error', () => undefined);
+  await database.connect();
+  await database.query('begin; lock table migrations in access exclusive mode');
+  const starting = Program.spawn(t, { TOLLGATE_DATA: folder });
+  const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'tollgate'`;
+  await until(async () => (await database.query(waiting)).rows.length === 1);
+  await starting.kill('SIGTERM');
+  await until(() => serversBelow(folder).length === 0);
+});
+
+test('a port in use is told in one sentence', async (t) => {
+  const port = await takenPort(t);
+  const told = await Program.refusal(t, { ...(await ownDatabase(t)), PORT: port });
+  assert.equal(told, `127.0.0.1:${port} is in use by another program. Choose another with PORT and HOST.\n`);
+});
+
+test('an address of another machine is told in one sentence', async (t) => {
+  const told = await Program.refusal(t, { ...(await ownDatabase(t)), HOST: '203.0.113.1' });
+  assert.match(told, /^203\.0\.113\.1 is not an address of this machine\. Choose another with PORT and HOST\.\n$/);
+});
+
+test('a database that cannot be reached is told without a trace', async (t) => {
+  const DATABASE_URL = `postgres://gate:hush@127.0.0.1:${await freePort()}/gate`;
+  const told = await Program.refusal(t, { ...(await ownDatabase(t)), DATABASE_URL });
+  assert.match(told, /DATABASE_URL.*ECONNREFUSED/);
+  assertPlain(told);
+});
+
+test('R-526: several bad settings and an unknown one are told at once, and nothing is started', async (t) => {
+  const folder = join(workFolder(t), 'data');
+  const bad = { PORT: 'eighty', TOLLGATE_SECRET: 'hush', TOLLGATE_COLOUR: 'blue', LOG_LEVEL: 'loud' };
+  const told = await Program.refusal(t, { TOLLGATE_DATA: folder, ...bad });
+  for (const name of Object.keys(bad)) assert.match(told, new RegExp(`^ {2}- ${name} `, 'm'));
+  assertPlain(told);
+  assert.ok(!existsSync(folder));
+});
+
+test('R-526: a database of the operator’s own does not start without its secrets', async (t) => {
+  const { DATABASE_URL } = await ownDatabase(t);
+  const told = await Program.refusal(t, { DATABASE_URL });
+  assert.match(told, /TOLLGATE_ADMIN_TOKEN is required/);
+  assert.match(told, /TOLLGATE_SECRET is required/);
+});
+
+test('secrets may come from files', async (t) => {
+  const folder = workFolder(t);
+  const settings = Object.entries(await ownDatabase(t)).map(([name, value]) => {
+    const path = join(folder, name);
+    writeFileSync(path, `${value}\n`);
+    return [`${name}_FILE`, path];
+  });
+  const program = await Program.start(t, Object.fromEntries(settings));
+  assert.equal((await program.get('/api/admin/accounts', ADMIN_TOKEN)).status, 200);
+});
+
+const UNSET_SECRET = `upstreams: [{ id: main, vendor: openai, base_url: "https://a.example/v1", api_key: "\${UNSET_KEY}" }]
+models: []`;
+
+const badFiles: readonly [what: string, text: string | undefined, told: readonly RegExp[]][] = [
+  ['is missing', undefined, [/gate\.yaml/, /no such file/]],
+  ['is not YAML', 'upstreams: [', [/line 1/]],
+  ['has several faults', 'upstreams: [{id: a, vendor: nobody}]\nmodels: []\nmore: 1', [/vendor/, /more/]],
+  ['takes a secret that is not set', UNSET_SECRET, [/UNSET_KEY/]],
+];
+
+for (const [what, text, patterns] of badFiles) {
+  test(`R-526: a configuration file that ${what} is told without a trace`, async (t) => {
+    const path = join(workFolder(t), 'gate.yaml');
+    if (text !== undefined) writeFileSync(path, text);
+    const told = await Program.refusal(t, { ...(await ownDatabase(t)), TOLLGATE_CONFIG: path });
+    for (const pattern of patterns) assert.match(told, pattern);
+    assertPlain(told);
+  });
+}
+
+if (IS_ROOT) {
+  test('a data folder of somebody else is refused and left as it is', async (t) => {
+    const folder = workFolder(t);
+    chownSync(folder, STRANGER, STRANGER);
+    const told = await Program.refusal(t, { TOLLGATE_DATA: folder });
+    assert.match(told, /belongs to another user \(uid 1234\).*\n.*TOLLGATE_DATA/);
+    assertPlain(told);
+  });
+}
+
+test('a data folder that is a file is refused', async (t) => {
+  const path = join(workFolder(t), 'data');
+  writeFileSync(path, 'a letter');
+  const told = await Program.refusal(t, { TOLLGATE_DATA: path });
+  assert.match(told, /The data folder cannot be made.*TOLLGATE_DATA/);
+  assertPlain(told);
+});
+
+if (IS_ROOT && works(['unshare', '--mount', 'mount', '-t', 'tmpfs', 'trial', '/mnt'])) {
+  test('a full disk is told at the start, and room on it is enough for the next', async (t) => {
+    const folder = workFolder(t);
+    assert.ok(works(['mount', '-t', 'tmpfs', '-o', 'size=100m,mode=700', 'small', folder]));
+    atEnd(t, () => works(['umount', '--lazy', folder]));
+    const filler = join(folder, 'filler');
+    assert.throws(() => writeFileSync(filler, Buffer.alloc(100 * 1024 * 1024)), /ENOSPC/);
+    const told = await Program.refusal(t, { TOLLGATE_DATA: folder });
+    assert.match(told, /is full: free some space, or choose another folder with TOLLGATE_DATA/);
+    assertPlain(told);
+    rmSync(filler);
+    await Program.start(t, { TOLLGATE_DATA: folder });
+  });
+}
+
+test('in production there is no sandbox, not even one that an earlier start has put there', async (t) => {
+  const settings = await ownDatabase(t);
+  const count = async (program: Program) => (await program.get('/api/hub/public/models')).json.count;
+  const trial = await Program.start(t, settings);
+  assert.notEqual(await count(trial), 0);
+  await trial.kill('SIGTERM');
+  const production = await Program.start(t, { ...settings, NODE_ENV: 'production' });
+  assert.equal(await count(production), 0);
+});
+
+test('the test clock is refused in production, and its route is absent where it was not asked for', async (t) => {
+  const settings = await ownDatabase(t);
+  const told = await Program.refusal(t, { ...settings, TOLLGATE_TEST_CLOCK: '1', NODE_ENV: 'production' });
+  assert.match(told, /TOLLGATE_TEST_CLOCK cannot be used with NODE_ENV=production/);
+  const program = await Program.start(t, settings);
+  assert.equal((await advance(program, 1)).json.error.code, 'not_found');
+});
+
+test('the test clock goes on from where it was after a restart', async (t) => {
+  const settings = { ...(await ownDatabase(t)), TOLLGATE_TEST_CLOCK: '1' };
+  const first = await Program.start(t, settings);
+  const day = 24 * 60 * 60;
+  assert.equal((await advance(first, day)).json.offset_seconds, day);
+  const before = (await advance(first, day)).json;
+  assert.equal(before.offset_seconds, 2 * day);
+  await first.kill('SIGTERM');
+  const second = await Program.start(t, settings);
+  const after = (await advance(second, 0)).json;
+  assert.equal(after.offset_seconds, 2 * day);
+  assert.ok(after.now >= before.now);
+});
+
+test('R-528: after SIGTERM nothing new is taken, running requests end well, and the exit code is 0', async (t) => {
+  const settings = await ownDatabase(t);
+  const program = await Program.start(t, settings);
+  using idle = await RawConnection.open(program.url);
+  using running = await begunRequest(program);
+  program.child.kill('SIGTERM');
+  await untilRefused(program);
+
+  await idle.send(requestText('GET /healthz'));
+  const health = await idle.answer();
+  assert.deepEqual([health.status, health.json.status, health.json.db], [503, 'degraded', 'ok']);
+  await running.send(REST_OF_BODY + requestText('GET /v1/models'));
+  const finished = await running.answer();
+  assert.equal(finished.status, 200);
+  assert.equal(finished.json.name, 'Running');
+  assert.equal(await program.end(), 0);
+});
+
+test('R-528: a request that arrives on an open connection after SIGTERM is refused as such', async (t) => {
+  const program = await Program.start(t, await ownDatabase(t));
+  using idle = await RawConnection.open(program.url);
+  using _running = await begunRequest(program);
+  program.child.kill('SIGTERM');
+  await untilRefused(program);
+  await idle.send(requestText('GET /api/hub/public/models'));
+  const refused = await idle.answer();
+  assert.deepEqual([refused.status, refused.json.error?.code], [503, 'shutting_down']);
+  assert.ok(refused.headers['x-request-id']);
+  assert.equal(refused.headers.connection, 'close');
+});
+
+test('R-528: a stopped process is no longer counted as one', async (t) => {
+  const settings = await ownDatabase(t);
+  const program = await Program.start(t, settings);
+  const database = new Client({ connectionString: settings.DATABASE_URL });
+  await database.connect();
+  atEnd(t, () => database.end());
+  const processes = async () => (await database.query('select id from processes')).rows.length;
+  assert.equal(await processes(), 1);
+  assert.equal(await program.kill('SIGTERM'), 0);
+  assert.equal(await processes(), 0);
+});
+
+test('R-528: a second SIGTERM ends it at once, its database too, and loses nothing', async (t) => {
+  const folder = await usedFolder(t);
+  const token = adminToken(folder);
+  const program = await Program.start(t, { TOLLGATE_DATA: folder });
+  const made = await program.call('POST', '/api/admin/accounts', { key: token, body: { name: 'Kept' } });
+  using _running = await begunRequest(program, token);
+  program.child.kill('SIGTERM');
+  await untilRefused(program);
+  assert.equal(await program.kill('SIGTERM'), 1);
+  await until(() => serversBelow(folder).length === 0);
+
+  const next = await Program.start(t, { TOLLGATE_DATA: folder });
+  assert.equal((await next.get(`/api/admin/accounts/${made.json.id}`, token)).json.name, 'Kept');
+  const names = (await next.get('/api/admin/accounts', token)).json.data.map(
+    (account: { name: string }) => account.name,
+  );
+  assert.ok(!names.includes('Running'));
+});
+
+test('its log is one JSON object a line, up to the last', async (t) => {
+  const program = await Program.start(t, await ownDatabase(t));
+  const { headers } = await program.get('/healthz');
+  assert.equal(await program.kill('SIGTERM'), 0);
+  const lines = program.logged.map((line) => JSON.parse(line));
+  assert.ok(lines.some((line) => line.request_id === headers['x-request-id'] && line.status === 200));
+  assert.equal(lines.at(-1)?.msg, 'stopping');
+});
+
+let template: string | undefined;
+let made: Promise<{ told: string; key: string; answers: Answer[] }> | undefined;
+
+after(() => {
+  if (template !== undefined) rmSync(template, { recursive: true, force: true });
+});
+
+/** One first start for all tests, made by whichever needs it first, and stopped in order. */
+function firstStart(t: TestContext): Promise<{ told: string; key: string; answers: Answer[] }> {
+  made ??= makeFirstStart(t);
+  return made;
+}
+
+async function makeFirstStart(t: TestContext): Promise<{ told: string; key: string; answers: Answer[] }> {
+  template = mkdtempSync(join(tmpdir(), 'tollgate-first-'));
+  chmodSync(template, 0o755);
+  const program = await Program.start(t, { TOLLGATE_DATA: join(template, 'data') });
+  const key = /shown only now: (sk-tg1-\S+)/.exec(program.told)?.[1] ?? '';
+  const commands = [...program.told.matchAll(/^ {2}curl (\S+)(?: -H "Authorization: Bearer (\S+)")?$/gm)];
+  const answers: Answer[] = [];
+  for (const [, url = '', bearer] of commands) answers.push(await program.get(url.slice(program.url.length), bearer));
+  assert.equal(await program.kill('SIGTERM'), 0);
+  return { told: program.told, key, answers };
+}
+
+/** A copy of a data folder that has been started and stopped once. */
+async function usedFolder(t: TestContext): Promise<string> {
+  await firstStart(t);
+  const folder = join(workFolder(t), 'data');
+  copyFolder(join(template ?? '', 'data'), folder);
+  return folder;
+}
+
+/** A port on which somebody listens until the test ends. */
+async function takenPort(t: TestContext): Promise<string> {
+  const server = createServer();
+  atEnd(t, () => server.close());
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(String(typeof address === 'object' ? address?.port : ''));
+    });
+  });
+}
+
+const BODY = JSON.stringify({ name: 'Running' });
+const REST_OF_BODY = BODY.slice(5);
+
+/** A request that has been taken and runs until the rest of its body is sent. */
+async function begunRequest(program: Program, token = ADMIN_TOKEN): Promise<RawConnection> {
+  const connection = await RawConnection.open(program.url);
+  const headers = [`Authorization: Bearer ${token}`, 'Content-Type: application/json', 'Expect: 100-continue'];
+  const text = requestText('POST /api/admin/accounts', headers, BODY);
+  await connection.send(text.slice(0, -REST_OF_BODY.length));
+  // The server asks for the body once it has the request in hand.
+  assert.equal((await connection.answer()).status, 100);
+  return connection;
+}
+
+function untilRefused(program: Program): Promise<void> {
+  return until(() =>
+    RawConnection.open(program.url).then(
+      (connection) => {
+        connection[Symbol.dispose]();
+        return false;
+      },
+      () => true,
+    ),
+  );
+}
+
+function advance(program: Program, seconds: number): Promise<Answer> {
+  return program.call('POST', '/api/admin/clock', { key: ADMIN_TOKEN, body: { advance_seconds: seconds } });
+}
+
+/** Words for a person: no trace of the program, no secret. */
+function assertPlain(told: string): void {
+  assert.doesNotMatch(told, /^\s+at /m);
+  assert.doesNotMatch(told, /node:internal|\[cause\]|hush/);
+}

@@ -6,21 +6,30 @@ import type { Db, Queries, Tx } from './db.ts';
 export class TestClock extends OffsetClock {
   readonly #db: Db;
   readonly #bus: Bus;
+  readonly #onMoved: (() => Promise<void>)[] = [];
 
   constructor(db: Db, bus: Bus) {
     super();
     this.#db = db;
     this.#bus = bus;
     const reload = () => this.load().catch(() => undefined);
-    bus.on('clock', reload);
+    bus.on('clock', async () => {
+      await reload();
+      for (const listener of this.#onMoved) await listener();
+    });
     bus.onLost(() => void reload());
+  }
+
+  /** What has become due by a move is done before the move counts as heard. The listener must not fail. */
+  onMoved(listener: () => Promise<void>): void {
+    this.#onMoved.push(listener);
   }
 
   async load(): Promise<void> {
     this.setOffset(await storedOffsetMs(this.#db));
   }
 
-  /** Resolves when every process has been told. Returns the new offset in milliseconds. */
+  /** Resolves when every process lives in the new time. Returns the new offset in milliseconds. */
   async advance(byMs: number, record: (tx: Tx) => Promise<void>): Promise<number> {
     const offsetMs = await this.#db.transaction(async (tx) => {
       await tx.run(

@@ -45,6 +45,8 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     clientErrorHandler: () => undefined,
     genReqId: requestIdOf,
     exposeHeadRoutes: false,
+    // Stopping refuses in our envelope and still lets the probe through; the framework's own refusal does neither.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: PATH_PARAM_CHARS_MAX },
     // Paths that cannot be decoded never reach a hook.
     frameworkErrors: (_error, request, reply) => {

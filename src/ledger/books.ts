@@ -8,7 +8,7 @@ export interface Books {
   readonly difference?: Difference;
 }
 
-export interface Difference {
+interface Difference {
   /** Table and column. */
   readonly figure: string;
   readonly id: string;

@@ -4,9 +4,9 @@
  * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql.
  */
 export { LedgerBatch } from './batch.ts';
-export { type Books, books } from './books.ts';
+export { books } from './books.ts';
 export { endAbandoned, extendLeases, LEASE_MS, lapseExpired, recordKnown } from './leases.ts';
 export { balanceOf, type Entry, grant, listEntries, listGrants, refund, reserve, settle } from './ledger.ts';
-export { type Admission, type Ending, LedgerMisuse } from './members.ts';
-export type { Balance, Grant, Lease, NewReservation } from './store.ts';
+export type { Admission, Ending } from './members.ts';
+export type { Grant, NewReservation } from './store.ts';
 export { spentByKey, type UsageGrouping, type UsageRange, type UsageRow, usageOf } from './usage.ts';

@@ -6,7 +6,7 @@ export type Admission =
   | { readonly state: 'refused'; readonly reason: 'balance' | 'key_limit' };
 
 /** What was taken from one grant. */
-export interface SplitPart {
+interface SplitPart {
   readonly grantId: string;
   readonly amount: MicroCredits;
 }

@@ -1,6 +1,6 @@
 import type { Authenticator } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
-import type { Bus, Db } from '../db/index.ts';
+import type { Bus, Db, TestClock } from '../db/index.ts';
 import { endAbandoned, extendLeases, lapseExpired } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
 import type { Throttle } from '../throttle/index.ts';
@@ -12,12 +12,13 @@ export interface WorkerParts {
   readonly authenticator: Authenticator;
   readonly throttle: Throttle;
   readonly log: Logger;
+  readonly testClock: TestClock | undefined;
 }
 
 interface Duty {
   readonly name: string;
   readonly everyMs: number;
-  run(): Promise<unknown> | unknown;
+  run(): unknown;
 }
 
 /** What runs beside the requests, and how often. Every process does all of it: each duty is harmless when shared. */
@@ -44,7 +45,12 @@ function duties({ db, bus, clock, authenticator, throttle, log }: WorkerParts): 
 
 /** Begins at once. Returns what ends it, after a last round of whatever must not be lost. */
 export function startDuties(parts: WorkerParts): () => Promise<void> {
-  const running = duties(parts).map((duty) => repeat(duty, parts.log));
+  const all = duties(parts);
+  const running = all.map((duty) => repeat(duty, parts.log));
+  // In their order: this process's leases must live on before anybody's are found to have run out.
+  parts.testClock?.onMoved(async () => {
+    for (const duty of all) await runOnce(duty, parts.log);
+  });
   return async () => {
     await Promise.all(running.map((stop) => stop()));
     await parts.authenticator.saveLastUsed().catch(() => undefined);
@@ -52,22 +58,28 @@ export function startDuties(parts: WorkerParts): () => Promise<void> {
 }
 
 /** One round after the other, never two at once; a round that fails is told and tried again at its next time. */
-function repeat({ name, everyMs, run }: Duty, log: Logger): () => Promise<void> {
+function repeat(duty: Duty, log: Logger): () => Promise<void> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const round = async (): Promise<void> => {
-    try {
-      await run();
-    } catch (error) {
-      log.warn({ duty: name, err: error }, 'a duty failed and will be tried again');
-    }
-    if (!stopped) timer = setTimeout(() => void begin(), everyMs).unref();
+    await runOnce(duty, log);
+    if (!stopped) timer = setTimeout(begin, duty.everyMs).unref();
   };
-  const begin = () => (current = round());
   let current = round();
+  const begin = () => {
+    current = round();
+  };
   return async () => {
     stopped = true;
     clearTimeout(timer);
     await current;
   };
+}
+
+async function runOnce({ name, run }: Duty, log: Logger): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    log.warn({ duty: name, err: error }, 'a duty failed and will be tried again');
+  }
 }

@@ -49,7 +49,7 @@ export async function openLedger(): Promise<TestLedger> {
   return { db, clock, batch, plain: plainWay(db, clock), grouped: groupedWay(batch) };
 }
 
-export async function assertBalanced(db: Db): Promise<void> {
+async function assertBalanced(db: Db): Promise<void> {
   const { balanced, difference } = await books(db);
   assert.ok(balanced, JSON.stringify(difference));
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -79,7 +81,11 @@ export class Program {
     return this.call('GET', path, { key });
   }
 
-  async call(method: string, path: string, options: { key?: string | undefined; body?: unknown } = {}): Promise<Answer> {
+  async call(
+    method: string,
+    path: string,
+    options: { key?: string | undefined; body?: unknown } = {},
+  ): Promise<Answer> {
     const { key, body } = options;
     const response = await request(this.url + path, {
       method,
@@ -135,4 +141,15 @@ export function adminToken(dataFolder: string): string {
 export function copyFolder(from: string, to: string): void {
   const { status, stderr } = spawnSync('cp', ['-a', from, to]);
   assert.equal(status, 0, String(stderr));
+}
+
+/** A port on which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  assert.ok(address !== null && typeof address === 'object');
+  return address.port;
 }

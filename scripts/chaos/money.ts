@@ -1,0 +1,118 @@
+// Kills a busy gateway at random, over and over. After each kill, once the dead process's leases have run out, no
+// reservation may be open and the books must balance. `npm run chaos:money -- --kills 50`.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { request } from 'undici';
+import { openDb } from '../../src/db/index.ts';
+import { LEASE_MS } from '../../src/ledger/index.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
+
+const ADMIN_TOKEN = 'admin-token-of-the-chaos';
+const ACCOUNTS = 8;
+const LIFE_MS_MAX = 1_500;
+
+const { values } = parseArgs({ options: { kills: { type: 'string', default: '50' } } });
+const folder = await mkdtemp(join(tmpdir(), 'tollgate-chaos-'));
+const log = pino({ level: 'warn' });
+const postgres = await startEmbeddedPostgres({ folder, log, progress: () => undefined });
+const { host, port, user, database } = postgres.connection;
+const environment = {
+  PATH: process.env.PATH,
+  PORT: '0',
+  DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
+  TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+  TOLLGATE_SECRET: 'root-secret-of-the-chaos-0123456789abcdef',
+  TOLLGATE_TEST_CLOCK: '1',
+};
+let running: Running | undefined;
+let accounts: string[] = [];
+let left = 0;
+try {
+  accounts = await makeAccounts();
+  for (let kill = 1; kill <= Number(values.kills); kill++) await killOnce(kill);
+  const entries = await admin<{ entries: number }>(await reader(), 'GET', '/books');
+  console.log(
+    `${values.kills} kills, ${left} reservations left by the dead and ended, ${entries.entries} entries, 0 failures`,
+  );
+} finally {
+  await stopReader();
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** One life of a busy gateway, and what must be true after it. */
+async function killOnce(kill: number): Promise<void> {
+  const { child } = await startGateway(accounts);
+  await sleep(Math.random() * LIFE_MS_MAX);
+  const dead = once(child, 'exit');
+  child.kill('SIGKILL');
+  await dead;
+  left += await countOpen();
+  const url = await reader();
+  await admin(url, 'POST', '/clock', { advance_seconds: LEASE_MS / 1000 + 1 });
+  const open = await countOpen();
+  const books = await admin<{ balanced: boolean }>(url, 'GET', '/books');
+  if (open > 0 || !books.balanced) throw new Error(`after kill ${kill}: ${open} open, ${JSON.stringify(books)}`);
+}
+
+async function countOpen(): Promise<number> {
+  const db = openDb(postgres.connection, log);
+  const [row] = await db.rows<{ open: number }>(`select count(*)::int as open from open_reservations`);
+  await db.close();
+  return row?.open ?? 0;
+}
+
+/** A gateway that is not killed: it ends what the dead left, and is asked. */
+async function reader(): Promise<string> {
+  running ??= await startGateway([]);
+  return running.url;
+}
+
+async function stopReader(): Promise<void> {
+  running?.child.kill('SIGKILL');
+}
+
+async function makeAccounts(): Promise<string[]> {
+  const url = await reader();
+  const made: string[] = [];
+  for (let index = 0; index < ACCOUNTS; index++) {
+    const { id } = await admin<{ id: string }>(url, 'POST', '/accounts', { name: `chaos ${index}` });
+    await admin(url, 'POST', `/accounts/${id}/grants`, { credits: 10_000_000 });
+    made.push(id);
+  }
+  return made;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+async function startGateway(busyWith: readonly string[]): Promise<Running> {
+  const script = fileURLToPath(new URL('./money-process.ts', import.meta.url));
+  const child = fork(script, [JSON.stringify(busyWith)], { env: environment });
+  const [{ url }] = await Promise.race([once(child, 'message'), once(child, 'exit').then(failed)]);
+  return { child, url };
+}
+
+function failed(): never {
+  throw new Error('a gateway did not start');
+}
+
+async function admin<Answer>(url: string, method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
+  const answer = await request(`${url}/api/admin${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await answer.body.text();
+  if (answer.statusCode !== 200) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`);
+  return JSON.parse(text) as Answer;
+}
