@@ -265,8 +265,8 @@ begin
     where account_id = any (account_ids) and account_id <> all (locked));
 end $$;
 
--- Takes what expired grants still hold out of the balance. Every rule below runs after it, so that none of them can
--- meet an expired grant that looks spendable, and a refund into an expired grant lapses at once.
+-- Takes what expired grants still hold out of the balance. It runs after credits came in or back and before any are
+-- taken: nothing is ever paid from an expired grant, and a refund into one lapses at once.
 create function ledger_lapse(moment timestamptz, account_ids text[]) returns void language plpgsql as $$
 begin
   insert into ledger_entries

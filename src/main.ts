@@ -15,6 +15,23 @@ const USAGE = `Usage:
   tollgate config check FILE           say everything that is wrong with a configuration
   tollgate config diff FILE [OTHER]    what FILE would change against OTHER, or against what a start would apply`;
 
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+const TOLD_AS_THEY_ARE = [
+  ConfigError,
+  DocumentError,
+  DataFolderError,
+  MigrationError,
+  PostgresStartError,
+  SealedWithAnotherSecret,
+];
+
+const ADDRESS_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another program',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+  EACCES: 'may not be used by this user',
+};
+
 // Not left to the event loop: a connection to a database that has stopped answering would keep it alive.
 process.exit(await main(process.argv.slice(2)));
 
@@ -55,8 +72,6 @@ async function serve(): Promise<number> {
   return untilStopped(app, output);
 }
 
-const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-
 /** Before anything is served nothing has to end in order. An exit stops the database; a signal alone would leave it. */
 function endAtOnce(): void {
   process.exit(1);
@@ -91,15 +106,6 @@ function failed(error: unknown): number {
   return 1;
 }
 
-const TOLD_AS_THEY_ARE = [
-  ConfigError,
-  DocumentError,
-  DataFolderError,
-  MigrationError,
-  PostgresStartError,
-  SealedWithAnotherSecret,
-];
-
 function problemFor(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (TOLD_AS_THEY_ARE.some((kind) => error instanceof kind)) return error.message;
@@ -119,12 +125,6 @@ type AddressError = Error & { readonly code: string; readonly address?: string; 
 function isAddressError(error: Error): error is AddressError {
   return 'code' in error && String(error.code) in ADDRESS_PROBLEMS && 'syscall' in error && error.syscall === 'listen';
 }
-
-const ADDRESS_PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use by another program',
-  EADDRNOTAVAIL: 'is not an address of this machine',
-  EACCES: 'may not be used by this user',
-};
 
 function addressProblem({ code, address, port }: AddressError): string {
   const place = port === undefined ? address : `${address}:${port}`;

@@ -39,7 +39,9 @@ describe('content', () => {
 
   for (const text of ['[]', '[{"name":"x"}]', 'null', 'true', '3', '"name"']) {
     test(`R-077: ${text} is JSON but no object`, async () => {
+      const { key } = await gateway.newCaller();
       refused(await newAccount(text), 400, 'invalid_json');
+      refused(await gateway.call('POST', '/v1/estimate', { key, raw: text }), 400, 'invalid_json');
     });
   }
 
@@ -251,6 +253,18 @@ describe('hostile values', () => {
         .replace(/\{\w+\}/, 'none');
       for (const field of fields) {
         for (const value of VALUES) await assertHandled(method, filled, { ...NEEDED[path], [field]: value });
+      }
+    }
+  });
+
+  test('R-027, R-050: no value in a field of an estimate is a fault of ours', async () => {
+    const needed = { prompt: 'x', input: 'x', messages: [{ role: 'user', content: 'x' }], seconds: 1 };
+    const fields = 'prompt input messages seconds duration n size quality resolution max_tokens generate_audio extra';
+    const { json } = await gateway.call('GET', '/v1/models', { key: (await caller).key });
+    for (const { id, endpoints } of json.data as { id: string; endpoints: string[] }[]) {
+      const body = { ...needed, model: id, endpoint: endpoints[0] };
+      for (const field of fields.split(' ')) {
+        for (const value of VALUES) await assertHandled('POST', '/v1/estimate', { ...body, [field]: value });
       }
     }
   });

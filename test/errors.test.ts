@@ -291,10 +291,23 @@ describe('several faults', () => {
     refused(await gateway.call('GET', '/v1/models', { key }), 401, 'account_disabled');
   });
 
-  test('R-044: the rate is judged before the model', async () => {
+  test('R-044: the rate is judged before content type, body and model', async () => {
     const { key } = await gateway.newCaller({ key: { rpm: 1 } });
     await gateway.call('GET', '/v1/models', { key });
     refused(await gateway.call('GET', '/v1/models/none', { key }), 429, 'rate_limited');
+    const text = requestText('POST /v1/estimate', [
+      `Authorization: Bearer ${key}`,
+      'Content-Type: x',
+      'Content-Length: 9',
+    ]);
+    refused(await sendRaw(gateway.url, text), 429, 'rate_limited');
+  });
+
+  test('R-044: fields are judged before the model that they name', async () => {
+    const { key } = await gateway.newCaller();
+    const estimate = (body: object) => gateway.call('POST', '/v1/estimate', { key, body });
+    refused(await estimate({ endpoint: 'nowhere', model: 'none' }), 400, 'invalid_parameter');
+    refused(await estimate({ endpoint: 'images', model: 'none' }), 404, 'model_not_found');
   });
 });
 

@@ -65,8 +65,8 @@ async function walk(path: string, limit: number): Promise<Row[]> {
     ;
     page = await list(path, `limit=${limit}&after=${lastOf(page)}`)
   ) {
+    assert.ok(page.data.length === limit || (page.data.length > 0 && !page.has_more));
     rows.push(...page.data);
-    assert.ok(page.data.length === limit || !page.has_more);
     if (!page.has_more) return rows;
   }
 }

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
+import { createDatabase } from './support/database.ts';
+import { DatabaseLink } from './support/database-link.ts';
 import { ADMIN_TOKEN, type Answer } from './support/gateway.ts';
 import { atEnd, IS_ROOT, STRANGER, serverPid, serversBelow, until, workFolder, works } from './support/postgres.ts';
 import { adminToken, copyFolder, freePort, ownDatabase, Program } from './support/program.ts';
@@ -18,16 +20,12 @@ test('a first start prints a key and commands that work as they are', async (t) 
 });
 
 test('a first start makes one account with 10 000 credits', async (t) => {
-  const folder = await usedFolder(t);
-  const program = await Program.start(t, { TOLLGATE_DATA: folder });
-  const token = adminToken(folder);
-  const accounts = (await program.get('/api/admin/accounts', token)).json.data;
+  const { accounts, entries } = await firstStart(t);
   assert.deepEqual(
-    accounts.map((account: { name: string }) => account.name),
+    accounts.json.data.map((account: { name: string }) => account.name),
     ['demo'],
   );
-  const entries = (await program.get(`/api/admin/accounts/${accounts[0].id}/ledger`, token)).json.data;
-  assert.deepEqual([entries.length, entries[0].balance], [1, 10_000]);
+  assert.deepEqual([entries.json.data.length, entries.json.data[0].balance], [1, 10_000]);
 });
 
 test('R-526: a first start makes secrets of its own that only its user can read', async (t) => {
@@ -41,24 +39,20 @@ test('a later start prints no key and keeps everything', async (t) => {
   const folder = await usedFolder(t);
   const { key } = await firstStart(t);
   const token = adminToken(folder);
-  const first = await Program.start(t, { TOLLGATE_DATA: folder });
-  const made = await first.call('POST', '/api/admin/accounts', { key: token, body: { name: 'Kept' } });
-  assert.equal(await first.kill('SIGTERM'), 0);
-
-  const second = await Program.start(t, { TOLLGATE_DATA: folder });
-  assert.ok(!second.told.includes('sk-tg1-'), second.told);
-  assert.equal((await second.get('/v1/models', key)).status, 200);
-  assert.equal((await second.get(`/api/admin/accounts/${made.json.id}`, token)).json.name, 'Kept');
-  assert.equal((await second.get('/api/admin/books', token)).json.balanced, true);
+  const later = await Program.start(t, { TOLLGATE_DATA: folder });
+  assert.ok(!later.told.includes('sk-tg1-'), later.told);
+  assert.equal((await later.get('/v1/models', key)).status, 200);
+  const accounts = await later.get('/api/admin/accounts', token);
+  assert.deepEqual(accounts.json, (await firstStart(t)).accounts.json);
+  assert.equal((await later.get('/api/admin/books', token)).json.balanced, true);
 });
 
-test('what a start prints can be followed without getting in the way of the next start', async (t) => {
-  const settings = { TOLLGATE_DATA: await usedFolder(t) };
+test('the variable in which the printed commands look for a key may be set at the next start', async (t) => {
+  const settings = await ownDatabase(t);
   const program = await Program.start(t, settings);
-  const variables = [...program.told.matchAll(/\$(\w+)/g)].map(([, name = '']) => name);
-  assert.equal(await program.kill('SIGTERM'), 0);
-  const { key } = await firstStart(t);
-  await Program.start(t, { ...settings, ...Object.fromEntries(variables.map((name) => [name, key])) });
+  const names = [...program.told.matchAll(/\$(\w+)/g)].map(([, name = '']) => name);
+  assert.notEqual(names.length, 0);
+  await Program.start(t, { ...settings, ...Object.fromEntries(names.map((name) => [name, 'sk-tg1-mine'])) });
 });
 
 test('the key of a first start that could not listen is shown by the next one', async (t) => {
@@ -127,8 +121,7 @@ test('a gateway that is stopped while it starts leaves no database running', asy
   await database.connect();
   await database.query('begin; lock table migrations in access exclusive mode');
   const starting = Program.spawn(t, { TOLLGATE_DATA: folder });
-  const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'tollgate'`;
-  await until(async () => (await database.query(waiting)).rows.length === 1);
+  await until(async () => (await database.query('select 1 from pg_locks where not granted')).rows.length === 1);
   await starting.kill('SIGTERM');
   await until(() => serversBelow(folder).length === 0);
 });
@@ -147,7 +140,7 @@ test('an address of another machine is told in one sentence', async (t) => {
 test('a database that cannot be reached is told without a trace', async (t) => {
   const DATABASE_URL = `postgres://gate:hush@127.0.0.1:${await freePort()}/gate`;
   const told = await Program.refusal(t, { ...(await ownDatabase(t)), DATABASE_URL });
-  assert.match(told, /DATABASE_URL.*ECONNREFUSED/);
+  assert.match(told, /^The database is not available: connect ECONNREFUSED.*DATABASE_URL/);
   assertPlain(told);
 });
 
@@ -158,13 +151,6 @@ test('R-526: several bad settings and an unknown one are told at once, and nothi
   for (const name of Object.keys(bad)) assert.match(told, new RegExp(`^ {2}- ${name} `, 'm'));
   assertPlain(told);
   assert.ok(!existsSync(folder));
-});
-
-test('R-526: a database of the operator’s own does not start without its secrets', async (t) => {
-  const { DATABASE_URL } = await ownDatabase(t);
-  const told = await Program.refusal(t, { DATABASE_URL });
-  assert.match(told, /TOLLGATE_ADMIN_TOKEN is required/);
-  assert.match(told, /TOLLGATE_SECRET is required/);
 });
 
 test('secrets may come from files', async (t) => {
@@ -183,7 +169,6 @@ models: []`;
 
 const badFiles: readonly [what: string, text: string | undefined, told: readonly RegExp[]][] = [
   ['is missing', undefined, [/gate\.yaml/, /no such file/]],
-  ['is not YAML', 'upstreams: [', [/line 1/]],
   ['has several faults', 'upstreams: [{id: a, vendor: nobody}]\nmodels: []\nmore: 1', [/vendor/, /more/]],
   ['takes a secret that is not set', UNSET_SECRET, [/UNSET_KEY/]],
 ];
@@ -222,7 +207,7 @@ if (IS_ROOT && works(['unshare', '--mount', 'mount', '-t', 'tmpfs', 'trial', '/m
     assert.ok(works(['mount', '-t', 'tmpfs', '-o', 'size=100m,mode=700', 'small', folder]));
     atEnd(t, () => works(['umount', '--lazy', folder]));
     const filler = join(folder, 'filler');
-    assert.throws(() => writeFileSync(filler, Buffer.alloc(100 * 1024 * 1024)), /ENOSPC/);
+    assert.throws(() => writeFileSync(filler, Buffer.alloc(101 * 1024 * 1024)), /ENOSPC/);
     const told = await Program.refusal(t, { TOLLGATE_DATA: folder });
     assert.match(told, /is full: free some space, or choose another folder with TOLLGATE_DATA/);
     assertPlain(told);
@@ -263,40 +248,37 @@ test('the test clock goes on from where it was after a restart', async (t) => {
   assert.ok(after.now >= before.now);
 });
 
-test('R-528: after SIGTERM nothing new is taken, running requests end well, and the exit code is 0', async (t) => {
-  const settings = await ownDatabase(t);
-  const program = await Program.start(t, settings);
-  using idle = await RawConnection.open(program.url);
+test('R-528: SIGTERM lets a running request end well and exits with 0', async (t) => {
+  const program = await Program.start(t, await ownDatabase(t));
   using running = await begunRequest(program);
   program.child.kill('SIGTERM');
-  await untilRefused(program);
-
-  await idle.send(requestText('GET /healthz'));
-  const health = await idle.answer();
-  assert.deepEqual([health.status, health.json.status, health.json.db], [503, 'degraded', 'ok']);
-  await running.send(REST_OF_BODY + requestText('GET /v1/models'));
-  const finished = await running.answer();
-  assert.equal(finished.status, 200);
-  assert.equal(finished.json.name, 'Running');
+  await untilStopping(program);
+  await running.send(REST_OF_BODY);
+  const answer = await running.answer();
+  assert.deepEqual([answer.status, answer.json.name], [200, 'Running']);
   assert.equal(await program.end(), 0);
 });
 
-test('R-528: a request that arrives on an open connection after SIGTERM is refused as such', async (t) => {
+test('R-528: while it stops the probe answers 503, and nothing new is taken', async (t) => {
   const program = await Program.start(t, await ownDatabase(t));
   using idle = await RawConnection.open(program.url);
   using _running = await begunRequest(program);
   program.child.kill('SIGTERM');
-  await untilRefused(program);
-  await idle.send(requestText('GET /api/hub/public/models'));
-  const refused = await idle.answer();
-  assert.deepEqual([refused.status, refused.json.error?.code], [503, 'shutting_down']);
-  assert.ok(refused.headers['x-request-id']);
-  assert.equal(refused.headers.connection, 'close');
+  await untilStopping(program);
+  const { status, json } = await program.get('/healthz');
+  assert.deepEqual([status, json.status, json.db], [503, 'degraded', 'ok']);
+  await idle.send(requestText('GET /v1/models'));
+  for (const refused of [await program.get('/api/hub/public/models'), await idle.answer()]) {
+    assert.deepEqual([refused.status, refused.json.error?.code], [503, 'shutting_down']);
+    assert.ok(refused.headers['x-request-id']);
+    assert.equal(refused.headers.connection, 'close');
+  }
 });
 
-test('R-528: a stopped process is no longer counted as one', async (t) => {
+test('R-528: a stopped process releases its place in the deployment, and its log is whole', async (t) => {
   const settings = await ownDatabase(t);
   const program = await Program.start(t, settings);
+  const { headers } = await program.get('/healthz');
   const database = new Client({ connectionString: settings.DATABASE_URL });
   await database.connect();
   atEnd(t, () => database.end());
@@ -304,6 +286,19 @@ test('R-528: a stopped process is no longer counted as one', async (t) => {
   assert.equal(await processes(), 1);
   assert.equal(await program.kill('SIGTERM'), 0);
   assert.equal(await processes(), 0);
+  const lines = program.logged.map((line) => JSON.parse(line));
+  assert.ok(lines.some((line) => line.request_id === headers['x-request-id'] && line.status === 200));
+  assert.equal(lines.at(-1)?.msg, 'stopping');
+});
+
+test('R-528: SIGTERM ends it although its database no longer answers', async (t) => {
+  const database = await createDatabase();
+  atEnd(t, () => database.drop());
+  const link = await DatabaseLink.open(database);
+  atEnd(t, () => link.cut());
+  const program = await Program.start(t, { ...(await ownDatabase(t)), DATABASE_URL: link.database.url });
+  link.silenceListeners();
+  assert.equal(await program.kill('SIGTERM'), 0);
 });
 
 test('R-528: a second SIGTERM ends it at once, its database too, and loses nothing', async (t) => {
@@ -313,7 +308,7 @@ test('R-528: a second SIGTERM ends it at once, its database too, and loses nothi
   const made = await program.call('POST', '/api/admin/accounts', { key: token, body: { name: 'Kept' } });
   using _running = await begunRequest(program, token);
   program.child.kill('SIGTERM');
-  await untilRefused(program);
+  await untilStopping(program);
   assert.equal(await program.kill('SIGTERM'), 1);
   await until(() => serversBelow(folder).length === 0);
 
@@ -325,45 +320,45 @@ test('R-528: a second SIGTERM ends it at once, its database too, and loses nothi
   assert.ok(!names.includes('Running'));
 });
 
-test('its log is one JSON object a line, up to the last', async (t) => {
-  const program = await Program.start(t, await ownDatabase(t));
-  const { headers } = await program.get('/healthz');
-  assert.equal(await program.kill('SIGTERM'), 0);
-  const lines = program.logged.map((line) => JSON.parse(line));
-  assert.ok(lines.some((line) => line.request_id === headers['x-request-id'] && line.status === 200));
-  assert.equal(lines.at(-1)?.msg, 'stopping');
-});
+interface FirstStart {
+  readonly told: string;
+  readonly key: string;
+  /** Of the printed commands, in their order. */
+  readonly answers: readonly Answer[];
+  readonly accounts: Answer;
+  readonly entries: Answer;
+}
 
-let template: string | undefined;
-let made: Promise<{ told: string; key: string; answers: Answer[] }> | undefined;
+const template = mkdtempSync(join(tmpdir(), 'tollgate-first-'));
+chmodSync(template, 0o755);
+let made: Promise<FirstStart> | undefined;
 
-after(() => {
-  if (template !== undefined) rmSync(template, { recursive: true, force: true });
-});
+after(() => rmSync(template, { recursive: true, force: true }));
 
 /** One first start for all tests, made by whichever needs it first, and stopped in order. */
-function firstStart(t: TestContext): Promise<{ told: string; key: string; answers: Answer[] }> {
+function firstStart(t: TestContext): Promise<FirstStart> {
   made ??= makeFirstStart(t);
   return made;
 }
 
-async function makeFirstStart(t: TestContext): Promise<{ told: string; key: string; answers: Answer[] }> {
-  template = mkdtempSync(join(tmpdir(), 'tollgate-first-'));
-  chmodSync(template, 0o755);
-  const program = await Program.start(t, { TOLLGATE_DATA: join(template, 'data') });
+async function makeFirstStart(t: TestContext): Promise<FirstStart> {
+  const folder = join(template, 'data');
+  const program = await Program.start(t, { TOLLGATE_DATA: folder });
   const key = /shown only now: (sk-tg1-\S+)/.exec(program.told)?.[1] ?? '';
   const commands = [...program.told.matchAll(/^ {2}curl (\S+)(?: -H "Authorization: Bearer (\S+)")?$/gm)];
   const answers: Answer[] = [];
   for (const [, url = '', bearer] of commands) answers.push(await program.get(url.slice(program.url.length), bearer));
+  const accounts = await program.get('/api/admin/accounts', adminToken(folder));
+  const entries = await program.get(`/api/admin/accounts/${accounts.json.data[0].id}/ledger`, adminToken(folder));
   assert.equal(await program.kill('SIGTERM'), 0);
-  return { told: program.told, key, answers };
+  return { told: program.told, key, answers, accounts, entries };
 }
 
 /** A copy of a data folder that has been started and stopped once. */
 async function usedFolder(t: TestContext): Promise<string> {
   await firstStart(t);
   const folder = join(workFolder(t), 'data');
-  copyFolder(join(template ?? '', 'data'), folder);
+  copyFolder(join(template, 'data'), folder);
   return folder;
 }
 
@@ -393,16 +388,9 @@ async function begunRequest(program: Program, token = ADMIN_TOKEN): Promise<RawC
   return connection;
 }
 
-function untilRefused(program: Program): Promise<void> {
-  return until(() =>
-    RawConnection.open(program.url).then(
-      (connection) => {
-        connection[Symbol.dispose]();
-        return false;
-      },
-      () => true,
-    ),
-  );
+/** The signal is on its way to another process. */
+function untilStopping(program: Program): Promise<void> {
+  return until(async () => (await program.get('/healthz')).status === 503);
 }
 
 function advance(program: Program, seconds: number): Promise<Answer> {

@@ -5,7 +5,7 @@ import { type Bill, openBill, quote } from '../../src/billing/index.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Bus, openDb, TestClock } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
-import { extendLeases, LEASE_MS, LedgerBatch } from '../../src/ledger/index.ts';
+import { extendLeases, LedgerBatch } from '../../src/ledger/index.ts';
 import { createLog } from '../../src/log.ts';
 import type { Pricing } from '../../src/pricing/index.ts';
 
@@ -21,7 +21,7 @@ const bus = new Bus(db, address, newId('proc'), log);
 const clock = new TestClock(db, bus);
 await clock.load();
 await bus.start();
-setInterval(() => void extendLeases(db, bus.processId, clock.now()), LEASE_MS / 6);
+setInterval(() => void extendLeases(db, bus.processId, clock.now()), 5_000);
 const parts = { db, clock, ledger: new LedgerBatch({ db, clock, processId: bus.processId }) };
 const accounts: readonly string[] = JSON.parse(process.argv[2] ?? '[]');
 process.send?.({ url: app.url });

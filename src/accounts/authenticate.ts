@@ -77,11 +77,16 @@ export class Authenticator {
     if (this.#lastUsedMs.size === 0) return;
     const used = [...this.#lastUsedMs];
     this.#lastUsedMs.clear();
-    await saveLastUsed(
-      this.#parts.db,
-      used.map(([id]) => id),
-      used.map(([, ms]) => new Date(ms)),
-    );
+    try {
+      await saveLastUsed(
+        this.#parts.db,
+        used.map(([id]) => id),
+        used.map(([, ms]) => new Date(ms)),
+      );
+    } catch (error) {
+      for (const [id, ms] of used) if (!this.#lastUsedMs.has(id)) this.#lastUsedMs.set(id, ms);
+      throw error;
+    }
   }
 }
 

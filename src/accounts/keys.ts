@@ -1,5 +1,6 @@
 import { type Actor, recordChange } from '../audit/index.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, unixSeconds } from '../clock.ts';
+import { creditsToNumber } from '../credits.ts';
 import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -60,7 +61,7 @@ export async function addKey(
   const issued = { prefix: apiKeyPrefix(secret), disabled: false, lastUsedAt: null, createdAt };
   const key: ApiKey = { ...settings, ...issued, id: newId('key'), accountId };
   await insertKey(tx, key, apiKeyDigest(secret));
-  const detail = { account: accountId, name: key.name, prefix: key.prefix };
+  const detail = { account: accountId, prefix: key.prefix, ...settingsDetail(settings) };
   await recordChange(tx, by, { at: createdAt, action: 'key.create', target: key.id, detail });
   return { key, secret };
 }
@@ -75,7 +76,12 @@ export async function updateKey(parts: AccountParts, by: Actor, id: string, chan
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     const after: ApiKey = { ...before, ...given };
     await saveKey(tx, after);
-    await recordChange(tx, by, { at: parts.clock.now(), action: 'key.update', target: id, detail: plain(given) });
+    await recordChange(tx, by, {
+      at: parts.clock.now(),
+      action: 'key.update',
+      target: id,
+      detail: settingsDetail(change),
+    });
     return after;
   });
 }
@@ -106,7 +112,17 @@ async function changeKey(
   return key;
 }
 
-/** Amounts are bigint inside; the audit row keeps them as text. */
-function plain(change: object): JsonObject {
-  return JSON.parse(JSON.stringify(change, (_name, value) => (typeof value === 'bigint' ? String(value) : value)));
+/** As the wire names and counts them; what was not given is not there. */
+function settingsDetail(change: KeyChange): JsonObject {
+  const named = {
+    name: change.name,
+    disabled: change.disabled,
+    groups: change.groups,
+    rpm: change.rpm,
+    concurrency: change.concurrency,
+    credit_limit: typeof change.creditLimit === 'bigint' ? creditsToNumber(change.creditLimit) : change.creditLimit,
+    credit_limit_reset: change.creditLimitReset,
+    expires_at: change.expiresAt instanceof Date ? unixSeconds(change.expiresAt) : change.expiresAt,
+  };
+  return JSON.parse(JSON.stringify(named));
 }

@@ -44,15 +44,21 @@ export function openDb(address: DbAddress, log: Logger): Db {
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
   });
+  let closed = false;
   // Without a listener the loss of a connection would end the process. The pool itself listens to idle ones only; a
   // connection lost in use is noticed by the statement that runs on it, or by the next.
-  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection was lost'));
+  pool.on('error', (error) => {
+    if (!closed) log.warn({ reason: error.message }, 'an idle database connection was lost');
+  });
   pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     rows: (statement, values) => translated(() => rowsOn(pool, statement, values)),
     run: (statement, values) => translated(() => runOn(pool, statement, values)),
     transaction: (work) => transactionOn(pool, work),
-    close: () => pool.end(),
+    close: async () => {
+      closed = true;
+      await pool.end();
+    },
   };
 }
 

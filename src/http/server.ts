@@ -50,14 +50,14 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     routerOptions: { maxParamLength: PATH_PARAM_CHARS_MAX },
     // Paths that cannot be decoded never reach a hook.
     frameworkErrors: (_error, request, reply) => {
-      observe(parts, request, reply);
+      observe(parts, stopping, request, reply);
       void sendError(reply, new ApiError('malformed_request'));
     },
   });
   const stopping = new Stopping(await gate.promise);
   takeBodiesAsBytes(server);
   server.addHook('onRequest', (request, reply, done) => {
-    observe(parts, request, reply);
+    observe(parts, stopping, request, reply);
     done(earlyRefusal(request, stopping));
   });
   server.setErrorHandler((error: FastifyError, request, reply) => {
@@ -91,11 +91,13 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */
-function observe({ log }: HttpParts, request: FastifyRequest, reply: FastifyReply): void {
+function observe({ log }: HttpParts, stopping: Stopping, request: FastifyRequest, reply: FastifyReply): void {
   const startedMs = performance.now();
+  stopping.enter();
   reply.header('x-request-id', request.id);
   // Emitted once, however the answer ends: sent, failed, or the caller gone.
   reply.raw.on('close', () => {
+    stopping.leave();
     request.release?.();
     logRequest(log, request, reply, performance.now() - startedMs);
   });

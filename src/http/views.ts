@@ -4,7 +4,7 @@ import type { AuditRow } from '../audit/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { unixSeconds } from '../clock.ts';
 import { ENDPOINTS, MODALITIES } from '../configuration/index.ts';
-import { creditsToNumber } from '../credits.ts';
+import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import type { Entry, Grant } from '../ledger/index.ts';
 import { pricingFields } from '../pricing/index.ts';
 
@@ -100,7 +100,7 @@ export function accountView(account: Account): z.infer<typeof accountSchema> {
   };
 }
 
-export const keyFields = z.strictObject({
+const keyFields = z.strictObject({
   id: z.string(),
   object: z.literal('api_key'),
   account_id: z.string(),
@@ -115,13 +115,14 @@ export const keyFields = z.strictObject({
   concurrency: z.int().nullable(),
   credit_limit: credits.nullable(),
   credit_limit_reset: z.enum(['day', 'week', 'month']).nullable(),
+  credits_used: credits,
 });
 export const keySchema = keyFields.meta({ id: 'ApiKey' });
 export const newKeySchema = keyFields
   .extend({ key: z.string().describe('The key itself, shown this once.') })
   .meta({ id: 'NewApiKey' });
 
-export function keyView(key: ApiKey): z.infer<typeof keySchema> {
+export function keyView(key: ApiKey, used: MicroCredits): z.infer<typeof keySchema> {
   return {
     id: key.id,
     object: 'api_key',
@@ -137,6 +138,7 @@ export function keyView(key: ApiKey): z.infer<typeof keySchema> {
     concurrency: key.concurrency,
     credit_limit: orNull(key.creditLimit, creditsToNumber),
     credit_limit_reset: key.creditLimitReset,
+    credits_used: creditsToNumber(used),
   };
 }
 

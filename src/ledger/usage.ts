@@ -39,8 +39,11 @@ export async function usageOf(
   );
 }
 
-/** What a key has spent in all, and what its open reservations hold. */
-export async function spentByKey(db: Db, keyId: string): Promise<MicroCredits> {
-  const [row] = await db.rows<{ spent: MicroCredits }>('select spent from key_spending where key_id = $1', [keyId]);
-  return row?.spent ?? 0n;
+/** What each of these keys has spent in all. */
+export async function spentByKeys(db: Db, keyIds: readonly string[]): Promise<ReadonlyMap<string, MicroCredits>> {
+  const rows = await db.rows<{ id: string; spent: MicroCredits }>(
+    'select key_id as id, spent from key_spending where key_id = any($1)',
+    [keyIds],
+  );
+  return new Map(rows.map(({ id, spent }) => [id, spent]));
 }

@@ -53,6 +53,11 @@ export const momentField = z
 
 /** `limit` and `after` of every list. */
 export const pageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(PAGE_SIZE_MAX).default(PAGE_SIZE_DEFAULT),
+  limit: z
+    .string()
+    .regex(/^\d{1,6}$/, { error: `expected a whole number from 1 to ${PAGE_SIZE_MAX}` })
+    .transform(Number)
+    .pipe(z.int().min(1).max(PAGE_SIZE_MAX))
+    .default(PAGE_SIZE_DEFAULT),
   after: z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN).optional(),
 });

@@ -1,4 +1,5 @@
 import type { Authenticator } from '../accounts/index.ts';
+import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Bus, Db, TestClock } from '../db/index.ts';
 import { endAbandoned, extendLeases, lapseExpired } from '../ledger/index.ts';
@@ -10,6 +11,7 @@ export interface WorkerParts {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly authenticator: Authenticator;
+  readonly catalogue: Catalogue;
   readonly throttle: Throttle;
   readonly log: Logger;
   readonly testClock: TestClock | undefined;
@@ -22,13 +24,15 @@ interface Duty {
 }
 
 /** What runs beside the requests, and how often. Every process does all of it: each duty is harmless when shared. */
-function duties({ db, bus, clock, authenticator, throttle, log }: WorkerParts): readonly Duty[] {
+function duties({ db, bus, clock, authenticator, catalogue, throttle, log }: WorkerParts): readonly Duty[] {
   let peersSeen = 0;
   return [
     // Several times per lease, so that one slow round does not lose it.
     { name: 'extend leases', everyMs: 5_000, run: () => extendLeases(db, bus.processId, clock.now()) },
     { name: 'end abandoned reservations', everyMs: 5_000, run: () => endAbandoned(db, clock.now()) },
     { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },
+    // Takes up what an announcement could not, because the database failed just then.
+    { name: 'reload the catalogue', everyMs: 30_000, run: () => catalogue.reload() },
     { name: 'save last use of keys', everyMs: 10_000, run: () => authenticator.saveLastUsed() },
     {
       name: 'watch for peers',

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TestDatabase } from './database.ts';
 
-/** A wire between one gateway and its database that a test can cut, or on which it can silence the listener. */
+/** A wire between one gateway and its database that a test can cut, or on which it can hold back what is answered. */
 export class DatabaseLink {
   /** The same database, reached through this link. */
   readonly database: TestDatabase;
@@ -11,6 +11,7 @@ export class DatabaseLink {
   readonly #port: number;
   readonly #pairs = new Set<Pair>();
   #isSilent = false;
+  #held: Buffer | undefined;
 
   private constructor(server: Server, database: TestDatabase) {
     const address = server.address();
@@ -55,16 +56,34 @@ export class DatabaseLink {
     for (const pair of this.#pairs) deliver(pair);
   }
 
+  /** From now on whoever sends these bytes waits for the answer. */
+  holdAnswersTo(bytes: Buffer): void {
+    this.#held = bytes;
+  }
+
+  get isHolding(): boolean {
+    return [...this.#pairs].some(({ waits, held }) => waits && held.length > 0);
+  }
+
+  letGo(): void {
+    this.#held = undefined;
+    for (const pair of this.#pairs) {
+      pair.waits = false;
+      deliver(pair);
+    }
+  }
+
   #join(client: Socket, server: Socket): void {
-    const pair: Pair = { client, server, listens: false, held: [] };
+    const pair: Pair = { client, server, listens: false, waits: false, held: [] };
     this.#pairs.add(pair);
-    client.on('data', (bytes) => {
+    client.on('data', (bytes: Buffer) => {
       if (bytes.includes('listen tollgate')) pair.listens = true;
+      if (this.#held !== undefined && bytes.includes(this.#held)) pair.waits = true;
       server.write(bytes);
     });
     server.on('data', (bytes: Buffer) => {
       pair.held.push(bytes);
-      if (!this.#isSilent || !pair.listens) deliver(pair);
+      if (!pair.waits && !(this.#isSilent && pair.listens)) deliver(pair);
     });
     for (const socket of [client, server]) {
       socket.on('error', () => undefined);
@@ -81,6 +100,7 @@ interface Pair {
   readonly client: Socket;
   readonly server: Socket;
   listens: boolean;
+  waits: boolean;
   readonly held: Buffer[];
 }
 

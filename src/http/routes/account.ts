@@ -4,11 +4,11 @@ import { ofLedger } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
-import { balanceOf, listEntries, listGrants, spentByKey } from '../../ledger/index.ts';
+import { balanceOf, listEntries, listGrants, spentByKeys } from '../../ledger/index.ts';
 import { pageQuery } from '../../requests/index.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
-import { entrySchema, entryView, grantSchema, grantView, keyFields, keyView } from '../views.ts';
+import { entrySchema, entryView, grantSchema, grantView, keySchema, keyView } from '../views.ts';
 
 const balanceSchema = z
   .strictObject({
@@ -19,8 +19,6 @@ const balanceSchema = z
     updated_at: z.int(),
   })
   .meta({ id: 'CreditBalance' });
-
-const ownKeySchema = keyFields.extend({ credits_used: z.number() }).meta({ id: 'OwnApiKey' });
 
 /** What an account sees of itself. */
 export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
@@ -86,14 +84,14 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
       path: '/v1/key',
       summary: 'The key that this request was made with',
       access: 'caller',
-      answers: { 200: ownKeySchema },
+      answers: { 200: keySchema },
       codes: ['precheck_failed'],
     },
     async ({ caller }) => {
       const key = await ofLedger(() => findKey(db, caller.accountId, caller.keyId));
       if (key === undefined) throw new ApiError('invalid_api_key');
-      const used = await ofLedger(() => spentByKey(db, caller.keyId));
-      return { ...keyView(key), credits_used: creditsToNumber(used) };
+      const used = await ofLedger(() => spentByKeys(db, [key.id]));
+      return keyView(key, used.get(key.id) ?? 0n);
     },
   );
 }

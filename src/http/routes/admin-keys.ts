@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { createKey, deleteKey, findAccount, listKeys, updateKey } from '../../accounts/index.ts';
+import { type ApiKey, createKey, deleteKey, findAccount, listKeys, updateKey } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
+import { spentByKeys } from '../../ledger/index.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import {
   concurrencyField,
@@ -30,6 +31,14 @@ const keyChange = z.strictObject({ name: optional(nameField), disabled: optional
 const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('api_key'), deleted: z.literal(true) });
 
 export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
+  const keyViews = async (keys: readonly ApiKey[]) => {
+    const used = await spentByKeys(
+      parts.db,
+      keys.map((key) => key.id),
+    );
+    return keys.map((key) => keyView(key, used.get(key.id) ?? 0n));
+  };
+
   routes.add(
     {
       method: 'POST',
@@ -51,7 +60,7 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
         expiresAt: body.expires_at ?? null,
       });
       reply.header('cache-control', 'no-store');
-      return { ...keyView(key), key: secret };
+      return { ...keyView(key, 0n), key: secret };
     },
   );
 
@@ -68,7 +77,12 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
     async ({ param, query }) => {
       const accountId = param('account_id');
       if ((await findAccount(parts.db, accountId)) === undefined) throw new ApiError('account_not_found');
-      return page(query.limit, (limit) => listKeys(parts.db, accountId, { limit, after: query.after }), keyView);
+      const keys = await page(
+        query.limit,
+        (limit) => listKeys(parts.db, accountId, { limit, after: query.after }),
+        (key) => key,
+      );
+      return { ...keys, data: await keyViews(keys.data) };
     },
   );
 
@@ -90,7 +104,8 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
         creditLimitReset: credit_limit_reset,
         expiresAt: expires_at,
       };
-      return keyView(await updateKey(parts, actor, param('key_id'), change));
+      const [view] = await keyViews([await updateKey(parts, actor, param('key_id'), change)]);
+      return view;
     },
   );
 
