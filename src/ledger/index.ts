@@ -6,7 +6,18 @@
 export { LedgerBatch } from './batch.ts';
 export { books } from './books.ts';
 export { endAbandoned, extendLeases, LEASE_MS, lapseExpired, recordKnown } from './leases.ts';
-export { balanceOf, type Entry, grant, listEntries, listGrants, refund, reserve, settle } from './ledger.ts';
-export { type Admission, type Ending } from './members.ts';
-export { type Grant, type NewReservation } from './store.ts';
+export {
+  type Admission,
+  balanceOf,
+  type Ending,
+  type Entry,
+  type Grant,
+  grant,
+  listEntries,
+  listGrants,
+  type NewReservation,
+  refund,
+  reserve,
+  settle,
+} from './ledger.ts';
 export { spentByKeys, type UsageGrouping, type UsageRange, type UsageRow, usageOf } from './usage.ts';

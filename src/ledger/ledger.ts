@@ -20,6 +20,8 @@ import {
   selectGrants,
 } from './store.ts';
 
+export type { Admission, Ending, Grant, NewReservation };
+
 /**
  * Gives credits to an account; what it owes is paid from them first. Throws `duplicate_reference` when a grant with this
  * reference exists, and leaves the transaction usable; throws `account_not_found`.

@@ -1,0 +1,177 @@
+import { readFile } from 'node:fs/promises';
+import type { Db } from '../../src/db/index.ts';
+import { endAbandoned, settle } from '../../src/ledger/index.ts';
+import { charge, freezePrice } from '../../src/pricing/index.ts';
+import { generate } from './generate.ts';
+import { type MakeDatabase, wipe } from './lanes.ts';
+import { type Failure, play } from './play.ts';
+import { type Measured, realVerbs, type Verbs } from './verbs.ts';
+
+/** A mistake that someone could make, put into the simulator's own database or in front of its verbs. */
+interface Bug {
+  readonly name: string;
+  /** In one of the migration's functions: what is written there, and what stands there instead. */
+  readonly sql?: { readonly function: string; readonly swaps: readonly (readonly [from: string, to: string])[] };
+  readonly verbs?: Partial<Verbs>;
+}
+
+export interface Caught {
+  readonly name: string;
+  readonly seeds: number;
+  /** What caught it; nothing when it got away. */
+  readonly failure: Failure | undefined;
+}
+
+const IS_OPEN = 'open_reservations.reservation_id is not null as is_open';
+
+const BUGS: readonly Bug[] = [
+  {
+    name: 'a refund of an ended reservation refunds again',
+    sql: { function: 'ledger_end', swaps: [[IS_OPEN, isOpenOr('actual is null')]] },
+  },
+  {
+    name: 'a settlement does not ask whether the reservation is open',
+    sql: { function: 'ledger_end', swaps: [[IS_OPEN, isOpenOr('actual is not null')]] },
+  },
+  {
+    name: 'settles at the current price',
+    verbs: withCost(({ current, counts }) => charge(freezePrice(current.pricing, {}), counts)),
+  },
+  { name: 'rounds each unit', verbs: withCost(roundedPerUnit) },
+  {
+    name: 'charges before the commit, outside the transaction',
+    verbs: {
+      settleJob: async (line, db, { id, actual, now, units }) => {
+        const ending = await db.transaction((tx) => settle(tx, id, actual, now, units));
+        return line.transaction(async () => ending);
+      },
+    },
+  },
+  {
+    name: 'gives everything back to the first grant',
+    sql: {
+      function: 'ledger_returned',
+      swaps: [
+        [
+          'return parts;',
+          `for place in 2 .. cardinality(parts) loop
+            parts[1] := parts[1] + parts[place];
+            parts[place] := 0;
+          end loop;
+          return parts;`,
+        ],
+      ],
+    },
+  },
+  {
+    name: 'spends from expired grants',
+    sql: { function: 'ledger_run', swaps: [['perform ledger_lapse(moment, ours);', '']] },
+  },
+  {
+    name: 'checks a key’s limit without its open reservations',
+    sql: { function: 'ledger_admit', swaps: [['credit_limit - held - spent_in_period', 'credit_limit - spent_in_period']] },
+  },
+  {
+    name: 'admits neighbours on the balance of before them',
+    sql: {
+      function: 'ledger_admit',
+      swaps: [
+        ['when balance_after < asked.amount', 'when asked.available < asked.amount'],
+        ['while to_take > 0 loop', 'while to_take > 0 and place <= cardinality(open_parts) loop'],
+      ],
+    },
+  },
+  {
+    name: 'refunds an abandoned reservation although usage is known',
+    verbs: {
+      endAbandoned: async (db, now) => {
+        await db.run('update open_reservations set known = 0 where lease_until <= $1', [now]);
+        return endAbandoned(db, now);
+      },
+    },
+  },
+];
+
+function isOpenOr(also: string): string {
+  return `(open_reservations.reservation_id is not null or ${also}) as is_open`;
+}
+
+function withCost(costOf: Verbs['costOf']): Partial<Verbs> {
+  const settleBill = async (measured: Measured) => {
+    const { process, reservation } = measured.hold;
+    if (reservation === undefined) return undefined;
+    const units = JSON.stringify(measured.counts);
+    const ending = await process.parts.ledger.settle(reservation, costOf(measured), units);
+    return ending.charged;
+  };
+  return { costOf, settleBill };
+}
+
+function roundedPerUnit({ hold, counts }: Measured): bigint {
+  const { price } = hold.quoted;
+  return price.rates.reduce((sum, rate) => sum + charge({ ...price, rates: [rate] }, counts), 0n);
+}
+
+/** Plays each bug until something catches it. */
+export async function catchPlanted(
+  makeDatabase: MakeDatabase,
+  { seedsMax, steps }: { readonly seedsMax: number; readonly steps: number },
+): Promise<readonly Caught[]> {
+  const caught: Caught[] = [];
+  for (const bug of BUGS) {
+    const { db, drop } = await makeDatabase();
+    try {
+      await plant(db, bug);
+      caught.push(await hunt(db, bug, seedsMax, steps));
+    } finally {
+      await drop();
+    }
+  }
+  return caught;
+}
+
+async function hunt(db: Db, { name, verbs }: Bug, seedsMax: number, steps: number): Promise<Caught> {
+  for (let seed = 1; seed <= seedsMax; seed++) {
+    const failure = await play(db, { ...realVerbs, ...verbs }, generate(seed, steps));
+    if (failure !== undefined) return { name, seeds: seed, failure };
+    await wipe(db);
+  }
+  return { name, seeds: seedsMax, failure: undefined };
+}
+
+/** Also takes the database's own guards away: they would stop most bugs, and it is the simulator that is on trial. */
+async function plant(db: Db, { name, sql }: Bug): Promise<void> {
+  if (sql === undefined) return;
+  const migration = await readFile(new URL('../../migrations/0002_ledger.sql', import.meta.url), 'utf8');
+  const pattern = new RegExp(`^create (function ${sql.function}\\([\\s\\S]*?^end \\$\\$;)`, 'm');
+  let text = pattern.exec(migration)?.[1] ?? '';
+  for (const [from, to] of sql.swaps) {
+    if (text.split(from).length !== 2) throw new Error(`"${name}" no longer fits ${sql.function}: "${from}"`);
+    text = text.replace(from, () => to);
+  }
+  await db.transaction((tx) => tx.script(`${UNGUARD}; create or replace ${text}`));
+}
+
+const UNGUARD = `
+  drop index ledger_entries_once;
+  do $$
+  declare
+    guard record;
+  begin
+    for guard in select conrelid::regclass as guarded, conname from pg_constraint
+      where contype = 'c' and conrelid in ('ledger_entries'::regclass, 'balances'::regclass, 'grants'::regclass,
+        'key_spending'::regclass)
+    loop
+      execute format('alter table %s drop constraint %I', guard.guarded, guard.conname);
+    end loop;
+  end $$`;
+
+export function showCaught(results: readonly Caught[]): string {
+  const lines = results.map(({ name, seeds, failure }) =>
+    failure === undefined
+      ? `NOT CAUGHT in ${seeds} seeds: ${name}`
+      : `${name}: seed ${failure.scenario.seed}, step ${failure.step}, "${failure.rule}"`,
+  );
+  const count = results.filter(({ failure }) => failure !== undefined).length;
+  return [...lines, `${count} of ${results.length} planted bugs caught`].join('\n');
+}
