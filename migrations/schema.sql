@@ -145,6 +145,7 @@ create table ledger_entries (
   reservation_id uuid,
   grant_ids text[] not null,
   parts bigint[] not null,
+  units json,
   PRIMARY KEY (account_id, number),
   CHECK (granted = (available + reserved + charged + lapsed)),
   CHECK (
@@ -198,6 +199,16 @@ create table oauth_clients (
   CHECK (cardinality(scopes) > 0)
 );
 
+create table open_reservations (
+  reservation_id uuid not null,
+  known bigint default 0 not null,
+  owner text,
+  lease_until timestamp with time zone,
+  PRIMARY KEY (reservation_id),
+  CHECK ((owner IS NULL) = (lease_until IS NULL)),
+  CHECK (known >= 0)
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+
 create table processes (
   id text not null,
   started_at timestamp with time zone not null,
@@ -221,14 +232,8 @@ create table reservation_owners (
 
 create table reservations (
   id uuid not null,
-  state text not null,
   amount bigint not null,
-  known bigint default 0 not null,
-  charged bigint default 0 not null,
   created_at timestamp with time zone not null,
-  ended_at timestamp with time zone,
-  lease_until timestamp with time zone,
-  owner text,
   account_id text not null,
   key_id text,
   grant_ids text[] not null,
@@ -238,17 +243,9 @@ create table reservations (
   model text not null,
   endpoint text not null,
   price json not null,
-  units json,
   PRIMARY KEY (id),
-  CHECK (amount >= 0),
-  CHECK (charged >= 0),
-  CHECK ((state = 'open'::text) = (ended_at IS NULL)),
-  CHECK (state = 'settled'::text OR charged = 0),
-  CHECK ((owner IS NULL) = (lease_until IS NULL)),
-  CHECK (known >= 0),
-  CHECK (state = ANY (ARRAY['open'::text, 'settled'::text, 'refunded'::text]))
-) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05);
-CREATE INDEX reservations_leased ON public.reservations USING btree (lease_until) WHERE ((state = 'open'::text) AND (lease_until IS NOT NULL));
+  CHECK (amount >= 0)
+);
 
 create table test_clock (
   only_row boolean default true not null,
@@ -437,45 +434,43 @@ declare
   answers json;
 begin
   with asked as materialized (
-    select member, actual, measured_units, reservations.*
-    from unnest(ids, actuals, measured) with ordinality as m (asked_id, actual, measured_units, member)
+    select member, actual, units, reservations.*, open_reservations.reservation_id is not null as is_open
+    from unnest(ids, actuals, measured) with ordinality as m (asked_id, actual, units, member)
     left join reservations on reservations.id = m.asked_id
+    left join open_reservations on open_reservations.reservation_id = m.asked_id
   ),
   ending as materialized (
     select asked.*, b.entries, b.available, greatest(moment, b.updated_at) as at,
       least(coalesce(actual, 0), amount) as covered,
       greatest(coalesce(actual, 0) - amount, 0) as excess
     from asked join balances b using (account_id)
-    where state = 'open' and account_id <> all (busy)
+    where is_open and account_id <> all (busy)
   ),
   entry as (
     select account_id, member, 1 as step, case when actual is null then 'refund' else 'settle' end as type,
       amount - covered as moved, -amount as reserved, covered as charged, grant_ids,
-      ledger_returned(parts, covered) as parts, id, entries, available, at
+      ledger_returned(parts, covered) as parts, units, id, entries, available, at
     from ending
     union all
-    select account_id, member, 2, 'charge', -excess, 0, excess, '{}', '{}', id, entries, available, at
+    select account_id, member, 2, 'charge', -excess, 0, excess, '{}', '{}', null, id, entries, available, at
     from ending where excess > 0
   ),
   entered as (
     insert into ledger_entries
       (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
-      grant_ids, parts)
+      grant_ids, parts, units)
     select account_id, entries + row_number() over arrival, type, 0, moved, reserved, charged, 0,
-      available + sum(moved) over arrival, at, id, grant_ids, parts
+      available + sum(moved) over arrival, at, id, grant_ids, parts, units
     from entry window arrival as (partition by account_id order by member, step)
   ),
-  ended as (
-    update reservations set
-      state = case when ending.actual is null then 'refunded' else 'settled' end,
-      charged = ending.covered + ending.excess,
-      units = coalesce(ending.measured_units, reservations.units),
-      ended_at = ending.at
-    from ending where reservations.id = ending.id and reservations.state = 'open'
+  closed as (
+    delete from open_reservations using ending where reservation_id = ending.id
   )
   select json_agg(case
     when id is null then '"unknown"'::json
-    when state <> 'open' then json_build_array(state, charged)
+    when not is_open then (
+      select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
+      from ledger_entries where reservation_id = asked.id)
     when account_id = any (busy) then '"busy"'::json
     when actual is null then json_build_array('refunded', 0)
     else json_build_array('settled', actual) end order by member)
@@ -553,6 +548,7 @@ begin
     locked := array(select account_id from balances where account_id = any (account_ids)
       order by account_id for no key update);
   end if;
+  if cardinality(locked) = cardinality(account_ids) then return '{}'; end if;
   return array(select account_id from balances
     where account_id = any (account_ids) and account_id <> all (locked));
 end $function$;
@@ -599,11 +595,14 @@ begin
       id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, member)
   ),
   held as (
-    insert into reservations (id, state, amount, created_at, lease_until, owner, account_id, key_id, grant_ids,
-      parts, request_id, job_id, model, endpoint, price)
-    select id, 'open', amount, at, ledger_reserve.lease_until, ledger_reserve.owner, account_id, key_id, split_ids,
-      split_parts, request_id, job_id, model, endpoint, price
+    insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, job_id, model,
+      endpoint, price)
+    select id, amount, at, account_id, key_id, split_ids, split_parts, request_id, job_id, model, endpoint, price
     from decided where verdict = 'admitted'
+  ),
+  opened as (
+    insert into open_reservations (reservation_id, owner, lease_until)
+    select id, ledger_reserve.owner, ledger_reserve.lease_until from decided where verdict = 'admitted'
   ),
   entered as (
     insert into ledger_entries
@@ -671,6 +670,13 @@ RETURN (date_trunc(period, (at AT TIME ZONE 'UTC'::text)))::date;
 
 CREATE OR REPLACE FUNCTION public.spent_in_period(key key_spending, period text, at timestamp with time zone)
  RETURNS bigint
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE
-RETURN CASE period WHEN 'day'::text THEN CASE WHEN ((key).day = period_start('day'::text, at)) THEN (key).day_spent ELSE (0)::bigint END WHEN 'week'::text THEN CASE WHEN ((key).week = period_start('week'::text, at)) THEN (key).week_spent ELSE (0)::bigint END WHEN 'month'::text THEN CASE WHEN ((key).month = period_start('month'::text, at)) THEN (key).month_spent ELSE (0)::bigint END ELSE (key).spent END;
+AS $function$
+begin
+  return case period
+    when 'day' then case when key.day = period_start('day', at) then key.day_spent else 0 end
+    when 'week' then case when key.week = period_start('week', at) then key.week_spent else 0 end
+    when 'month' then case when key.month = period_start('month', at) then key.month_spent else 0 end
+    else key.spent end;
+end $function$;

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { createDatabase } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
+import { canMount, fillDisk, smallDisk } from './support/disk.ts';
+import { copyUsed, firstStart, usedFolder } from './support/first-start.ts';
 import { ADMIN_TOKEN, type Answer } from './support/gateway.ts';
-import { atEnd, IS_ROOT, STRANGER, serverPid, serversBelow, until, workFolder, works } from './support/postgres.ts';
-import { adminToken, copyFolder, freePort, ownDatabase, Program } from './support/program.ts';
+import { atEnd, IS_ROOT, STRANGER, serverPid, serversBelow, until, workFolder } from './support/postgres.ts';
+import { adminToken, freePort, ownDatabase, Program } from './support/program.ts';
 import { RawConnection, requestText } from './support/raw-http.ts';
 
 test('a first start prints a key and commands that work as they are', async (t) => {
@@ -201,18 +202,30 @@ test('a data folder that is a file is refused', async (t) => {
   assertPlain(told);
 });
 
-if (IS_ROOT && works(['unshare', '--mount', 'mount', '-t', 'tmpfs', 'trial', '/mnt'])) {
+if (canMount()) {
   test('a full disk is told at the start, and room on it is enough for the next', async (t) => {
-    const folder = workFolder(t);
-    assert.ok(works(['mount', '-t', 'tmpfs', '-o', 'size=100m,mode=700', 'small', folder]));
-    atEnd(t, () => works(['umount', '--lazy', folder]));
-    const filler = join(folder, 'filler');
-    assert.throws(() => writeFileSync(filler, Buffer.alloc(101 * 1024 * 1024)), /ENOSPC/);
+    const folder = smallDisk(t);
+    const empty = fillDisk(folder);
     const told = await Program.refusal(t, { TOLLGATE_DATA: folder });
     assert.match(told, /is full: free some space, or choose another folder with TOLLGATE_DATA/);
     assertPlain(told);
-    rmSync(filler);
+    empty();
     await Program.start(t, { TOLLGATE_DATA: folder });
+  });
+
+  test('a disk that fills up is an outage with its reason in the log, and room on it ends the outage', async (t) => {
+    const folder = join(smallDisk(t), 'data');
+    await copyUsed(t, folder);
+    const key = adminToken(folder);
+    const program = await Program.start(t, { TOLLGATE_DATA: folder });
+    const empty = fillDisk(folder);
+    const make = () => program.call('POST', '/api/admin/accounts', { key, body: { name: 'x'.repeat(200) } });
+    await until(async () => (await make()).json.error?.code === 'database_unavailable');
+    empty();
+    await until(async () => (await make()).status === 200);
+    assert.equal((await program.get('/api/admin/books', key)).json.balanced, true);
+    await program.kill('SIGTERM');
+    assert.ok(program.logged.some((line) => line.includes('No space left on device')));
   });
 }
 
@@ -319,48 +332,6 @@ test('R-528: a second SIGTERM ends it at once, its database too, and loses nothi
   );
   assert.ok(!names.includes('Running'));
 });
-
-interface FirstStart {
-  readonly told: string;
-  readonly key: string;
-  /** Of the printed commands, in their order. */
-  readonly answers: readonly Answer[];
-  readonly accounts: Answer;
-  readonly entries: Answer;
-}
-
-const template = mkdtempSync(join(tmpdir(), 'tollgate-first-'));
-chmodSync(template, 0o755);
-let made: Promise<FirstStart> | undefined;
-
-after(() => rmSync(template, { recursive: true, force: true }));
-
-/** One first start for all tests, made by whichever needs it first, and stopped in order. */
-function firstStart(t: TestContext): Promise<FirstStart> {
-  made ??= makeFirstStart(t);
-  return made;
-}
-
-async function makeFirstStart(t: TestContext): Promise<FirstStart> {
-  const folder = join(template, 'data');
-  const program = await Program.start(t, { TOLLGATE_DATA: folder });
-  const key = /shown only now: (sk-tg1-\S+)/.exec(program.told)?.[1] ?? '';
-  const commands = [...program.told.matchAll(/^ {2}curl (\S+)(?: -H "Authorization: Bearer (\S+)")?$/gm)];
-  const answers: Answer[] = [];
-  for (const [, url = '', bearer] of commands) answers.push(await program.get(url.slice(program.url.length), bearer));
-  const accounts = await program.get('/api/admin/accounts', adminToken(folder));
-  const entries = await program.get(`/api/admin/accounts/${accounts.json.data[0].id}/ledger`, adminToken(folder));
-  assert.equal(await program.kill('SIGTERM'), 0);
-  return { told: program.told, key, answers, accounts, entries };
-}
-
-/** A copy of a data folder that has been started and stopped once. */
-async function usedFolder(t: TestContext): Promise<string> {
-  await firstStart(t);
-  const folder = join(workFolder(t), 'data');
-  copyFolder(join(template, 'data'), folder);
-  return folder;
-}
 
 /** A port on which somebody listens until the test ends. */
 async function takenPort(t: TestContext): Promise<string> {

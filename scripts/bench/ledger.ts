@@ -7,6 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { type Db, migrate, openDb } from '../../src/db/index.ts';
 import { books, grant, LedgerBatch, type NewReservation, reserve, settle } from '../../src/ledger/index.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
+import type { Row } from './table.ts';
 
 const CALLERS = 64;
 const ACCOUNTS = 50;
@@ -34,7 +35,7 @@ interface Measured {
 const NOTHING: Measured = { pairsPerSecond: 0, nodeMicrosPerPair: Number.POSITIVE_INFINITY };
 
 /** Reserve and settle, one transaction per call against group commit, on an embedded server of its own with fsync on. */
-export async function benchLedger(print: (line: string) => void): Promise<void> {
+export async function benchLedger(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
   const log = pino({ level: 'warn' });
   const server = await startEmbeddedPostgres({ folder, log, progress: () => undefined });
@@ -42,7 +43,9 @@ export async function benchLedger(print: (line: string) => void): Promise<void> 
   await young.run('create database old_ledger');
   const old = openDb({ ...server.connection, database: 'old_ledger' }, log);
   try {
-    await compareAll(young, old, print);
+    const rows = await compareAll(young, old);
+    for (const db of [young, old]) await refuseUnbalanced(db);
+    return rows;
   } finally {
     await Promise.all([young.close(), old.close()]);
     await server.stop();
@@ -50,32 +53,40 @@ export async function benchLedger(print: (line: string) => void): Promise<void> 
   }
 }
 
-async function compareAll(young: Db, old: Db, print: (line: string) => void): Promise<void> {
+async function compareAll(young: Db, old: Db): Promise<Row[]> {
   const accounts = await openAccounts(young);
   await openAccounts(old);
   await addHistory(old);
-  const [plain, batch, oldBatch] = [plainPair(young), batchPair(young), batchPair(old)];
-  print(row('reserve + settle, 64 callers', 'pairs/s', 'times', 'Node µs/pair'));
-  const many = await compare([plain, batch, oldBatch], accounts);
-  print(row('50 accounts, one transaction per call', ...figures(many[0], many[0])));
-  print(row('50 accounts, group commit', ...figures(many[1], many[0])));
-  print(row('50 accounts, group commit, 1 000 000 old entries', ...figures(many[2], many[0])));
-  const hot = await compare([plain, batch], accounts.slice(0, 1));
-  print(row('1 account, one transaction per call', ...figures(hot[0], hot[0])));
-  print(row('1 account, group commit', ...figures(hot[1], hot[0])));
-  for (const db of [young, old]) {
-    const { balanced, entries } = await books(db);
-    print(`books of ${entries} entries balanced: ${balanced}`);
-  }
+  const [plain = NOTHING, batch = NOTHING, aged = NOTHING] = await compare(
+    [plainPair(young), batchPair(young), batchPair(old)],
+    accounts,
+  );
+  const [hotPlain = NOTHING, hotBatch = NOTHING] = await compare(
+    [plainPair(young), batchPair(young)],
+    accounts.slice(0, 1),
+  );
+  const what = `reserve + settle at ${CALLERS} callers`;
+  return [
+    compared(`${what}, ${ACCOUNTS} accounts, pairs/s`, plain.pairsPerSecond, batch.pairsPerSecond, '≥ 5'),
+    compared(`${what}, 1 account, pairs/s`, hotPlain.pairsPerSecond, hotBatch.pairsPerSecond, '≥ 15'),
+    compared(`${what}, Node µs per pair`, plain.nodeMicrosPerPair, batch.nodeMicrosPerPair, '≤ 25 µs'),
+    compared(
+      `${what}, none against ${OLD_ENTRIES.toLocaleString('en')} old entries, µs per pair`,
+      1e6 / batch.pairsPerSecond,
+      1e6 / aged.pairsPerSecond,
+      '≤ 1.3',
+    ),
+  ];
 }
 
-function figures(measured = NOTHING, yardstick = NOTHING): [string, string, string] {
-  const times = measured.pairsPerSecond / yardstick.pairsPerSecond;
-  return [measured.pairsPerSecond.toFixed(0), times.toFixed(2), measured.nodeMicrosPerPair.toFixed(1)];
+function compared(measure: string, bare: number, tollgate: number, goal: string): Row {
+  return { measure, bare, tollgate, ratio: tollgate / bare, goal };
 }
 
-function row(name: string, ...cells: string[]): string {
-  return name.padEnd(52) + cells.map((cell) => cell.padStart(14)).join('');
+/** A figure made with books that do not balance is none. */
+async function refuseUnbalanced(db: Db): Promise<void> {
+  const { balanced, difference } = await books(db);
+  if (!balanced) throw new Error(`the books do not balance after the measurement: ${JSON.stringify(difference)}`);
 }
 
 function plainPair(db: Db): Pair {
@@ -213,5 +224,3 @@ const OLD_ENTRIES_OF_ACCOUNT = `
     from reservations r join balances using (account_id)
     where r.account_id = $1 and request_id like 'req_old%'
   ) as old cross join (values (0), (1)) as steps (step)`;
-
-if (import.meta.main) await benchLedger((line) => console.log(line));

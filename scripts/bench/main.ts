@@ -1,8 +1,14 @@
 // Measures against a yardstick in the same run and prints ratios. `npm run bench -- models` runs one part.
+import { benchCredits } from './credits.ts';
+import { benchLedger } from './ledger.ts';
 import { benchModels } from './models.ts';
 import { printTable, type Row } from './table.ts';
 
-const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = { models: benchModels };
+const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
+  models: benchModels,
+  credits: benchCredits,
+  ledger: benchLedger,
+};
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));

@@ -44,8 +44,8 @@ const KINDS = {
 const MOVES = { reserve: 40, settle: 34, refund: 12, repeat: 8, grant: 3, takeOver: 2, lapse: 1 } as const;
 
 /** The same seed and size give the same scenario, always. */
-export function generate(seed: number, steps: number): Scenario {
-  return new Author(seed).write(steps);
+export function generate(seed: number, steps: number, impatient = false): Scenario {
+  return { ...new Author(seed).write(steps), impatient };
 }
 
 class Author {
@@ -67,7 +67,7 @@ class Author {
     this.#keys = Array.from({ length: this.#random.whole(1, 4) }, () => this.#key());
   }
 
-  write(steps: number): Scenario {
+  write(steps: number): Omit<Scenario, 'impatient'> {
     const opening = Array.from({ length: this.#accounts }, (_, account) => this.#alone(this.#grant(account)));
     const rest = Array.from({ length: Math.max(0, steps - opening.length) }, () => this.#operation());
     const operations = [...opening, ...rest];

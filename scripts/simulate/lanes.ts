@@ -15,6 +15,7 @@ export type MakeDatabase = () => Promise<Database>;
 export interface SeedRun {
   readonly seeds: readonly number[];
   readonly steps: number;
+  readonly impatient?: boolean;
   /** How many seeds run at the same time, each lane in a database of its own. */
   readonly lanes: number;
   readonly progress?: (done: number) => void;
@@ -28,7 +29,7 @@ export async function runSeeds(makeDatabase: MakeDatabase, run: SeedRun): Promis
     const { db, drop } = await makeDatabase();
     try {
       for (const seed of left) {
-        const failure = await playSeed(db, seed, run.steps);
+        const failure = await playSeed(db, generate(seed, run.steps, run.impatient));
         state.failure ??= failure;
         if (state.failure !== undefined) return;
         state.done += 1;
@@ -45,8 +46,8 @@ export async function runSeeds(makeDatabase: MakeDatabase, run: SeedRun): Promis
 
 const WIPE_EVERY = 64;
 
-async function playSeed(db: Db, seed: number, steps: number): Promise<Failure | undefined> {
-  const failure = await play(db, realVerbs, generate(seed, steps));
+async function playSeed(db: Db, scenario: Scenario): Promise<Failure | undefined> {
+  const failure = await play(db, realVerbs, scenario);
   return failure && shrink(db, realVerbs, failure);
 }
 

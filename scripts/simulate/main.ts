@@ -2,6 +2,7 @@
 //   --seeds N    plays seeds 1 to N (default 200)
 //   --seed K     plays one seed again
 //   --steps M    operations per seed (default 45)
+//   --impatient  callers repeat or end a reservation before its first answer
 //   --planted    proves that each planted bug is caught
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200' },
     seed: { type: 'string' },
     steps: { type: 'string', default: String(STEPS) },
+    impatient: { type: 'boolean', default: false },
     planted: { type: 'boolean', default: false },
   },
 });
@@ -45,7 +47,9 @@ async function runClean(makeDatabase: MakeDatabase): Promise<number> {
   const progress = (done: number) => {
     if (done % 500 === 0) console.log(`${done} seeds`);
   };
-  const failure = await runSeeds(makeDatabase, { seeds, steps, lanes: Math.min(LANES, seeds.length), progress });
+  const lanes = Math.min(LANES, seeds.length);
+  const { impatient } = values;
+  const failure = await runSeeds(makeDatabase, { seeds, steps, impatient, lanes, progress });
   if (failure !== undefined) console.log(showFailure(failure));
   else console.log(`${seeds.length} seeds of ${steps} steps are clean (${secondsSince(begun)} s)`);
   return failure === undefined ? 0 : 1;
@@ -53,7 +57,10 @@ async function runClean(makeDatabase: MakeDatabase): Promise<number> {
 
 async function runPlanted(makeDatabase: MakeDatabase): Promise<number> {
   const begun = performance.now();
-  const results = await catchPlanted(makeDatabase, { seedsMax: wholeNumber(values.seeds), steps: wholeNumber(values.steps) });
+  const results = await catchPlanted(makeDatabase, {
+    seedsMax: wholeNumber(values.seeds),
+    steps: wholeNumber(values.steps),
+  });
   console.log(`${showCaught(results)} (${secondsSince(begun)} s)`);
   return results.every(({ failure }) => failure !== undefined) ? 0 : 1;
 }

@@ -42,6 +42,7 @@ function beginReserve(world: World, move: Reserving): Attempt | undefined {
   const process = processAt(world, move.by);
   const earlier = world.holds.get(move.hold);
   if (earlier !== undefined && (move.way === 'bill' || earlier.reservation === undefined)) return undefined;
+  if (earlier?.answered === false && !world.scenario.impatient) return undefined;
   const hold = earlier ?? newHold(world, move, process);
   const { quoted, order } = hold;
   const plain = { ...order, id: hold.reservation?.id ?? randomUUIDv7(), jobId: undefined, price: quoted.priceText };
@@ -83,14 +84,24 @@ function newHold(world: World, move: Reserving, process: Process): Hold {
   };
   const quoted = world.verbs.quote(tariff.pricing, {}, move.counts);
   const { hold: name, counts, sold } = move;
-  const hold: Hold = { name, sold, counts, process, tariff, quoted, order, reservation: undefined, bill: undefined };
+  const hold: Hold = {
+    name,
+    sold,
+    counts,
+    process,
+    tariff,
+    quoted,
+    order,
+    answered: false,
+    ...{ reservation: undefined, bill: undefined },
+  };
   world.holds.set(name, hold);
   return hold;
 }
 
 function beginEnd(world: World, move: Move & { readonly kind: 'settle' | 'refund' }): Attempt | undefined {
   const hold = world.holds.get(move.hold);
-  if (hold === undefined) return undefined;
+  if (hold === undefined || (!hold.answered && !world.scenario.impatient)) return undefined;
   // Only the process that opened a bill has it in hand, and a dead one does nothing more.
   const process = move.way === 'bill' ? hold.process : processAt(world, move.by);
   if (process.dead || (move.way === 'bill' ? hold.bill === undefined : hold.reservation === undefined))

@@ -13,6 +13,8 @@ interface Bug {
   /** In one of the migration's functions: what is written there, and what stands there instead. */
   readonly sql?: { readonly function: string; readonly swaps: readonly (readonly [from: string, to: string])[] };
   readonly verbs?: Partial<Verbs>;
+  /** Drops the index by which a reservation ends once; it would stop the bug. */
+  readonly unindexed?: boolean;
 }
 
 export interface Caught {
@@ -28,10 +30,12 @@ const BUGS: readonly Bug[] = [
   {
     name: 'a refund of an ended reservation refunds again',
     sql: { function: 'ledger_end', swaps: [[IS_OPEN, isOpenOr('actual is null')]] },
+    unindexed: true,
   },
   {
     name: 'a settlement does not ask whether the reservation is open',
     sql: { function: 'ledger_end', swaps: [[IS_OPEN, isOpenOr('actual is not null')]] },
+    unindexed: true,
   },
   {
     name: 'settles at the current price',
@@ -69,7 +73,10 @@ const BUGS: readonly Bug[] = [
   },
   {
     name: 'checks a key’s limit without its open reservations',
-    sql: { function: 'ledger_admit', swaps: [['credit_limit - held - spent_in_period', 'credit_limit - spent_in_period']] },
+    sql: {
+      function: 'ledger_admit',
+      swaps: [['credit_limit - held - spent_in_period', 'credit_limit - spent_in_period']],
+    },
   },
   {
     name: 'admits neighbours on the balance of before them',
@@ -121,7 +128,7 @@ export async function catchPlanted(
   for (const bug of BUGS) {
     const { db, drop } = await makeDatabase();
     try {
-      await plant(db, bug);
+      await unguard(db, bug);
       caught.push(await hunt(db, bug, seedsMax, steps));
     } finally {
       await drop();
@@ -130,30 +137,42 @@ export async function catchPlanted(
   return caught;
 }
 
-async function hunt(db: Db, { name, verbs }: Bug, seedsMax: number, steps: number): Promise<Caught> {
+async function hunt(db: Db, bug: Bug, seedsMax: number, steps: number): Promise<Caught> {
+  const { name } = bug;
   for (let seed = 1; seed <= seedsMax; seed++) {
-    const failure = await play(db, { ...realVerbs, ...verbs }, generate(seed, steps));
-    if (failure !== undefined) return { name, seeds: seed, failure };
+    const scenario = generate(seed, steps);
+    await plant(db, bug);
+    const failure = await play(db, { ...realVerbs, ...bug.verbs }, scenario);
+    await wipe(db);
+    if (failure === undefined) continue;
+    // The bug is caught only if the same seed is clean without it.
+    await plant(db, bug, false);
+    if ((await play(db, realVerbs, scenario)) === undefined) return { name, seeds: seed, failure };
     await wipe(db);
   }
   return { name, seeds: seedsMax, failure: undefined };
 }
 
-/** Also takes the database's own guards away: they would stop most bugs, and it is the simulator that is on trial. */
-async function plant(db: Db, { name, sql }: Bug): Promise<void> {
+/** Writes the function with the bug, or again without it. */
+async function plant(db: Db, { name, sql }: Bug, faulty = true): Promise<void> {
   if (sql === undefined) return;
   const migration = await readFile(new URL('../../migrations/0002_ledger.sql', import.meta.url), 'utf8');
   const pattern = new RegExp(`^create (function ${sql.function}\\([\\s\\S]*?^end \\$\\$;)`, 'm');
   let text = pattern.exec(migration)?.[1] ?? '';
-  for (const [from, to] of sql.swaps) {
+  for (const [from, to] of faulty ? sql.swaps : []) {
     if (text.split(from).length !== 2) throw new Error(`"${name}" no longer fits ${sql.function}: "${from}"`);
     text = text.replace(from, () => to);
   }
-  await db.transaction((tx) => tx.script(`${UNGUARD}; create or replace ${text}`));
+  await db.transaction((tx) => tx.script(`create or replace ${text}`));
+}
+
+/** Takes the database's own checks away: they would stop most bugs, and it is the simulator that is on trial. */
+async function unguard(db: Db, { unindexed }: Bug): Promise<void> {
+  await db.transaction((tx) => tx.script(UNGUARD));
+  if (unindexed) await db.run('drop index ledger_entries_once');
 }
 
 const UNGUARD = `
-  drop index ledger_entries_once;
   do $$
   declare
     guard record;

@@ -154,6 +154,7 @@ function checkDuty(world: World, answered: readonly Answered[], units: readonly 
 
 /** The id of a bill's reservation is learnt from the database. */
 function noteReservations({ evidence, holds }: World): void {
+  for (const hold of holds.values()) hold.answered = true;
   for (const row of evidence.holds.values()) {
     const hold = holds.get(row.name);
     if (hold === undefined) continue;

@@ -63,6 +63,9 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   server.setErrorHandler((error: FastifyError, request, reply) => {
     const told = apiErrorOf(error);
     if (told.code === 'internal_error') parts.log.error({ request_id: request.id, err: error }, 'unexpected error');
+    else if (told.cause !== undefined && told.status === 503) {
+      parts.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'the database is away');
+    }
     return sendError(reply, told);
   });
   server.setNotFoundHandler((_request, reply) => sendError(reply, new ApiError('not_found')));
@@ -140,6 +143,11 @@ function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
     reply.header('connection', 'close');
   }
   return reply.send(errorEnvelope(error.code, error.message));
+}
+
+/** What was behind it all, such as a full disk: the request's own line tells only the code. */
+function rootReason(error: Error): string {
+  return error.cause instanceof Error ? rootReason(error.cause) : error.message;
 }
 
 function apiErrorOf(error: Error & { readonly code?: string }): ApiError {

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, type TestContext } from 'node:test';
+import type { Answer } from './gateway.ts';
+import { workFolder } from './postgres.ts';
+import { adminToken, copyFolder, Program } from './program.ts';
+
+interface FirstStart {
+  readonly told: string;
+  readonly key: string;
+  /** Of the printed commands, in their order. */
+  readonly answers: readonly Answer[];
+  readonly accounts: Answer;
+  readonly entries: Answer;
+}
+
+const template = mkdtempSync(join(tmpdir(), 'tollgate-first-'));
+chmodSync(template, 0o755);
+let made: Promise<FirstStart> | undefined;
+
+after(() => rmSync(template, { recursive: true, force: true }));
+
+/** One first start for all tests, made by whichever needs it first, and stopped in order. */
+export function firstStart(t: TestContext): Promise<FirstStart> {
+  made ??= makeFirstStart(t);
+  return made;
+}
+
+async function makeFirstStart(t: TestContext): Promise<FirstStart> {
+  const folder = join(template, 'data');
+  const program = await Program.start(t, { TOLLGATE_DATA: folder });
+  const key = /shown only now: (sk-tg1-\S+)/.exec(program.told)?.[1] ?? '';
+  const commands = [...program.told.matchAll(/^ {2}curl (\S+)(?: -H "Authorization: Bearer (\S+)")?$/gm)];
+  const answers: Answer[] = [];
+  for (const [, url = '', bearer] of commands) answers.push(await program.get(url.slice(program.url.length), bearer));
+  const accounts = await program.get('/api/admin/accounts', adminToken(folder));
+  const entries = await program.get(`/api/admin/accounts/${accounts.json.data[0].id}/ledger`, adminToken(folder));
+  assert.equal(await program.kill('SIGTERM'), 0);
+  return { told: program.told, key, answers, accounts, entries };
+}
+
+/** A copy of a data folder that has been started and stopped once. */
+export async function usedFolder(t: TestContext): Promise<string> {
+  const folder = join(workFolder(t), 'data');
+  await copyUsed(t, folder);
+  return folder;
+}
+
+export async function copyUsed(t: TestContext, folder: string): Promise<void> {
+  await firstStart(t);
+  copyFolder(join(template, 'data'), folder);
+}
