@@ -156,3 +156,23 @@ export interface ErrorEnvelope {
 export function errorEnvelope(code: ErrorCode, message: string = ERROR_TABLE[code][1]): ErrorEnvelope {
   return { error: { message, type: errorType(code), code, param: null } };
 }
+
+/**
+ * What an upstream did, as far as routing cares. `client` and `policy`: this request is refused for good. `rate` and
+ * `server`, `timeout` and `garbled`: it may work elsewhere, and here later. `account` and `config`: our own credential,
+ * balance or route is wrong, and an operator must see to it.
+ */
+export type Fault = 'client' | 'policy' | 'rate' | 'account' | 'config' | 'server' | 'timeout' | 'garbled';
+
+/** What a vendor did. Its message is the vendor's own words and goes to the log only. */
+export class UpstreamError extends Error {
+  readonly fault: Fault;
+  /** How long the upstream asked to be left alone. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(fault: Fault, detail: string, options: { retryAfterMs?: number | undefined; cause?: unknown } = {}) {
+    super(detail, { cause: options.cause });
+    this.fault = fault;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

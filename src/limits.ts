@@ -15,6 +15,18 @@ export const CONFIG_BODY_BYTES_MAX = 8 * MIB;
 export const ESTIMATE_BODY_BYTES_MAX = 32 * MIB;
 export const PATH_PARAM_CHARS_MAX = 2048;
 
+// Upstreams.
+export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;
+export const UPSTREAM_CONNECTIONS_MAX = 256;
+export const UPSTREAM_RESPONSE_BYTES_MAX = 32 * MIB;
+export const UPSTREAM_FRAME_BYTES_MAX = 16 * MIB;
+export const UPSTREAM_ERROR_BYTES_MAX = 2_000;
+export const ATTEMPTS_MAX = 3;
+export const CHAT_BODY_BYTES_MAX = 32 * MIB;
+export const NATIVE_BODY_BYTES_MAX = 32 * MIB;
+export const CHAT_MESSAGES_MAX = 10_000;
+export const KEEP_ALIVE_EVERY_MS = 15_000;
+
 // Callers.
 export const LIVE_KEYS_PER_ACCOUNT_MAX = 50;
 export const NAME_CHARS_MAX = 200;

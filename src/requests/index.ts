@@ -1,4 +1,5 @@
 /** Wire JSON to typed requests: pure, checked once, never again. Each field carries its public code as its error. */
+export { type ChatRequest, chatSchema, parseChatRequest } from './chat.ts';
 export {
   concurrencyField,
   creditsField,

@@ -11,7 +11,8 @@ import { openai } from './openai/index.ts';
 import { sandbox } from './sandbox/index.ts';
 import type { Vendor } from './vendor.ts';
 
-export type { Vendor } from './vendor.ts';
+export { type Upstream, UpstreamPools } from './http.ts';
+export type { ChatAnswer, ChatChunk, NativeAction, NativeFrame, NativeRequest, TokenUsage, Vendor } from './vendor.ts';
 
 export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai];
 

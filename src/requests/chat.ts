@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { JsonObject } from '../json.ts';
+import { CHAT_MESSAGES_MAX } from '../limits.ts';
+import { parseWith } from './parse.ts';
+
+/** A chat call, checked. */
+export interface ChatRequest {
+  /** The public name that the caller asked for. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** Whether the caller wants the usage of a stream. */
+  readonly includeUsage: boolean;
+  readonly messages: readonly unknown[];
+  readonly tools: readonly unknown[];
+  /** The most that the caller lets one answer have. */
+  readonly maxOutputTokens: number | undefined;
+  /** How many answers. */
+  readonly n: number;
+  /** The whole body as it was sent, numbers as written, for vendors that take it as it is. */
+  readonly body: JsonObject;
+}
+
+const N_MAX = 128;
+const TOKENS_MAX = 10_000_000;
+
+/** `null` counts as absent, as everywhere on the wire. */
+function given<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+const tokens = given(z.int().min(1).max(TOKENS_MAX));
+
+export const chatSchema = z.looseObject({
+  model: z.string({ error: 'missing_model' }).min(1, { error: 'missing_model' }),
+  messages: z
+    .array(z.looseObject({ role: z.string() }), { error: 'missing_messages' })
+    .min(1, { error: 'missing_messages' })
+    .max(CHAT_MESSAGES_MAX),
+  stream: given(z.boolean()),
+  stream_options: given(z.looseObject({ include_usage: given(z.boolean()) })),
+  max_tokens: tokens,
+  max_completion_tokens: tokens,
+  n: given(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(N_MAX, { error: 'invalid_n' })),
+  tools: given(z.array(z.unknown())),
+});
+
+/** `exact` is the same body with every number as it was written. */
+export function parseChatRequest(body: unknown, exact: JsonObject): ChatRequest {
+  const asked = parseWith(chatSchema, body);
+  return {
+    model: asked.model,
+    stream: asked.stream ?? false,
+    includeUsage: asked.stream_options?.include_usage ?? false,
+    messages: asked.messages,
+    tools: asked.tools ?? [],
+    maxOutputTokens: asked.max_completion_tokens ?? asked.max_tokens,
+    n: asked.n ?? 1,
+    body: exact,
+  };
+}

@@ -1,0 +1,178 @@
+import { Pool } from 'undici';
+import { type Fault, UpstreamError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import {
+  UPSTREAM_CONNECT_TIMEOUT_MS,
+  UPSTREAM_CONNECTIONS_MAX,
+  UPSTREAM_ERROR_BYTES_MAX,
+  UPSTREAM_RESPONSE_BYTES_MAX,
+} from '../limits.ts';
+
+/** One configured account at a vendor, for one attempt: address, secret, time limit, and when to give up. */
+export interface Upstream {
+  /** The model's name on the vendor's wire. */
+  readonly model: string;
+  /** Without a trailing slash; '' for a vendor inside this process. */
+  readonly address: string;
+  readonly apiKey: string;
+  /** How long the upstream may be silent: until its headers, and between two pieces of its body. */
+  readonly timeoutMs: number;
+  /** Aborted when the caller leaves or the attempt is given up. */
+  readonly signal: AbortSignal;
+  readonly pools: UpstreamPools;
+}
+
+/** What is sent. `body` is bytes or text; the vendor has set its content type. */
+export interface UpstreamCall {
+  readonly method: 'GET' | 'POST';
+  /** Behind the upstream's address, with its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface UpstreamReply {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Ends with UpstreamError if the upstream stops in the middle. */
+  readonly body: AsyncIterable<Buffer>;
+}
+
+/** Reads a vendor's refusal. `body` is its JSON if it was any. Undefined leaves it to the status. */
+export type FaultReader = (status: number, body: JsonObject | undefined) => Fault | undefined;
+
+/** Sends and resolves at the upstream's success. Throws UpstreamError for everything else. */
+export async function send(
+  upstream: Upstream,
+  call: UpstreamCall,
+  readFault: FaultReader = () => undefined,
+): Promise<UpstreamReply> {
+  const url = new URL(upstream.address + call.path);
+  const pool = upstream.pools.of(url.origin);
+  try {
+    const { statusCode, headers, body } = await pool.request({
+      method: call.method,
+      path: url.pathname + url.search,
+      headers: { ...call.headers },
+      body: call.body ?? null,
+      signal: upstream.signal,
+      headersTimeout: upstream.timeoutMs,
+      bodyTimeout: upstream.timeoutMs,
+    });
+    if (statusCode === 200) return { headers, body: translated(body) };
+    throw await refusal(statusCode, headers, body, readFault);
+  } catch (error) {
+    throw toUpstreamError(error);
+  }
+}
+
+/** The whole body, at most UPSTREAM_RESPONSE_BYTES_MAX. */
+export async function readBytes({ body }: UpstreamReply): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > UPSTREAM_RESPONSE_BYTES_MAX) throw new UpstreamError('garbled', 'the answer is too large');
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** A JSON object, or UpstreamError('garbled'). */
+export async function readJson(reply: UpstreamReply): Promise<JsonObject> {
+  const value = parseObject((await readBytes(reply)).toString('utf8'));
+  if (value === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
+  return value;
+}
+
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+async function* translated(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw toUpstreamError(error);
+  }
+}
+
+async function refusal(
+  status: number,
+  headers: UpstreamReply['headers'],
+  body: AsyncIterable<Buffer>,
+  readFault: FaultReader,
+): Promise<UpstreamError> {
+  const text = await startOf(body);
+  const fault = readFault(status, parseObject(text)) ?? faultOfStatus(status);
+  return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs: retryAfterMs(headers['retry-after']) });
+}
+
+/** A refusal's text is for the log; a long one, or one that breaks off, is cut. */
+async function startOf(body: AsyncIterable<Buffer>): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of body) {
+      text += chunk.toString('utf8');
+      if (text.length > UPSTREAM_ERROR_BYTES_MAX) break;
+    }
+  } catch {
+    // The status has been told already.
+  }
+  return text.slice(0, UPSTREAM_ERROR_BYTES_MAX);
+}
+
+function faultOfStatus(status: number): Fault {
+  if (status === 400 || status === 413 || status === 422) return 'client';
+  if (status === 401 || status === 402 || status === 403) return 'account';
+  if (status === 404) return 'config';
+  if (status === 429) return 'rate';
+  return status >= 500 ? 'server' : 'garbled';
+}
+
+function retryAfterMs(header: string | string[] | undefined): number | undefined {
+  const text = String(header ?? '');
+  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  return undefined;
+}
+
+const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Whatever the socket did, as a fault. An abort of ours stays an abort. */
+function toUpstreamError(error: unknown): unknown {
+  if (error instanceof UpstreamError || !(error instanceof Error) || error.name === 'AbortError') return error;
+  const code = 'code' in error ? String(error.code) : '';
+  return new UpstreamError(TIMEOUT_CODES.has(code) ? 'timeout' : 'server', `${code} ${error.message}`, {
+    cause: error,
+  });
+}
+
+/** Connections kept open to each upstream origin, bounded, for the life of the process. */
+export class UpstreamPools {
+  readonly #pools = new Map<string, Pool>();
+
+  of(origin: string): Pool {
+    let pool = this.#pools.get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, {
+        connections: UPSTREAM_CONNECTIONS_MAX,
+        pipelining: 1,
+        connect: { timeout: UPSTREAM_CONNECT_TIMEOUT_MS },
+      });
+      this.#pools.set(origin, pool);
+    }
+    return pool;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
+}
