@@ -14,8 +14,9 @@ import { LedgerBatch } from './ledger/index.ts';
 import { CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
+import { Health } from './routing/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
-import { vendors } from './vendors/index.ts';
+import { UpstreamPools, vendors } from './vendors/index.ts';
 import { VERSION } from './version.ts';
 import { startDuties } from './worker/index.ts';
 
@@ -69,11 +70,15 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const shared: CatalogueParts = { db, bus, clock, log, rootSecret, environment: options.environment, vendors };
   const catalogue = new Catalogue(shared);
   const authenticator = new Authenticator({ db, bus, clock });
+  const health = new Health({ db, bus, clock, log });
   await bus.start();
   undo.push(() => bus.stop());
+  await health.load();
   await applyConfiguration(shared, config);
   await catalogue.reload();
 
+  const pools = new UpstreamPools();
+  undo.push(() => pools.close());
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
   const parts: HttpParts = {
     ...shared,
@@ -82,6 +87,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     adminToken: adminTokenOf(config),
     authenticator,
     catalogue,
+    health,
+    pools,
     throttle: new MemoryThrottle(clock),
     testClock,
     version: VERSION,

@@ -39,6 +39,8 @@ export const ERROR_TABLE = {
   body_too_large: [413, 'The body is larger than this route takes.'],
   unsupported_content_encoding: [400, 'Send the body without Content-Encoding.'],
   unsupported_content_type: [400, 'This route does not take that content type.'],
+  bad_request_body: [400, 'The body is not a JSON object.'],
+  request_too_large: [413, 'The body is larger than 32 MiB.'],
   invalid_json: [400, 'The body is not a JSON object.'],
   invalid_parameter: [400, 'A field has a value that it cannot take.'],
   unsupported_parameter: [400, 'A field is not supported here.'],
@@ -58,10 +60,22 @@ export const ERROR_TABLE = {
   // What it named.
   not_found: [404, 'There is nothing at this method and path.'],
   model_not_found: [404, 'There is no such model for this key.'],
+  request_not_found: [404, 'There is no such request.'],
   account_not_found: [404, 'There is no such account.'],
   key_not_found: [404, 'There is no such key.'],
   upstream_not_found: [404, 'There is no such upstream.'],
   client_not_found: [404, 'There is no such OAuth client.'],
+
+  no_capable_provider: [404, 'No upstream of this model can do this.'],
+  unknown_route: [404, 'There is no such route of the native format.'],
+  unsupported_action: [404, 'The native format serves generateContent, streamGenerateContent and countTokens.'],
+
+  // What an upstream did.
+  upstream_rejected: [400, 'The model does not take this request.'],
+  content_rejected: [400, 'The request was refused by the content rules of the model.'],
+  upstream_failed: [502, 'The model could not be reached or gave no usable answer.'],
+  empty_stream: [502, 'The model gave no answer.'],
+  no_available_provider: [503, 'Every upstream of this model is recovering from a failure. Try again shortly.'],
 
   // What went wrong on this side.
   request_timeout: [504, 'The request took too long.'],
@@ -114,6 +128,7 @@ const TYPE_OF_STATUS: Readonly<Record<number, ErrorType>> = {
 };
 
 export function errorType(code: ErrorCode): ErrorType {
+  if (code === 'no_available_provider') return 'upstream_error';
   return TYPE_OF_STATUS[errorStatus(code)] ?? 'server_error';
 }
 
@@ -124,6 +139,7 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   precheck_failed: 1,
   database_unavailable: 1,
   shutting_down: 1,
+  no_available_provider: 5,
 };
 
 /** Client libraries retry every 409 and would never retry a 425 unless told so. */

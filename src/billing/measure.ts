@@ -105,7 +105,7 @@ const chat = z.looseObject({
 
 function ofChat(body: unknown, model: ListedModel): Measures {
   const { messages, tools = [], max_tokens, max_completion_tokens, n = 1 } = parseWith(chat, body);
-  return ofTokens(estimatePromptTokens([messages, tools]), max_completion_tokens ?? max_tokens, n, model);
+  return measureTokens(estimatePromptTokens([messages, tools]), max_completion_tokens ?? max_tokens, n, model);
 }
 
 const native = z.looseObject({
@@ -118,10 +118,16 @@ const native = z.looseObject({
 function ofNative(body: unknown, model: ListedModel): Measures {
   const { contents, systemInstruction, tools, generationConfig: config } = parseWith(native, body);
   const prompt = estimatePromptTokens([contents, systemInstruction, tools]);
-  return ofTokens(prompt, config?.maxOutputTokens, config?.candidateCount ?? 1, model);
+  return measureTokens(prompt, config?.maxOutputTokens, config?.candidateCount ?? 1, model);
 }
 
-function ofTokens(inputTokens: number, asked: number | undefined, answers: number, model: ListedModel): Measures {
+/** The input as counted, and the most output that was asked for, or else that the model gives. */
+export function measureTokens(
+  inputTokens: number,
+  asked: number | undefined,
+  answers: number,
+  model: ListedModel,
+): Measures {
   const outputTokens = (asked ?? model.max_output_tokens ?? OUTPUT_TOKENS_UNSTATED) * answers;
   return { units: { inputTokens, outputTokens, requests: 1 }, selectors: {} };
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../accounts/index.ts';
 import { ApiError } from '../errors.ts';
 import { bearerOf, credentialOf } from './credential.ts';
 import type { HttpParts } from './parts.ts';
-import type { Contract } from './route.ts';
+import { type Contract, tooLargeCode } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,8 +25,9 @@ export function admit(parts: HttpParts, contract: Contract): Admission {
   const identify = identifier(parts, contract);
   const bytesMax = contract.body?.bytesMax;
   if (bytesMax === undefined) return identify;
+  const tooLarge = tooLargeCode(contract);
   return async (request, reply) => {
-    if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new ApiError('body_too_large');
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new ApiError(tooLarge);
     await identify(request, reply);
     refuseEncoded(request);
     if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();

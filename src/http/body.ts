@@ -9,10 +9,11 @@ export function takeBodiesAsBytes(server: FastifyInstance): void {
 }
 
 /** A JSON object; a body without a content type is taken for one. */
-export function readJson(request: FastifyRequest): unknown {
-  const { value } = parseJsonBody(request);
+export function readJson(request: FastifyRequest): ParsedJson {
+  const parsed = parseJsonBody(request);
+  const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ApiError('invalid_json');
-  return value;
+  return parsed;
 }
 
 function parseJsonBody(request: FastifyRequest): ParsedJson {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, errorStatus } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { Access, Contract } from './route.ts';
+import type { Access, Contract, RouteBody } from './route.ts';
 import { errorSchema } from './views.ts';
 
 /** The OpenAPI 3.1 document of the given routes: what they take and answer, and every code they can refuse with. */
@@ -83,11 +83,18 @@ function queryParameters({ query }: Contract, toSchema: SchemaWriter): JsonValue
 
 function requestBody({ body }: Contract, toSchema: SchemaWriter): JsonObject {
   if (body === undefined) return {};
-  const content =
-    body.kind === 'json'
-      ? { 'application/json': { schema: toSchema(body.schema, 'input') } }
-      : Object.fromEntries(body.contentTypes.map((type) => [type, {}]));
-  return { requestBody: { required: true, content } };
+  return { requestBody: { required: true, content: contentOf(body, toSchema) } };
+}
+
+function contentOf(body: RouteBody, toSchema: SchemaWriter): JsonObject {
+  switch (body.kind) {
+    case 'json':
+      return { 'application/json': { schema: toSchema(body.schema, 'input') } };
+    case 'bytes':
+      return { 'application/json': {} };
+    case 'text':
+      return Object.fromEntries(body.contentTypes.map((type) => [type, {}]));
+  }
 }
 
 function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
@@ -147,11 +154,17 @@ const CODES_OF_BODY: readonly ErrorCode[] = [
 /** A body that nobody asked for is refused as well, except on GET, where it is not even read. */
 const CODES_OF_UNWANTED_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_content_type'];
 
+function codesOfBody(method: Contract['method'], body: Contract['body']): readonly ErrorCode[] {
+  if (body?.kind === 'bytes') return [body.tooLarge, 'unsupported_content_encoding'];
+  if (body !== undefined) return CODES_OF_BODY;
+  return method === 'GET' ? [] : CODES_OF_UNWANTED_BODY;
+}
+
 function codesOf({ method, access, body, query, codes = [] }: Contract): ErrorCode[] {
   return [
     ...CODES_OF_EVERY_ROUTE,
     ...CODES_OF_ACCESS[access],
-    ...(body !== undefined ? CODES_OF_BODY : method === 'GET' ? [] : CODES_OF_UNWANTED_BODY),
+    ...codesOfBody(method, body),
     ...(query === undefined && body?.kind !== 'json' ? [] : (['invalid_parameter'] as const)),
     ...codes,
   ].filter((code, index, all) => all.indexOf(code) === index);

@@ -1,12 +1,12 @@
 import type { AccountParts, Authenticator } from '../accounts/index.ts';
-import type { BillingParts } from '../billing/index.ts';
+import type { CallParts } from '../calls/index.ts';
 import type { Catalogue, CatalogueParts } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
 import type { TestClock } from '../db/index.ts';
 import type { Logger } from '../log.ts';
 import type { Throttle } from '../throttle/index.ts';
 
-export interface HttpParts extends AccountParts, CatalogueParts, BillingParts {
+export interface HttpParts extends AccountParts, CatalogueParts, CallParts {
   readonly config: Config;
   readonly adminToken: Secret;
   readonly authenticator: Authenticator;

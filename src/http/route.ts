@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../accounts/index.ts';
 import type { Actor } from '../audit/index.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import { parseWith } from '../requests/index.ts';
 import { admit } from './admit.ts';
 import { readJson, readText } from './body.ts';
@@ -16,6 +17,8 @@ export interface Contract {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `{name}` for a segment; `{name*}` at the end takes the rest, slashes included. */
   readonly path: string;
+  /** Where the framework matches more than the path can say. */
+  readonly url?: string;
   readonly summary: string;
   readonly access: Access;
   /** Answers HEAD as well. */
@@ -33,6 +36,7 @@ export interface Contract {
 
 export type RouteBody =
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly bytesMax: number }
+  | { readonly kind: 'bytes'; readonly bytesMax: number; readonly tooLarge: ErrorCode }
   | { readonly kind: 'text'; readonly contentTypes: readonly string[]; readonly bytesMax: number };
 
 /** What a route's function is given: everything checked and typed. */
@@ -41,6 +45,8 @@ export interface RouteCall<Query, Body> {
   readonly reply: FastifyReply;
   readonly query: Query;
   readonly body: Body;
+  /** A JSON body with every number as it was written, for forwarding. */
+  exact(): JsonObject;
   /** The path's `{name}` as sent, decoded. */
   param(name: string): string;
   /** Only on routes of access `caller`. */
@@ -62,22 +68,24 @@ export class Routes {
 
   add<const C extends Contract>(contract: C, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {
     this.contracts.push(contract);
-    const url = contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
+    const url = contract.url ?? contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
     // The rest of a path is something: without it there is no such route.
-    if (url.endsWith('/*')) this.#server.get(url.slice(0, -1), (_request, reply) => reply.callNotFound());
+    if (contract.path.endsWith('*}')) this.#server.get(url.slice(0, -1), (_request, reply) => reply.callNotFound());
     this.#server.route({
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
       url,
       bodyLimit: contract.body?.bytesMax ?? 1,
-      config: { access: contract.access },
+      config: { tooLarge: tooLargeCode(contract) },
       onRequest: admit(this.#parts, contract),
       handler: (request, reply) => {
         if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
+        const parsed = bodyOf(contract, request);
         return run({
           request,
           reply,
           query: (contract.query === undefined ? {} : parseWith(contract.query, request.query)) as QueryOf<C>,
-          body: bodyOf(contract, request) as BodyOf<C>,
+          body: parsed.value as BodyOf<C>,
+          exact: parsed.exact,
           param: (name) => paramOf(contract, request, name),
           caller: request.caller,
           actor: { name: 'operator', requestId: request.id },
@@ -92,12 +100,37 @@ type BodyOf<C extends Contract> = C extends { body: { kind: 'json'; schema: infe
   ? z.output<S>
   : C extends { body: { kind: 'text' } }
     ? string
-    : undefined;
+    : C extends { body: { kind: 'bytes' } }
+      ? Buffer
+      : undefined;
 
-function bodyOf(contract: Contract, request: FastifyRequest): unknown {
-  if (contract.body === undefined) return undefined;
-  if (contract.body.kind === 'text') return readText(request, contract.body.contentTypes);
-  return parseWith(contract.body.schema, readJson(request));
+interface ReadBody {
+  readonly value: unknown;
+  readonly exact: () => JsonObject;
+}
+
+function bodyOf({ body }: Contract, request: FastifyRequest): ReadBody {
+  switch (body?.kind) {
+    case undefined:
+      return { value: undefined, exact: noJson };
+    case 'text':
+      return { value: readText(request, body.contentTypes), exact: noJson };
+    case 'bytes':
+      return { value: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), exact: noJson };
+    case 'json': {
+      const parsed = readJson(request);
+      return { value: parseWith(body.schema, parsed.value), exact: () => parsed.exact() as JsonObject };
+    }
+  }
+}
+
+function noJson(): never {
+  throw new Error('this route takes no JSON');
+}
+
+/** What a body over its cap is called on this route. */
+export function tooLargeCode({ body }: Pick<Contract, 'body'>): ErrorCode {
+  return body?.kind === 'bytes' ? body.tooLarge : 'body_too_large';
 }
 
 function paramOf(contract: Contract, request: FastifyRequest, name: string): string {

@@ -18,11 +18,14 @@ import { configAdminRoutes } from './routes/admin-config.ts';
 import { keyAdminRoutes } from './routes/admin-keys.ts';
 import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
+import { chatRoutes } from './routes/chat.ts';
 import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
 import { healthRoutes } from './routes/health.ts';
 import { modelRoutes } from './routes/models.ts';
+import { nativeRoutes } from './routes/native.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
+import { requestRoutes } from './routes/requests.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { Stopping } from './stopping.ts';
 
@@ -61,7 +64,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     done(earlyRefusal(request, stopping));
   });
   server.setErrorHandler((error: FastifyError, request, reply) => {
-    const told = apiErrorOf(error);
+    const told = apiErrorOf(error, request);
     if (told.code === 'internal_error') parts.log.error({ request_id: request.id, err: error }, 'unexpected error');
     else if (told.cause !== undefined && told.status === 503) {
       parts.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'the database is away');
@@ -83,6 +86,9 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   accountRoutes(routes, parts);
   usageRoutes(routes, parts);
   estimateRoutes(routes, parts);
+  chatRoutes(routes, parts);
+  nativeRoutes(routes, parts);
+  requestRoutes(routes, parts);
   healthRoutes(routes, parts, stopping);
   accountAdminRoutes(routes, parts);
   keyAdminRoutes(routes, parts);
@@ -128,6 +134,10 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, m
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a body over its cap is called on this route. */
+    tooLarge?: ErrorCode;
+  }
   interface FastifyReply {
     /** The public code of an error answer, for the log. */
     errorCode?: ErrorCode;
@@ -150,12 +160,12 @@ function rootReason(error: Error): string {
   return error.cause instanceof Error ? rootReason(error.cause) : error.message;
 }
 
-function apiErrorOf(error: Error & { readonly code?: string }): ApiError {
+function apiErrorOf(error: Error & { readonly code?: string }, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseUnavailable) return new ApiError('database_unavailable', { cause: error });
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ApiError('body_too_large', { cause: error });
+      return new ApiError(request.routeOptions.config.tooLarge ?? 'body_too_large', { cause: error });
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('malformed_request', { cause: error });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

@@ -1,5 +1,6 @@
 import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
+import type { JsonObject } from '../json.ts';
 
 export type UsageGrouping = 'day' | 'model' | 'key';
 
@@ -46,4 +47,35 @@ export async function spentByKeys(db: Db, keyIds: readonly string[]): Promise<Re
     [keyIds],
   );
   return new Map(rows.map(({ id, spent }) => [id, spent]));
+}
+
+/** One call as the ledger knows it. */
+export interface BilledRequest {
+  readonly requestId: string;
+  readonly state: 'running' | 'settled' | 'refunded';
+  readonly model: string;
+  readonly endpoint: string;
+  readonly units: JsonObject | null;
+  readonly charged: MicroCredits;
+  readonly createdAt: Date;
+}
+
+/** The newest of that id, which callers may use more than once; undefined alike for another account's. */
+export async function findRequest(db: Db, accountId: string, requestId: string): Promise<BilledRequest | undefined> {
+  const [request] = await db.rows<BilledRequest>(
+    `select r.request_id as "requestId", r.model, r.endpoint, r.created_at as "createdAt",
+       case when o.reservation_id is not null then 'running' else coalesce(ended.state, 'refunded') end as state,
+       ended.units, coalesce(ended.charged, 0)::bigint as charged
+     from reservations r
+     left join open_reservations o on o.reservation_id = r.id
+     left join lateral (
+       select sum(e.charged) as charged, (array_agg(e.units) filter (where e.units is not null))[1] as units,
+         max(case e.type when 'settle' then 'settled' end) as state
+       from ledger_entries e where e.reservation_id = r.id
+     ) ended on true
+     where r.request_id = $1 and r.account_id = $2
+     order by r.id desc limit 1`,
+    [requestId, accountId],
+  );
+  return request;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import { CHAT_MESSAGES_MAX } from '../limits.ts';
-import { parseWith } from './parse.ts';
 
 /** A chat call, checked. */
 export interface ChatRequest {
@@ -45,8 +44,7 @@ export const chatSchema = z.looseObject({
 });
 
 /** `exact` is the same body with every number as it was written. */
-export function parseChatRequest(body: unknown, exact: JsonObject): ChatRequest {
-  const asked = parseWith(chatSchema, body);
+export function toChatRequest(asked: z.output<typeof chatSchema>, exact: JsonObject): ChatRequest {
   return {
     model: asked.model,
     stream: asked.stream ?? false,

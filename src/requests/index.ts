@@ -1,5 +1,5 @@
 /** Wire JSON to typed requests: pure, checked once, never again. Each field carries its public code as its error. */
-export { type ChatRequest, chatSchema, parseChatRequest } from './chat.ts';
+export { type ChatRequest, chatSchema, toChatRequest } from './chat.ts';
 export {
   concurrencyField,
   creditsField,
@@ -12,4 +12,4 @@ export {
   rpmField,
 } from './fields.ts';
 export { parseWith } from './parse.ts';
-export { estimatePromptTokens } from './tokens.ts';
+export { estimatePromptTokens, estimateTokens } from './tokens.ts';

@@ -12,7 +12,19 @@ import { sandbox } from './sandbox/index.ts';
 import type { Vendor } from './vendor.ts';
 
 export { type Upstream, UpstreamPools } from './http.ts';
-export type { ChatAnswer, ChatChunk, NativeAction, NativeFrame, NativeRequest, TokenUsage, Vendor } from './vendor.ts';
+export type {
+  ChatAnswer,
+  ChatChunk,
+  ChatWork,
+  NativeAction,
+  NativeAnswer,
+  NativeFrame,
+  NativeRequest,
+  NativeStream,
+  NativeWork,
+  TokenUsage,
+  Vendor,
+} from './vendor.ts';
 
 export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai];
 

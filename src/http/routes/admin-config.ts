@@ -48,6 +48,15 @@ const upstreamSchema = z
     timeout_seconds: z.number(),
     enabled: z.boolean(),
     models: z.array(z.string()).describe('The models that have a route here.'),
+    health: z.strictObject({
+      status: z.enum(['ok', 'cooling']),
+      cooling_until: z.int().nullable(),
+      strikes: z.int().describe('Faults in a row.'),
+      last_fault: z.string().nullable(),
+      last_detail: z.string().nullable().describe('The upstream’s own words.'),
+      last_fault_at: z.int().nullable(),
+      attempts_last_minute: z.int().describe('Of this process.'),
+    }),
   })
   .meta({ id: 'Upstream' });
 
@@ -111,7 +120,7 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
       access: 'operator',
       answers: { 200: listOf(upstreamSchema) },
     },
-    () => ({ object: 'list', data: upstreamViews(catalogue.snapshot), has_more: false }),
+    () => ({ object: 'list', data: upstreamViews(catalogue.snapshot, parts), has_more: false }),
   );
 
   routes.add(
@@ -127,7 +136,7 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
     async ({ param, body, actor }) => {
       await setUpstreamEnabled(parts, actor, param('upstream_id'), body.enabled);
       await catalogue.reload();
-      const view = upstreamViews(catalogue.snapshot).find((upstream) => upstream.id === param('upstream_id'));
+      const view = upstreamViews(catalogue.snapshot, parts).find((upstream) => upstream.id === param('upstream_id'));
       if (view === undefined) throw new ApiError('upstream_not_found');
       return view;
     },
@@ -153,7 +162,24 @@ function versionView(version: ConfigVersion): z.infer<typeof versionSchema> {
   };
 }
 
-function upstreamViews({ document: { upstreams, models }, secrets }: Snapshot): z.infer<typeof upstreamSchema>[] {
+function healthView({ health, clock }: HttpParts, upstreamId: string): z.infer<typeof upstreamSchema>['health'] {
+  const { coolingUntil, strikes, lastFault, lastDetail, lastFaultAt, attemptsLastMinute } = health.of(upstreamId);
+  const isCooling = coolingUntil !== null && coolingUntil > clock.now();
+  return {
+    status: isCooling ? 'cooling' : 'ok',
+    cooling_until: isCooling ? unixSeconds(coolingUntil) : null,
+    strikes,
+    last_fault: lastFault,
+    last_detail: lastDetail,
+    last_fault_at: lastFaultAt === null ? null : unixSeconds(lastFaultAt),
+    attempts_last_minute: attemptsLastMinute,
+  };
+}
+
+function upstreamViews(
+  { document: { upstreams, models }, secrets }: Snapshot,
+  parts: HttpParts,
+): z.infer<typeof upstreamSchema>[] {
   return upstreams.map((upstream) => ({
     id: upstream.id,
     object: 'upstream',
@@ -166,5 +192,6 @@ function upstreamViews({ document: { upstreams, models }, secrets }: Snapshot): 
     timeout_seconds: upstream.timeout_seconds,
     enabled: upstream.enabled,
     models: models.filter(({ routes }) => routes.some((route) => route.upstream === upstream.id)).map(({ id }) => id),
+    health: healthView(parts, upstream.id),
   }));
 }

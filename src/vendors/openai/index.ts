@@ -1,4 +1,5 @@
 import type { Vendor } from '../vendor.ts';
+import { chat } from './chat.ts';
 
 /** Servers that only speak this format often run without a key. */
-export const openai: Vendor = { name: 'openai', address: 'versioned', apiKey: 'optional' };
+export const openai: Vendor = { name: 'openai', address: 'versioned', apiKey: 'optional', chat };

@@ -1,0 +1,125 @@
+import type { Caller } from '../accounts/index.ts';
+import { type Bill, measure, openBill, quote } from '../billing/index.ts';
+import type { MicroCredits } from '../credits.ts';
+import { ApiError, UpstreamError } from '../errors.ts';
+import { estimateTokens } from '../requests/index.ts';
+import { type Candidate, candidatesFor, firstThatWorks, modelFor } from '../routing/index.ts';
+import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../vendors/index.ts';
+import type { CallContext, CallParts } from './parts.ts';
+import { StreamMeter } from './stream-meter.ts';
+import { estimated, told, unitsOf } from './token-usage.ts';
+
+/** A call in the native format: its bytes, and what they say, for the price. */
+export interface NativeCall {
+  readonly model: string;
+  readonly request: NativeRequest;
+  readonly json: unknown;
+}
+
+/** The upstream's answer, untouched. Counting tokens is free. */
+export async function callNative(
+  parts: CallParts,
+  caller: Caller,
+  call: NativeCall,
+  context: CallContext,
+): Promise<{ answer: NativeAnswer; charged: MicroCredits }> {
+  const { candidates, bill, inputTokens } = await open(parts, caller, call, context);
+  try {
+    const answer = await firstThatWorks(parts, candidates, context.requestId, context.signal, (candidate, upstream) =>
+      nativeOf(candidate).call(call.request, upstream),
+    );
+    if (bill === undefined) return { answer, charged: 0n };
+    const tokens =
+      answer.usage === undefined
+        ? estimated(inputTokens, estimateTokens(answer.body.toString('utf8')))
+        : told(answer.usage);
+    return { answer, charged: await bill.settle(unitsOf(tokens)) };
+  } catch (error) {
+    await bill?.refund();
+    throw error;
+  }
+}
+
+/** As startChat: resolves with the first frame in hand; however the frames end, what was delivered is charged. */
+export async function startNative(
+  parts: CallParts,
+  caller: Caller,
+  call: NativeCall,
+  context: CallContext,
+): Promise<{ contentType: string; frames: AsyncIterable<NativeFrame> }> {
+  const { candidates, bill, inputTokens } = await open(parts, caller, call, context);
+  try {
+    const { contentType, first, rest } = await firstThatWorks(
+      parts,
+      candidates,
+      context.requestId,
+      context.signal,
+      async (candidate, upstream) => withFirst(await nativeOf(candidate).stream(call.request, upstream)),
+    );
+    return { contentType, frames: metered(first, rest, bill, inputTokens) };
+  } catch (error) {
+    await bill?.refund();
+    throw isEmpty(error) ? new ApiError('empty_stream', { cause: error }) : error;
+  }
+}
+
+interface Opened {
+  readonly candidates: readonly Candidate[];
+  /** Undefined when nothing is charged. */
+  readonly bill: Bill | undefined;
+  readonly inputTokens: number;
+}
+
+async function open(parts: CallParts, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
+  const model = modelFor(parts, caller, call.model, 'native');
+  const candidates = candidatesFor(parts, caller, model, (vendor) => vendor.native !== undefined);
+  if (call.request.action === 'countTokens') return { candidates, bill: undefined, inputTokens: 0 };
+  const { units, selectors } = measure('native', call.json, model);
+  const { accountId, keyId } = caller;
+  const order = { accountId, keyId, requestId: context.requestId, model: model.id, endpoint: 'native' };
+  const bill = await openBill(parts, order, quote(model.pricing, selectors, units));
+  return { candidates, bill, inputTokens: units.inputTokens ?? 0 };
+}
+
+function nativeOf({ vendor }: Candidate): NativeWork {
+  if (vendor.native === undefined) throw new Error(`vendor ${vendor.name} has no native format`);
+  return vendor.native;
+}
+
+const NO_FRAMES = 'the stream ended without a frame';
+
+function isEmpty(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof UpstreamError && error.cause.message === NO_FRAMES;
+}
+
+async function withFirst({ contentType, frames }: { contentType: string; frames: AsyncIterable<NativeFrame> }) {
+  const rest = frames[Symbol.asyncIterator]();
+  const { value, done } = await rest.next();
+  if (done === true) throw new UpstreamError('garbled', NO_FRAMES);
+  return { contentType, first: value, rest };
+}
+
+async function* metered(
+  first: NativeFrame,
+  rest: AsyncIterator<NativeFrame>,
+  bill: Bill | undefined,
+  inputTokens: number,
+): AsyncIterable<NativeFrame> {
+  const meter = bill === undefined ? undefined : new StreamMeter(bill, inputTokens);
+  try {
+    for (let frame: NativeFrame | undefined = first; frame !== undefined; frame = await next(rest)) {
+      meter?.count(frame.data, frame.usage);
+      yield frame;
+    }
+  } catch (error) {
+    throw error instanceof UpstreamError ? new ApiError('upstream_failed', { cause: error }) : error;
+  } finally {
+    await rest.return?.();
+    await meter?.settle();
+  }
+}
+
+async function next(rest: AsyncIterator<NativeFrame>): Promise<NativeFrame | undefined> {
+  const { value, done } = await rest.next();
+  return done === true ? undefined : value;
+}

@@ -1,0 +1,61 @@
+import type { Bill } from '../billing/index.ts';
+import type { MicroCredits } from '../credits.ts';
+import { estimateTokens } from '../requests/index.ts';
+import type { TokenUsage } from '../vendors/index.ts';
+import { type CountedTokens, estimated, told, unitsOf } from './token-usage.ts';
+
+/** How often a long stream notes what is owed, so that a process that dies in it loses little. */
+const NOTE_EVERY_MS = 2_000;
+
+export interface Settled {
+  readonly tokens: CountedTokens;
+  readonly charged: MicroCredits;
+}
+
+/** Counts what a stream delivers and settles it once. */
+export class StreamMeter {
+  readonly #bill: Bill;
+  readonly #inputTokens: number;
+  #usage: TokenUsage | undefined;
+  #text = '';
+  #outputTokens = 0;
+  #notedAtMs = performance.now();
+  #settled: Promise<Settled> | undefined;
+
+  constructor(bill: Bill, inputTokens: number) {
+    this.#bill = bill;
+    this.#inputTokens = inputTokens;
+  }
+
+  /** `text` is what goes to the caller; it counts only as long as the upstream tells no usage. */
+  count(text: string, usage: TokenUsage | undefined): void {
+    if (usage !== undefined) this.#usage = usage;
+    else if (this.#usage === undefined) this.#text += text;
+    if (performance.now() - this.#notedAtMs > NOTE_EVERY_MS) this.#note();
+  }
+
+  /** Harmless when repeated. */
+  settle(): Promise<Settled> {
+    this.#settled ??= this.#settle();
+    return this.#settled;
+  }
+
+  async #settle(): Promise<Settled> {
+    const tokens = this.#tokens();
+    return { tokens, charged: await this.#bill.settle(unitsOf(tokens)) };
+  }
+
+  #note(): void {
+    this.#notedAtMs = performance.now();
+    // If it is not noted, the next note or the settlement says it all again.
+    this.#bill.meter(unitsOf(this.#tokens())).catch(() => undefined);
+  }
+
+  /** The input is owed from the first chunk on; the output as far as it came. */
+  #tokens(): CountedTokens {
+    if (this.#usage !== undefined) return told(this.#usage);
+    this.#outputTokens += estimateTokens(this.#text);
+    this.#text = '';
+    return estimated(this.#inputTokens, this.#outputTokens);
+  }
+}

@@ -1,0 +1,25 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../errors.ts';
+
+/** What any call to a model can be refused with. */
+export const CALL_CODES = [
+  'model_not_found',
+  'no_capable_provider',
+  'no_available_provider',
+  'insufficient_credits',
+  'precheck_failed',
+  'unsupported_parameter',
+  'upstream_rejected',
+  'content_rejected',
+  'upstream_failed',
+  'request_timeout',
+] as const satisfies readonly ErrorCode[];
+
+/** The call is given up when the caller leaves. */
+export function callContext(request: FastifyRequest, reply: FastifyReply): { requestId: string; signal: AbortSignal } {
+  const leaving = new AbortController();
+  reply.raw.on('close', () => {
+    if (!reply.raw.writableFinished) leaving.abort();
+  });
+  return { requestId: request.id, signal: leaving.signal };
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { completeChat, startChat } from '../../calls/index.ts';
+import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
+import { chatSchema, toChatRequest } from '../../requests/index.ts';
+import { CALL_CODES, callContext } from '../call.ts';
+import { sendEvents } from '../events.ts';
+import type { HttpParts } from '../parts.ts';
+import type { Routes } from '../route.ts';
+
+const completionSchema = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(z.looseObject({})),
+    usage: z.looseObject({
+      prompt_tokens: z.int(),
+      completion_tokens: z.int(),
+      total_tokens: z.int(),
+      credits: z.number().describe('What the call cost.'),
+    }),
+  })
+  .meta({ id: 'ChatCompletion' });
+
+export function chatRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      summary: 'Chat, whole or streamed',
+      access: 'caller',
+      body: { kind: 'json', schema: chatSchema, bytesMax: CHAT_BODY_BYTES_MAX },
+      answers: { 200: completionSchema },
+      otherMedia: ['text/event-stream'],
+      codes: [...CALL_CODES, 'missing_model', 'missing_messages', 'invalid_n'],
+    },
+    async ({ body, exact, caller, request, reply }) => {
+      const chat = toChatRequest(body, exact());
+      const context = callContext(request, reply);
+      if (!chat.stream) return completeChat(parts, caller, chat, context);
+      const frames = await startChat(parts, caller, chat, context);
+      await sendEvents(
+        reply,
+        {
+          frames: asEvents(frames),
+          contentType: 'text/event-stream; charset=utf-8',
+          end: 'data: [DONE]\n\n',
+          error: (envelope) => `data: ${envelope}\n\n`,
+          cutOnError: false,
+          keepAlive: true,
+        },
+        parts.log,
+      );
+      return reply;
+    },
+  );
+}
+
+async function* asEvents(frames: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const frame of frames) yield `data: ${frame}\n\n`;
+}

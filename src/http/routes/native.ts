@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { callNative, startNative } from '../../calls/index.ts';
+import { creditsToNumber } from '../../credits.ts';
+import { ApiError } from '../../errors.ts';
+import { JsonError, parseJson } from '../../json.ts';
+import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
+import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
+import { CALL_CODES, callContext } from '../call.ts';
+import { type EventStream, sendEvents } from '../events.ts';
+import type { HttpParts } from '../parts.ts';
+import type { Routes } from '../route.ts';
+
+const ACTIONS: readonly NativeAction[] = ['generateContent', 'streamGenerateContent', 'countTokens'];
+const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'apikey', 'access_token']);
+
+export function nativeRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1beta/models/{model}:{action}',
+      url: '/v1beta/*',
+      summary: 'The native format, byte for byte',
+      access: 'caller',
+      body: { kind: 'bytes', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
+      answers: { 200: z.unknown() },
+      otherMedia: ['text/event-stream'],
+      codes: [...CALL_CODES, 'unknown_route', 'unsupported_action', 'bad_request_body', 'empty_stream'],
+    },
+    async (call) => {
+      const { request, reply, caller, body } = call;
+      const { model, action } = targetOf(request.raw.url ?? '');
+      const { query, wantsArray } = queryOf(request.raw.url ?? '');
+      const native = {
+        model,
+        request: { action, body, query, accept: request.headers.accept },
+        json: objectIn(body),
+      };
+      const context = callContext(request, reply);
+      if (action === 'streamGenerateContent') {
+        const { contentType, frames } = await startNative(parts, caller, native, context);
+        await sendEvents(reply, wantsArray ? asArray(frames) : asEvents(frames, contentType), parts.log);
+        return reply;
+      }
+      const { answer, charged } = await callNative(parts, caller, native, context);
+      return reply
+        .header('content-type', answer.contentType)
+        .header('x-credits-charged', String(creditsToNumber(charged)))
+        .send(answer.body);
+    },
+  );
+}
+
+/** Split at the last literal colon; with none, at the last encoded one. */
+export function targetOf(url: string): { model: string; action: NativeAction } {
+  const path = url.split('?', 1)[0] ?? '';
+  const rest = /^\/v1beta\/models\/(.+)$/.exec(path)?.[1];
+  if (rest === undefined) throw new ApiError('unknown_route');
+  const target = rest.includes(':') ? rest : decoded(rest);
+  const colon = target.lastIndexOf(':');
+  const [model, action] = [target.slice(0, colon), decoded(target.slice(colon + 1))];
+  if (colon <= 0 || action === '') throw new ApiError('unknown_route');
+  const known = ACTIONS.find((name) => name === action);
+  if (known === undefined) throw new ApiError('unsupported_action');
+  return { model: rest.includes(':') ? decoded(model) : model, action: known };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    throw new ApiError('malformed_request', { cause: error });
+  }
+}
+
+/** Without credentials, otherwise as it came; `alt` is ours to answer. */
+export function queryOf(url: string): { query: string; wantsArray: boolean } {
+  const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
+  const kept: string[] = [];
+  let alt = '';
+  for (const part of text.split('&')) {
+    const name = part.split('=', 1)[0] ?? '';
+    if (name === 'alt') alt = part.slice(4);
+    else if (part !== '' && !CREDENTIAL_PARAMETERS.has(nameOf(name))) kept.push(part);
+  }
+  return { query: kept.join('&'), wantsArray: alt === 'json' };
+}
+
+/** A name that is written in escapes is still that name. */
+function nameOf(text: string): string {
+  try {
+    return decodeURIComponent(text).toLowerCase();
+  } catch {
+    return text.toLowerCase();
+  }
+}
+
+function objectIn(body: Buffer): unknown {
+  try {
+    const { value } = parseJson(body.toString('utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw new ApiError('bad_request_body');
+}
+
+function asEvents(frames: AsyncIterable<NativeFrame>, contentType: string): EventStream {
+  return {
+    frames: bytesOf(frames),
+    contentType,
+    end: '',
+    error: (envelope) => `data: ${envelope}\r\n\r\n`,
+    cutOnError: true,
+    keepAlive: false,
+  };
+}
+
+async function* bytesOf(frames: AsyncIterable<NativeFrame>): AsyncIterable<Buffer> {
+  for await (const frame of frames) yield frame.bytes;
+}
+
+function asArray(frames: AsyncIterable<NativeFrame>): EventStream {
+  return {
+    frames: elementsOf(frames),
+    contentType: 'application/json; charset=UTF-8',
+    end: ']',
+    error: (envelope) => `,${envelope}]`,
+    cutOnError: true,
+    keepAlive: false,
+  };
+}
+
+async function* elementsOf(frames: AsyncIterable<NativeFrame>): AsyncIterable<string> {
+  let before = '[';
+  for await (const frame of frames) {
+    if (frame.data === '') continue;
+    yield before + frame.data;
+    before = ',\r\n';
+  }
+}

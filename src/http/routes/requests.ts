@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { ofLedger } from '../../billing/index.ts';
+import { unixSeconds } from '../../clock.ts';
+import { creditsToNumber } from '../../credits.ts';
+import { ApiError } from '../../errors.ts';
+import { findRequest } from '../../ledger/index.ts';
+import type { HttpParts } from '../parts.ts';
+import type { Routes } from '../route.ts';
+
+const requestSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('request'),
+    status: z.enum(['running', 'settled', 'refunded']),
+    model: z.string(),
+    endpoint: z.string(),
+    usage: z.record(z.string(), z.unknown()).nullable().describe('The units that were charged.'),
+    credits: z.number(),
+    created_at: z.int(),
+  })
+  .meta({ id: 'Request' });
+
+export function requestRoutes(routes: Routes, { db }: HttpParts): void {
+  routes.add(
+    {
+      method: 'GET',
+      path: '/v1/requests/{request_id}',
+      summary: 'What became of a call, by the id it was answered with',
+      access: 'caller',
+      answers: { 200: requestSchema },
+      codes: ['request_not_found', 'precheck_failed'],
+    },
+    async ({ caller, param }) => {
+      const found = await ofLedger(() => findRequest(db, caller.accountId, param('request_id')));
+      if (found === undefined) throw new ApiError('request_not_found');
+      return {
+        id: found.requestId,
+        object: 'request',
+        status: found.state,
+        model: found.model,
+        endpoint: found.endpoint,
+        usage: found.units,
+        credits: creditsToNumber(found.charged),
+        created_at: unixSeconds(found.createdAt),
+      };
+    },
+  );
+}

@@ -1,0 +1,77 @@
+import { ApiError, UpstreamError } from '../errors.ts';
+import { ATTEMPTS_MAX } from '../limits.ts';
+import type { Logger } from '../log.ts';
+import type { Upstream, UpstreamPools } from '../vendors/index.ts';
+import type { Candidate } from './candidates.ts';
+import type { Health } from './health.ts';
+
+export interface AttemptParts {
+  readonly health: Health;
+  readonly pools: UpstreamPools;
+  readonly log: Logger;
+}
+
+/**
+ * Tries one candidate after the other until one works; the caller of this sees one result or one error, in our own
+ * words. What the request itself is to blame for is final; everything else goes to the next. Each try is one line in
+ * the log.
+ */
+export async function firstThatWorks<Result>(
+  parts: AttemptParts,
+  candidates: readonly Candidate[],
+  requestId: string,
+  signal: AbortSignal,
+  work: (candidate: Candidate, upstream: Upstream) => Promise<Result>,
+): Promise<Result> {
+  const faults: UpstreamError[] = [];
+  for (const candidate of candidates.slice(0, ATTEMPTS_MAX)) {
+    const startedMs = performance.now();
+    parts.health.noteAttempt(candidate.upstreamId);
+    try {
+      const result = await work(candidate, upstreamOf(candidate, parts.pools, signal));
+      parts.health.noteSuccess(candidate.upstreamId);
+      logAttempt(parts.log, candidate, requestId, startedMs);
+      return result;
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      logAttempt(parts.log, candidate, requestId, startedMs, error);
+      parts.health.noteFault(candidate.upstreamId, error);
+      refuseFinal(error);
+      faults.push(error);
+    }
+  }
+  throw exhausted(faults);
+}
+
+function upstreamOf(candidate: Candidate, pools: UpstreamPools, signal: AbortSignal): Upstream {
+  const { upstreamModel, address, apiKey, timeoutMs } = candidate;
+  return { model: upstreamModel, address, apiKey, timeoutMs, signal, pools };
+}
+
+/** The request is wrong wherever it goes. */
+function refuseFinal(error: UpstreamError): void {
+  if (error.fault === 'client') throw new ApiError('upstream_rejected', { cause: error });
+  if (error.fault === 'policy') throw new ApiError('content_rejected', { cause: error });
+}
+
+function exhausted(faults: readonly UpstreamError[]): ApiError {
+  const allTimedOut = faults.every((error) => error.fault === 'timeout');
+  return new ApiError(allTimedOut ? 'request_timeout' : 'upstream_failed', { cause: faults.at(-1) });
+}
+
+function logAttempt(
+  log: Logger,
+  candidate: Candidate,
+  requestId: string,
+  startedMs: number,
+  error?: UpstreamError,
+): void {
+  const line = {
+    request_id: requestId,
+    upstream: candidate.upstreamId,
+    upstream_model: candidate.upstreamModel,
+    ms: Math.round((performance.now() - startedMs) * 100) / 100,
+  };
+  if (error === undefined) log.info(line, 'attempt');
+  else log.warn({ ...line, fault: error.fault, detail: error.message.slice(0, 500) }, 'attempt failed');
+}

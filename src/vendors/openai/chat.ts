@@ -1,0 +1,89 @@
+import { UpstreamError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import type { ChatRequest } from '../../requests/index.ts';
+import { parseObject, readJson, send, type UpstreamReply } from '../http.ts';
+import { readEvents, type SseEvent } from '../sse.ts';
+import type { ChatChunk, ChatWork } from '../vendor.ts';
+import { Choices, toBody, toChoice } from './choices.ts';
+import { faultOf, throwIfError, toUpstreamError } from './faults.ts';
+import { listAt } from './fields.ts';
+import { toCall } from './request.ts';
+import { usageIn } from './usage.ts';
+
+const LF = 0x0a;
+
+/** The format's author, and every server that speaks it more or less. */
+export const chat: ChatWork = {
+  async complete(request, upstream) {
+    const answer = await readJson(await send(upstream, toCall(request, upstream), faultOf));
+    throwIfError(answer);
+    const choices = listAt(answer, 'choices') ?? [];
+    if (choices.length === 0) throw new UpstreamError('garbled', 'an answer without choices');
+    const body = toBody('chat.completion', request.model, answer, choices.map(toChoice));
+    return { body, usage: usageIn(answer) };
+  },
+
+  async stream(request, upstream) {
+    const reply = await send(upstream, toCall(request, upstream), faultOf);
+    await refuseDocument(reply);
+    return readChunks(request, reply);
+  },
+};
+
+/** Some servers answer a stream that went wrong with a document, under status 200. */
+async function refuseDocument(reply: UpstreamReply): Promise<void> {
+  const type = String(reply.headers['content-type'] ?? '');
+  if (type === '' || type.includes('event-stream')) return;
+  if (type.includes('json')) throwIfError(await readJson(reply));
+  throw new UpstreamError('garbled', `a stream was asked for and ${type} came`);
+}
+
+async function* readChunks({ model }: ChatRequest, { body }: UpstreamReply): AsyncIterable<ChatChunk> {
+  const choices = new Choices();
+  let [isEmpty, isDone] = [true, false];
+  try {
+    // Behind the end marker it reads on to the end of the body, so that the connection can be used again.
+    for await (const event of readEvents(body)) {
+      if (isDone) return;
+      isDone = event.data === '[DONE]';
+      const chunk = isDone || isComment(event) ? undefined : toChunk(frameOf(event), model, choices);
+      if (chunk === undefined) continue;
+      isEmpty = false;
+      yield chunk;
+    }
+  } catch (error) {
+    if (!isDone) throw error;
+  }
+  // Not every server sends the marker; a finished answer is then its end.
+  if (!isDone && !isEmpty && !choices.areFinished) throw new UpstreamError('server', 'the stream broke off');
+}
+
+function isComment({ data, event }: SseEvent): boolean {
+  return data === '' && event !== 'error';
+}
+
+function frameOf({ data, event, bytes }: SseEvent): JsonObject {
+  const frame = parseObject(data);
+  if (event === 'error') throw toUpstreamError(frame?.error ?? frame ?? data, frame);
+  if (frame === undefined) {
+    const isCut = bytes.at(-1) !== LF;
+    throw new UpstreamError(
+      isCut ? 'server' : 'garbled',
+      isCut ? 'the stream broke off in a frame' : 'a frame is no JSON object',
+    );
+  }
+  throwIfError(frame);
+  return frame;
+}
+
+/** Undefined if the frame tells nothing. */
+function toChunk(frame: JsonObject, model: string, choices: Choices): ChatChunk | undefined {
+  const usage = usageIn(frame);
+  const list = listAt(frame, 'choices');
+  if (list !== undefined && list.length > 0) {
+    const read = list.map((choice, at) => choices.read(choice, at));
+    return { body: toBody('chat.completion.chunk', model, frame, read), usage };
+  }
+  if (list === undefined && frame.usage === undefined) throw new UpstreamError('garbled', 'a frame without choices');
+  return usage === undefined ? undefined : { body: undefined, usage };
+}
