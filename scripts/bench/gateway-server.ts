@@ -1,5 +1,5 @@
 // The gateway as it runs in production: embedded PostgreSQL with fsync, auth, limits and log on.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../../src/app.ts';
@@ -9,8 +9,12 @@ import { createLog } from '../../src/log.ts';
 import { answerBench } from './child.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
+const [upstream] = process.argv.slice(2);
+const configFile = join(folder, 'bench.yaml');
+if (upstream !== undefined) await writeFile(configFile, documentFor(upstream));
 const config = loadConfig({
   PORT: '0',
+  ...(upstream === undefined ? {} : { TOLLGATE_CONFIG: configFile }),
   TOLLGATE_DATA: folder,
   TOLLGATE_RPM: String(RPM_MAX),
   TOLLGATE_CONCURRENCY: String(CONCURRENCY_MAX),
@@ -21,3 +25,21 @@ answerBench({ url: app.url, key: app.firstStart?.key ?? '' }, async () => {
   await app.stop(1000);
   await rm(folder, { recursive: true, force: true });
 });
+
+/** One chat model, served by the bench's own upstream. */
+function documentFor(url: string): string {
+  return JSON.stringify({
+    upstreams: [{ id: 'fake', vendor: 'openai', base_url: `${url}/v1` }],
+    models: [
+      {
+        id: 'bench/chat',
+        modality: 'chat',
+        owned_by: 'bench',
+        endpoints: ['chat'],
+        max_output_tokens: 100,
+        pricing: { mode: 'per_token', credits: { input_per_k: 0.001, output_per_k: 0.002 } },
+        routes: [{ upstream: 'fake', model: 'upstream-model' }],
+      },
+    ],
+  });
+}

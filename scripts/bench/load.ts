@@ -8,6 +8,8 @@ const CONNECTIONS = 32;
 export interface Load {
   readonly path: string;
   readonly headers: Record<string, string>;
+  readonly method?: 'GET' | 'POST';
+  readonly body?: string;
 }
 
 export interface Figures {
@@ -33,7 +35,9 @@ async function loadOnce(server: BenchServer, load: Load): Promise<Figures> {
   const before = await server.cpuMicros();
   const result = await autocannon({
     url: server.url + load.path,
+    method: load.method ?? 'GET',
     headers: { ...load.headers, authorization: `Bearer ${server.key}` },
+    ...(load.body === undefined ? {} : { body: load.body }),
     connections: CONNECTIONS,
     duration: ROUND_SECONDS,
   });

@@ -1,4 +1,5 @@
 // Measures against a yardstick in the same run and prints ratios. `npm run bench -- models` runs one part.
+import { benchChat } from './chat.ts';
 import { benchCredits } from './credits.ts';
 import { benchLedger } from './ledger.ts';
 import { benchModels } from './models.ts';
@@ -8,6 +9,7 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   models: benchModels,
   credits: benchCredits,
   ledger: benchLedger,
+  chat: benchChat,
 };
 
 const asked = process.argv.slice(2);

@@ -1,3 +1,5 @@
 import type { Vendor } from '../vendor.ts';
+import { chat } from './chat.ts';
+import { native } from './native.ts';
 
-export const gemini: Vendor = { name: 'gemini', address: 'origin', apiKey: 'required' };
+export const gemini: Vendor = { name: 'gemini', address: 'origin', apiKey: 'required', chat, native };

@@ -11,6 +11,7 @@ import { toCall } from './request.ts';
 import { usageIn } from './usage.ts';
 
 const LF = 0x0a;
+const CR = 0x0d;
 
 /** The format's author, and every server that speaks it more or less. */
 export const chat: ChatWork = {
@@ -66,7 +67,7 @@ function frameOf({ data, event, bytes }: SseEvent): JsonObject {
   const frame = parseObject(data);
   if (event === 'error') throw toUpstreamError(frame?.error ?? frame ?? data, frame);
   if (frame === undefined) {
-    const isCut = bytes.at(-1) !== LF;
+    const isCut = bytes.at(-1) !== LF && bytes.at(-1) !== CR;
     throw new UpstreamError(
       isCut ? 'server' : 'garbled',
       isCut ? 'the stream broke off in a frame' : 'a frame is no JSON object',

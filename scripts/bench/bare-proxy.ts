@@ -1,0 +1,23 @@
+// The yardstick for calls: the same web framework and the same client, and nothing else.
+import Fastify from 'fastify';
+import { Pool } from 'undici';
+import { answerBench } from './child.ts';
+
+const [upstream = ''] = process.argv.slice(2);
+const pool = new Pool(upstream, { connections: 256 });
+const server = Fastify();
+server.removeAllContentTypeParsers();
+server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+server.post('/v1/chat/completions', async (request, reply) => {
+  const { statusCode, headers, body } = await pool.request({
+    method: 'POST',
+    path: '/v1/chat/completions',
+    headers: { 'content-type': 'application/json' },
+    body: request.body as Buffer,
+  });
+  return reply.code(statusCode).header('content-type', headers['content-type']).send(body);
+});
+const url = await server.listen({ port: 0, host: '127.0.0.1' });
+answerBench({ url, key: '' }, async () => {
+  server.server.closeAllConnections();
+});

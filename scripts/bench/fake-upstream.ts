@@ -1,0 +1,47 @@
+// A model that answers at once: one chat answer, or a stream of 50 frames.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerBench } from './child.ts';
+
+const FRAMES = 50;
+const usage = { prompt_tokens: 12, completion_tokens: 50, total_tokens: 62 };
+const head = { id: 'chatcmpl-upstream', created: 1, model: 'upstream-model' };
+const whole = JSON.stringify({
+  ...head,
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'word '.repeat(50) }, finish_reason: 'stop' }],
+  usage,
+});
+const chunk = (delta: object, finish: string | null) =>
+  `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const frames = [
+  chunk({ role: 'assistant', content: '' }, null),
+  ...Array.from({ length: FRAMES - 2 }, (_, index) => chunk({ content: `word ${index} ` }, null)),
+  chunk({}, 'stop'),
+];
+const last = `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage })}\n\ndata: [DONE]\n\n`;
+
+const server = createServer((request, response) => {
+  const pieces: Buffer[] = [];
+  request.on('data', (piece: Buffer) => pieces.push(piece));
+  request.on('end', () => {
+    const { stream } = JSON.parse(Buffer.concat(pieces).toString()) as { stream?: boolean };
+    if (stream !== true) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(whole);
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    let sent = 0;
+    const next = () => {
+      if (sent === frames.length) return void response.end(last);
+      response.write(frames[sent++]);
+      setImmediate(next);
+    };
+    next();
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  answerBench({ url: `http://127.0.0.1:${port}`, key: '' }, async () => server.closeAllConnections());
+});

@@ -1,0 +1,146 @@
+import { UpstreamError } from '../../errors.ts';
+import { randomBase62 } from '../../ids.ts';
+import { JsonError, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
+import type { ChatAnswer, TokenUsage } from '../vendor.ts';
+import { faultOf } from './faults.ts';
+import { isList, isObject, listOf, textOf } from './fields.ts';
+
+/** What one answer said, however it came. */
+export interface Said {
+  text: string;
+  reasoning: string;
+  readonly calls: ToolCall[];
+  finish: string;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  arguments: string;
+}
+
+/** Throws UpstreamError for anything that is not a whole message. */
+export function toAnswer(text: string, model: string): ChatAnswer {
+  const { value, exact } = parse(text);
+  if (value.type === 'error' && isObject(value.error)) {
+    throw new UpstreamError(
+      faultOf(value.error) ?? 'server',
+      `an error with status 200: ${JSON.stringify(value.error)}`,
+    );
+  }
+  const finish = textOf(value.stop_reason);
+  if (value.type !== 'message' || !isList(value.content) || finish === undefined) {
+    throw new UpstreamError('garbled', 'the answer is not a whole message');
+  }
+  const said: Said = { text: '', reasoning: '', calls: [], finish: finishReason(finish) };
+  for (const block of listOf(exact.content)) addBlock(said, block);
+  const usage = isObject(value.usage) ? toUsage(countTokens(value.usage, NO_TOKENS)) : undefined;
+  return { body: toCompletion(said, model), usage };
+}
+
+/** `exact` keeps numbers as written: a tool's input goes on as text. */
+function parse(text: string): { value: JsonObject; exact: JsonObject } {
+  try {
+    const parsed = parseJson(text);
+    const exact = parsed.exact();
+    if (isObject(parsed.value) && isObject(exact)) return { value: parsed.value, exact };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw new UpstreamError('garbled', 'the answer is not a JSON object');
+}
+
+/** Blocks of other types belong to the vendor's own tools. */
+function addBlock(said: Said, block: JsonValue): void {
+  if (!isObject(block)) return;
+  if (block.type === 'text') said.text += textOf(block.text) ?? '';
+  else if (block.type === 'thinking') said.reasoning += textOf(block.thinking) ?? '';
+  else if (block.type === 'tool_use') {
+    const { id, name } = readCall(block);
+    said.calls.push({ id, name, arguments: JSON.stringify(block.input ?? {}) });
+  }
+}
+
+export function readCall(block: JsonObject): { id: string; name: string } {
+  const id = textOf(block.id);
+  const name = textOf(block.name);
+  if (id === undefined || name === undefined) throw new UpstreamError('garbled', 'a tool call without id or name');
+  return { id, name };
+}
+
+/** A whole `chat.completion`, but for its usage. The upstream tells no time: `created` is 0. */
+export function toCompletion({ text, reasoning, calls, finish }: Said, model: string): JsonObject {
+  const message: Record<string, JsonValue> = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    refusal: null,
+  };
+  if (reasoning !== '') message.reasoning_content = reasoning;
+  if (calls.length > 0) {
+    message.tool_calls = calls.map(({ id, name, arguments: input }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: input },
+    }));
+  }
+  return {
+    id: completionId(),
+    object: 'chat.completion',
+    created: 0,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+  };
+}
+
+export function completionId(): string {
+  return `chatcmpl-${randomBase62(24)}`;
+}
+
+const FINISH_REASONS: ReadonlyMap<string, string> = new Map([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+]);
+
+/** Every other reason is an end of its own accord: end_turn, stop_sequence, pause_turn, and what may be added. */
+export function finishReason(stopReason: string): string {
+  return FINISH_REASONS.get(stopReason) ?? 'stop';
+}
+
+/** The vendor's own counts: `input` leaves out both sides of the cache, `output` includes `thinking`. */
+export interface Tokens {
+  readonly input: number;
+  readonly cacheWritten: number;
+  readonly cacheRead: number;
+  readonly output: number;
+  readonly thinking: number;
+}
+
+export const NO_TOKENS: Tokens = { input: 0, cacheWritten: 0, cacheRead: 0, output: 0, thinking: 0 };
+
+/** A count that is not told keeps its value. */
+export function countTokens(usage: JsonObject, before: Tokens): Tokens {
+  const details = usage.output_tokens_details;
+  return {
+    input: numberOr(usage.input_tokens, before.input),
+    cacheWritten: numberOr(usage.cache_creation_input_tokens, before.cacheWritten),
+    cacheRead: numberOr(usage.cache_read_input_tokens, before.cacheRead),
+    output: numberOr(usage.output_tokens, before.output),
+    thinking: numberOr(isObject(details) ? details.thinking_tokens : undefined, before.thinking),
+  };
+}
+
+function numberOr(value: JsonValue | undefined, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+export function toUsage({ input, cacheWritten, cacheRead, output, thinking }: Tokens): TokenUsage {
+  const reasoningTokens = Math.min(thinking, output);
+  return {
+    inputTokens: input + cacheWritten,
+    cachedTokens: cacheRead,
+    outputTokens: output - reasoningTokens,
+    reasoningTokens,
+  };
+}

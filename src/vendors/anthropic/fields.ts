@@ -1,0 +1,41 @@
+import { ApiError } from '../../errors.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+
+/** What is sent: `JSON.stringify` leaves out what is undefined. */
+export type WireValue =
+  | JsonValue
+  | undefined
+  | readonly WireValue[]
+  | {
+      readonly [key: string]: WireValue;
+    };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An absent or foreign value is an empty list. */
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return isList(value) ? value : [];
+}
+
+export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+export function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** `null` counts as absent. */
+export function isGiven(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+  return value !== undefined && value !== null;
+}
+
+export function unsupported(field: string, why = 'is not supported by this model'): ApiError {
+  return new ApiError('unsupported_parameter', { message: `"${field}" ${why}.` });
+}
+
+export function invalid(field: string, why: string): ApiError {
+  return new ApiError('invalid_parameter', { message: `"${field}" ${why}.` });
+}

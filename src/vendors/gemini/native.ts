@@ -1,0 +1,25 @@
+import { UpstreamError } from '../../errors.ts';
+import { parseObject, readBytes } from '../http.ts';
+import type { NativeFrame, NativeWork } from '../vendor.ts';
+import { type Frame, openFrames } from './frames.ts';
+import { contentTypeOf, post, usageOf } from './wire.ts';
+
+/** The caller's bytes go up and the upstream's come back; a copy is parsed to learn the usage. */
+export const native: NativeWork = {
+  async call({ action, body, query, accept }, upstream) {
+    const reply = await post(upstream, { action, body, query, accept: accept ?? 'application/json' });
+    const bytes = await readBytes(reply);
+    const answer = parseObject(bytes.toString('utf8'));
+    if (answer === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
+    return { contentType: contentTypeOf(reply), body: bytes, usage: usageOf(answer) };
+  },
+
+  async stream({ action, body, query, accept }, upstream) {
+    const reply = await post(upstream, { action, body, query, accept: accept ?? 'text/event-stream' });
+    return { contentType: contentTypeOf(reply), frames: toNative(await openFrames(reply)) };
+  },
+};
+
+async function* toNative(frames: AsyncIterable<Frame>): AsyncIterable<NativeFrame> {
+  for await (const { bytes, data, body } of frames) yield { bytes, data, usage: usageOf(body) };
+}

@@ -1,0 +1,98 @@
+import { type Fault, UpstreamError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
+import { send, type Upstream, type UpstreamReply } from '../http.ts';
+import type { NativeAction, TokenUsage } from '../vendor.ts';
+import { countAt, isObject, listAt, objectAt, stringAt } from './read.ts';
+
+export interface Post {
+  readonly action: NativeAction;
+  readonly body: string | Buffer;
+  /** '' or 'a=1&b=2'. */
+  readonly query: string;
+  readonly accept: string;
+}
+
+/** Resolves at the upstream's success. A stream is always asked for as events: without `alt` it would be an array. */
+export function post(upstream: Upstream, { action, body, query, accept }: Post): Promise<UpstreamReply> {
+  const alt = action === 'streamGenerateContent' ? 'alt=sse' : '';
+  const search = query !== '' && alt !== '' ? `${query}&${alt}` : query + alt;
+  const path = `/v1beta/${modelPath(upstream.model)}:${action}`;
+  const headers = { 'x-goog-api-key': upstream.apiKey, 'content-type': 'application/json', accept };
+  return send(
+    upstream,
+    { method: 'POST', path: search === '' ? path : `${path}?${search}`, headers, body },
+    faultOfRefusal,
+  );
+}
+
+/** Slashes and colons are part of the name and stay as they are; what would end the path does not. */
+function modelPath(model: string): string {
+  const isWhole = model.startsWith('models/') || model.startsWith('tunedModels/');
+  const path = encodeURIComponent(isWhole ? model : `models/${model}`);
+  return path.replaceAll('%2F', '/').replaceAll('%3A', ':');
+}
+
+function faultOfRefusal(status: number, body: JsonObject | undefined): Fault | undefined {
+  if (status === 400 && body !== undefined && isKeyRefused(body)) return 'account';
+  // ABORTED, ALREADY_EXISTS and CANCELLED: nothing that the caller did.
+  return status === 409 || status === 499 ? 'server' : undefined;
+}
+
+/** A bad key is told as a bad request. */
+function isKeyRefused(body: JsonObject): boolean {
+  const error = objectAt(body, 'error');
+  if (error === undefined) return false;
+  return listAt(error, 'details').some((detail) => isObject(detail) && detail.reason === 'API_KEY_INVALID');
+}
+
+/** An error told inside a stream that had begun well; undefined for every other frame. */
+export function errorOf(frame: JsonObject): UpstreamError | undefined {
+  const error = objectAt(frame, 'error');
+  if (error === undefined) return undefined;
+  const detail = `error event: ${JSON.stringify(error)}`.slice(0, UPSTREAM_ERROR_BYTES_MAX);
+  return new UpstreamError(isKeyRefused(frame) ? 'account' : faultOfCode(error.code), detail);
+}
+
+function faultOfCode(code: unknown): Fault {
+  switch (code) {
+    case 400:
+      return 'client';
+    case 401:
+    case 402:
+    case 403:
+      return 'account';
+    case 404:
+      return 'config';
+    case 429:
+      return 'rate';
+    default:
+      return 'server';
+  }
+}
+
+/** The vendor counts cached tokens inside the prompt, and thoughts outside the answer. */
+export function usageOf(answer: JsonObject): TokenUsage | undefined {
+  const usage = objectAt(answer, 'usageMetadata');
+  if (usage === undefined) return undefined;
+  const cachedTokens = countAt(usage, 'cachedContentTokenCount');
+  const promptTokens = countAt(usage, 'promptTokenCount') + countAt(usage, 'toolUsePromptTokenCount');
+  return {
+    inputTokens: Math.max(0, promptTokens - cachedTokens),
+    cachedTokens,
+    outputTokens: countAt(usage, 'candidatesTokenCount'),
+    reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
+  };
+}
+
+/** Why the prompt was refused: such an answer is a success without candidates. */
+export function blockOf(answer: JsonObject): string | undefined {
+  const feedback = objectAt(answer, 'promptFeedback');
+  if (feedback === undefined || listAt(answer, 'candidates').length > 0) return undefined;
+  return stringAt(feedback, 'blockReason');
+}
+
+export function contentTypeOf({ headers }: UpstreamReply): string {
+  const type = headers['content-type'];
+  return (Array.isArray(type) ? type[0] : type) ?? '';
+}

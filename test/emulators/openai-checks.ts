@@ -1,0 +1,183 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What the vendor answers to a request that it does not take. */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+/** Whom the server knows, and how far it strays from the format's author. */
+export interface Terms {
+  readonly path: string;
+  /** Undefined: it asks for no key. */
+  readonly apiKey: string | undefined;
+  /** Undefined: it has every model. */
+  readonly models: readonly string[] | undefined;
+  /** Overlooks fields that it does not know. */
+  readonly isLenient: boolean;
+  /** Fields of the format that it refuses. */
+  readonly forbids: readonly string[];
+  /** It has the role `developer`. */
+  readonly knowsDeveloper: boolean;
+}
+
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+}
+
+type Json = Record<string, unknown>;
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isList: Check = (value) => Array.isArray(value);
+const isJsonObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isWithin =
+  (low: number, high: number): Check =>
+  (value) =>
+    typeof value === 'number' && value >= low && value <= high;
+const isWhole: Check = (value) => Number.isInteger(value);
+const isCount: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1;
+const isOneOf =
+  (...words: string[]): Check =>
+  (value) =>
+    typeof value === 'string' && words.includes(value);
+const either =
+  (...checks: Check[]): Check =>
+  (value) =>
+    checks.some((check) => check(value));
+
+/** Every field of the request, by the vendor's description of it. */
+const FIELDS: Readonly<Record<string, Check>> = {
+  model: isText,
+  messages: isList,
+  stream: isFlag,
+  stream_options: isJsonObject,
+  max_completion_tokens: isCount,
+  max_tokens: isCount,
+  temperature: isWithin(0, 2),
+  top_p: isWithin(0, 1),
+  n: (value) => isWithin(1, 128)(value) && isWhole(value),
+  stop: either(isText, (value) => Array.isArray(value) && value.length <= 4 && value.every(isText)),
+  presence_penalty: isWithin(-2, 2),
+  frequency_penalty: isWithin(-2, 2),
+  logit_bias: isJsonObject,
+  logprobs: isFlag,
+  top_logprobs: isWithin(0, 20),
+  seed: isWhole,
+  response_format: (value) => isJsonObject(value) && isOneOf('text', 'json_object', 'json_schema')(value.type),
+  tools: (value) => Array.isArray(value) && value.every(isTool),
+  tool_choice: either(isOneOf('none', 'auto', 'required'), isJsonObject),
+  parallel_tool_calls: isFlag,
+  reasoning_effort: isOneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+  verbosity: isOneOf('low', 'medium', 'high'),
+  modalities: isList,
+  audio: isJsonObject,
+  prediction: isJsonObject,
+  service_tier: isOneOf('auto', 'default', 'flex', 'scale', 'priority', 'fast'),
+  prompt_cache_key: isText,
+  prompt_cache_options: isJsonObject,
+  safety_identifier: isText,
+  user: isText,
+  store: isFlag,
+  metadata: isJsonObject,
+  moderation: isJsonObject,
+  web_search_options: isJsonObject,
+  functions: isList,
+  function_call: either(isText, isJsonObject),
+};
+
+function isTool(tool: unknown): boolean {
+  if (!isJsonObject(tool) || !isOneOf('function', 'custom')(tool.type)) return false;
+  const described = tool[String(tool.type)];
+  return isJsonObject(described) && isText(described.name);
+}
+
+const STREAM_OPTIONS = ['include_usage', 'include_obfuscation'];
+const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
+
+/** Undefined if the vendor would take the request. */
+export function refusalOf(asked: Asked, terms: Terms): Refusal | undefined {
+  return refusalOfEnvelope(asked, terms) ?? refusalOfBody(asked.bytes, terms);
+}
+
+export function wrong(message: string, param: string | null = null, code: string | null = null): Refusal {
+  return { status: 400, message, type: 'invalid_request_error', param, code };
+}
+
+function refusalOfEnvelope({ method, path, headers }: Asked, terms: Terms): Refusal | undefined {
+  const { apiKey } = terms;
+  if (path !== terms.path) return { ...wrong(`Invalid URL (${method} ${path})`), status: 404 };
+  if (method !== 'POST') return { ...wrong(`Not allowed to ${method} on ${path}.`), status: 405 };
+  if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`) {
+    const isMissing = headers.authorization === undefined;
+    if (isMissing) return { ...wrong("You didn't provide an API key."), status: 401 };
+    return { ...wrong('Incorrect API key provided.', null, 'invalid_api_key'), status: 401 };
+  }
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  if (type.trim() === 'application/json') return undefined;
+  return { ...wrong(`Unsupported content type: '${type}'.`, null, 'unsupported_content_type'), status: 415 };
+}
+
+function refusalOfBody(bytes: Buffer, terms: Terms): Refusal | undefined {
+  const body = parsed(bytes);
+  if (body === undefined) return wrong('We could not parse the JSON body of your request.');
+  if (!isText(body.model)) return wrong('you must provide a model parameter');
+  if (terms.models !== undefined && !terms.models.includes(String(body.model))) {
+    const text = `The model \`${String(body.model)}\` does not exist or you do not have access to it.`;
+    return { ...wrong(text, null, 'model_not_found'), status: 404 };
+  }
+  return refusalOfFields(body, terms) ?? refusalOfMessages(body.messages, terms) ?? refusalOfOptions(body, terms);
+}
+
+function refusalOfFields(body: Json, { isLenient, forbids }: Terms): Refusal | undefined {
+  for (const [name, value] of Object.entries(body)) {
+    const check = forbids.includes(name) ? undefined : FIELDS[name];
+    if (check === undefined && (forbids.includes(name) || !isLenient)) {
+      return wrong(`Unknown parameter: '${name}'.`, name, 'unknown_parameter');
+    }
+    if (check !== undefined && value !== null && !check(value)) {
+      return wrong(`Invalid value for '${name}'.`, name, 'invalid_value');
+    }
+  }
+  return undefined;
+}
+
+function refusalOfMessages(messages: unknown, { knowsDeveloper }: Terms): Refusal | undefined {
+  if (!Array.isArray(messages) || messages.length === 0) return wrong("Missing required parameter: 'messages'.");
+  const roles = knowsDeveloper ? ROLES : ROLES.filter((role) => role !== 'developer');
+  const at = messages.findIndex((message) => !isMessage(message, roles));
+  return at === -1 ? undefined : wrong(`Invalid value for 'messages[${at}]'.`, `messages[${at}]`, 'invalid_value');
+}
+
+function isMessage(message: unknown, roles: readonly string[]): boolean {
+  if (!isJsonObject(message) || !isOneOf(...roles)(message.role)) return false;
+  if (message.role === 'tool' && !isText(message.tool_call_id)) return false;
+  if (message.role === 'assistant') return message.content != null || message.tool_calls != null;
+  return isText(message.content) || isList(message.content);
+}
+
+function refusalOfOptions({ stream, stream_options: options }: Json, { isLenient }: Terms): Refusal | undefined {
+  if (!isJsonObject(options)) return undefined;
+  if (stream !== true) return wrong("The 'stream_options' parameter is only allowed when 'stream' is enabled.");
+  const unknown = Object.keys(options).find((name) => !STREAM_OPTIONS.includes(name));
+  if (unknown === undefined || isLenient) return undefined;
+  return wrong(`Unknown parameter: 'stream_options.${unknown}'.`, `stream_options.${unknown}`, 'unknown_parameter');
+}
+
+/** The body, if it is a JSON object. */
+export function parsed(bytes: Buffer): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
