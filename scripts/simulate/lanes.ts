@@ -26,7 +26,8 @@ export async function runSeeds(makeDatabase: MakeDatabase, run: SeedRun): Promis
   const left = run.seeds[Symbol.iterator]();
   const state: { done: number; failure: Failure | undefined } = { done: 0, failure: undefined };
   const lane = async () => {
-    const { db, drop } = await makeDatabase();
+    const database = await makeDatabase();
+    const { db } = database;
     try {
       for (const seed of left) {
         const failure = await playSeed(db, generate(seed, run.steps, run.impatient));
@@ -37,7 +38,7 @@ export async function runSeeds(makeDatabase: MakeDatabase, run: SeedRun): Promis
         run.progress?.(state.done);
       }
     } finally {
-      await drop();
+      await database.drop();
     }
   };
   await Promise.all(Array.from({ length: run.lanes }, lane));

@@ -78,6 +78,7 @@ async function performMoves(world: World, { moves, fault }: Operation & { readon
   const answers = await Promise.allSettled(attempts.map((attempt) => attempt.answer));
   if (process !== undefined) process.line.cut = undefined;
   if (cut?.dies) die(world, cut.by);
+  world.pending.clear();
   await world.evidence.look(world.db);
   checkInvariants(world);
   for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
@@ -154,7 +155,6 @@ function checkDuty(world: World, answered: readonly Answered[], units: readonly 
 
 /** The id of a bill's reservation is learnt from the database. */
 function noteReservations({ evidence, holds }: World): void {
-  for (const hold of holds.values()) hold.answered = true;
   for (const row of evidence.holds.values()) {
     const hold = holds.get(row.name);
     if (hold === undefined) continue;
