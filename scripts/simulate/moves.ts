@@ -1,7 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { DatabaseUnavailable } from '../../src/db/index.ts';
 import { ApiError } from '../../src/errors.ts';
-import { type Admission, type Ending, LEASE_MS, type NewReservation } from '../../src/ledger/index.ts';
+import type { Admission, Ending, NewReservation } from '../../src/ledger/index.ts';
+import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import type { Evidence } from './evidence.ts';
 import type { Action, Member } from './model.ts';
 import type { Granting, Move, Reserving } from './scenario.ts';
@@ -56,7 +57,7 @@ function beginReserve(world: World, move: Reserving): Attempt | undefined {
   const plain = { ...order, id: hold.reservation?.id ?? randomUUIDv7(), jobId: undefined, price: quoted.priceText };
   const asked: NewReservation = { ...plain, amount: quoted.amount + (move.altered ? 1n : 0n) };
   const nowMs = process.parts.clock.nowMs();
-  const lease = move.way === 'job' ? undefined : { owner: process.id, untilMs: nowMs + LEASE_MS };
+  const lease = move.way === 'job' ? undefined : { owner: process.id, untilMs: nowMs + RESERVATION_LEASE_MS };
   const amount = cost(hold.tariff, hold.counts) + (move.altered ? 1n : 0n);
   const member: Member = { kind: 'reserve', hold: move.hold, key: keyName(move.key), amount, lease };
   if (move.way !== 'bill' && !move.altered) hold.reservation = asked;

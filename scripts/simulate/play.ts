@@ -1,5 +1,6 @@
 import type { Db } from '../../src/db/index.ts';
-import { balanceOf, books, extendLeases, LEASE_MS, recordKnown } from '../../src/ledger/index.ts';
+import { balanceOf, books, extendLeases, recordKnown } from '../../src/ledger/index.ts';
+import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import { charge } from '../../src/pricing/index.ts';
 import { INVARIANTS } from './invariants.ts';
 import { apply, balanceAt, copyOf, meter } from './model.ts';
@@ -183,7 +184,7 @@ async function performMeter(
 async function performExtend(world: World, by: number): Promise<void> {
   const { id, parts, line } = processAt(world, by);
   await extendLeases(line, id, parts.clock.now());
-  world.owners.set(id, Math.max(world.owners.get(id) ?? 0, parts.clock.nowMs() + LEASE_MS));
+  world.owners.set(id, Math.max(world.owners.get(id) ?? 0, parts.clock.nowMs() + RESERVATION_LEASE_MS));
 }
 
 /** What it holds stays behind. Another process takes its place and knows nothing of it. */

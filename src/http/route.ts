@@ -49,6 +49,9 @@ export interface RouteCall<Query, Body> {
   readonly actor: Actor;
 }
 
+/** Generated clients send `{}` where nothing is asked for; it is read and not looked at. */
+const UNWANTED_BODY_BYTES_MAX = 64 * 1024;
+
 /** The routes of one server and the contracts they were made from. */
 export class Routes {
   readonly contracts: Contract[] = [];
@@ -68,7 +71,7 @@ export class Routes {
     this.#server.route({
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
       url,
-      bodyLimit: contract.body?.bytesMax ?? 1,
+      bodyLimit: contract.body?.bytesMax ?? UNWANTED_BODY_BYTES_MAX,
       config: { access: contract.access },
       onRequest: admit(this.#parts, contract),
       handler: (request, reply) => {
