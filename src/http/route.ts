@@ -31,7 +31,7 @@ export interface Contract {
   readonly codes?: readonly ErrorCode[];
 }
 
-export type RouteBody =
+type RouteBody =
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly bytesMax: number }
   | { readonly kind: 'text'; readonly contentTypes: readonly string[]; readonly bytesMax: number };
 
@@ -42,7 +42,7 @@ export interface RouteCall<Query, Body> {
   readonly query: Query;
   readonly body: Body;
   /** The path's `{name}` as sent, decoded. */
-  param(name: string): string;
+  readonly param: (name: string) => string;
   /** Only on routes of access `caller`. */
   readonly caller: Caller;
   /** Only on routes of access `operator`: who is to be named in the audit. */

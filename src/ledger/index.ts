@@ -20,4 +20,4 @@ export {
   reserve,
   settle,
 } from './ledger.ts';
-export { spentByKeys, type UsageGrouping, type UsageRange, type UsageRow, usageOf } from './usage.ts';
+export { spentByKeys, type UsageRange, type UsageRow, usageOf } from './usage.ts';

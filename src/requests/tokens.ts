@@ -6,7 +6,7 @@ const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_IMAGE = 1_500;
 
 /** About how many tokens a text is. */
-export function estimateTokens(text: string): number {
+function estimateTokens(text: string): number {
   let ascii = 0;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) < 0x80) ascii++;
   return Math.ceil(ascii / ASCII_CHARS_PER_TOKEN + (text.length - ascii) * TOKENS_PER_OTHER_CHAR);

@@ -14,7 +14,3 @@ import type { Vendor } from './vendor.ts';
 export type { Vendor } from './vendor.ts';
 
 export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai];
-
-export function findVendor(name: string): Vendor | undefined {
-  return vendors.find((vendor) => vendor.name === name);
-}
