@@ -37,7 +37,7 @@ export interface AppOptions {
   readonly environment: Environment;
   readonly log: Logger;
   /** Short lines for a person who waits. */
-  progress(message: string): void;
+  readonly progress: (message: string) => void;
   /** Time by hand, in tests. */
   readonly clock?: Clock;
 }

@@ -252,7 +252,12 @@ test('no refusal quotes a secret', () => {
 test('a secret shows nothing of itself wherever it is printed', () => {
   const secret = new Secret('hush');
   const config = { secret };
-  const shown = [`${secret}`, JSON.stringify(config), inspect(config), inspect(config, { showHidden: true, depth: 9 })];
+  const shown = [
+    String(secret),
+    JSON.stringify(config),
+    inspect(config),
+    inspect(config, { showHidden: true, depth: 9 }),
+  ];
   for (const text of shown) {
     assert.ok(!text.includes('hush'), text);
     assert.ok(text.includes('[secret]'), text);

@@ -33,7 +33,7 @@ export function parseJson(text: string): ParsedJson {
 interface ReviverContext {
   readonly source?: string;
 }
-const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown };
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (source: string) => unknown };
 
 function keepNumberSource(_key: string, value: unknown, context?: ReviverContext): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;

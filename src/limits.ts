@@ -56,5 +56,7 @@ export const HEALTH_CACHE_MS = 1_000;
 export const HEARTBEAT_EVERY_MS = 500;
 /** A process that has not heard its own heart for this long trusts nothing it has cached. */
 export const CACHE_LEASE_MS = 2_000;
+/** After this long a silent process's reservations are anybody's to end. */
+export const RESERVATION_LEASE_MS = 30_000;
 /** Peers not seen for this long are dead. */
 export const PEER_LEASE_MS = 10_000;

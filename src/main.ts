@@ -78,15 +78,16 @@ function endAtOnce(): void {
 }
 
 /** Resolves to the exit code once a signal has stopped everything in order. A second signal does not wait. */
-function untilStopped(app: App, { log, flush }: LogOutput): Promise<number> {
+function untilStopped(app: App, output: LogOutput): Promise<number> {
+  const { log } = output;
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (signal: string) => {
       if (stopping) endAtOnce();
       stopping = true;
       log.info({ signal }, 'stopping');
-      app.stop().finally(() => {
-        flush();
+      void app.stop().finally(() => {
+        output.flush();
         resolve(0);
       });
     };

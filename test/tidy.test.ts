@@ -11,9 +11,9 @@ const LEVELS: readonly (readonly string[])[] = [
   ['(single files)'],
   ['db', 'postgres', 'pricing', 'requests', 'throttle'],
   ['audit', 'configuration'],
-  ['accounts', 'catalogue', 'ledger', 'vendors'],
-  ['billing'],
-  ['oauth'],
+  ['accounts', 'catalogue', 'ledger', 'reports', 'vendors'],
+  ['billing', 'routing'],
+  ['calls', 'oauth'],
   ['http', 'worker'],
   ['(program)'],
 ];

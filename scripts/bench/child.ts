@@ -54,13 +54,12 @@ async function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
 
 /** The child's side: says that it is ready, then answers the bench's questions. */
 export function answerBench(ready: Ready, stop: () => Promise<void>): void {
-  process.on('message', async (message) => {
+  process.on('message', (message) => {
     if (message === 'cpu') {
       const { user, system } = process.cpuUsage();
       process.send?.({ cpuMicros: user + system });
     } else {
-      await stop();
-      process.exit(0);
+      void stop().then(() => process.exit(0));
     }
   });
   process.send?.(ready);

@@ -11,13 +11,12 @@ import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { request } from 'undici';
 import { openDb } from '../../src/db/index.ts';
+import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 
 const ADMIN_TOKEN = 'admin-token-of-the-chaos';
 const ACCOUNTS = 8;
 const LIFE_MS_MAX = 1_500;
-/** After this long a silent process's reservations are anybody's to end. */
-const LEASE_SECONDS = 30;
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '50' } } });
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-chaos-'));
@@ -57,7 +56,7 @@ async function killOnce(kill: number): Promise<void> {
   await dead;
   left += await countOpen();
   const url = await reader();
-  await admin(url, 'POST', '/clock', { advance_seconds: LEASE_SECONDS + 1 });
+  await admin(url, 'POST', '/clock', { advance_seconds: RESERVATION_LEASE_MS / 1000 + 1 });
   const open = await countOpen();
   const books = await admin<{ balanced: boolean }>(url, 'GET', '/books');
   if (open > 0 || !books.balanced) throw new Error(`after kill ${kill}: ${open} open, ${JSON.stringify(books)}`);

@@ -26,10 +26,25 @@ const STARTS = [
   '2026-06-17T12:00:00Z',
 ];
 
+/** How long grants live: for ever, not at all, until the scene ends or somewhere in it. */
+const LIVES_MS = [
+  undefined,
+  undefined,
+  undefined,
+  0,
+  1,
+  20 * SECOND,
+  40 * SECOND,
+  600 * SECOND,
+  DAY,
+  10 * DAY,
+  60 * DAY,
+];
+
 const KINDS = {
   single: 34,
   parallel: 24,
-  grant: 8,
+  grant: 11,
   clock: 12,
   skew: 3,
   price: 4,
@@ -173,9 +188,9 @@ class Author {
     const earlier = this.#grants.length > 0 && random.chance(0.2) ? random.pick(this.#grants).reference : undefined;
     const name = `g${this.#grants.length}`;
     const reference = earlier ?? (random.chance(0.6) ? `ref${this.#grants.length}` : undefined);
-    const lifeMs = random.pick([undefined, undefined, 0, 1, 20 * SECOND, 40 * SECOND, 600 * SECOND, DAY, 10 * DAY]);
+    const lifeMs = random.pick(LIVES_MS);
     const expiresMs = lifeMs === undefined ? undefined : this.#nowMs + lifeMs;
-    const amount = random.whole(1, 30) * 1000 + (random.chance(0.3) ? random.whole(1, 999) : 0);
+    const amount = random.whole(1, 40) * 1000 + (random.chance(0.3) ? random.whole(1, 999) : 0);
     const granting: Granting = { kind: 'grant', name, account, amount, expiresMs, reference, by: this.#process() };
     this.#grants.push(granting);
     return granting;
@@ -194,8 +209,8 @@ class Author {
       now + 7 * DAY,
       now + 31 * DAY,
     ];
-    const weights = { 0: 5, 1: 5, 2: 1, 3: 2, 4: 1, 5: 1 };
-    const exact = expiries.length > 0 && random.chance(0.4);
+    const weights = { 0: 6, 1: 5, 2: 1, 3: 2, 4: 0.6, 5: 0.4 };
+    const exact = expiries.length > 0 && random.chance(0.25);
     const toMs = exact ? random.pick(expiries) + random.whole(-1, 0) : targets[Number(random.weighted(weights))];
     this.#nowMs = Math.max(now, toMs ?? now);
     return { kind: 'clock', toMs: this.#nowMs };

@@ -26,25 +26,26 @@ export async function runSeeds(makeDatabase: MakeDatabase, run: SeedRun): Promis
   const left = run.seeds[Symbol.iterator]();
   const state: { done: number; failure: Failure | undefined } = { done: 0, failure: undefined };
   const lane = async () => {
-    const { db, drop } = await makeDatabase();
+    const database = await makeDatabase();
+    const { db } = database;
+    let played = 0;
     try {
       for (const seed of left) {
         const failure = await playSeed(db, generate(seed, run.steps, run.impatient));
         state.failure ??= failure;
         if (state.failure !== undefined) return;
-        state.done += 1;
-        if (state.done % WIPE_EVERY < run.lanes) await wipe(db);
-        run.progress?.(state.done);
+        if (++played % WIPE_EVERY === 0) await wipe(db);
+        run.progress?.(++state.done);
       }
     } finally {
-      await drop();
+      await database.drop();
     }
   };
   await Promise.all(Array.from({ length: run.lanes }, lane));
   return state.failure;
 }
 
-const WIPE_EVERY = 64;
+const WIPE_EVERY = 12;
 
 async function playSeed(db: Db, scenario: Scenario): Promise<Failure | undefined> {
   const failure = await play(db, realVerbs, scenario);

@@ -1,7 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { DatabaseUnavailable } from '../../src/db/index.ts';
 import { ApiError } from '../../src/errors.ts';
-import { type Admission, type Ending, LEASE_MS, type NewReservation } from '../../src/ledger/index.ts';
+import type { Admission, Ending, NewReservation } from '../../src/ledger/index.ts';
+import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import type { Evidence } from './evidence.ts';
 import type { Action, Member } from './model.ts';
 import type { Granting, Move, Reserving } from './scenario.ts';
@@ -24,6 +25,7 @@ export type Answer = (evidence: Evidence) => string;
 
 /** Starts a move, or returns nothing when it makes no sense now, as after a cut in the scenario. */
 export function begin(world: World, move: Move): Attempt | undefined {
+  if ('hold' in move && isTooSoon(world, move.hold)) return undefined;
   switch (move.kind) {
     case 'reserve':
       return beginReserve(world, move);
@@ -38,17 +40,24 @@ export function begin(world: World, move: Move): Attempt | undefined {
   }
 }
 
+/** A patient caller waits for the answer before it repeats or ends what it has asked for. */
+function isTooSoon({ scenario, pending, accounts }: World, hold: string): boolean {
+  const isHeld = accounts.values().some((account) => account.holds.has(hold));
+  if (pending.has(hold)) return !isHeld && !scenario.impatient;
+  pending.add(hold);
+  return false;
+}
+
 function beginReserve(world: World, move: Reserving): Attempt | undefined {
   const process = processAt(world, move.by);
   const earlier = world.holds.get(move.hold);
   if (earlier !== undefined && (move.way === 'bill' || earlier.reservation === undefined)) return undefined;
-  if (earlier?.answered === false && !world.scenario.impatient) return undefined;
   const hold = earlier ?? newHold(world, move, process);
   const { quoted, order } = hold;
   const plain = { ...order, id: hold.reservation?.id ?? randomUUIDv7(), jobId: undefined, price: quoted.priceText };
   const asked: NewReservation = { ...plain, amount: quoted.amount + (move.altered ? 1n : 0n) };
   const nowMs = process.parts.clock.nowMs();
-  const lease = move.way === 'job' ? undefined : { owner: process.id, untilMs: nowMs + LEASE_MS };
+  const lease = move.way === 'job' ? undefined : { owner: process.id, untilMs: nowMs + RESERVATION_LEASE_MS };
   const amount = cost(hold.tariff, hold.counts) + (move.altered ? 1n : 0n);
   const member: Member = { kind: 'reserve', hold: move.hold, key: keyName(move.key), amount, lease };
   if (move.way !== 'bill' && !move.altered) hold.reservation = asked;
@@ -92,8 +101,8 @@ function newHold(world: World, move: Reserving, process: Process): Hold {
     tariff,
     quoted,
     order,
-    answered: false,
-    ...{ reservation: undefined, bill: undefined },
+    reservation: undefined,
+    bill: undefined,
   };
   world.holds.set(name, hold);
   return hold;
@@ -101,7 +110,7 @@ function newHold(world: World, move: Reserving, process: Process): Hold {
 
 function beginEnd(world: World, move: Move & { readonly kind: 'settle' | 'refund' }): Attempt | undefined {
   const hold = world.holds.get(move.hold);
-  if (hold === undefined || (!hold.answered && !world.scenario.impatient)) return undefined;
+  if (hold === undefined) return undefined;
   // Only the process that opened a bill has it in hand, and a dead one does nothing more.
   const process = move.way === 'bill' ? hold.process : processAt(world, move.by);
   if (process.dead || (move.way === 'bill' ? hold.bill === undefined : hold.reservation === undefined))

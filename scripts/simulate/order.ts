@@ -9,7 +9,7 @@ export interface Unit {
   readonly optional: boolean;
   /** Its transaction was rolled back: it was answered, and nothing has changed. */
   readonly undone: boolean;
-  /** Its members may have been taken in several goes: after an error a batch is tried again in halves. */
+  /** Its members may have been taken in several goes and any order: after an error a batch is tried again in halves. */
   readonly splittable: boolean;
 }
 
@@ -39,15 +39,20 @@ export function findOrder(account: Account, units: readonly Unit[], target: stri
   return undefined;
 }
 
-/** The whole unit, or, where it may be split, each number of its first members and what is left. */
+/** The whole unit, or, where it may be split, any of its members together and then what is left. */
 function waysToTake(unit: Unit): readonly (readonly [now: Unit, later: Unit | undefined])[] {
   const { action, observed } = unit;
   if (!unit.splittable || action.kind !== 'run') return [[unit, undefined]];
-  return action.members.map((_, place) => {
-    const now = { ...unit, action: { ...action, members: action.members.slice(0, place + 1) } };
-    const members = action.members.slice(place + 1);
-    const later = { ...unit, action: { ...action, members }, observed: observed.slice(place + 1) };
-    return [now, members.length === 0 ? undefined : later];
+  const subsets = 2 ** action.members.length;
+  return Array.from({ length: subsets - 1 }, (_, number) => {
+    const only = (isIn: boolean) => (__: unknown, place: number) =>
+      (((subsets - 1 - number) >> place) & 1) === Number(isIn);
+    const part = (isIn: boolean): Unit => ({
+      ...unit,
+      action: { ...action, members: action.members.filter(only(isIn)) },
+      observed: observed.filter(only(isIn)),
+    });
+    return [part(true), number === 0 ? undefined : part(false)];
   });
 }
 

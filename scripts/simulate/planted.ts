@@ -126,12 +126,13 @@ export async function catchPlanted(
 ): Promise<readonly Caught[]> {
   const caught: Caught[] = [];
   for (const bug of BUGS) {
-    const { db, drop } = await makeDatabase();
+    const database = await makeDatabase();
+    const { db } = database;
     try {
       await unguard(db, bug);
       caught.push(await hunt(db, bug, seedsMax, steps));
     } finally {
-      await drop();
+      await database.drop();
     }
   }
   return caught;

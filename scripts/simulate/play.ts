@@ -1,5 +1,6 @@
 import type { Db } from '../../src/db/index.ts';
-import { balanceOf, books, extendLeases, LEASE_MS, recordKnown } from '../../src/ledger/index.ts';
+import { balanceOf, books, extendLeases, recordKnown } from '../../src/ledger/index.ts';
+import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import { charge } from '../../src/pricing/index.ts';
 import { INVARIANTS } from './invariants.ts';
 import { apply, balanceAt, copyOf, meter } from './model.ts';
@@ -78,6 +79,7 @@ async function performMoves(world: World, { moves, fault }: Operation & { readon
   const answers = await Promise.allSettled(attempts.map((attempt) => attempt.answer));
   if (process !== undefined) process.line.cut = undefined;
   if (cut?.dies) die(world, cut.by);
+  world.pending.clear();
   await world.evidence.look(world.db);
   checkInvariants(world);
   for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
@@ -154,7 +156,6 @@ function checkDuty(world: World, answered: readonly Answered[], units: readonly 
 
 /** The id of a bill's reservation is learnt from the database. */
 function noteReservations({ evidence, holds }: World): void {
-  for (const hold of holds.values()) hold.answered = true;
   for (const row of evidence.holds.values()) {
     const hold = holds.get(row.name);
     if (hold === undefined) continue;
@@ -183,7 +184,7 @@ async function performMeter(
 async function performExtend(world: World, by: number): Promise<void> {
   const { id, parts, line } = processAt(world, by);
   await extendLeases(line, id, parts.clock.now());
-  world.owners.set(id, Math.max(world.owners.get(id) ?? 0, parts.clock.nowMs() + LEASE_MS));
+  world.owners.set(id, Math.max(world.owners.get(id) ?? 0, parts.clock.nowMs() + RESERVATION_LEASE_MS));
 }
 
 /** What it holds stays behind. Another process takes its place and knows nothing of it. */

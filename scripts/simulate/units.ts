@@ -31,16 +31,23 @@ function unitsOfBatch(batch: readonly Answered[], isAlone: boolean, circumstance
   const cut = cutOf(batch[0], circumstances);
   if (cut === 'before') return [];
   const splittable = hasRepeat(batch);
-  const byAccount = Map.groupBy(batch, ({ attempt }) => attempt.accountId ?? '');
-  return [...byAccount].map(([accountId, members]) => ({
+  // An ending of nothing is answered at once, also when its neighbours have to wait for the account.
+  const [strays, members] = [batch.filter(isStray), batch.filter((one) => !isStray(one))];
+  const byAccount = Map.groupBy(members, ({ attempt }) => attempt.accountId ?? '');
+  const together = [...byAccount].map(([accountId, members]) => ({
     accountId,
-    action: together(members),
+    action: asOne(members),
     observed: members.map(({ seen }) => observedAs(seen)),
     // A first try that met a locked account changed nothing there, and nobody was told.
     optional: cut === 'after' && !isAlone,
     undone: false,
     splittable,
   }));
+  return [...together, ...strays.flatMap((one) => unitsOfOne(one, isAlone, circumstances))];
+}
+
+function isStray({ attempt, seen }: Answered): boolean {
+  return attempt.move.kind !== 'reserve' && seen === 'unknown';
 }
 
 function unitsOfOne(one: Answered, isAlone: boolean, circumstances: Circumstances): readonly Unit[] {
@@ -74,7 +81,7 @@ function cutOf(one: Answered | undefined, { fault, cutOff }: Circumstances): 'be
   return one?.attempt.process.id === cutOff ? fault?.when : undefined;
 }
 
-function together(members: readonly Answered[]): Unit['action'] {
+function asOne(members: readonly Answered[]): Unit['action'] {
   const actions = members.map(({ attempt }) => attempt.action).filter((action) => action.kind === 'run');
   return { kind: 'run', nowMs: actions[0]?.nowMs ?? 0, members: actions.flatMap((action) => action.members) };
 }

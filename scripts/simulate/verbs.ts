@@ -24,8 +24,6 @@ export interface Hold {
   readonly tariff: Tariff;
   readonly quoted: ReturnType<typeof quote>;
   readonly order: Parameters<typeof openBill>[1];
-  /** Asked for in an earlier step, whatever the answer was. */
-  answered: boolean;
   /** Unknown while nobody has seen the id of a bill's reservation. */
   reservation: NewReservation | undefined;
   bill: Bill | undefined;

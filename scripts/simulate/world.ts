@@ -32,6 +32,8 @@ export interface World {
   readonly tariffs: Record<Sold, Tariff>;
   readonly holds: Map<string, Hold>;
   readonly known: Map<string, bigint>;
+  /** Holds that a move of the running step is about. */
+  readonly pending: Set<string>;
   readonly references: Set<string>;
   /** The model, by account id, and until when each process has said that it lives. */
   readonly accounts: Map<string, Account>;
@@ -45,7 +47,18 @@ export async function openWorld(db: Db, verbs: Verbs, scenario: Scenario): Promi
   const accountIds = Array.from({ length: scenario.accounts }, (_, account) => accountId(tag, account));
   const time = { nowMs: scenario.startMs };
   const world: World = {
-    ...{ db, verbs, scenario, tag, time, processes: [], holds: new Map(), known: new Map(), references: new Set() },
+    ...{
+      db,
+      verbs,
+      scenario,
+      tag,
+      time,
+      processes: [],
+      holds: new Map(),
+      known: new Map(),
+      pending: new Set(),
+      references: new Set(),
+    },
     evidence: new Evidence(accountIds),
     tariffs: { image: tariffOf('image', RATES.image), chat: tariffOf('chat', RATES.chat) },
     accounts: new Map(accountIds.map((id) => [id, newAccount(time.nowMs)])),

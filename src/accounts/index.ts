@@ -6,4 +6,4 @@ export { addAccount, createAccount, updateAccount } from './accounts.ts';
 export { Authenticator, type Caller } from './authenticate.ts';
 export { addKey, createKey, deleteKey, updateKey } from './keys.ts';
 export type { AccountParts } from './parts.ts';
-export { type Account, type ApiKey, findAccount, findKey, listAccounts, listKeys, type Page } from './store.ts';
+export { type Account, type ApiKey, findAccount, findKey, listAccounts, listKeys } from './store.ts';

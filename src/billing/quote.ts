@@ -16,7 +16,7 @@ export function quote(pricing: Pricing, selectors: Selectors, estimate: Units): 
   return { price, priceText, amount: chargeOrRefuse(price, estimate) };
 }
 
-export function chargeOrRefuse(price: FrozenPrice, units: Units): MicroCredits {
+function chargeOrRefuse(price: FrozenPrice, units: Units): MicroCredits {
   try {
     return charge(price, units);
   } catch (error) {

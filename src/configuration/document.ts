@@ -85,7 +85,6 @@ const documentSchema = z.strictObject({
 export type ConfigDocument = z.infer<typeof documentSchema>;
 export type ConfigUpstream = ConfigDocument['upstreams'][number];
 export type ConfigModel = ConfigDocument['models'][number];
-export type ConfigRoute = ConfigModel['routes'][number];
 
 /** Reads a document from YAML or JSON. Throws DocumentError with every problem. The caller bounds the text's size. */
 export function parseDocument(text: string, vendors: readonly VendorTerms[]): ConfigDocument {

@@ -173,7 +173,7 @@ export class Bus {
   }
 
   #hear(payload: string): void {
-    const [topic, subject = '', from = ''] = JSON.parse(payload) as [Topic | 'ask' | 'answer', string, string?];
+    const [topic, subject, from = ''] = JSON.parse(payload) as [Topic | 'ask' | 'answer', string, string?];
     if (topic === 'ask') {
       this.#listenersDone.then(() => this.#notify(['answer', subject, this.processId])).catch(() => undefined);
     } else if (topic === 'answer') {

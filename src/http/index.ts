@@ -3,4 +3,4 @@
  * The only folder that knows the web framework; nothing below it sees a request or a reply.
  */
 export type { HttpParts } from './parts.ts';
-export { createHttpServer, type HttpServer } from './server.ts';
+export { createHttpServer } from './server.ts';

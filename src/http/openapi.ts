@@ -151,7 +151,7 @@ const CODES_OF_BODY: readonly ErrorCode[] = [
   'unsupported_content_type',
   'invalid_json',
 ];
-/** A body that nobody asked for is refused as well, except on GET, where it is not even read. */
+/** A large body that nobody asked for is refused as well, except on GET, where it is not even read. */
 const CODES_OF_UNWANTED_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_content_type'];
 
 function codesOfBody(method: Contract['method'], body: Contract['body']): readonly ErrorCode[] {

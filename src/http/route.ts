@@ -46,14 +46,17 @@ export interface RouteCall<Query, Body> {
   readonly query: Query;
   readonly body: Body;
   /** A JSON body with every number as it was written, for forwarding. */
-  exact(): JsonObject;
+  readonly exact: () => JsonObject;
   /** The path's `{name}` as sent, decoded. */
-  param(name: string): string;
+  readonly param: (name: string) => string;
   /** Only on routes of access `caller`. */
   readonly caller: Caller;
   /** Only on routes of access `operator`: who is to be named in the audit. */
   readonly actor: Actor;
 }
+
+/** Generated clients send `{}` where nothing is asked for; it is read and not looked at. */
+const UNWANTED_BODY_BYTES_MAX = 64 * 1024;
 
 /** The routes of one server and the contracts they were made from. */
 export class Routes {
@@ -74,7 +77,7 @@ export class Routes {
     this.#server.route({
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
       url,
-      bodyLimit: contract.body?.bytesMax ?? 1,
+      bodyLimit: contract.body?.bytesMax ?? UNWANTED_BODY_BYTES_MAX,
       config: { tooLarge: tooLargeCode(contract) },
       onRequest: admit(this.#parts, contract),
       handler: (request, reply) => {

@@ -163,7 +163,7 @@ function rootReason(error: Error): string {
 function apiErrorOf(error: Error & { readonly code?: string }, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseUnavailable) return new ApiError('database_unavailable', { cause: error });
-  switch (error.code) {
+  switch (error.code ?? '') {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError(request.routeOptions.config.tooLarge ?? 'body_too_large', { cause: error });
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

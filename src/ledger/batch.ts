@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable, type Db } from '../db/index.ts';
-import { LEASE_MS } from './leases.ts';
+import { RESERVATION_LEASE_MS } from '../limits.ts';
 import { type Admission, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
 import { type LedgerAnswers, type NewEnding, type NewReservation, type Patience, runLedger } from './store.ts';
 
@@ -109,7 +109,7 @@ export class LedgerBatch {
       patience,
       endings: ending.map((member) => member.asked),
       reservations: reserving.map((member) => member.asked),
-      lease: { owner: processId, until: new Date(now.getTime() + LEASE_MS) },
+      lease: { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) },
     });
   }
 

@@ -5,7 +5,7 @@
  */
 export { LedgerBatch } from './batch.ts';
 export { books } from './books.ts';
-export { endAbandoned, extendLeases, LEASE_MS, lapseExpired, recordKnown } from './leases.ts';
+export { endAbandoned, extendLeases, lapseExpired, recordKnown } from './leases.ts';
 export {
   type Admission,
   balanceOf,
@@ -20,4 +20,3 @@ export {
   reserve,
   settle,
 } from './ledger.ts';
-export { findRequest, spentByKeys, type UsageGrouping, type UsageRange, type UsageRow, usageOf } from './usage.ts';

@@ -121,7 +121,10 @@ export async function selectGrants(
 const BIGINT_MAX = 9_223_372_036_854_775_807n;
 
 export async function selectGrant(queries: Queries, id: string): Promise<Grant | undefined> {
-  const [row] = await queries.rows<GrantRow>('select * from grants where id = $1', [id]);
+  const [row] = await queries.rows<GrantRow>(
+    'select id, account_id, amount, remaining, source, reference, expires_at, created_at from grants where id = $1',
+    [id],
+  );
   return row && toGrant(row);
 }
 

@@ -5,7 +5,7 @@ import { largestCharge, type TokenRate, tokenRates } from './price.ts';
 /** Every charge looks through the rungs, so their number is bounded. */
 const TOKEN_RUNGS_MAX = 16;
 
-export const PRICING_MODES = [
+const PRICING_MODES = [
   'per_image',
   'per_request',
   'per_second',

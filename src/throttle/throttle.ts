@@ -5,7 +5,7 @@ export interface Allowance {
   readonly concurrency: number | undefined;
 }
 
-export type Refusal = 'rate_limited' | 'too_many_concurrent_requests';
+type Refusal = 'rate_limited' | 'too_many_concurrent_requests';
 
 export type Taken =
   /** `release` gives the slot back and is harmless when repeated. */

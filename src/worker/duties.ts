@@ -20,7 +20,7 @@ export interface WorkerParts {
 interface Duty {
   readonly name: string;
   readonly everyMs: number;
-  run(): unknown;
+  readonly run: () => unknown;
 }
 
 /** What runs beside the requests, and how often. Every process does all of it: each duty is harmless when shared. */

@@ -39,6 +39,8 @@ export interface Recorded {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly bytes: Buffer;
+  /** The caller's, which tells connections apart. */
+  readonly port: number | undefined;
   /** Of the answer: whole, cut, or left by its reader. */
   readonly closed: Promise<void>;
 }
@@ -84,7 +86,7 @@ export class AnthropicEmulator {
     const closed = new Promise<void>((resolve) => response.on('close', resolve));
     const { method = '', url: path = '', headers } = request;
     const bytes = Buffer.concat((await Array.fromAsync(request).catch(() => [])) as Buffer[]);
-    this.requests.push({ method, path, headers, bytes, closed });
+    this.requests.push({ method, path, headers, bytes, port: request.socket.remotePort, closed });
     const fault = this.#faultOf(request, bytes);
     if (fault !== undefined) return this.#refuse(response, fault);
     const body = JSON.parse(bytes.toString('utf8')) as { model: string; stream?: boolean };
@@ -209,7 +211,7 @@ export function toolBlock(id: string, name: string, input: object): ContentBlock
 }
 
 /** A whole message as the vendor streams it: nothing but the input is counted at first, and nothing of it at last. */
-export function framesOf(message: Message): RawMessageStreamEvent[] {
+function framesOf(message: Message): (RawMessageStreamEvent | { readonly type: 'ping' })[] {
   const { stop_reason, stop_sequence, stop_details, container, usage } = message;
   const start = { ...usage, output_tokens: 1, output_tokens_details: null };
   return [
@@ -217,7 +219,7 @@ export function framesOf(message: Message): RawMessageStreamEvent[] {
       type: 'message_start',
       message: { ...message, content: [], stop_reason: null, stop_details: null, usage: start },
     },
-    { type: 'ping' } as never,
+    { type: 'ping' },
     ...message.content.flatMap(blockFrames),
     {
       type: 'message_delta',

@@ -34,7 +34,7 @@ export interface Quirks {
   readonly extras?: Json;
 }
 
-export const USAGE: Json = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
+const USAGE: Json = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 const CREATED = 1_763_000_000;
 
 export interface Speaker {
@@ -85,7 +85,7 @@ export function framesOf(answer: Answer, speaker: Speaker, options: Json): Json[
 const PADDING = { obfuscation: 'aBcD3f' };
 
 /** A frame with what stands on every frame. */
-export function frame(choices: readonly Json[], speaker: Speaker): Json {
+function frame(choices: readonly Json[], speaker: Speaker): Json {
   return { ...head('chat.completion.chunk', speaker), choices };
 }
 

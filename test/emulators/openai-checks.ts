@@ -108,7 +108,7 @@ export function refusalOf(asked: Asked, terms: Terms): Refusal | undefined {
   return refusalOfEnvelope(asked, terms) ?? refusalOfBody(asked.bytes, terms);
 }
 
-export function wrong(message: string, param: string | null = null, code: string | null = null): Refusal {
+function wrong(message: string, param: string | null = null, code: string | null = null): Refusal {
   return { status: 400, message, type: 'invalid_request_error', param, code };
 }
 

@@ -13,7 +13,7 @@ import {
 } from './openai-answers.ts';
 import { parsed, type Refusal, refusalOf, type Terms } from './openai-checks.ts';
 
-export { type Answer, COMPATIBLE, ERRORS, type Quirks } from './openai-answers.ts';
+export { COMPATIBLE, ERRORS, type Quirks } from './openai-answers.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type ApiKey, createKey, deleteKey, findAccount, listKeys, updateKey } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
-import { spentByKeys } from '../../ledger/index.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
+import { spentByKeys } from '../../reports/index.ts';
 import {
   concurrencyField,
   creditsField,

@@ -3,7 +3,7 @@ import { ofLedger } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
-import { findRequest } from '../../ledger/index.ts';
+import { findRequest } from '../../reports/index.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 

@@ -13,7 +13,7 @@ export interface Said {
   finish: string;
 }
 
-export interface ToolCall {
+interface ToolCall {
   readonly id: string;
   readonly name: string;
   arguments: string;

@@ -147,9 +147,10 @@ class EventReader {
     }
   }
 
+  /** Its usage is kept and not told: the output in it is that of the start, and a stream that is left is charged by it. */
   #messageStart({ message }: JsonObject): Piece {
-    const usage = isObject(message) ? this.#count(message.usage) : undefined;
-    return { delta: { role: 'assistant', content: '' }, finish: null, usage };
+    if (isObject(message)) this.#count(message.usage);
+    return piece({ role: 'assistant', content: '' });
   }
 
   #blockStart({ index, content_block: block }: JsonObject): Piece | undefined {

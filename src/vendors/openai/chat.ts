@@ -36,6 +36,8 @@ async function refuseDocument(reply: UpstreamReply): Promise<void> {
   const type = String(reply.headers['content-type'] ?? '');
   if (type === '' || type.includes('event-stream')) return;
   if (type.includes('json')) throwIfError(await readJson(reply));
+  // Whoever stops reading lets the connection go.
+  else for await (const _piece of reply.body) break;
   throw new UpstreamError('garbled', `a stream was asked for and ${type} came`);
 }
 

@@ -56,7 +56,7 @@ export function toUpstreamError(error: JsonValue, body?: JsonObject): UpstreamEr
 
 function errorIn(body: JsonObject | undefined): JsonValue | undefined {
   if (body === undefined) return undefined;
-  if (body.error !== undefined && body.error !== null && body.error !== false) return body.error;
+  if (body.error) return body.error;
   if (body.object === 'error') return body;
   return stringAt(objectAt(body, 'x_groq'), 'error');
 }
@@ -64,9 +64,9 @@ function errorIn(body: JsonObject | undefined): JsonValue | undefined {
 function faultOfError(error: JsonValue | undefined, body: JsonObject | undefined): Fault | undefined {
   if (!isObject(error)) return FAULT_OF_CODE.get(stringAt(body, 'code') ?? '');
   const named = stringAt(objectAt(error, 'metadata'), 'error_type') ?? stringAt(error, 'code') ?? '';
-  const fault = FAULT_OF_CODE.get(named);
-  // The type of a throttle may say the same as that of an unpaid bill, so it counts only where no code is known.
-  return fault ?? (error.type === 'insufficient_quota' ? 'account' : undefined);
+  // The type of a throttle may say the same as that of an unpaid bill, so it counts only where there is no code.
+  if (named === '' && error.type === 'insufficient_quota') return 'account';
+  return FAULT_OF_CODE.get(named);
 }
 
 /** The code of an error inside a 200 may be the status that it would have had. */

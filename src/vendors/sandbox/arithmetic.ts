@@ -13,13 +13,15 @@ const SPOKEN: readonly (readonly [RegExp, string])[] = [
 
 /** "what is 12 * 7?" → "12 * 7 = 84". Undefined unless the text asks for the value of an expression. */
 export function answerArithmetic(text: string): string | undefined {
+  if (text.length > EXPRESSION_CHARS_MAX) return undefined;
   let asked = text.replace(/^\W*(?:what(?:'s|’s| is)|how much is|calculate|compute|evaluate|solve|work out)\b:?/i, '');
   asked = asked.replace(/[\s=?.!]+$/, '');
-  if (asked.length > EXPRESSION_CHARS_MAX) return undefined;
   for (const [spoken, sign] of SPOKEN) asked = asked.replace(spoken, sign);
   const expression = asked.trim().replace(/\s+/g, ' ');
+  // A date is no subtraction.
+  if (/^\d{4}-\d\d-\d\d$/.test(expression)) return undefined;
   if (!/^[-\d(][-\d\s.+*/^()]*$/.test(expression) || !/[\d)]\s*[-+*/^]/.test(expression)) return undefined;
-  const value = valueOf(expression);
+  const value = evaluate(expression);
   if (value === undefined) return undefined;
   if (!Number.isFinite(value)) return `${expression} has no finite value.`;
   return `${expression} = ${written(value)}`;
@@ -30,7 +32,7 @@ function written(value: number): string {
 }
 
 /** The usual precedence; `^` binds to the right. Undefined if it is no expression. */
-function valueOf(expression: string): number | undefined {
+function evaluate(expression: string): number | undefined {
   const signs = expression.match(/\d+(?:\.\d+)?|\.\d+|\S/g) ?? [];
   let at = 0;
 

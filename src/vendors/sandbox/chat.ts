@@ -5,7 +5,7 @@ import { type ChatRequest, parseWith } from '../../requests/index.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { delivered, type FailureCounts, type Faults, faultsOf, suffer } from './faults.ts';
 import { ofData, ofUrl } from './media.ts';
-import { type Call, checkPrompt, inputTokensOf, type Prompt, type Reply, repliesTo, usageOf } from './reply.ts';
+import { type Call, checkPrompt, inputTokensOf, type Prompt, type Reply, repliesTo, seedOf, usageOf } from './reply.ts';
 import type { Turn } from './text.ts';
 
 /** Chat completions from the built-in generator. */
@@ -13,28 +13,29 @@ export function chatWork(failures: FailureCounts): ChatWork {
   return {
     async complete(request, upstream) {
       const { prompt, faults } = read(request);
-      await suffer(faults, upstream, failures, { bytes: JSON.stringify(request.body), isStream: false });
-      const replies = repliesTo(prompt, request.n);
+      await suffer(faults, upstream, failures, { bytes: () => JSON.stringify(request.body), isStream: false });
+      const seed = seedOf(prompt);
+      const replies = repliesTo(prompt, seed, request.n);
       const outputTokens = replies.reduce((sum, reply) => sum + reply.outputTokens, 0);
-      const body = {
-        id: '',
-        object: 'chat.completion',
-        created: 0,
-        model: upstream.model,
-        choices: replies.map(choice),
-      };
+      const body = { ...head(seed, upstream.model, 'chat.completion'), choices: replies.map(choice) };
       return { body, usage: usageOf(inputTokensOf(prompt), outputTokens) };
     },
     async stream(request, upstream) {
       const { prompt, faults } = read(request);
-      const cut = await suffer(faults, upstream, failures, { bytes: JSON.stringify(request.body), isStream: true });
-      return delivered(
-        chunks(repliesTo(prompt, request.n), inputTokensOf(prompt), upstream.model),
-        cut,
-        upstream.signal,
-      );
+      const cut = await suffer(faults, upstream, failures, {
+        bytes: () => JSON.stringify(request.body),
+        isStream: true,
+      });
+      const seed = seedOf(prompt);
+      const start = head(seed, upstream.model, 'chat.completion.chunk');
+      const chunks = chunksOf(repliesTo(prompt, seed, request.n), inputTokensOf(prompt), start);
+      return delivered(chunks, cut, upstream.signal);
     },
   };
+}
+
+function head(seed: string, model: string, object: string): JsonObject {
+  return { id: `chatcmpl-${seed.slice(0, 24)}`, object, created: 0, model };
 }
 
 function choice({ tokens, calls, finish }: Reply, index: number): JsonObject {
@@ -50,16 +51,10 @@ function callView(call: Call): JsonObject {
 }
 
 /** Several replies come turn by turn, a word of each. */
-function* chunks(replies: readonly Reply[], inputTokens: number, model: string): Iterable<ChatChunk> {
+function* chunksOf(replies: readonly Reply[], inputTokens: number, start: JsonObject): Iterable<ChatChunk> {
   let outputTokens = 0;
   const chunk = (index: number, delta: JsonObject, finish: string | null): ChatChunk => ({
-    body: {
-      id: '',
-      object: 'chat.completion.chunk',
-      created: 0,
-      model,
-      choices: [{ index, delta, logprobs: null, finish_reason: finish }],
-    },
+    body: { ...start, choices: [{ index, delta, logprobs: null, finish_reason: finish }] },
     usage: usageOf(inputTokens, outputTokens),
   });
   for (const [index, { calls }] of replies.entries()) {
@@ -116,6 +111,7 @@ type Message = z.output<typeof message>;
 
 const jsonObject = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  { error: 'Invalid input: expected object' },
 );
 const stopText = z.string().min(1);
 

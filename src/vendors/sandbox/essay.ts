@@ -1,46 +1,61 @@
-import type { Random } from './text.ts';
+import type { Answer, Random } from './text.ts';
 
 const SENTENCES_UNSTATED = 4;
 const SENTENCES_MAX = 200;
+const PARAGRAPHS_MAX = 50;
 const WORDS_MAX = 3_000;
 const TOPIC_WORDS_MAX = 8;
+const TOPIC_CHARS_MAX = 120;
+
+/** How long an answer shall be. */
+export const LENGTH = /\b(\d{1,6}|two|three|four|five|ten)[- ](word|sentence|line|paragraph)s?\b/i;
 
 /** A few made-up sentences about what was asked, as long as was asked ("in 100 words", "two paragraphs"). */
-export function essay(text: string, random: Random): string {
+export function essay(text: string): Answer {
   const topic = topicOf(text);
-  const [, amount, unit] =
-    /\b(\d{1,6}|two|three|four|five|ten)[- ](word|sentence|line|paragraph)s?\b/i.exec(text) ?? [];
-  if (amount === undefined || unit === undefined) return sentences(topic, SENTENCES_UNSTATED, random).join(' ');
+  const [, amount = '', unit = ''] = LENGTH.exec(text) ?? [];
   const count = Math.max(1, SMALL_NUMBERS[amount.toLowerCase()] ?? Number(amount));
+  const sentencesMost = Math.min(count, SENTENCES_MAX);
   switch (unit.toLowerCase()) {
     case 'word':
-      return inWords(topic, Math.min(count, WORDS_MAX), random);
+      return (random) => inWords(topic, Math.min(count, WORDS_MAX), random);
     case 'line':
-      return sentences(topic, Math.min(count, SENTENCES_MAX), random).join('\n');
+      return (random) => sentences(topic, sentencesMost, random).join('\n');
+    case 'sentence':
+      return (random) => sentences(topic, sentencesMost, random).join(' ');
     case 'paragraph':
-      return Array.from({ length: Math.min(count, SENTENCES_MAX / SENTENCES_UNSTATED) }, () =>
-        sentences(topic, SENTENCES_UNSTATED, random).join(' '),
-      ).join('\n\n');
+      return (random) => paragraphs(topic, Math.min(count, PARAGRAPHS_MAX), random);
     default:
-      return sentences(topic, Math.min(count, SENTENCES_MAX), random).join(' ');
+      return (random) => sentences(topic, SENTENCES_UNSTATED, random).join(' ');
   }
+}
+
+function paragraphs(topic: string, count: number, random: Random): string {
+  return Array.from({ length: count }, () => sentences(topic, SENTENCES_UNSTATED, random).join(' ')).join('\n\n');
 }
 
 const SMALL_NUMBERS: Readonly<Record<string, number>> = { two: 2, three: 3, four: 4, five: 5, ten: 10 };
 
-const ASKING =
-  /^(?:(?:what|who|where|when|why|how|which|is|are|was|were|do|does|did|can|could|should|will|would|i|you|we|me|to|tell|explain|describe|discuss|write|give|compose|summari[sz]e|translate|think|know|please|some|something|the|a|an)(?:['’]s|['’]re)?\b\s*)+/i;
+const ABOUT = /\b(?:about|regarding|on the topic of)\s+([\s\S]+)$/i;
+const NOUN_BEHIND =
+  /^(?:what(?:['’]s| is| are| was| were)|who(?:['’]s| is| was| were)|explain|describe|define|discuss|summari[sz]e|tell me)\s+/i;
+const PLAIN_WORDS_MAX = 3;
 
-/** What a request is about, in its own words. */
+/** What a request is about, as a noun that a sentence can hold. */
 export function topicOf(text: string): string {
-  const [, about] = /\b(?:about|regarding|on the topic of)\s+([\s\S]+)$/i.exec(text) ?? [];
-  const rest = (about ?? text)
+  const [, about] = ABOUT.exec(text) ?? [];
+  const isNoun = about !== undefined || NOUN_BEHIND.test(text);
+  const [sentence = ''] = (about ?? text.replace(NOUN_BEHIND, ''))
     .trim()
-    .replace(/^(?:the|a|an)\s+/i, '')
-    .replace(about === undefined ? ASKING : '', '');
-  const [sentence = ''] = rest.split(/[.?!\n;]|,? (?:in|using|with) (?:\d|two|three|four|five|ten)/);
-  const words = sentence.trim().split(/\s+/).slice(0, TOPIC_WORDS_MAX).join(' ').slice(0, 120);
-  return words.replace(/[,:"“”]+/g, '').trim() || 'that question';
+    .split(/[.?!\n;:]|,? (?:in|using) (?:\d|two|three|four|five|ten)/);
+  const words = sentence
+    .replace(/[,"“”]+/g, '')
+    .trim()
+    .split(/\s+/);
+  const topic = words.slice(0, TOPIC_WORDS_MAX).join(' ').slice(0, TOPIC_CHARS_MAX);
+  if (topic === '') return 'that question';
+  if (isNoun || words.length <= PLAIN_WORDS_MAX) return topic;
+  return `the ${text.includes('?') ? 'question' : 'request'} “${topic}”`;
 }
 
 const OPENINGS = [
@@ -61,9 +76,9 @@ const MIDDLES = [
 
 const CLOSINGS = [
   'That is why {topic} will still be talked about tomorrow.',
-  'In the end, {topic} asks for {noun} and rewards it.',
+  'In the end, every study of {topic} asks for {noun} and rewards it.',
   'So much for {topic}; ask on, and I will say more.',
-  'All in all, {topic} is best met with {quality} eyes.',
+  'All in all, it is best to meet {topic} with {quality} eyes.',
 ] as const;
 
 const NOUNS = ['patience', 'timing', 'structure', 'curiosity', 'balance', 'detail', 'practice', 'context'] as const;

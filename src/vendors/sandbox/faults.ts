@@ -66,14 +66,14 @@ export async function suffer(
   faults: Faults | undefined,
   upstream: Upstream,
   failures: FailureCounts,
-  request: { readonly bytes: string | Buffer; readonly isStream: boolean },
+  request: { readonly bytes: () => string | Buffer; readonly isStream: boolean },
 ): Promise<Cut | undefined> {
   upstream.signal.throwIfAborted();
   if (faults === undefined) return undefined;
   await pass(faults.delayMs, upstream);
   const { fault, times, afterFrames } = faults;
   if (fault === undefined && afterFrames === undefined) return undefined;
-  if (times !== undefined && !failures.isDue(keyOf(upstream, request.bytes), times)) return undefined;
+  if (times !== undefined && !failures.isDue(keyOf(upstream, request.bytes()), times)) return undefined;
   const error = fault && new UpstreamError(fault, `the request asked for the fault "${fault}"`);
   if (afterFrames !== undefined && request.isStream) return { afterFrames, error };
   throw error ?? new UpstreamError('server', 'the request asked for no answer');

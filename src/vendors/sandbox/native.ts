@@ -21,19 +21,19 @@ export function nativeWork(failures: FailureCounts): NativeWork {
       if (request.action === 'countTokens') {
         return { contentType, body: Buffer.from(JSON.stringify(countView(inputTokens))), usage: undefined };
       }
-      const replies = repliesTo(prompt, count);
-      const usage = usageOf(
-        inputTokens,
-        replies.reduce((sum, reply) => sum + reply.outputTokens, 0),
-      );
+      const seed = seedOf(prompt);
+      const replies = repliesTo(prompt, seed, count);
+      const outputTokens = replies.reduce((sum, reply) => sum + reply.outputTokens, 0);
+      const usage = usageOf(inputTokens, outputTokens);
       const candidates = replies.map((reply, index) => candidate(reply.tokens.join(''), reply, index, true));
-      const body = JSON.stringify({ candidates, ...tail(usage, prompt, upstream) });
+      const body = JSON.stringify({ candidates, usageMetadata: usageView(usage), ...end(seed, upstream) });
       return { contentType, body: Buffer.from(body), usage };
     },
     async stream(request, upstream) {
       const { prompt, count, cut } = await begin(request, upstream, failures, true);
-      const frames = delivered(framesOf(prompt, repliesTo(prompt, count), upstream), cut, upstream.signal);
-      return { contentType: 'text/event-stream', frames };
+      const seed = seedOf(prompt);
+      const frames = framesOf(repliesTo(prompt, seed, count), inputTokensOf(prompt), end(seed, upstream));
+      return { contentType: 'text/event-stream', frames: delivered(frames, cut, upstream.signal) };
     },
   };
 }
@@ -42,15 +42,21 @@ async function begin({ body, action }: NativeRequest, upstream: Upstream, failur
   const json = jsonOf(body);
   const faults = faultsOf(json);
   const { prompt, count } = read(action === 'countTokens' ? counted(json) : json);
-  const cut = await suffer(faults, upstream, failures, { bytes: body, isStream });
+  const cut = await suffer(faults, upstream, failures, { bytes: () => body, isStream });
   return { prompt, count, cut };
 }
 
 function jsonOf(body: Buffer): JsonObject {
+  const value = parsed(body.toString('utf8'));
+  if (!isObject(value)) throw new ApiError('bad_request_body');
+  return value;
+}
+
+function parsed(text: string): unknown {
   try {
-    return parseWith(jsonObject, parseJson(body.toString('utf8')).value);
+    return parseJson(text).value;
   } catch (error) {
-    if (error instanceof JsonError) throw new ApiError('invalid_json', { message: error.message, cause: error });
+    if (error instanceof JsonError) throw new ApiError('bad_request_body', { message: error.message, cause: error });
     throw error;
   }
 }
@@ -65,8 +71,7 @@ function countView(totalTokens: number): JsonObject {
 }
 
 /** A word of each candidate in turn; usage is a running total, and the last frame of each has its end. */
-function* framesOf(prompt: Prompt, replies: readonly Reply[], upstream: Upstream): Iterable<NativeFrame> {
-  const inputTokens = inputTokensOf(prompt);
+function* framesOf(replies: readonly Reply[], inputTokens: number, rest: JsonObject): Iterable<NativeFrame> {
   const longest = Math.max(1, ...replies.map((reply) => reply.tokens.length));
   let outputTokens = 0;
   for (let at = 0; at < longest; at++) {
@@ -76,7 +81,7 @@ function* framesOf(prompt: Prompt, replies: readonly Reply[], upstream: Upstream
       outputTokens += reply.tokens.length === 0 ? reply.outputTokens : 1;
       const usage = usageOf(inputTokens, outputTokens);
       const candidates = [candidate(reply.tokens[at] ?? '', reply, index, isLast)];
-      const data = JSON.stringify({ candidates, ...tail(usage, prompt, upstream) });
+      const data = JSON.stringify({ candidates, usageMetadata: usageView(usage), ...rest });
       yield { bytes: Buffer.from(`data: ${data}\r\n\r\n`), data, usage };
     }
   }
@@ -91,31 +96,31 @@ function candidate(text: string, { calls, finish }: Reply, index: number, isLast
   return isLast ? { content, finishReason: FINISH[finish], index } : { content, index };
 }
 
-function tail({ inputTokens, outputTokens }: TokenUsage, prompt: Prompt, upstream: Upstream): JsonObject {
-  const usageMetadata = {
+function usageView({ inputTokens, outputTokens }: TokenUsage): JsonObject {
+  return {
     promptTokenCount: inputTokens,
     candidatesTokenCount: outputTokens,
     totalTokenCount: inputTokens + outputTokens,
     promptTokensDetails: [{ modality: 'TEXT', tokenCount: inputTokens }],
   };
-  return { usageMetadata, modelVersion: upstream.model, responseId: seedOf(prompt).slice(0, 22) };
 }
 
-const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  { error: 'invalid_json' },
-);
+function end(seed: string, upstream: Upstream): JsonObject {
+  return { modelVersion: upstream.model, responseId: seed.slice(0, 22) };
+}
+
+const jsonObject = z.custom<JsonObject>(isObject, { error: 'Invalid input: expected object' });
 
 /** The format takes the names of its fields in both spellings. Names inside a caller's own data are left alone. */
 function camel<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.preprocess((value) => (isObject(value) ? inCamelCase(value) : value), z.looseObject(shape));
 }
 
-function isObject(value: unknown): value is object {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function inCamelCase(value: object): object {
+function inCamelCase(value: JsonObject): JsonObject {
   const rename = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(value).map(([name, held]) => [rename(name), held]));
 }

@@ -4,10 +4,10 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import { estimatePromptTokens, estimateTokens } from '../../requests/index.ts';
 import type { TokenUsage } from '../vendor.ts';
 import { fitting } from './schema.ts';
-import { answerTo, lastWords, type Random, type Turn } from './text.ts';
+import { type Answer, answerTo, lastWords, type Random, type Turn } from './text.ts';
 import { tokensOf } from './tokens.ts';
 
-export interface Tool {
+interface Tool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonObject;
@@ -44,11 +44,17 @@ export interface Call {
 
 const OUTPUT_TOKENS_MAX = 4_096;
 const CALLS_MAX = 4;
+const DESCRIPTION_CHARS_MAX = 2_000;
+const SCHEMA_CHARS_MAX = 32_768;
 const TOKENS_PER_TURN = 4;
 const TOKENS_PER_MEDIUM = 258;
 
-/** Throws ApiError if the prompt contradicts itself. */
-export function checkPrompt({ tools, toolUse, toolNames }: Prompt): void {
+/** Throws ApiError if the prompt contradicts itself, or has more to it than is worth reading. */
+export function checkPrompt({ tools, toolUse, toolNames, json }: Prompt): void {
+  const schemas = [json ?? {}, ...tools.map((tool) => tool.schema)];
+  if (schemas.some((schema) => JSON.stringify(schema).length > SCHEMA_CHARS_MAX)) {
+    throw new ApiError('invalid_parameter', { message: `A schema is longer than ${SCHEMA_CHARS_MAX} characters.` });
+  }
   if (toolUse === 'required' && tools.length === 0) {
     throw new ApiError('invalid_parameter', { message: 'A tool call is required, but "tools" is empty.' });
   }
@@ -58,12 +64,16 @@ export function checkPrompt({ tools, toolUse, toolNames }: Prompt): void {
 }
 
 /** Several replies to one prompt, each its own; the same prompt and seed give the same ones again. */
-export function repliesTo(prompt: Prompt, count: number): readonly Reply[] {
-  const seed = seedOf(prompt);
-  return Array.from({ length: count }, (_, index) => replyTo(prompt, `${seed}/${index}`));
+export function repliesTo(prompt: Prompt, seed: string, count: number): readonly Reply[] {
+  const tools = toolsFor(prompt);
+  const answer = answerTo(prompt.turns);
+  return Array.from({ length: count }, (_, index) => {
+    const own = `${seed}/${index}`;
+    return tools.length > 0 ? replyWithCalls(prompt, tools, own) : replyInWords(prompt, answer, own);
+  });
 }
 
-/** Stays the same while prompt and seed do; for ids in answers. */
+/** What decides the replies, as hexadecimal digits: the seed that was given, else the conversation. */
 export function seedOf({ seed, turns }: Prompt): string {
   return digest(seed ?? JSON.stringify(turns));
 }
@@ -81,20 +91,19 @@ export function usageOf(inputTokens: number, outputTokens: number): TokenUsage {
   return { inputTokens, cachedTokens: 0, outputTokens, reasoningTokens: 0 };
 }
 
-function replyTo(prompt: Prompt, seed: string): Reply {
+function replyInWords(prompt: Prompt, answer: Answer, seed: string): Reply {
   const random = seriesOf(seed);
-  const limit = Math.min(prompt.outputTokensMax ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX);
-  const tools = toolsFor(prompt);
-  if (tools.length > 0) return replyWithCalls(prompt, tools, seed, limit);
-  const answer = answerTo(prompt.turns, random);
-  const text = beforeStop(
-    prompt.json === undefined ? answer : jsonFor(prompt, prompt.json, answer, random),
-    prompt.stop,
-  );
-  const tokens = tokensOf(text);
+  const said = answer(random);
+  const whole = prompt.json === undefined ? said : jsonFor(prompt, prompt.json, said, random);
+  const tokens = tokensOf(beforeStop(whole, prompt.stop));
+  const limit = limitOf(prompt);
   const isCut = tokens.length > limit;
   const kept = isCut ? tokens.slice(0, limit) : tokens;
   return { tokens: kept, calls: [], finish: isCut ? 'length' : 'stop', outputTokens: kept.length };
+}
+
+function limitOf({ outputTokensMax }: Prompt): number {
+  return Math.min(outputTokensMax ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX);
 }
 
 function jsonFor({ turns }: Prompt, schema: JsonObject, answer: string, random: Random): string {
@@ -109,14 +118,15 @@ function beforeStop(text: string, stops: readonly string[]): string {
 }
 
 /** A call is given whole or not at all: half of its arguments would be no JSON. */
-function replyWithCalls({ turns }: Prompt, tools: readonly Tool[], seed: string, limit: number): Reply {
+function replyWithCalls(prompt: Prompt, tools: readonly Tool[], seed: string): Reply {
+  const { turns } = prompt;
   const asked = lastWords(turns);
   const calls = tools.map(({ name, schema }, at) => {
     const made = fitting({ type: 'object', ...schema }, { asked, answer: asked, random: seriesOf(`${seed}/${name}`) });
     return { id: `call_${digest(`${seed}/${turns.length}/${at}`).slice(0, 24)}`, name, arguments: made };
   });
   const outputTokens = tokensOf(JSON.stringify(calls.map((call) => [call.name, call.arguments]))).length;
-  if (outputTokens > limit) return { tokens: [], calls: [], finish: 'length', outputTokens: 0 };
+  if (outputTokens > limitOf(prompt)) return { tokens: [], calls: [], finish: 'length', outputTokens: 0 };
   return { tokens: [], calls, finish: 'calls', outputTokens };
 }
 
@@ -141,8 +151,11 @@ const EMPTY_WORDS = new Set(
 
 /** One word of the name is enough; of the description it takes two. */
 function likeness({ name, description }: Tool, words: ReadonlySet<string>): number {
-  const named = wordsOf(name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')).filter((word) => words.has(word)).length;
-  const described = new Set(wordsOf(description).filter((word) => words.has(word))).size;
+  const named = wordsOf(name.slice(0, DESCRIPTION_CHARS_MAX).replace(/(?<=[a-z])(?=[A-Z])/g, ' ')).filter((word) =>
+    words.has(word),
+  ).length;
+  const described = new Set(wordsOf(description.slice(0, DESCRIPTION_CHARS_MAX)).filter((word) => words.has(word)))
+    .size;
   return named > 0 ? 10 * named + described : described >= 2 ? described : 0;
 }
 

@@ -9,7 +9,7 @@ export interface Material {
   readonly random: Random;
 }
 
-const VALUES_MAX = 2_000;
+const VALUES_MAX = 500;
 const ITEMS_MAX = 50;
 const ITEMS_UNSTATED = 2;
 const DEPTH_MAX = 12;
@@ -71,11 +71,11 @@ function resolved(given: JsonValue | undefined, root: JsonObject): JsonObject {
     const { $ref, anyOf, oneOf, allOf, ...rest } = schema;
     const options = isList(anyOf) ? anyOf : oneOf;
     if (typeof $ref === 'string') schema = { ...at(root, $ref), ...rest };
-    else if (isList(allOf)) schema = { ...merged(allOf, root, hops), ...rest };
+    else if (isList(allOf)) schema = merged([...allOf, rest], root);
     else if (isList(options)) schema = { ...rest, ...firstOf(options) };
-    else return schema;
+    else break;
   }
-  return {};
+  return schema;
 }
 
 function at(root: JsonObject, reference: string): JsonObject {
@@ -87,14 +87,12 @@ function at(root: JsonObject, reference: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function merged(parts: readonly JsonValue[], root: JsonObject, hops: number): JsonObject {
-  // One that names itself would otherwise be followed for ever.
-  if (hops > 1) return {};
-  const schemas = parts
-    .slice(0, ITEMS_MAX)
-    .map((part) => (isObject(part) && typeof part.$ref === 'string' ? at(root, part.$ref) : part));
-  const properties = Object.assign({}, ...schemas.map((part) => (isObject(part) ? part.properties : undefined)));
-  return { ...Object.assign({}, ...schemas), properties };
+function merged(parts: readonly JsonValue[], root: JsonObject): JsonObject {
+  const schemas = parts.map((part) => (isObject(part) && typeof part.$ref === 'string' ? at(root, part.$ref) : part));
+  const objects = schemas.filter(isObject);
+  const properties = Object.assign({}, ...objects.map((part) => part.properties));
+  const required = objects.flatMap((part) => (isList(part.required) ? part.required : []));
+  return { ...Object.assign({}, ...objects), properties, required };
 }
 
 function firstOf(options: readonly JsonValue[]): JsonObject {
@@ -142,7 +140,7 @@ function numberFor(schema: JsonObject, { numbers, random }: Filling, isInteger: 
   const value = numbers.shift() ?? (least ?? Math.min(0, most ?? 0)) + Math.floor(random() * 10);
   const bounded = Math.max(Math.min(value, most ?? value), least ?? Number.NEGATIVE_INFINITY);
   if (step <= 0) return bounded;
-  const rounded = Math.round(bounded / step) * step;
+  const rounded = Number((Math.round(bounded / step) * step).toPrecision(12));
   return most !== undefined && rounded > most
     ? rounded - step
     : least !== undefined && rounded < least

@@ -1,5 +1,5 @@
 import { answerArithmetic } from './arithmetic.ts';
-import { essay } from './essay.ts';
+import { essay, LENGTH } from './essay.ts';
 
 /** One message of a conversation, as far as the generator reads it. */
 export interface Turn {
@@ -17,7 +17,9 @@ export type Random = () => number;
 // Enough for everything that is read as a request; the rest of a long text is only material.
 const ASKED_CHARS_MAX = 4_000;
 const REPEATS_MAX = 1_000;
-const ANSWER_CHARS_MAX = 16_000;
+const ANSWER_CHARS_MAX = 24_000;
+const RESULTS_MAX = 20;
+const REMEMBERED_TURNS_MAX = 100;
 
 interface Asked {
   readonly text: string;
@@ -26,14 +28,24 @@ interface Asked {
   /** What it is to be done with, where quotes or a colon tell it. */
   readonly object: string | undefined;
   readonly turns: readonly Turn[];
-  readonly random: Random;
 }
 
-/** Answers the last thing said. Deterministic: the same turns and the same random series give the same text. */
-export function answerTo(turns: readonly Turn[], random: Random): string {
-  const results = turns.slice(turns.findLastIndex((turn) => turn.role !== 'tool') + 1);
-  const answer = results.length > 0 ? results.map(resultInWords).join(' ') : answerUser(turns, random);
-  return inToneOf(turns, answer).slice(0, ANSWER_CHARS_MAX);
+/** An answer that is understood; what is left open in it the series decides. */
+export type Answer = (random: Random) => string;
+
+/** Understands the last thing said, once for however many answers. The same turns and series give the same text. */
+export function answerTo(turns: readonly Turn[]): Answer {
+  const results = turns.slice(turns.findLastIndex((turn) => turn.role !== 'tool') + 1).slice(-RESULTS_MAX);
+  const answer = results.length > 0 ? always(results.map(resultInWords).join(' ')) : answerUser(turns);
+  const isLoud = wantsCapitals(turns);
+  return (random) => {
+    const text = answer(random).slice(0, ANSWER_CHARS_MAX);
+    return isLoud ? text.toUpperCase() : text;
+  };
+}
+
+function always(text: string): Answer {
+  return () => text;
 }
 
 /** What the last user said. */
@@ -41,17 +53,18 @@ export function lastWords(turns: readonly Turn[]): string {
   return (turns.findLast((turn) => turn.role === 'user')?.text ?? '').slice(0, ASKED_CHARS_MAX).trim();
 }
 
-function answerUser(turns: readonly Turn[], random: Random): string {
+function answerUser(turns: readonly Turn[]): Answer {
   const media = turns.findLast((turn) => turn.role === 'user')?.media ?? [];
-  const seen = media.length === 0 ? '' : `I was given ${media.join(' and ')}.`;
+  const seen = media.length === 0 ? '' : `I was given ${media.join(' and ')}. `;
   const text = lastWords(turns);
-  if (text === '') return seen === '' ? 'I am listening. Ask me something.' : seen;
-  const asked = { ...partsOf(text), turns, random };
+  if (text === '') return always(seen === '' ? 'I am listening. Ask me something.' : seen.trimEnd());
+  const asked = { ...partsOf(text), turns };
   for (const skill of SKILLS) {
     const answer = skill(asked);
-    if (answer !== undefined) return seen === '' ? answer : `${seen} ${answer}`;
+    if (answer !== undefined) return always(seen + answer);
   }
-  return `${seen} ${essay(text, random)}`.trim();
+  const open = list(asked) ?? essay(text);
+  return (random) => seen + open(random);
 }
 
 const POLITE = /^(?:(?:please|kindly|now|ok|okay|hey|can you|could you|would you|will you|i want you to)[\s,]+)+/i;
@@ -77,17 +90,23 @@ const SKILLS: readonly Skill[] = [
   greet,
   introduce,
   rememberName,
-  list,
 ];
 
 const LETTER_CHANGES: readonly (readonly [RegExp, (text: string) => string])[] = [
   [/\b(?:upper[- ]?case|all caps|capital letters|capitals|capitali[sz]e)\b/i, (text) => text.toUpperCase()],
   [/\b(?:lower[- ]?case|small letters)\b/i, (text) => text.toLowerCase()],
-  [/\b(?:reverse|backwards?)\b/i, (text) => [...text].reverse().join('')],
+  [/\b(?:reverse|backwards?)\b/i, (text) => charactersOf(text).reverse().join('')],
 ];
 
+const segmenter = new Intl.Segmenter();
+
+/** As a reader counts them: a letter with its accents is one, and so is a flag. */
+function charactersOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
 const DO_WITH = /^(?:convert|turn|change|write|put|make|say|spell|print|transform|repeat|reverse|give me)\b\s*/i;
-const NAMED_TEXT = /^(?:(?:the|this|these|following|words?|text|phrase|sentence|string|back)\b\s*)+/i;
+const NAMED_TEXT = /^(?:(?:the|this|these)\s+)?(?:following\s+)?(?:words?|text|phrase|sentence|string)\b\s*/i;
 
 function changeLetters({ order, object }: Asked): string | undefined {
   const [pattern, change] = LETTER_CHANGES.find(([asked]) => asked.test(order)) ?? [];
@@ -103,8 +122,9 @@ function changeLetters({ order, object }: Asked): string | undefined {
 function countWords({ text, order, object }: Asked): string | undefined {
   const [, unit] = /\b(?:count|how many)\b.*?\b(word|letter|character)s?\b/i.exec(order) ?? [];
   if (unit === undefined) return undefined;
-  const named = object ?? /\b(?:in|of)\s+(?!this|my|the message|the text)(.+?)[.?!]*$/i.exec(order)?.[1];
-  const counted = named?.replace(NAMED_TEXT, '') ?? text;
+  const [, rest] = /\b(?:in|of)\s+(?!this|my|the message|the text)([\s\S]+)$/i.exec(order) ?? [];
+  const named = rest?.replace(NAMED_TEXT, '').replace(/[\s.?!]+$/, '');
+  const counted = object ?? named ?? text;
   const count = countOf(unit.toLowerCase(), counted);
   const shown = counted.length > 80 ? 'that text' : `“${counted}”`;
   return `There ${count === 1 ? 'is' : 'are'} ${count} ${unit.toLowerCase()}${count === 1 ? '' : 's'} in ${shown}.`;
@@ -112,7 +132,7 @@ function countWords({ text, order, object }: Asked): string | undefined {
 
 function countOf(unit: string, text: string): number {
   if (unit === 'word') return text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-  return unit === 'letter' ? (text.match(/\p{L}/gu)?.length ?? 0) : [...text].length;
+  return unit === 'letter' ? (text.match(/\p{L}/gu)?.length ?? 0) : charactersOf(text).length;
 }
 
 const REPEAT =
@@ -154,7 +174,10 @@ function rememberName({ text, turns }: Asked): string | undefined {
 }
 
 function nameIn(turns: readonly Turn[]): string | undefined {
-  const told = turns.filter((turn) => turn.role === 'user').map((turn) => turn.text.slice(0, ASKED_CHARS_MAX));
+  const told = turns
+    .slice(-REMEMBERED_TURNS_MAX)
+    .filter((turn) => turn.role === 'user')
+    .map((turn) => turn.text.slice(0, ASKED_CHARS_MAX));
   return told
     .map((text) => /\bmy name is (\p{L}[\p{L}'-]{0,40})/iu.exec(text)?.[1])
     .findLast((name) => name !== undefined);
@@ -170,13 +193,13 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 const ADJECTIVES = ['quiet', 'bright', 'early', 'patient', 'open', 'northern', 'simple', 'second', 'warm', 'careful'];
 
 const LIST =
-  /^(?:list|enumerate|name)\b|\b(?:a|the) list of\b|^(?:give|suggest|show|tell)\b.*\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b/i;
+  /^(?:list|enumerate|name)\b|\b(?:a|the) list of\b|^(?:give|suggest|show)\b.*\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b/i;
 const LIST_ITEMS_MAX = 100;
 
 /** Real members of a kind that it knows; invented ones of every other. */
-function list({ text, random }: Asked): string | undefined {
-  if (!LIST.test(text)) return undefined;
-  const rest = text.replace(/^(?:list|enumerate|name|give me|suggest|show me|tell me)\b|\b(?:a|the) list of\b/gi, ' ');
+function list({ text }: Asked): Answer | undefined {
+  if (!LIST.test(text) || LENGTH.test(text)) return undefined;
+  const rest = text.replace(/^(?:list|enumerate|name|give me|suggest|show me)\b|\b(?:a|the) list of\b/gi, ' ');
   const [, amount] = /\b(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten)\b/i.exec(rest) ?? [];
   const count = Math.min(amount === undefined ? 5 : numberOf(amount), LIST_ITEMS_MAX);
   const subject = rest
@@ -188,11 +211,14 @@ function list({ text, random }: Asked): string | undefined {
     .join(' ');
   const kind = subject.toLowerCase().replace('colors', 'colours').replace('cities', 'citys').replace(/s$/, '');
   const known = KINDS[kind] ?? [];
-  const start = Math.floor(random() * 10);
-  return Array.from({ length: count }, (_, at) => {
-    const invented = `The ${ADJECTIVES[(start + at) % 10]} one${subject === '' ? '' : ` of the ${subject}`}`;
-    return `${at + 1}. ${known[(start + at) % known.length] ?? invented}`;
-  }).join('\n');
+  const item = (at: number) => {
+    const invented = `The ${ADJECTIVES[at % ADJECTIVES.length]} one${subject === '' ? '' : ` of the ${subject}`}`;
+    return known[at % known.length] ?? invented;
+  };
+  return (random) => {
+    const start = Math.floor(random() * ADJECTIVES.length);
+    return Array.from({ length: count }, (_, at) => `${at + 1}. ${item(start + at)}`).join('\n');
+  };
 }
 
 const NUMBER_WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
@@ -204,6 +230,7 @@ function numberOf(written: string): number {
 
 function resultInWords({ tool, text }: Turn): string {
   const source = tool === '' ? 'The tool' : tool;
+  if (text.length > ANSWER_CHARS_MAX) return `${source} says: ${text.slice(0, ANSWER_CHARS_MAX)}`;
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return `${source} says: ${String(value)}.`;
@@ -219,10 +246,7 @@ function factInWords(fact: unknown): string {
 }
 
 /** The one instruction about tone that it understands. */
-function inToneOf(turns: readonly Turn[], answer: string): string {
+function wantsCapitals(turns: readonly Turn[]): boolean {
   const system = turns.find((turn) => turn.role === 'system')?.text.slice(0, ASKED_CHARS_MAX) ?? '';
-  const isLoud = /\b(?:answer|reply|respond|write|speak)\b[^.]*\b(?:upper[- ]?case|capital letters|all caps)\b/i.test(
-    system,
-  );
-  return isLoud ? answer.toUpperCase() : answer;
+  return /\b(?:answer|reply|respond|write|speak)\b[^.]*\b(?:upper[- ]?case|capital letters|all caps)\b/i.test(system);
 }
