@@ -21,6 +21,8 @@ export const UPSTREAM_CONNECTIONS_MAX = 256;
 export const UPSTREAM_RESPONSE_BYTES_MAX = 32 * MIB;
 export const UPSTREAM_FRAME_BYTES_MAX = 16 * MIB;
 export const UPSTREAM_ERROR_BYTES_MAX = 2_000;
+/** An upstream that is faster than its caller reads is held back at this much. */
+export const UPSTREAM_BUFFER_BYTES_MAX = 256 * KIB;
 export const ATTEMPTS_MAX = 3;
 export const COOLDOWN_FIRST_MS = 30_000;
 export const COOLDOWN_MS_MAX = 600_000;

@@ -7,6 +7,7 @@ import {
   UPSTREAM_ERROR_BYTES_MAX,
   UPSTREAM_RESPONSE_BYTES_MAX,
 } from '../limits.ts';
+import { type Exchanged, exchange } from './exchange.ts';
 
 /** One configured account at a vendor, for one attempt: address, secret, time limit, and when to give up. */
 export interface Upstream {
@@ -48,33 +49,28 @@ export async function send(
 ): Promise<UpstreamReply> {
   const url = new URL(upstream.address + call.path);
   const pool = upstream.pools.of(url.origin);
-  try {
-    const { statusCode, headers, body } = await pool.request({
-      method: call.method,
-      path: url.pathname + url.search,
-      headers: { ...call.headers },
-      body: call.body ?? null,
-      signal: upstream.signal,
-      headersTimeout: upstream.timeoutMs,
-      bodyTimeout: upstream.timeoutMs,
-    });
-    if (statusCode === 200) return { headers, body: translated(body) };
-    throw await refusal(statusCode, headers, body, readFault);
-  } catch (error) {
-    throw toUpstreamError(error);
-  }
+  const reply = await exchange(pool, {
+    method: call.method,
+    path: url.pathname + url.search,
+    headers: call.headers,
+    body: call.body ?? null,
+    signal: upstream.signal,
+    timeoutMs: upstream.timeoutMs,
+  });
+  if (reply.status === 200) return reply;
+  throw await refusal(reply, readFault);
 }
 
 /** The whole body, at most UPSTREAM_RESPONSE_BYTES_MAX. */
 export async function readBytes({ body }: UpstreamReply): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+  const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
+  for await (const piece of body) {
+    bytes += piece.length;
     if (bytes > UPSTREAM_RESPONSE_BYTES_MAX) throw new UpstreamError('garbled', 'the answer is too large');
-    chunks.push(chunk);
+    pieces.push(piece);
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
 }
 
 /** A JSON object, or UpstreamError('garbled'). */
@@ -97,20 +93,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-async function* translated(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw toUpstreamError(error);
-  }
-}
-
-async function refusal(
-  status: number,
-  headers: UpstreamReply['headers'],
-  body: AsyncIterable<Buffer>,
-  readFault: FaultReader,
-): Promise<UpstreamError> {
+async function refusal({ status, headers, body }: Exchanged, readFault: FaultReader): Promise<UpstreamError> {
   const text = await startOf(body);
   const fault = readFault(status, parseObject(text)) ?? faultOfStatus(status);
   return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs: retryAfterMs(headers['retry-after']) });
@@ -142,17 +125,6 @@ function retryAfterMs(header: string | string[] | undefined): number | undefined
   const text = String(header ?? '');
   if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text) * 1000;
   return undefined;
-}
-
-const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
-
-/** Whatever the socket did, as a fault. An abort of ours stays an abort. */
-function toUpstreamError(error: unknown): unknown {
-  if (error instanceof UpstreamError || !(error instanceof Error) || error.name === 'AbortError') return error;
-  const code = 'code' in error ? String(error.code) : '';
-  return new UpstreamError(TIMEOUT_CODES.has(code) ? 'timeout' : 'server', `${code} ${error.message}`, {
-    cause: error,
-  });
 }
 
 /** Connections kept open to each upstream origin, bounded, for the life of the process. */

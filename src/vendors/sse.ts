@@ -21,13 +21,15 @@ export async function* readEvents(body: AsyncIterable<Buffer>): AsyncIterable<Ss
   for await (const chunk of body) {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
     for (let end = endOfEvent(pending, searched); end !== -1; end = endOfEvent(pending, 0)) {
+      // A CR at the very end may be half of a CRLF: the event is not over before the next byte is seen.
+      if (end === pending.length && pending[end - 1] === CR) break;
       yield parseEvent(pending.subarray(0, end));
       pending = pending.subarray(end);
       searched = 0;
     }
     if (pending.length > UPSTREAM_FRAME_BYTES_MAX) throw new UpstreamError('garbled', 'an event is too large');
-    // A line end may be cut in two; the last three bytes are looked at again.
-    searched = Math.max(0, pending.length - 3);
+    // A line end may be cut in two; the last four bytes are looked at again.
+    searched = Math.max(0, pending.length - 4);
   }
   if (pending.length > 0) yield parseEvent(pending);
 }

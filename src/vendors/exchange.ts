@@ -1,0 +1,144 @@
+import type { Dispatcher, Pool } from 'undici';
+import { UpstreamError } from '../errors.ts';
+import { UPSTREAM_BUFFER_BYTES_MAX } from '../limits.ts';
+
+/** One request on the wire. */
+export interface Exchange {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer | null;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+export interface Exchanged {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: AsyncIterable<Buffer>;
+}
+
+/**
+ * Sends a request and resolves with its headers; the body follows piece by piece. It speaks to the client library on
+ * its lowest level: a stream object for each answer would cost more than everything else that is done for it.
+ */
+export function exchange(pool: Pool, asked: Exchange): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    if (asked.signal.aborted) throw abortError();
+    const { method, path, headers, body, timeoutMs } = asked;
+    const reception = new Reception(asked.signal, resolve, reject);
+    pool.dispatch(
+      { method, path, headers: { ...headers }, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
+      reception,
+    );
+  });
+}
+
+type Result = IteratorResult<Buffer, undefined>;
+
+/** Takes an answer from the wire, and hands out its body to one reader. */
+class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer, undefined> {
+  readonly #signal: AbortSignal;
+  readonly #resolve: (reply: Exchanged) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #onAbort = () => this.#controller?.abort(abortError());
+  #controller: Dispatcher.DispatchController | undefined;
+  #begun = false;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #ended = false;
+  #error: unknown;
+  #waiting: PromiseWithResolvers<Result> | undefined;
+
+  constructor(signal: AbortSignal, resolve: (reply: Exchanged) => void, reject: (error: unknown) => void) {
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#signal.aborted) controller.abort(abortError());
+    else this.#signal.addEventListener('abort', this.#onAbort);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Exchanged['headers']): void {
+    if (status < 200) return;
+    this.#begun = true;
+    this.#resolve({ status, headers, body: this });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    if (this.#waiting !== undefined) {
+      this.#answer({ value: piece, done: false });
+      return;
+    }
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes > UPSTREAM_BUFFER_BYTES_MAX) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#end(undefined);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end(toUpstreamError(error));
+  }
+
+  #end(error: unknown): void {
+    this.#ended = true;
+    this.#error = error;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    if (!this.#begun) this.#reject(error);
+    else if (this.#waiting !== undefined) this.#answer(undefined);
+  }
+
+  /** Undefined: there is no more, for the reason in `#error`. */
+  #answer(result: Result | undefined): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (result !== undefined) waiting?.resolve(result);
+    else if (this.#error === undefined) waiting?.resolve({ value: undefined, done: true });
+    else waiting?.reject(this.#error);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result> {
+    const piece = this.#pieces.shift();
+    if (piece !== undefined) {
+      this.#bytes -= piece.length;
+      if (this.#controller?.paused === true && this.#bytes <= UPSTREAM_BUFFER_BYTES_MAX) this.#controller.resume();
+      return Promise.resolve({ value: piece, done: false });
+    }
+    this.#waiting = Promise.withResolvers<Result>();
+    const { promise } = this.#waiting;
+    if (this.#ended) this.#answer(undefined);
+    return promise;
+  }
+
+  /** Whoever stops reading lets the upstream go. */
+  return(): Promise<Result> {
+    if (!this.#ended) this.#controller?.abort(abortError());
+    this.#pieces = [];
+    return Promise.resolve({ value: undefined, done: true });
+  }
+}
+
+function abortError(): Error {
+  return new DOMException('The call was given up.', 'AbortError');
+}
+
+const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Whatever the socket did, as a fault. A call that was given up is nobody's fault. */
+function toUpstreamError(error: Error): unknown {
+  if (error.name === 'AbortError') return error;
+  const code = 'code' in error ? String(error.code) : '';
+  return new UpstreamError(TIMEOUT_CODES.has(code) ? 'timeout' : 'server', `${code} ${error.message}`, {
+    cause: error,
+  });
+}
