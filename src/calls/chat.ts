@@ -6,7 +6,7 @@ import { randomBase62 } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { type ChatRequest, estimatePromptTokens, estimateTokens } from '../requests/index.ts';
 import { type Candidate, candidatesFor, firstThatWorks, modelFor } from '../routing/index.ts';
-import type { ChatChunk, ChatWork } from '../vendors/index.ts';
+import type { ChatChunk, ChatWork, ChunkStream } from '../vendors/index.ts';
 
 import type { CallContext, CallParts } from './parts.ts';
 import { StreamMeter } from './stream-meter.ts';
@@ -87,36 +87,48 @@ function chatOf({ vendor }: Candidate): ChatWork {
   return vendor.chat;
 }
 
-/** What would tell which upstream answered. */
-function ours(parts: CallParts, { model }: ChatRequest) {
+interface Ids {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+/** In place of what would tell which upstream answered. */
+function ours(parts: CallParts, { model }: ChatRequest): Ids {
   return { id: `chatcmpl-${randomBase62(29)}`, created: unixSeconds(parts.clock.now()), model };
 }
 
 interface Started {
   readonly first: ChatChunk;
   readonly rest: AsyncIterator<ChatChunk>;
+  readonly ready: () => ChatChunk | undefined;
 }
 
 /** A stream that ends before it began has failed. */
-async function withFirst(chunks: AsyncIterable<ChatChunk>): Promise<Started> {
+async function withFirst(chunks: ChunkStream): Promise<Started> {
   const rest = chunks[Symbol.asyncIterator]();
   for (;;) {
-    const { value, done } = await rest.next();
-    if (done === true) throw new UpstreamError('garbled', 'the stream ended without a chunk');
-    if (value.body !== undefined) return { first: value, rest };
+    const first = await next(rest);
+    if (first === undefined) throw new UpstreamError('garbled', 'the stream ended without a chunk');
+    if (first.body !== undefined) return { first, rest, ready: () => chunks.ready?.() };
   }
 }
 
+/** Each text is what goes out at once: the frames of all chunks that came together. */
 async function* frames(
-  { first, rest }: Started,
+  { first, rest, ready }: Started,
   meter: StreamMeter,
   request: ChatRequest,
-  ids: ReturnType<typeof ours>,
+  ids: Ids,
 ): AsyncIterable<string> {
+  const write = frameWriter(ids, request.includeUsage);
   try {
     for (let chunk: ChatChunk | undefined = first; chunk !== undefined; chunk = await next(rest)) {
-      const text = chunk.body === undefined ? '' : frame(chunk.body, request, ids);
-      meter.count(deltaOf(chunk), chunk.usage);
+      let text = '';
+      for (let at: ChatChunk | undefined = chunk; at !== undefined; at = ready()) {
+        meter.count(deltaOf(at), at.usage);
+        if (at.body !== undefined) text += write(at.body);
+      }
       if (text !== '') yield text;
     }
     if (request.includeUsage) yield await usageFrame(meter, ids);
@@ -127,6 +139,25 @@ async function* frames(
     await rest.return?.();
     await meter.settle();
   }
+}
+
+const REPLACED = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
+
+/** What is the same in every frame is written once. */
+function frameWriter({ id, created, model }: Ids, includeUsage: boolean): (body: JsonObject) => string {
+  const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
+  const tail = includeUsage ? ',"usage":null}\n\n' : '}\n\n';
+  return (body) => {
+    let more = '';
+    for (const name in body) if (!REPLACED.has(name)) more += `,${JSON.stringify(name)}:${JSON.stringify(body[name])}`;
+    return `data: ${head},"choices":${JSON.stringify(body.choices)}${more}${tail}`;
+  };
+}
+
+async function usageFrame(meter: StreamMeter, ids: Ids): Promise<string> {
+  const { tokens, charged } = await meter.settle();
+  const frame = { ...ids, object: 'chat.completion.chunk', choices: [], usage: usageView(tokens, charged) };
+  return `data: ${JSON.stringify(frame)}\n\n`;
 }
 
 /** What a chunk adds to the answer, for counting where the upstream does not. */
@@ -146,17 +177,6 @@ function deltaText(choices: unknown): string {
 }
 
 async function next(rest: AsyncIterator<ChatChunk>): Promise<ChatChunk | undefined> {
-  const { value, done } = await rest.next();
-  return done === true ? undefined : value;
-}
-
-function frame(body: JsonObject, request: ChatRequest, ids: ReturnType<typeof ours>): string {
-  const { usage: _, ...chunk } = body;
-  const whole = { ...chunk, ...ids, object: 'chat.completion.chunk' };
-  return JSON.stringify(request.includeUsage ? { ...whole, usage: null } : whole);
-}
-
-async function usageFrame(meter: StreamMeter, ids: ReturnType<typeof ours>): Promise<string> {
-  const { tokens, charged } = await meter.settle();
-  return JSON.stringify({ ...ids, object: 'chat.completion.chunk', choices: [], usage: usageView(tokens, charged) });
+  const result = await rest.next();
+  return result.done === true ? undefined : result.value;
 }

@@ -2,9 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/index.ts';
 import { ApiError } from '../errors.ts';
+import { type Contract, tooLargeCode } from './contract.ts';
 import { bearerOf, credentialOf } from './credential.ts';
 import type { HttpParts } from './parts.ts';
-import { type Contract, tooLargeCode } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, errorStatus } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { Access, Contract, RouteBody } from './route.ts';
+import type { Access, Contract, RouteBody } from './contract.ts';
 import { errorSchema } from './views.ts';
 
 /** The OpenAPI 3.1 document of the given routes: what they take and answer, and every code they can refuse with. */

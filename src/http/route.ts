@@ -2,42 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../accounts/index.ts';
 import type { Actor } from '../audit/index.ts';
-import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { parseWith } from '../requests/index.ts';
 import { admit } from './admit.ts';
 import { readJson, readText } from './body.ts';
+import { type Contract, tooLargeCode } from './contract.ts';
 import type { HttpParts } from './parts.ts';
-
-/** Who may use a route: anybody, a caller with a credential, or the operator with the admin token. */
-export type Access = 'public' | 'caller' | 'operator';
-
-/** What a route takes and answers. The OpenAPI document is made from these and from nothing else. */
-export interface Contract {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `{name}` for a segment; `{name*}` at the end takes the rest, slashes included. */
-  readonly path: string;
-  /** Where the framework matches more than the path can say. */
-  readonly url?: string;
-  readonly summary: string;
-  readonly access: Access;
-  /** Answers HEAD as well. */
-  readonly head?: boolean;
-  /** Any web page may read the answer. */
-  readonly anyOrigin?: boolean;
-  readonly query?: z.ZodType;
-  readonly body?: RouteBody;
-  /** Media types beside JSON in which the answer can be asked for. */
-  readonly otherMedia?: readonly string[];
-  readonly answers: { readonly [status: number]: z.ZodType | null };
-  /** Codes beyond those that every route of its kind can answer. */
-  readonly codes?: readonly ErrorCode[];
-}
-
-export type RouteBody =
-  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly bytesMax: number }
-  | { readonly kind: 'bytes'; readonly bytesMax: number; readonly tooLarge: ErrorCode }
-  | { readonly kind: 'text'; readonly contentTypes: readonly string[]; readonly bytesMax: number };
 
 /** What a route's function is given: everything checked and typed. */
 export interface RouteCall<Query, Body> {
@@ -129,11 +99,6 @@ function bodyOf({ body }: Contract, request: FastifyRequest): ReadBody {
 
 function noJson(): never {
   throw new Error('this route takes no JSON');
-}
-
-/** What a body over its cap is called on this route. */
-export function tooLargeCode({ body }: Pick<Contract, 'body'>): ErrorCode {
-  return body?.kind === 'bytes' ? body.tooLarge : 'body_too_large';
 }
 
 function paramOf(contract: Contract, request: FastifyRequest, name: string): string {

@@ -16,6 +16,7 @@ export type {
   ChatAnswer,
   ChatChunk,
   ChatWork,
+  ChunkStream,
   NativeAction,
   NativeAnswer,
   NativeFrame,

@@ -16,22 +16,38 @@ const CR = 0x0d;
 
 /** Cuts a body into events at its blank lines (LF, CRLF or CR). Comments come as events without data. */
 export async function* readEvents(body: AsyncIterable<Buffer>): AsyncIterable<SseEvent> {
-  let pending: Buffer = Buffer.alloc(0);
-  let searched = 0;
-  for await (const chunk of body) {
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-    for (let end = endOfEvent(pending, searched); end !== -1; end = endOfEvent(pending, 0)) {
+  const splitter = new EventSplitter();
+  for await (const piece of body) yield* splitter.push(piece);
+  yield* splitter.end();
+}
+
+/** The same, piece by piece. */
+export class EventSplitter {
+  #pending: Buffer = Buffer.alloc(0);
+  #searched = 0;
+
+  /** The events that this piece completes. */
+  push(piece: Buffer): SseEvent[] {
+    const events: SseEvent[] = [];
+    let pending = this.#pending.length === 0 ? piece : Buffer.concat([this.#pending, piece]);
+    for (let end = endOfEvent(pending, this.#searched); end !== -1; end = endOfEvent(pending, 0)) {
       // A CR at the very end may be half of a CRLF: the event is not over before the next byte is seen.
       if (end === pending.length && pending[end - 1] === CR) break;
-      yield parseEvent(pending.subarray(0, end));
+      events.push(parseEvent(pending.subarray(0, end)));
       pending = pending.subarray(end);
-      searched = 0;
+      this.#searched = 0;
     }
     if (pending.length > UPSTREAM_FRAME_BYTES_MAX) throw new UpstreamError('garbled', 'an event is too large');
+    this.#pending = pending;
     // A line end may be cut in two; the last four bytes are looked at again.
-    searched = Math.max(0, pending.length - 4);
+    this.#searched = Math.max(0, pending.length - 4);
+    return events;
   }
-  if (pending.length > 0) yield parseEvent(pending);
+
+  /** What stands behind the last blank line. */
+  end(): SseEvent[] {
+    return this.#pending.length === 0 ? [] : [parseEvent(this.#pending)];
+  }
 }
 
 /** The place behind the first blank line, or -1. */

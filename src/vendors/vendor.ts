@@ -22,7 +22,12 @@ export interface Vendor {
 export interface ChatWork {
   complete(request: ChatRequest, upstream: Upstream): Promise<ChatAnswer>;
   /** Resolves when the upstream has accepted the request. The caller takes each chunk as it comes. */
-  stream(request: ChatRequest, upstream: Upstream): Promise<AsyncIterable<ChatChunk>>;
+  stream(request: ChatRequest, upstream: Upstream): Promise<ChunkStream>;
+}
+
+export interface ChunkStream extends AsyncIterable<ChatChunk> {
+  /** Hands out, without waiting, a chunk that came together with the last one. */
+  ready?(): ChatChunk | undefined;
 }
 
 /** `body` is a whole `chat.completion`; who sends it on replaces its `id`, `model` and `usage`. */

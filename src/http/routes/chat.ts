@@ -43,7 +43,7 @@ export function chatRoutes(routes: Routes, parts: HttpParts): void {
       await sendEvents(
         reply,
         {
-          frames: asEvents(frames),
+          frames,
           contentType: 'text/event-stream; charset=utf-8',
           end: 'data: [DONE]\n\n',
           error: (envelope) => `data: ${envelope}\n\n`,
@@ -55,8 +55,4 @@ export function chatRoutes(routes: Routes, parts: HttpParts): void {
       return reply;
     },
   );
-}
-
-async function* asEvents(frames: AsyncIterable<string>): AsyncIterable<string> {
-  for await (const frame of frames) yield `data: ${frame}\n\n`;
 }

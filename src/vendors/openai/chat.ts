@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import type { ChatRequest } from '../../requests/index.ts';
+import { EventChunks, type EventReader } from '../chunks.ts';
 import { parseObject, readJson, send, type UpstreamReply } from '../http.ts';
-import { readEvents, type SseEvent } from '../sse.ts';
+import type { SseEvent } from '../sse.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { Choices, toBody, toChoice } from './choices.ts';
 import { faultOf, throwIfError, toUpstreamError } from './faults.ts';
@@ -27,7 +27,7 @@ export const chat: ChatWork = {
   async stream(request, upstream) {
     const reply = await send(upstream, toCall(request, upstream), faultOf);
     await refuseDocument(reply);
-    return readChunks(request, reply);
+    return new EventChunks(reply.body, new FrameReader(request.model));
   },
 };
 
@@ -41,24 +41,29 @@ async function refuseDocument(reply: UpstreamReply): Promise<void> {
   throw new UpstreamError('garbled', `a stream was asked for and ${type} came`);
 }
 
-async function* readChunks({ model }: ChatRequest, { body }: UpstreamReply): AsyncIterable<ChatChunk> {
-  const choices = new Choices();
-  let [isEmpty, isDone] = [true, false];
-  try {
-    // Behind the end marker it reads on to the end of the body, so that the connection can be used again.
-    for await (const event of readEvents(body)) {
-      if (isDone) return;
-      isDone = event.data === '[DONE]';
-      const chunk = isDone || isComment(event) ? undefined : toChunk(frameOf(event), model, choices);
-      if (chunk === undefined) continue;
-      isEmpty = false;
-      yield chunk;
-    }
-  } catch (error) {
-    if (!isDone) throw error;
+/** Reads the frames of one stream. */
+class FrameReader implements EventReader {
+  readonly #model: string;
+  readonly #choices = new Choices();
+  #isEmpty = true;
+  isDone = false;
+
+  constructor(model: string) {
+    this.#model = model;
   }
-  // Not every server sends the marker; a finished answer is then its end.
-  if (!isDone && !isEmpty && !choices.areFinished) throw new UpstreamError('server', 'the stream broke off');
+
+  read(event: SseEvent): ChatChunk | undefined {
+    this.isDone = event.data === '[DONE]';
+    const chunk = this.isDone || isComment(event) ? undefined : toChunk(frameOf(event), this.#model, this.#choices);
+    if (chunk !== undefined) this.#isEmpty = false;
+    return chunk;
+  }
+
+  end(): void {
+    // Not every server sends the marker; a finished answer is then its end.
+    if (this.isDone || this.#isEmpty || this.#choices.areFinished) return;
+    throw new UpstreamError('server', 'the stream broke off');
+  }
 }
 
 function isComment({ data, event }: SseEvent): boolean {

@@ -1,0 +1,79 @@
+import { EventSplitter, type SseEvent } from './sse.ts';
+import type { ChatChunk, ChunkStream } from './vendor.ts';
+
+/** A vendor's reading of its own stream. */
+export interface EventReader {
+  /** What an event adds, if anything. Throws UpstreamError for what it should not hold. */
+  read(event: SseEvent): ChatChunk | undefined;
+  /** Nothing behind this is read for its content. */
+  readonly isDone: boolean;
+  /** The body has ended; throws UpstreamError if that was too early. */
+  end(): void;
+}
+
+/**
+ * Chunks out of a body of server-sent events. All that came in one piece are read at once and without waiting: under
+ * load that is most of them.
+ */
+export class EventChunks implements ChunkStream {
+  readonly #pieces: AsyncIterator<Buffer>;
+  readonly #splitter = new EventSplitter();
+  readonly #reader: EventReader;
+  #ready: ChatChunk[] = [];
+  #taken = 0;
+  #failure: { readonly error: unknown } | undefined;
+  #ended = false;
+
+  constructor(body: AsyncIterable<Buffer>, reader: EventReader) {
+    this.#pieces = body[Symbol.asyncIterator]();
+    this.#reader = reader;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  ready(): ChatChunk | undefined {
+    return this.#taken < this.#ready.length ? this.#ready[this.#taken++] : undefined;
+  }
+
+  async next(): Promise<IteratorResult<ChatChunk, undefined>> {
+    for (;;) {
+      const chunk = this.ready();
+      if (chunk !== undefined) return { value: chunk, done: false };
+      if (this.#failure !== undefined) throw this.#failure.error;
+      if (this.#ended) return { value: undefined, done: true };
+      await this.#receive();
+    }
+  }
+
+  async return(): Promise<IteratorResult<ChatChunk, undefined>> {
+    this.#ended = true;
+    await this.#pieces.return?.();
+    return { value: undefined, done: true };
+  }
+
+  /** Takes the next piece. What came before a failure is handed out before it. */
+  async #receive(): Promise<void> {
+    this.#ready = [];
+    this.#taken = 0;
+    try {
+      const { value, done } = await this.#pieces.next();
+      const events = done === true ? this.#splitter.end() : this.#splitter.push(value);
+      for (const event of events) this.#read(event);
+      if (done !== true) return;
+      this.#ended = true;
+      this.#reader.end();
+    } catch (error) {
+      // Behind the end marker the body is read on only so that the connection can be used again.
+      this.#ended = true;
+      if (!this.#reader.isDone) this.#failure = { error };
+    }
+  }
+
+  #read(event: SseEvent): void {
+    if (this.#reader.isDone) return;
+    const chunk = this.#reader.read(event);
+    if (chunk !== undefined) this.#ready.push(chunk);
+  }
+}

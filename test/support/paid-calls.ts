@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { Agent, request } from 'undici';
+import type { Fields } from './documents.ts';
+import type { CallOptions, Gateway, NewCaller } from './gateway.ts';
+import { until } from './postgres.ts';
+
+/** A caller who may ask as often as a test needs. */
+export async function paidCaller(gateway: Gateway, credits = 1000): Promise<NewCaller> {
+  const caller = await gateway.newCaller({ key: { rpm: 100_000 } });
+  const granted = await gateway.admin('POST', `/accounts/${caller.accountId}/grants`, { credits });
+  assert.equal(granted.status, 200, granted.text);
+  return caller;
+}
+
+/** A model paid by the token, with one route to each upstream named. */
+export function tokenModel(id: string, upstreams: readonly string[], fields: Fields = {}): Fields {
+  return {
+    id,
+    modality: 'chat',
+    owned_by: 'studio',
+    endpoints: ['chat'],
+    max_output_tokens: 1000,
+    pricing: { mode: 'per_token', credits: { input_per_k: 1, output_per_k: 4 } },
+    routes: upstreams.map((upstream) => ({ upstream, model: 'wire-name' })),
+    ...fields,
+  };
+}
+
+export function chatBody(model: string, more: Fields = {}): Fields {
+  return { model, messages: [{ role: 'user', content: 'Hi' }], ...more };
+}
+
+export interface Money {
+  readonly available: number;
+  readonly reserved: number;
+  readonly charged: number;
+}
+
+export async function moneyOf(gateway: Gateway, { accountId }: NewCaller): Promise<Money> {
+  const { json } = await gateway.admin('GET', `/accounts/${accountId}`);
+  const { available, reserved, charged } = json.balance;
+  return { available, reserved, charged };
+}
+
+/** What has been charged once nothing is held any more, as it is right behind the end of a stream. */
+export async function chargedInTheEnd(gateway: Gateway, caller: NewCaller): Promise<number> {
+  await until(async () => (await moneyOf(gateway, caller)).reserved === 0);
+  return (await moneyOf(gateway, caller)).charged;
+}
+
+export interface StreamedAnswer {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  readonly text: string;
+  /** Whether the connection broke before the answer was whole. */
+  readonly isCut: boolean;
+}
+
+/** An answer that is taken piece by piece, and may be left, or break off. */
+export class OpenStream implements AsyncDisposable {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  readonly #body: AsyncIterable<Buffer> & { destroy(): void };
+  readonly #pieces: AsyncIterator<Buffer>;
+  readonly #agent: Agent;
+  #text = '';
+
+  private constructor(answer: Awaited<ReturnType<typeof request>>, agent: Agent) {
+    this.status = answer.statusCode;
+    this.headers = answer.headers;
+    this.#body = answer.body;
+    this.#pieces = this.#body[Symbol.asyncIterator]();
+    this.#agent = agent;
+  }
+
+  static async open(gateway: Gateway, path: string, options: CallOptions): Promise<OpenStream> {
+    const agent = new Agent();
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${options.key}`, ...options.headers };
+    const body = JSON.stringify(options.body);
+    return new OpenStream(await request(gateway.url + path, { method: 'POST', headers, body, dispatcher: agent }), agent);
+  }
+
+  /** Reads on until this has come. Returns all that came so far. */
+  async until(words: string): Promise<string> {
+    while (!this.#text.includes(words)) {
+      const { value, done } = await this.#pieces.next();
+      assert.ok(done !== true, `ended after ${this.#text}`);
+      this.#text += value.toString('utf8');
+    }
+    return this.#text;
+  }
+
+  /** Reads to the end, whatever it is. */
+  async rest(): Promise<StreamedAnswer> {
+    const { status, headers } = this;
+    try {
+      for (;;) {
+        const { value, done } = await this.#pieces.next();
+        if (done === true) return { status, headers, text: this.#text, isCut: false };
+        this.#text += value.toString('utf8');
+      }
+    } catch {
+      return { status, headers, text: this.#text, isCut: true };
+    }
+  }
+
+  /** The caller goes away. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into frames of every shape
+export function framesIn(text: string): any[] {
+  const events = text.split('\n\n').filter((event) => event.startsWith('data: ') && event !== 'data: [DONE]');
+  return events.map((event) => JSON.parse(event.slice('data: '.length)));
+}
