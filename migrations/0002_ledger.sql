@@ -34,7 +34,8 @@ create index grants_expiring on grants (expires_at) where spendable;
 -- One row per account, born with it. The row is also the account's lock: whoever changes money holds it.
 create table balances (
   account_id text primary key references accounts,
-  granted bigint not null default 0,
+  -- Bounded so that every sum of an account prints exactly as a JSON number: below 2^53 micro-credits.
+  granted bigint not null default 0 constraint balances_granted_max check (granted <= 9000000000000000),
   -- What the grants still hold, less the debt.
   available bigint not null default 0,
   reserved bigint not null default 0 check (reserved >= 0),
@@ -345,7 +346,7 @@ end $$;
 
 -- Settles (with an actual cost) or refunds (with null) reservations of locked accounts. What has ended already is left
 -- as it is. Answers, in the order of asking, [state, charged] or "busy" or "unknown".
-create function ledger_end(moment timestamptz, busy text[], ids uuid[], actuals bigint[], measured json[])
+create function ledger_end(moment timestamptz, locked text[], busy text[], ids uuid[], actuals bigint[], measured json[])
 returns json language plpgsql as $$
 declare
   answers json;
@@ -361,7 +362,7 @@ begin
       least(coalesce(actual, 0), amount) as covered,
       greatest(coalesce(actual, 0) - amount, 0) as excess
     from asked join balances b using (account_id)
-    where is_open and account_id <> all (busy)
+    where is_open and account_id = any (locked)
   ),
   entry as (
     select account_id, member, 1 as step, case when actual is null then 'refund' else 'settle' end as type,
@@ -389,6 +390,7 @@ begin
       select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
       from ledger_entries where reservation_id = asked.id)
     when account_id = any (busy) then '"busy"'::json
+    when account_id <> all (locked) then '"unknown"'::json
     when actual is null then json_build_array('refunded', 0)
     else json_build_array('settled', actual) end order by member)
   from asked into answers;
@@ -472,7 +474,7 @@ begin
       if key_place is not null then allowances[key_place] := allowances[key_place] - asked.amount; end if;
       to_take := asked.amount;
       while to_take > 0 loop
-        part := least(open_parts[place], to_take);
+        part := least(coalesce(open_parts[place], 0), to_take);
         if part > 0 then
           split_ids := split_ids || open_ids[place];
           split_parts := split_parts || part;
@@ -552,7 +554,10 @@ declare
   reserved json;
 begin
   if busy <> '{}' then ours := array(select unnest(accounts) except select unnest(busy)); end if;
-  if end_ids <> '{}' then ended := ledger_end(moment, busy, end_ids, actuals, measured); end if;
+  if cardinality(ids) > 1 and cardinality(ids) > (select count(distinct id) from unnest(ids) as id) then
+    raise unique_violation using message = 'one id twice in one batch';
+  end if;
+  if end_ids <> '{}' then ended := ledger_end(moment, ours, busy, end_ids, actuals, measured); end if;
   perform ledger_lapse(moment, ours);
   perform ledger_cover(moment, ours);
   if ids <> '{}' then

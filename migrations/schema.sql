@@ -77,6 +77,7 @@ create table balances (
   CHECK (granted = (available + reserved + charged + lapsed)),
   CHECK ((available + debt) >= 0),
   CHECK (debt >= 0),
+  CHECK (granted <= '9000000000000000'::bigint),
   CHECK (lapsed >= 0),
   CHECK (reserved >= 0)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
@@ -329,7 +330,7 @@ begin
       if key_place is not null then allowances[key_place] := allowances[key_place] - asked.amount; end if;
       to_take := asked.amount;
       while to_take > 0 loop
-        part := least(open_parts[place], to_take);
+        part := least(coalesce(open_parts[place], 0), to_take);
         if part > 0 then
           split_ids := split_ids || open_ids[place];
           split_parts := split_parts || part;
@@ -426,7 +427,7 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, busy text[], ids uuid[], actuals bigint[], measured json[])
+CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, locked text[], busy text[], ids uuid[], actuals bigint[], measured json[])
  RETURNS json
  LANGUAGE plpgsql
 AS $function$
@@ -444,7 +445,7 @@ begin
       least(coalesce(actual, 0), amount) as covered,
       greatest(coalesce(actual, 0) - amount, 0) as excess
     from asked join balances b using (account_id)
-    where is_open and account_id <> all (busy)
+    where is_open and account_id = any (locked)
   ),
   entry as (
     select account_id, member, 1 as step, case when actual is null then 'refund' else 'settle' end as type,
@@ -472,6 +473,7 @@ begin
       select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
       from ledger_entries where reservation_id = asked.id)
     when account_id = any (busy) then '"busy"'::json
+    when account_id <> all (locked) then '"unknown"'::json
     when actual is null then json_build_array('refunded', 0)
     else json_build_array('settled', actual) end order by member)
   from asked into answers;
@@ -652,7 +654,10 @@ declare
   reserved json;
 begin
   if busy <> '{}' then ours := array(select unnest(accounts) except select unnest(busy)); end if;
-  if end_ids <> '{}' then ended := ledger_end(moment, busy, end_ids, actuals, measured); end if;
+  if cardinality(ids) > 1 and cardinality(ids) > (select count(distinct id) from unnest(ids) as id) then
+    raise unique_violation using message = 'one id twice in one batch';
+  end if;
+  if end_ids <> '{}' then ended := ledger_end(moment, ours, busy, end_ids, actuals, measured); end if;
   perform ledger_lapse(moment, ours);
   perform ledger_cover(moment, ours);
   if ids <> '{}' then

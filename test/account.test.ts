@@ -143,6 +143,15 @@ test('R-280: the same amount always prints the same way, with at most six decima
   assert.deepEqual([refused.status, refused.json.error.code], [400, 'invalid_parameter']);
 });
 
+test('R-280: an account is given at most what can be counted exactly', async () => {
+  const { accountId, key } = await gateway.newCaller();
+  const give = (credits: number) => gateway.admin('POST', `/accounts/${accountId}/grants`, { credits });
+  for (let index = 0; index < 9; index++) assert.equal((await give(1_000_000_000)).status, 200);
+  const refused = await give(0.000001);
+  assert.deepEqual([refused.status, refused.json.error.code], [400, 'invalid_parameter']);
+  assert.match((await gateway.call('GET', '/v1/credits', { key })).text, /"available":9000000000,/);
+});
+
 test('R-283: deleting a key deletes no ledger entry', async () => {
   const caller = await callerWith(10);
   await spender.spend({ ...caller, reserve: 2, settle: 1 });

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/errors.ts';
-import { balanceOf, grant, lapseExpired, listEntries, listGrants } from '../src/ledger/index.ts';
+import {
+  balanceOf,
+  books,
+  endAbandoned,
+  grant,
+  lapseExpired,
+  listEntries,
+  listGrants,
+  reserve,
+  settle,
+} from '../src/ledger/index.ts';
 import { asked, availableOf, give, openAccount, openKey, openLedger, remainders } from './support/ledger.ts';
 
 const ledger = await openLedger();
@@ -232,6 +242,49 @@ test('R-274: admissions by both ways at once never overdraw', async () => {
     const admissions = await Promise.all(calls);
     assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
   }
+});
+
+test('R-274: one hundred times over, 200 admissions admit exactly 10 and the books balance', async () => {
+  for (let round = 0; round < 100; round++) {
+    const account = await openAccount(ledger, 100n);
+    const calls = Array.from({ length: 200 }, () => ledger.grouped.reserve(asked(account, 10n)));
+    const admissions = await Promise.all(calls);
+    assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
+    assert.equal((await books(db)).balanced, true);
+  }
+});
+
+test('R-268: a job holds its estimate from its submission to its end, and names itself in every entry', async () => {
+  const account = await openAccount(ledger, 100n);
+  const job = { ...asked(account, 40n), jobId: 'job_test' };
+  await db.transaction((tx) => reserve(tx, job, clock.now()));
+  clock.advance(DAY_SECONDS);
+  // No lease: it outlives every process.
+  await endAbandoned(db, clock.now());
+  assert.equal((await shownBalance(account)).reserved, 40n);
+  await db.transaction((tx) => settle(tx, job.id, 25n, clock.now()));
+  assert.equal((await shownBalance(account)).charged, 25n);
+  const entries = await listEntries(db, account, LIST_ALL);
+  assert.deepEqual(
+    entries.map(({ type, jobId }) => [type, jobId]),
+    [
+      ['settle', 'job_test'],
+      ['reserve', 'job_test'],
+      ['grant', undefined],
+    ],
+  );
+});
+
+test('R-269: a reservation commits with the work around it or not at all', async () => {
+  const account = await openAccount(ledger, 100n);
+  const before = await shownBalance(account);
+  const failed = db.transaction(async (tx) => {
+    await reserve(tx, { ...asked(account, 40n), jobId: 'job_test' }, clock.now());
+    throw new Error('the job row could not be written');
+  });
+  await assert.rejects(failed, /could not be written/);
+  assert.deepEqual(await shownBalance(account), before);
+  assert.equal((await listEntries(db, account, LIST_ALL)).length, 1);
 });
 
 test('R-273: the database refuses to change, remove or empty ledger entries', async () => {

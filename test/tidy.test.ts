@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { TESTED_FILE, testedNumbers } from '../scripts/requirements.ts';
 import { ERROR_TABLE, errorType } from '../src/errors.ts';
 import { vendors } from '../src/vendors/index.ts';
 
@@ -105,6 +106,16 @@ test('no tracked text names a machine’s own folders', () => {
   const texts = files.filter((file) => /\.(ts|mjs|md|sql)$/.test(file));
   const faults = texts.filter((file) => /(?<![\w.$}])\/(work|root|home)\/[a-z]/.test(textOf(file)));
   assert.deepEqual(faults, []);
+});
+
+test('no requirement that had a test has lost it', () => {
+  const tested = new Set(testedNumbers());
+  const before = textOf(TESTED_FILE).match(/\d{3}/g) ?? [];
+  assert.ok(before.length > 0);
+  assert.deepEqual(
+    before.filter((number) => !tested.has(Number(number))),
+    [],
+  );
 });
 
 function saysNothing(name: string): boolean {

@@ -26,7 +26,7 @@ const STARTS = [
   '2026-06-17T12:00:00Z',
 ];
 
-/** How long grants live: for ever, not at all, until the scene ends or somewhere in it. */
+/** How long grants live; undefined is for ever. */
 const LIVES_MS = [
   undefined,
   undefined,
@@ -60,7 +60,7 @@ const MOVES = { reserve: 40, settle: 34, refund: 12, repeat: 8, grant: 3, takeOv
 
 /** The same seed and size give the same scenario, always. */
 export function generate(seed: number, steps: number, impatient = false): Scenario {
-  return { ...new Author(seed).write(steps), impatient };
+  return { ...new Author(seed).write(steps), steps, impatient };
 }
 
 class Author {
@@ -82,7 +82,7 @@ class Author {
     this.#keys = Array.from({ length: this.#random.whole(1, 4) }, () => this.#key());
   }
 
-  write(steps: number): Omit<Scenario, 'impatient'> {
+  write(steps: number): Omit<Scenario, 'steps' | 'impatient'> {
     const opening = Array.from({ length: this.#accounts }, (_, account) => this.#alone(this.#grant(account)));
     const rest = Array.from({ length: Math.max(0, steps - opening.length) }, () => this.#operation());
     const operations = [...opening, ...rest];

@@ -95,6 +95,6 @@ export function showFailure({ scenario, step, rule, detail }: Failure): string {
     detail,
     `start ${new Date(scenario.startMs).toISOString()}, keys ${keys.join(', ')}`,
     ...operations,
-    `Replay: npm run simulate -- --seed ${scenario.seed}`,
+    `Replay: npm run simulate -- --seed ${scenario.seed} --steps ${scenario.steps}${scenario.impatient ? '' : ' --patient'}`,
   ].join('\n');
 }

@@ -2,7 +2,7 @@
 //   --seeds N    plays seeds 1 to N (default 200)
 //   --seed K     plays one seed again
 //   --steps M    operations per seed (default 32)
-//   --impatient  callers repeat or end a reservation before its first answer
+//   --patient    no caller repeats or ends a reservation before its first answer
 //   --planted    proves that each planted bug is caught
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200' },
     seed: { type: 'string' },
     steps: { type: 'string', default: '32' },
-    impatient: { type: 'boolean', default: false },
+    patient: { type: 'boolean', default: false },
     planted: { type: 'boolean', default: false },
   },
 });
@@ -48,7 +48,7 @@ async function runClean(makeDatabase: MakeDatabase): Promise<number> {
     if (done % 500 === 0) console.log(`${done} seeds`);
   };
   const lanes = Math.min(LANES, seeds.length);
-  const { impatient } = values;
+  const impatient = !values.patient;
   const failure = await runSeeds(makeDatabase, { seeds, steps, impatient, lanes, progress });
   if (failure !== undefined) console.log(showFailure(failure));
   else console.log(`${seeds.length} seeds of ${steps} steps are clean (${secondsSince(begun)} s)`);

@@ -6,6 +6,8 @@ import type { Counts, Sold } from './tariff.ts';
  */
 export interface Scenario {
   readonly seed: number;
+  /** How many operations were made from the seed, whatever was cut out since. */
+  readonly steps: number;
   /** Callers repeat or end a reservation while its first asking is still on its way; the gateway's own never do. */
   readonly impatient: boolean;
   readonly startMs: number;

@@ -17,8 +17,9 @@ export interface BillOrder {
 }
 
 /**
- * Holds a synchronous call's credits. Throws `insufficient_credits` or `precheck_failed`; then nothing is held. The
- * hold is durable when this resolves, and ends with this process if not before.
+ * Holds a synchronous call's credits; the hold is durable when this resolves, and ends with this process if not before.
+ * Throws `insufficient_credits`, and then nothing is held; or `precheck_failed`, and then what a lost answer may have
+ * held goes back when its lease runs out.
  */
 export async function openBill(parts: BillingParts, order: BillOrder, quoted: Quote): Promise<Bill> {
   const reservation: NewReservation = {

@@ -157,9 +157,15 @@ function sqlState(error: unknown): string {
 }
 
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  return (
-    sqlState(error) === '23505' && error instanceof Error && 'constraint' in error && error.constraint === constraint
-  );
+  return sqlState(error) === '23505' && breaks(error, constraint);
+}
+
+export function isCheckViolation(error: unknown, constraint: string): boolean {
+  return sqlState(error) === '23514' && breaks(error, constraint);
+}
+
+function breaks(error: unknown, constraint: string): boolean {
+  return error instanceof Error && 'constraint' in error && error.constraint === constraint;
 }
 
 function isDeadlock(error: unknown): boolean {

@@ -8,6 +8,7 @@ export {
   DatabaseUnavailable,
   type Db,
   type DbAddress,
+  isCheckViolation,
   isUniqueViolation,
   openDb,
   type Queries,
