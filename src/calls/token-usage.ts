@@ -16,9 +16,14 @@ export function estimated(inputTokens: number, outputTokens: number): CountedTok
   return { inputTokens, cachedTokens: 0, outputTokens, reasoningTokens: 0, estimated: true };
 }
 
-export function unitsOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: TokenUsage): Units {
-  return { inputTokens, cachedTokens, outputTokens, reasoningTokens, requests: 1 };
+/** The units to be charged; where they were counted here, the record of the charge says so. */
+export function unitsOf(tokens: CountedTokens): Units {
+  const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = tokens;
+  const units = { inputTokens, cachedTokens, outputTokens, reasoningTokens, requests: 1 };
+  return tokens.estimated ? { ...units, ...ESTIMATED } : units;
 }
+
+const ESTIMATED = { estimated: true };
 
 /** In the shape that chat clients know, with what was charged. */
 export function usageView(tokens: CountedTokens, charged: MicroCredits): JsonObject {

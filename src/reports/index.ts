@@ -1,2 +1,2 @@
 /** What was spent, for whoever asks: reads over the ledger's tables, which this folder never writes. */
-export { type BilledRequest, findRequest, spentByKeys, type UsageRange, type UsageRow, usageOf } from './usage.ts';
+export { findRequest, spentByKeys, type UsageRange, type UsageRow, usageOf } from './usage.ts';

@@ -33,6 +33,7 @@ export async function firstThatWorks<Result>(
       logAttempt(parts.log, candidate, requestId, startedMs);
       return result;
     } catch (error) {
+      if (signal.aborted) throw new ApiError('request_canceled', { cause: error });
       if (!(error instanceof UpstreamError)) throw error;
       logAttempt(parts.log, candidate, requestId, startedMs, error);
       parts.health.noteFault(candidate.upstreamId, error);

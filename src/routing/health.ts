@@ -97,7 +97,7 @@ export class Health {
 }
 
 /** What needs an operator stays away longest; what passes doubles, unless the upstream itself said how long. */
-export function cooldownMs(
+function cooldownMs(
   { fault, retryAfterMs }: { fault: Fault; retryAfterMs: number | undefined },
   strikes: number,
 ): number {

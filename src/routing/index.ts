@@ -4,4 +4,4 @@
  */
 export { type AttemptParts, firstThatWorks } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidatesFor, modelFor } from './candidates.ts';
-export { Health, type UpstreamHealth } from './health.ts';
+export { Health } from './health.ts';

@@ -13,7 +13,6 @@ import type { Vendor } from './vendor.ts';
 
 export { type Upstream, UpstreamPools } from './http.ts';
 export type {
-  ChatAnswer,
   ChatChunk,
   ChatWork,
   ChunkStream,
@@ -21,7 +20,6 @@ export type {
   NativeAnswer,
   NativeFrame,
   NativeRequest,
-  NativeStream,
   NativeWork,
   TokenUsage,
   Vendor,

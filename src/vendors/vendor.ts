@@ -58,8 +58,10 @@ export interface NativeRequest {
   readonly action: NativeAction;
   /** Exactly as the caller sent them. */
   readonly body: Buffer;
-  /** Without credentials, with the caller's order and repetition, and without `alt`; '' or 'a=1&b=2'. */
+  /** Without credentials, with the caller's order and repetition; '' or 'a=1&b=2'. */
   readonly query: string;
+  /** The caller's headers, where it sent them. */
+  readonly contentType?: string | undefined;
   readonly accept: string | undefined;
 }
 

@@ -101,7 +101,7 @@ const ERROR_TYPES = new Set([
 function matchesPath(template: string, path: string): boolean {
   const pattern = template
     .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
-    .replace('{model_id}', '.*')
+    .replace(/\{model(_id)?\}/, '.*')
     .replace(/\{\w+\}/g, '[^/]+');
   return new RegExp(`^${pattern}$`).test(path);
 }

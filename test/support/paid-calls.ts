@@ -33,19 +33,18 @@ export function chatBody(model: string, more: Fields = {}): Fields {
 export interface Money {
   readonly available: number;
   readonly reserved: number;
-  readonly charged: number;
+  readonly spent: number;
 }
 
-export async function moneyOf(gateway: Gateway, { accountId }: NewCaller): Promise<Money> {
-  const { json } = await gateway.admin('GET', `/accounts/${accountId}`);
-  const { available, reserved, charged } = json.balance;
-  return { available, reserved, charged };
+export async function moneyOf(gateway: Gateway, { key }: NewCaller): Promise<Money> {
+  const { available, reserved, spent } = (await gateway.call('GET', '/v1/credits', { key })).json;
+  return { available, reserved, spent };
 }
 
-/** What has been charged once nothing is held any more, as it is right behind the end of a stream. */
-export async function chargedInTheEnd(gateway: Gateway, caller: NewCaller): Promise<number> {
+/** What has been spent once nothing is held any more: a stream is settled right behind its last byte. */
+export async function spentInTheEnd(gateway: Gateway, caller: NewCaller): Promise<number> {
   await until(async () => (await moneyOf(gateway, caller)).reserved === 0);
-  return (await moneyOf(gateway, caller)).charged;
+  return (await moneyOf(gateway, caller)).spent;
 }
 
 export interface StreamedAnswer {
@@ -77,7 +76,10 @@ export class OpenStream implements AsyncDisposable {
     const agent = new Agent();
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${options.key}`, ...options.headers };
     const body = JSON.stringify(options.body);
-    return new OpenStream(await request(gateway.url + path, { method: 'POST', headers, body, dispatcher: agent }), agent);
+    return new OpenStream(
+      await request(gateway.url + path, { method: 'POST', headers, body, dispatcher: agent }),
+      agent,
+    );
   }
 
   /** Reads on until this has come. Returns all that came so far. */
@@ -114,4 +116,23 @@ export class OpenStream implements AsyncDisposable {
 export function framesIn(text: string): any[] {
   const events = text.split('\n\n').filter((event) => event.startsWith('data: ') && event !== 'data: [DONE]');
   return events.map((event) => JSON.parse(event.slice('data: '.length)));
+}
+
+/** A frame of the common shape, as an upstream sends it. */
+export function delta(content: string, finish_reason: string | null = null): Fields {
+  return {
+    id: 'x',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'x',
+    choices: [{ index: 0, delta: { content }, finish_reason }],
+  };
+}
+
+/** Frames, with a wait wherever a promise stands. */
+export async function* gated(...steps: readonly (Fields | Promise<unknown>)[]): AsyncIterable<Fields> {
+  for (const step of steps) {
+    if (step instanceof Promise) await step;
+    else yield step;
+  }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { callNative, startNative } from '../../calls/index.ts';
 import { creditsToNumber } from '../../credits.ts';
@@ -24,7 +25,14 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
       body: { kind: 'bytes', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
       answers: { 200: z.unknown() },
       otherMedia: ['text/event-stream'],
-      codes: [...CALL_CODES, 'unknown_route', 'unsupported_action', 'bad_request_body', 'empty_stream'],
+      codes: [
+        ...CALL_CODES,
+        'unknown_route',
+        'unsupported_action',
+        'bad_request_body',
+        'invalid_parameter',
+        'empty_stream',
+      ],
     },
     async (call) => {
       const { request, reply, caller, body } = call;
@@ -32,7 +40,7 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
       const { query, wantsArray } = queryOf(request.raw.url ?? '');
       const native = {
         model,
-        request: { action, body, query, accept: request.headers.accept },
+        request: { action, body, query, contentType: request.headers['content-type'], accept: request.headers.accept },
         json: objectIn(body),
       };
       const context = callContext(request, reply);
@@ -51,7 +59,7 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
 }
 
 /** Split at the last literal colon; with none, at the last encoded one. */
-export function targetOf(url: string): { model: string; action: NativeAction } {
+function targetOf(url: string): { model: string; action: NativeAction } {
   const path = url.split('?', 1)[0] ?? '';
   const rest = /^\/v1beta\/models\/(.+)$/.exec(path)?.[1];
   if (rest === undefined) throw new ApiError('unknown_route');
@@ -72,15 +80,15 @@ function decoded(text: string): string {
   }
 }
 
-/** Without credentials, otherwise as it came; `alt` is ours to answer. */
-export function queryOf(url: string): { query: string; wantsArray: boolean } {
+/** Without credentials, otherwise as it came. The last `alt` counts. */
+function queryOf(url: string): { query: string; wantsArray: boolean } {
   const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
   const kept: string[] = [];
   let alt = '';
   for (const part of text.split('&')) {
     const name = part.split('=', 1)[0] ?? '';
     if (name === 'alt') alt = part.slice(4);
-    else if (part !== '' && !CREDENTIAL_PARAMETERS.has(nameOf(name))) kept.push(part);
+    if (part !== '' && !CREDENTIAL_PARAMETERS.has(nameOf(name))) kept.push(part);
   }
   return { query: kept.join('&'), wantsArray: alt === 'json' };
 }
@@ -95,6 +103,7 @@ function nameOf(text: string): string {
 }
 
 function objectIn(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new ApiError('bad_request_body');
   try {
     const { value } = parseJson(body.toString('utf8'));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;

@@ -31,9 +31,14 @@ async function* readFrames(body: AsyncIterable<Buffer>): AsyncIterable<Frame> {
   const begun = new Set<number>();
   const finished = new Set<number>();
   let frames = 0;
+  let comments: Buffer[] = [];
   for await (const { bytes, data } of readEvents(body)) {
-    if (data === '') continue;
-    const frame = { bytes, data, body: parseFrame(bytes, data) };
+    if (data === '') {
+      comments.push(bytes);
+      continue;
+    }
+    const frame = { bytes: Buffer.concat([...comments, bytes]), data, body: parseFrame(bytes, data) };
+    comments = [];
     noteCandidates(frame.body, begun, finished);
     frames++;
     yield frame;

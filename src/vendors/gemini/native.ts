@@ -6,16 +6,16 @@ import { contentTypeOf, post, usageOf } from './wire.ts';
 
 /** The caller's bytes go up and the upstream's come back; a copy is parsed to learn the usage. */
 export const native: NativeWork = {
-  async call({ action, body, query, accept }, upstream) {
-    const reply = await post(upstream, { action, body, query, accept: accept ?? 'application/json' });
+  async call({ accept = 'application/json', ...request }, upstream) {
+    const reply = await post(upstream, { ...request, accept });
     const bytes = await readBytes(reply);
     const answer = parseObject(bytes.toString('utf8'));
     if (answer === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
     return { contentType: contentTypeOf(reply), body: bytes, usage: usageOf(answer) };
   },
 
-  async stream({ action, body, query, accept }, upstream) {
-    const reply = await post(upstream, { action, body, query, accept: accept ?? 'text/event-stream' });
+  async stream({ accept = 'text/event-stream', ...request }, upstream) {
+    const reply = await post(upstream, { ...request, accept });
     return { contentType: contentTypeOf(reply), frames: toNative(await openFrames(reply)) };
   },
 };

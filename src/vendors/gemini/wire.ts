@@ -10,20 +10,38 @@ export interface Post {
   readonly body: string | Buffer;
   /** '' or 'a=1&b=2'. */
   readonly query: string;
+  readonly contentType?: string | undefined;
   readonly accept: string;
 }
 
-/** Resolves at the upstream's success. A stream is always asked for as events: without `alt` it would be an array. */
-export function post(upstream: Upstream, { action, body, query, accept }: Post): Promise<UpstreamReply> {
-  const alt = action === 'streamGenerateContent' ? 'alt=sse' : '';
-  const search = query !== '' && alt !== '' ? `${query}&${alt}` : query + alt;
+/** Resolves at the upstream's success. */
+export function post(upstream: Upstream, asked: Post): Promise<UpstreamReply> {
+  const { action, body, contentType = 'application/json', accept } = asked;
+  const search = searchOf(asked);
   const path = `/v1beta/${modelPath(upstream.model)}:${action}`;
-  const headers = { 'x-goog-api-key': upstream.apiKey, 'content-type': 'application/json', accept };
+  const headers = { 'x-goog-api-key': upstream.apiKey, 'content-type': contentType, accept };
   return send(
     upstream,
     { method: 'POST', path: search === '' ? path : `${path}?${search}`, headers, body },
     faultOfRefusal,
   );
+}
+
+/**
+ * A stream is always asked for as events, since without `alt` it would be an array; a whole answer always as JSON. So
+ * `alt` keeps its place at most.
+ */
+function searchOf({ action, query }: Post): string {
+  const parts = query === '' ? [] : query.split('&');
+  const wanted = action === 'streamGenerateContent' ? 'alt=sse' : 'alt=json';
+  const place = parts.findIndex(isAlt);
+  const kept = parts.flatMap((part, at) => (!isAlt(part) ? [part] : at === place ? [wanted] : []));
+  if (place === -1 && wanted === 'alt=sse') kept.push(wanted);
+  return kept.join('&');
+}
+
+function isAlt(part: string): boolean {
+  return part === 'alt' || part.startsWith('alt=');
 }
 
 /** Slashes and colons are part of the name and stay as they are; what would end the path does not. */
