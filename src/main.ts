@@ -66,8 +66,16 @@ async function serve(): Promise<number> {
   const output = createLog(config.logLevel);
   const progress = (message: string) => console.error(message);
   for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
+  // Without a listener it would end the process; the file may have been read before it came.
+  let isDue = false;
+  let reapply = () => {
+    isDue = true;
+  };
+  process.on('SIGHUP', () => reapply());
   const app = await startApp({ config, environment: process.env, log: output.log, progress });
   for (const signal of STOP_SIGNALS) process.off(signal, endAtOnce);
+  reapply = () => reapplyFile(app, output);
+  if (isDue) reapply();
   console.error(welcome(app.url, config, app.firstStart));
   return untilStopped(app, output);
 }
@@ -92,13 +100,14 @@ function untilStopped(app: App, output: LogOutput): Promise<number> {
       });
     };
     for (const signal of STOP_SIGNALS) process.on(signal, stop);
-    process.on('SIGHUP', () => {
-      app.reapplyFile().then(
-        () => log.info('the configuration file was applied again'),
-        (error: Error) => log.error({ reason: error.message }, 'the configuration file was not applied'),
-      );
-    });
   });
+}
+
+function reapplyFile(app: App, { log }: LogOutput): void {
+  app.reapplyFile().then(
+    () => log.info('the configuration file was applied again'),
+    (error: Error) => log.error({ reason: error.message }, 'the configuration file was not applied'),
+  );
 }
 
 /** What a person can mend is told in its own words; the rest is our bug and shows its stack. */

@@ -4,14 +4,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Environment } from '../src/config.ts';
 import { CONFIG_BODY_BYTES_MAX } from '../src/limits.ts';
 import { imageModel, keyed, sandbox } from './support/documents.ts';
 import { workFolder } from './support/postgres.ts';
 
-const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
-const BIN = new URL('../bin/tollgate.mjs', import.meta.url).pathname;
-const EXAMPLE = new URL('../tollgate.example.yaml', import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const BIN = fileURLToPath(new URL('../bin/tollgate.mjs', import.meta.url));
+const EXAMPLE = fileURLToPath(new URL('../tollgate.example.yaml', import.meta.url));
 
 // So that the program, which each test starts anew, is compiled only once.
 const compiled = mkdtempSync(join(tmpdir(), 'tollgate-compiled-'));

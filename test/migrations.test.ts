@@ -3,12 +3,13 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { type Db, MigrationError, migrate, openDb } from '../src/db/index.ts';
 import { createDatabase, silentLog, type TestDatabase } from './support/database.ts';
 import { Gateway, type NewCaller } from './support/gateway.ts';
 import { atEnd, until } from './support/postgres.ts';
 
-const RELEASE = new URL('../migrations', import.meta.url).pathname;
+const RELEASE = fileURLToPath(new URL('../migrations', import.meta.url));
 const OF_RELEASE = readdirSync(RELEASE)
   .filter((file) => /^\d{4}_/.test(file))
   .map((file) => file.replace('.sql', ''))

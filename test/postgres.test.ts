@@ -17,7 +17,9 @@ import {
   answers,
   asUser,
   atEnd,
+  canNobodyReach,
   connect,
+  copyOfPostgres,
   end,
   ended,
   IS_ROOT,
@@ -199,7 +201,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
   test('runs for an ordinary user', async (t) => {
     const folder = workFolder(t);
     const uid = IS_ROOT ? NOBODY : process.getuid?.();
-    const gateway = await startInChild(t, folder, { prefix: IS_ROOT ? asUser(NOBODY, folder) : [] });
+    const gateway = await startInChild(t, folder, IS_ROOT ? asUser(t, NOBODY, folder) : {});
     assert.equal(uidOf(serverPid(folder)), uid);
     await end(gateway, 'SIGTERM');
     assert.deepEqual(serversBelow(folder), []);
@@ -208,7 +210,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
   if (IS_ROOT && works(['setpriv', `--reuid=${STRANGER}`, '--clear-groups', 'unshare', '--user', 'true'])) {
     test('runs for a user whose number has no name', async (t) => {
       const folder = workFolder(t);
-      const gateway = await startInChild(t, folder, { prefix: asUser(STRANGER, folder) });
+      const gateway = await startInChild(t, folder, asUser(t, STRANGER, folder));
       assert.equal(uidOf(serverPid(folder)), STRANGER);
       await end(gateway, 'SIGTERM');
       assert.deepEqual(serversBelow(folder), []);
@@ -229,6 +231,16 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
       const server = await start(t, folder);
       assert.ok(await answers(server));
       assert.equal(statSync(folder).mode & 0o777, 0o700);
+    });
+
+    test('runs from a checkout below a folder that is closed to everybody else', async (t) => {
+      const closed = join(workFolder(t), 'closed');
+      mkdirSync(closed, { mode: 0o700 });
+      const seen: string[] = [];
+      const postgres = copyOfPostgres(join(closed, 'checkout'));
+      const afterwards = 'await server.stop()';
+      await ended(await startInChild(t, join(closed, 'data'), { postgres, afterwards, seen }));
+      assert.equal(seen.at(-2), 'Starting PostgreSQL as uid 0 in a user namespace');
     });
 
     test("shows the gateway's files to nobody", async (t) => {
@@ -254,7 +266,9 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
         const prefix = ['setpriv', `--bounding-set=-${way.without}`];
         const afterwards = 'await server.stop()';
         await ended(await startInChild(t, join(folder, 'data'), { prefix, afterwards, seen }));
-        assert.equal(seen.at(-2), `Starting PostgreSQL as ${way.expected}`);
+        // From a checkout that is itself closed to others, only one way is open.
+        const expected = canNobodyReach('package.json') ? way.expected : 'uid 0 in a user namespace';
+        assert.equal(seen.at(-2), `Starting PostgreSQL as ${expected}`);
       }
     });
   }

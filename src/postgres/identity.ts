@@ -71,9 +71,14 @@ function withCapability(capability: string): readonly string[] {
   ];
 }
 
-/** initdb, unlike the server, refuses a user whose number has no name, as containers often have. */
+/**
+ * initdb, unlike the server, refuses a user whose number has no name, as containers often have. Where there is a name,
+ * it also finds the server's binary in the way that both do at start: by asking for access, which looks at the user
+ * alone and not at what powers were lent to it.
+ */
 function trialScript(isMade: boolean): string {
-  const checks = ['"$1" --version', '"$2" --version', '[ -O "$3" ]', ': > "$3/written"'];
+  const finds = 'if id -un >/dev/null 2>&1; then "$2" --show -D "$3"; else "$2" --version; fi';
+  const checks = ['"$1" --version', finds, '[ -O "$3" ]', ': > "$3/written"'];
   return [...(isMade ? [] : ['id -un']), ...checks].join(' && ');
 }
 

