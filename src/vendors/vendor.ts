@@ -79,7 +79,7 @@ export interface NativeAnswer {
   readonly usage: TokenUsage | undefined;
 }
 
-export interface NativeStream {
+interface NativeStream {
   readonly contentType: string;
   readonly frames: AsyncIterable<NativeFrame>;
 }
