@@ -3,7 +3,16 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { OpenAiEmulator, type Script } from './emulators/openai.ts';
 import type { Fields } from './support/documents.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
-import { chatBody, delta, framesIn, moneyOf, paidCaller, spentInTheEnd, tokenModel } from './support/paid-calls.ts';
+import {
+  chatBody,
+  delta,
+  framesIn,
+  gated,
+  moneyOf,
+  paidCaller,
+  spentInTheEnd,
+  tokenModel,
+} from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
 
 const PATH = '/v1/chat/completions';
@@ -244,6 +253,31 @@ describe('cooling down', () => {
       gateway.clock.advance(await coolingSeconds());
     }
     assert.deepEqual(seconds, [30, 60, 120, 240, 480, 600, 600]);
+  });
+
+  test('R-516: calls that fail together count as one failure', async () => {
+    await alone();
+    const all = Promise.withResolvers<void>();
+    for (let calls = 0; calls < 5; calls++) first.script({ kind: 'frames', frames: gated(all.promise), end: 'reset' });
+    const answers = Array.from({ length: 5 }, () => chat(STREAM));
+    await until(() => first.requests.length === 5);
+    all.resolve();
+    for (const answer of answers) refused(await answer, 502, 'upstream_failed');
+    const { strikes } = await healthOf('first');
+    assert.deepEqual([strikes, await coolingSeconds()], [1, 30]);
+  });
+
+  test('R-516: a success of a call that began before the failure does not end the cooling', async () => {
+    await alone();
+    const late = Promise.withResolvers<void>();
+    first.script({ kind: 'frames', frames: gated(late.promise, delta('One', 'stop')) });
+    const answer = chat(STREAM);
+    await until(() => first.requests.length === 1);
+    await failAlone({ kind: 'error', error: 'throttled', headers: { 'retry-after': '7' } });
+    late.resolve();
+    assert.equal((await answer).status, 200);
+    assert.equal(await coolingSeconds(), 7);
+    refused(await chat(), 503, 'no_available_provider');
   });
 
   test('R-516: one success begins the series anew', async () => {

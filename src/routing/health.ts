@@ -32,6 +32,7 @@ export class Health {
   readonly #parts: HealthParts;
   readonly #rows = new Map<string, HealthRow>();
   readonly #attempts = new Map<string, MinuteCount>();
+  #saved: Promise<void> = Promise.resolve();
 
   constructor(parts: HealthParts) {
     this.#parts = parts;
@@ -40,10 +41,17 @@ export class Health {
     parts.bus.onLost(() => void reload());
   }
 
+  /** What this process has decided meanwhile is newer than what was read: then it is read again. */
   async load(): Promise<void> {
-    const rows = await readHealth(this.#parts.db);
-    this.#rows.clear();
-    for (const { id, ...row } of rows) this.#rows.set(id, row);
+    for (;;) {
+      const saved = this.#saved;
+      await saved;
+      const rows = await readHealth(this.#parts.db);
+      if (saved !== this.#saved) continue;
+      this.#rows.clear();
+      for (const { id, ...row } of rows) this.#rows.set(id, row);
+      return;
+    }
   }
 
   isCooling(upstreamId: string): boolean {
@@ -60,17 +68,19 @@ export class Health {
     count.add(this.#parts.clock.nowMs());
   }
 
-  /** One success ends a series of faults. */
+  /** One success ends a series of faults, unless its attempt began before the last of them. */
   noteSuccess(upstreamId: string): void {
     const row = this.#rows.get(upstreamId);
-    if (row !== undefined && row.strikes > 0) this.#save(upstreamId, { ...row, strikes: 0, coolingUntil: null });
+    if (row === undefined || row.strikes === 0 || this.isCooling(upstreamId)) return;
+    this.#save(upstreamId, { ...row, strikes: 0, coolingUntil: null });
   }
 
   /** Faults of the request itself say nothing about the upstream. */
   noteFault(upstreamId: string, error: UpstreamError): void {
     if (error.fault === 'client' || error.fault === 'policy') return;
     const now = this.#parts.clock.now();
-    const strikes = (this.#rows.get(upstreamId)?.strikes ?? 0) + 1;
+    // Attempts that were under way together fail together, and that is one strike.
+    const strikes = (this.#rows.get(upstreamId)?.strikes ?? 0) + (this.isCooling(upstreamId) ? 0 : 1);
     this.#save(upstreamId, {
       strikes,
       coolingUntil: new Date(now.getTime() + cooldownMs(error, strikes)),
@@ -88,11 +98,20 @@ export class Health {
 
   #save(upstreamId: string, row: HealthRow): void {
     this.#rows.set(upstreamId, row);
+    // One after the other, so that the last to be decided is the last to be written.
+    this.#saved = this.#saved.then(() => this.#share(upstreamId, row));
+  }
+
+  async #share(upstreamId: string, row: HealthRow): Promise<void> {
     const { db, bus, log } = this.#parts;
-    db.transaction(async (tx) => {
-      await saveHealth(tx, upstreamId, row);
-      await bus.announce(tx, 'upstream', upstreamId);
-    }).catch((error) => log.warn({ upstream: upstreamId, err: error }, 'the health of an upstream was not shared'));
+    try {
+      await db.transaction(async (tx) => {
+        await saveHealth(tx, upstreamId, row);
+        await bus.announce(tx, 'upstream', upstreamId);
+      });
+    } catch (error) {
+      log.warn({ upstream: upstreamId, err: error }, 'the health of an upstream was not shared');
+    }
   }
 }
 

@@ -32,11 +32,15 @@ async function makeFirstStart(t: TestContext): Promise<FirstStart> {
   const folder = join(template, 'data');
   const program = await Program.start(t, { TOLLGATE_DATA: folder });
   const key = /shown only now: (sk-tg1-\S+)/.exec(program.told)?.[1] ?? '';
-  const commands = [...program.told.matchAll(/^ {2}curl (\S+)(?: -H "Authorization: Bearer (\S+)")?$/gm)];
-  const answers: Answer[] = [];
-  for (const [, url = '', bearer] of commands) answers.push(await program.get(url.slice(program.url.length), bearer));
   const accounts = await program.get('/api/admin/accounts', adminToken(folder));
   const entries = await program.get(`/api/admin/accounts/${accounts.json.data[0].id}/ledger`, adminToken(folder));
+  const commands = [...program.told.matchAll(/^ {2}curl (\S+) -H "Authorization: Bearer (\S+)"(?: --json '(.*)')?$/gm)];
+  const answers: Answer[] = [];
+  for (const [, url = '', bearer = '', json] of commands) {
+    const path = url.slice(program.url.length);
+    const body = json === undefined ? undefined : JSON.parse(json);
+    answers.push(await program.call(body === undefined ? 'GET' : 'POST', path, { key: bearer, body }));
+  }
   assert.equal(await program.kill('SIGTERM'), 0);
   return { told: program.told, key, answers, accounts, entries };
 }

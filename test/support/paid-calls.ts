@@ -4,6 +4,8 @@ import type { Fields } from './documents.ts';
 import type { CallOptions, Gateway, NewCaller } from './gateway.ts';
 import { until } from './postgres.ts';
 
+const WAIT_MS_MAX = 10_000;
+
 /** A caller who may ask as often as a test needs. */
 export async function paidCaller(gateway: Gateway, credits = 1000): Promise<NewCaller> {
   const caller = await gateway.newCaller({ key: { rpm: 100_000 } });
@@ -77,7 +79,7 @@ export class OpenStream implements AsyncDisposable {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${options.key}`, ...options.headers };
     const body = JSON.stringify(options.body);
     return new OpenStream(
-      await request(gateway.url + path, { method: 'POST', headers, body, dispatcher: agent }),
+      await request(gateway.url + path, { method: 'POST', headers, body, dispatcher: agent, bodyTimeout: WAIT_MS_MAX }),
       agent,
     );
   }
