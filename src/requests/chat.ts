@@ -34,7 +34,7 @@ export const chatSchema = z.looseObject({
   messages: z
     .array(z.looseObject({ role: z.string() }), { error: 'missing_messages' })
     .min(1, { error: 'missing_messages' })
-    .max(CHAT_MESSAGES_MAX),
+    .max(CHAT_MESSAGES_MAX, { error: `expected at most ${CHAT_MESSAGES_MAX} messages` }),
   stream: given(z.boolean()),
   stream_options: given(z.looseObject({ include_usage: given(z.boolean()) })),
   max_tokens: tokens,
