@@ -108,6 +108,15 @@ test('the list of upstreams shows each with its models and whether it has a key,
     timeout_seconds: 120,
     enabled: true,
     models: ['m'],
+    health: {
+      status: 'ok',
+      cooling_until: null,
+      strikes: 0,
+      last_fault: null,
+      last_detail: null,
+      last_fault_at: null,
+      attempts_last_minute: 0,
+    },
   });
   assert.deepEqual([withKey.id, withKey.has_secret, withKey.models], ['keyed', true, ['m', 'n']]);
 });
