@@ -3,7 +3,7 @@ import type { ListedModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import type { Selectors, Units } from '../pricing/index.ts';
-import { estimatePromptTokens, parseWith } from '../requests/index.ts';
+import { estimatePromptTokens, optional, parseWith } from '../requests/index.ts';
 
 /** What of a request decides its price: amounts, and what selects the ratios. */
 export interface Measures {
@@ -41,23 +41,18 @@ export function measure(endpoint: Endpoint, body: unknown, model: ListedModel): 
   }
 }
 
-/** `null` counts as absent, as everywhere on the wire. */
-function given<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().transform((value) => value ?? undefined);
-}
-
-const text = given(z.string());
+const text = optional(z.string());
 const seconds = (code: 'invalid_seconds' | 'invalid_duration') =>
-  given(z.coerce.number({ error: code }).min(0, { error: code }).max(86_400, { error: code }));
-const tokens = given(z.int().min(1).max(TOKENS_MAX));
+  optional(z.coerce.number({ error: code }).min(0, { error: code }).max(86_400, { error: code }));
+const tokens = optional(z.int().min(1).max(TOKENS_MAX));
 
 const images = z.looseObject({
   prompt: z.string({ error: 'missing_prompt' }).min(1, { error: 'missing_prompt' }),
-  n: given(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(10, { error: 'invalid_n' })),
+  n: optional(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(10, { error: 'invalid_n' })),
   size: text,
   quality: text,
   resolution: text,
-  metadata: given(z.looseObject({ resolution: text })),
+  metadata: optional(z.looseObject({ resolution: text })),
 });
 
 function ofImages(body: unknown): Measures {
@@ -74,10 +69,10 @@ const video = z.looseObject({
   duration: seconds('invalid_seconds'),
   size: text,
   resolution: text,
-  generate_audio: given(z.boolean()),
+  generate_audio: optional(z.boolean()),
   ref_video_url: text,
   video_url: text,
-  reference_videos: given(z.array(z.string())),
+  reference_videos: optional(z.array(z.string())),
 });
 
 function ofVideo(body: unknown, { accepts }: ListedModel): Measures {
@@ -97,10 +92,10 @@ function ofVideo(body: unknown, { accepts }: ListedModel): Measures {
 
 const chat = z.looseObject({
   messages: z.array(z.unknown(), { error: 'missing_messages' }).min(1, { error: 'missing_messages' }),
-  tools: given(z.array(z.unknown())),
+  tools: optional(z.array(z.unknown())),
   max_tokens: tokens,
   max_completion_tokens: tokens,
-  n: given(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(128, { error: 'invalid_n' })),
+  n: optional(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(128, { error: 'invalid_n' })),
 });
 
 function ofChat(body: unknown, model: ListedModel): Measures {
@@ -114,7 +109,7 @@ const native = z.looseObject({
   contents: z.unknown().optional(),
   systemInstruction: z.unknown().optional(),
   tools: z.unknown().optional(),
-  generationConfig: given(z.looseObject({ maxOutputTokens: nativeCount, candidateCount: nativeCount })).catch(
+  generationConfig: optional(z.looseObject({ maxOutputTokens: nativeCount, candidateCount: nativeCount })).catch(
     undefined,
   ),
 });
@@ -145,7 +140,7 @@ const sound = z.looseObject({
   duration_seconds: seconds('invalid_duration'),
   seconds: seconds('invalid_duration'),
   duration: seconds('invalid_duration'),
-  n: given(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(8, { error: 'invalid_n' })),
+  n: optional(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(8, { error: 'invalid_n' })),
 });
 
 function ofSound(body: unknown, endpoint: 'audio_speech' | 'audio_music', { accepts }: ListedModel): Measures {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import { CHAT_MESSAGES_MAX } from '../limits.ts';
+import { optional } from './fields.ts';
 
 /** A chat call, checked. */
 export interface ChatRequest {
@@ -22,12 +23,7 @@ export interface ChatRequest {
 const N_MAX = 128;
 const TOKENS_MAX = 10_000_000;
 
-/** `null` counts as absent, as everywhere on the wire. */
-function given<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().transform((value) => value ?? undefined);
-}
-
-const tokens = given(z.int().min(1).max(TOKENS_MAX));
+const tokens = optional(z.int().min(1).max(TOKENS_MAX));
 
 export const chatSchema = z.looseObject({
   model: z.string({ error: 'missing_model' }).min(1, { error: 'missing_model' }),
@@ -35,12 +31,12 @@ export const chatSchema = z.looseObject({
     .array(z.looseObject({ role: z.string() }), { error: 'missing_messages' })
     .min(1, { error: 'missing_messages' })
     .max(CHAT_MESSAGES_MAX, { error: `expected at most ${CHAT_MESSAGES_MAX} messages` }),
-  stream: given(z.boolean()),
-  stream_options: given(z.looseObject({ include_usage: given(z.boolean()) })),
+  stream: optional(z.boolean()),
+  stream_options: optional(z.looseObject({ include_usage: optional(z.boolean()) })),
   max_tokens: tokens,
   max_completion_tokens: tokens,
-  n: given(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(N_MAX, { error: 'invalid_n' })),
-  tools: given(z.array(z.unknown())),
+  n: optional(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(N_MAX, { error: 'invalid_n' })),
+  tools: optional(z.array(z.unknown())),
 });
 
 /** `exact` is the same body with every number as it was written. */
