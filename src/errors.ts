@@ -30,6 +30,8 @@ export const ERROR_TABLE = {
   precheck_failed: [503, 'The credit ledger cannot be read at the moment. Try again shortly.'],
   rate_limited: [429, 'Too many requests in this minute.'],
   too_many_concurrent_requests: [429, 'Too many requests at the same time.'],
+  media_open_job_capacity: [429, 'The account has the most open jobs it may. Wait until one has ended.'],
+  file_quota_exceeded: [429, 'The account keeps the most files it may. They go by themselves after a day.'],
   key_limit_reached: [400, 'The account holds the most API keys it may. Delete one first.'],
 
   // What was sent.
@@ -54,12 +56,49 @@ export const ERROR_TABLE = {
   invalid_seconds: [400, '"seconds" is not a length.'],
   invalid_duration: [400, 'The duration is not a length.'],
   text_too_long: [413, 'The text is longer than 40 000 characters.'],
+  invalid_fps: [400, '"fps" is not a whole number of frames per second.'],
+  invalid_response_format: [400, '"response_format" is none that this route knows.'],
+  invalid_output_format: [400, '"output_format" must be png, jpeg or webp.'],
+  invalid_output: [400, '"output" must be binary, b64_json or url.'],
+  invalid_idempotency_key: [400, 'The Idempotency-Key must be at most 512 printable ASCII characters.'],
+  idempotency_conflict: [409, 'This Idempotency-Key was used for a different request.'],
+  admission_in_progress: [
+    425,
+    'The first request with this Idempotency-Key is still being prepared. Try again shortly.',
+  ],
+
+  // Media that was sent or named.
+  invalid_multipart: [400, 'The multipart body cannot be read.'],
+  form_field_too_large: [413, 'A form field is larger than 64 KiB.'],
+  unexpected_file: [400, 'A file was sent under a name that takes none.'],
+  missing_image: [400, 'Give at least one source image.'],
+  invalid_mask: [400, 'The mask must be one URL, one file, or an object with "url" or "b64".'],
+  empty_mask: [400, 'The mask is empty.'],
+  empty_image: [400, 'An image is empty.'],
+  unreadable_image: [400, 'An image cannot be read.'],
+  unsupported_image_format: [400, 'Images must be PNG, JPEG or WebP.'],
+  image_too_large: [413, 'An image is larger than 25 MiB.'],
+  invalid_input_reference: [400, 'A reference must be a URL, a data URL, or an image in base64.'],
+  invalid_reference_audio: [400, 'The reference audio cannot be used.'],
+  unsupported_audio_format: [400, 'The audio is in no format that can be read here.'],
+  voice_sample_too_large: [413, 'The voice sample is larger than 10 MiB.'],
+  unsupported_media_url_scheme: [400, 'A URL must begin with http://, https:// or, where it may, data:.'],
+  invalid_media_url: [400, 'A URL cannot be used: it is malformed or its address is not allowed.'],
+  invalid_input_url: [400, 'A URL could not be fetched, or what it gave is not of the kind that is needed.'],
+  url_in_extra: [400, 'A field passed on to the model holds something like a URL that is none.'],
+  missing_file: [400, 'Send one file.'],
+  empty_file: [400, 'The file is empty.'],
+  file_too_large: [413, 'The file is larger than this route takes.'],
+  unsupported_file_format: [400, 'The file is of no kind that is kept here.'],
   duplicate_reference: [409, 'A grant with this reference exists already.'],
   duplicate_email: [409, 'An account with this email exists already.'],
 
   // What it named.
   not_found: [404, 'There is nothing at this method and path.'],
   model_not_found: [404, 'There is no such model for this key.'],
+  job_not_found: [404, 'There is no such job.'],
+  job_asset_not_ready: [409, 'The job has no asset that can be delivered.'],
+  invalid_link: [403, 'This link is not valid, or not any more.'],
   request_not_found: [404, 'There is no such request.'],
   account_not_found: [404, 'There is no such account.'],
   key_not_found: [404, 'There is no such key.'],
@@ -81,6 +120,7 @@ export const ERROR_TABLE = {
   request_timeout: [504, 'The request took too long.'],
   request_canceled: [499, 'The caller went away.'],
   internal_error: [500, 'Something went wrong on our side.'],
+  job_service_unavailable: [503, 'Stored media cannot be reached at the moment. Try again shortly.'],
   database_unavailable: [503, 'The database cannot be reached at the moment. Try again shortly.'],
   shutting_down: [503, 'This server is stopping. Try again shortly.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
@@ -135,6 +175,10 @@ export function errorType(code: ErrorCode): ErrorType {
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   rate_limited: 60,
   too_many_concurrent_requests: 1,
+  media_open_job_capacity: 30,
+  file_quota_exceeded: 60,
+  admission_in_progress: 1,
+  job_service_unavailable: 1,
   identity_unavailable: 1,
   precheck_failed: 1,
   database_unavailable: 1,
@@ -147,6 +191,9 @@ const SHOULD_RETRY: Partial<Record<ErrorCode, boolean>> = {
   insufficient_credits: false,
   duplicate_reference: false,
   duplicate_email: false,
+  idempotency_conflict: false,
+  admission_in_progress: true,
+  job_asset_not_ready: false,
 };
 
 /** The headers that go with a code on every route. */

@@ -32,6 +32,42 @@ export const NATIVE_BODY_BYTES_MAX = 32 * MIB;
 export const CHAT_MESSAGES_MAX = 10_000;
 export const KEEP_ALIVE_EVERY_MS = 15_000;
 
+// Media.
+export const IMAGE_BYTES_MAX = 25 * MIB;
+/** One reference video or audio. */
+export const CLIP_BYTES_MAX = 100 * MIB;
+export const IMAGE_PIXELS_MAX = 100_000_000;
+export const IMAGE_SIDE_PIXELS_MAX = 16_384;
+export const REFERENCES_MAX = 16;
+export const IMAGE_JSON_BYTES_MAX = 10 * MIB;
+export const IMAGE_MULTIPART_BYTES_MAX = 100 * MIB;
+export const VIDEO_BODY_BYTES_MAX = 24 * MIB;
+export const AUDIO_JSON_BYTES_MAX = 12 * MIB;
+export const FORM_FIELD_BYTES_MAX = 64 * KIB;
+export const FORM_PARTS_MAX = 64;
+export const PASSTHROUGH_BYTES_MAX = 64 * KIB;
+export const PASSTHROUGH_DEPTH_MAX = 16;
+/** What one job may bring back in one piece. */
+export const OUTPUT_BYTES_MAX = 2048 * MIB;
+
+// Guarded fetch.
+export const FETCH_REDIRECTS_MAX = 5;
+export const FETCH_CONNECT_TIMEOUT_MS = 10_000;
+export const FETCH_TIMEOUT_MS = 60_000;
+
+// Jobs and files.
+export const IDEMPOTENCY_KEY_BYTES_MAX = 512;
+export const PREPARATION_LEASE_MS = 60_000;
+export const OPEN_JOBS_PER_ACCOUNT_MAX = 64;
+export const DISPATCH_DEADLINE_MS = 600_000;
+export const JOB_LEASE_MS = 10_000;
+export const LINK_MS = 900_000;
+export const OUTPUT_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+export const FILE_BYTES_MAX = 200 * MIB;
+export const FILE_KEPT_MS = 24 * 60 * 60 * 1000;
+export const FILES_PER_ACCOUNT_MAX = 100;
+export const FILES_BYTES_PER_ACCOUNT_MAX = 5 * 1024 * MIB;
+
 // Callers.
 export const LIVE_KEYS_PER_ACCOUNT_MAX = 50;
 export const NAME_CHARS_MAX = 200;

@@ -10,11 +10,11 @@ import { vendors } from '../src/vendors/index.ts';
 
 const LEVELS: readonly (readonly string[])[] = [
   ['(single files)'],
-  ['db', 'postgres', 'pricing', 'requests', 'throttle'],
+  ['db', 'fetch', 'media', 'postgres', 'pricing', 'requests', 'storage', 'throttle'],
   ['audit', 'configuration'],
   ['accounts', 'catalogue', 'ledger', 'reports', 'vendors'],
   ['billing', 'routing'],
-  ['calls', 'oauth'],
+  ['calls', 'files', 'jobs', 'oauth'],
   ['http', 'worker'],
   ['(program)'],
 ];

@@ -11,5 +11,6 @@ export {
   referenceField,
   rpmField,
 } from './fields.ts';
+export type { ImageRequest, MediaRequest, MediaSource, SoundRequest, VideoRequest } from './media-requests.ts';
 export { parseWith } from './parse.ts';
 export { estimatePromptTokens, estimateTokens } from './tokens.ts';

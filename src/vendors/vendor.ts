@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import type { ChatRequest } from '../requests/index.ts';
+import type { ChatRequest, ImageRequest, SoundRequest, VideoRequest } from '../requests/index.ts';
 import type { Upstream } from './http.ts';
 
 /** A foreign wire format: what an upstream that speaks it must be given, and the work it can do. */
@@ -12,6 +12,67 @@ export interface Vendor {
   /** What is absent is not offered. */
   readonly chat?: ChatWork;
   readonly native?: NativeWork;
+  readonly image?: TaskWork<ImageRequest<Media>>;
+  readonly video?: TaskWork<VideoRequest<Media>>;
+  readonly music?: TaskWork<SoundRequest<Media>>;
+}
+
+/** A picture or clip that goes with a request. Its type was found by looking at its bytes. */
+export interface Media {
+  readonly mimeType: string;
+  readonly bytes: number;
+  /** Where anybody can fetch the same, if there is such a place; its canonical form, already checked. */
+  readonly url: string | undefined;
+  /** The whole of it. Vendors that can take a URL prefer it for what is large. */
+  read(): Promise<Buffer>;
+}
+
+/**
+ * Work that takes a while and may outlive this process. The job's engine calls, waits and remembers; the adaptor only
+ * translates. Requests hold media as bytes, whatever the caller gave.
+ */
+export interface TaskWork<Request> {
+  /** Throws ApiError `unsupported_parameter`, naming the field, for what this model cannot take. Pure; nothing is held yet. */
+  check(request: Request, upstreamModel: string): void;
+  /** How many results one call can bring, at least 1; a job that wants more calls as often as it must. */
+  perCall(request: Request, upstreamModel: string): number;
+  /** One call. Throws UpstreamError. After `timeout`, `garbled` or a broken connection nobody knows whether it counts. */
+  submit(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted>;
+  /** Asks after an accepted task, also after a restart. An upstream that knows no such task any more has failed it. */
+  poll?(task: JsonObject, upstream: Upstream): Promise<Progress>;
+  /** Looks for a task whose submission got no answer. Undefined: it never arrived. Absent: nobody can tell. */
+  adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted | undefined>;
+}
+
+export interface TaskOrder {
+  /** Unique to this call and the same when it is looked for: for vendors that take a name from their client. */
+  readonly id: string;
+  /** How many results this call is for; between 1 and `perCall`. */
+  readonly count: number;
+  /** How long the upstream may let the work wait before it begins. */
+  readonly startWithinMs: number;
+}
+
+/** `task` is all that `poll` needs; it is stored unread. */
+export type Submitted = { readonly state: 'accepted'; readonly task: JsonObject } | Succeeded;
+export type Progress = { readonly state: 'running'; readonly percent?: number } | Succeeded | Failed;
+
+/** Where results are: to be fetched through the guard without any credential, or already here. */
+export interface Succeeded {
+  readonly state: 'succeeded';
+  readonly outputs: readonly Output[];
+}
+
+export type Output = ({ readonly url: string } | { readonly data: Buffer }) & {
+  /** A small picture of a result, not a result. */
+  readonly isThumbnail?: boolean;
+};
+
+/** `detail` is the vendor's own text and goes to the log only. */
+export interface Failed {
+  readonly state: 'failed';
+  readonly code: 'upstream_failed' | 'upstream_rejected' | 'content_rejected';
+  readonly detail: string;
 }
 
 /**
