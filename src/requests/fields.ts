@@ -1,6 +1,71 @@
-import type { z } from 'zod';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { SECONDS_MAX } from '../limits.ts';
 
 /** A field that may be left out. Null counts as left out. */
 export function optional<Field extends z.ZodType>(field: Field) {
   return field.nullish().transform((value) => value ?? undefined);
+}
+
+export const modelField = z.string({ error: 'missing_model' }).min(1, { error: 'missing_model' });
+/** An empty text counts as left out, because forms send one for whatever was not filled in. */
+export const textField = z
+  .string()
+  .nullish()
+  .transform((text) => text || undefined);
+export const flagField = optional(z.boolean());
+export const wholeField = optional(z.int());
+
+/** How many results. */
+export function countField(most: number) {
+  const error = 'invalid_n';
+  return optional(z.int({ error }).min(1, { error }).max(most, { error }));
+}
+
+/** A length of time; 0 leaves it to the model. */
+export function secondsField(error: 'invalid_seconds' | 'invalid_duration') {
+  return z.number({ error }).min(0, { error }).max(SECONDS_MAX, { error });
+}
+
+export const sizeField = optional(
+  z.string().regex(/^([1-9]\d{0,4}x[1-9]\d{0,4}|auto)$/, { error: 'expected a size such as 1024x1024, or auto' }),
+);
+
+export const ratioField = optional(
+  z.string().regex(/^(\d{1,4}(\.\d{1,3})?:\d{1,4}(\.\d{1,3})?|auto|adaptive)$/, {
+    error: 'expected a shape such as 16:9',
+  }),
+);
+
+/** The one value that goes by several names. Throws `conflicting_parameters` when two are given and differ. */
+export function oneOf<Value>(named: Readonly<Record<string, Value | undefined>>): Value | undefined {
+  const [first, ...others] = Object.entries(named).filter(([, value]) => value !== undefined);
+  const other = others.find(([, value]) => !isDeepStrictEqual(value, first?.[1]));
+  if (other !== undefined) {
+    throw new ApiError('conflicting_parameters', { message: `"${first?.[0]}" and "${other[0]}" differ.` });
+  }
+  return first?.[1];
+}
+
+/** The keys that a schema does not know, as they were sent. Safe with any name, `__proto__` included. */
+export function unmodelled(exact: JsonObject, shape: z.core.$ZodShape): JsonObject {
+  return Object.fromEntries(Object.entries(exact).filter(([name]) => !Object.hasOwn(shape, name)));
+}
+
+/**
+ * What stands before a schema, so that faults are told in the order in which a caller can mend them: the model, then
+ * something to work from, then the single fields.
+ */
+export function needing(code: 'missing_prompt' | 'missing_input', isMet: (body: Record<string, unknown>) => boolean) {
+  return (body: unknown, context: z.RefinementCtx): unknown => {
+    const hasModel = isRecord(body) && typeof body.model === 'string' && body.model !== '';
+    if (hasModel && !isMet(body)) context.addIssue({ code: 'custom', message: code });
+    return body;
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,4 +4,5 @@
  */
 export { type AttemptParts, firstThatWorks } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidatesFor, modelFor } from './candidates.ts';
+export { type Accepts, asksForVoiceDesign, checkFits, narrowed } from './fits.ts';
 export { Health } from './health.ts';
