@@ -133,7 +133,7 @@ for (const [field, slot, value] of [
   ['generate_audio', 'generate_audio', true],
   ['generate_audio', 'generate_audio', false],
 ] as const) {
-  test(`R-355 R-357 R-360 R-368: ${field} ${value} needs the slot ${slot}, and no other will do`, () => {
+  test(`R-355 R-357 R-360 R-368: ${field} ${JSON.stringify(value)} needs the slot ${slot}, and no other will do`, () => {
     const request = video({ [field]: value });
     const others = SLOTS.filter((other) => other !== slot);
     const refusal = refusalOf(() => checkFits({ ...NOTHING, slots: others }, request));
