@@ -4,6 +4,7 @@ import type { Catalogue, CatalogueParts } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
 import type { TestClock } from '../db/index.ts';
 import type { Logger } from '../log.ts';
+import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 
 export interface HttpParts extends AccountParts, CatalogueParts, CallParts {
@@ -12,6 +13,7 @@ export interface HttpParts extends AccountParts, CatalogueParts, CallParts {
   readonly authenticator: Authenticator;
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;
+  readonly objects: ObjectStore;
   readonly log: Logger;
   /** Present when the operator may move time. */
   readonly testClock: TestClock | undefined;
