@@ -61,7 +61,24 @@ export const PREPARATION_LEASE_MS = 60_000;
 export const OPEN_JOBS_PER_ACCOUNT_MAX = 64;
 export const DISPATCH_DEADLINE_MS = 600_000;
 export const JOB_LEASE_MS = 10_000;
+/** How long an upstream may work on what it accepted. */
+export const UPSTREAM_LIMIT_MS = { image: 15 * 60_000, audio: 30 * 60_000, video: 120 * 60_000 } as const;
+/** How soon, and at the latest how often, an upstream is asked after its work. */
+export const POLL_MS = {
+  image: { first: 500, most: 5_000 },
+  audio: { first: 1_000, most: 10_000 },
+  video: { first: 2_000, most: 30_000 },
+} as const;
+export const JOB_STEPS_AT_ONCE_MAX = 128;
+/** Results that could not be fetched or stored are tried again for this long. */
+export const COLLECT_RETRY_MS = 120_000;
+/** What was stored for a request that never came to be is cleaned away after this. */
+export const UNOWNED_KEPT_MS = 60 * 60_000;
+/** What a job was given lies ready for as long as any upstream may still ask for it. */
+export const INPUT_KEPT_MS = 24 * 60 * 60 * 1000;
 export const LINK_MS = 900_000;
+/** Longer than any job is open and its outputs are kept. */
+export const FINGERPRINT_KEPT_MS = 31 * 24 * 60 * 60 * 1000;
 export const OUTPUT_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 export const FILE_BYTES_MAX = 200 * MIB;
 export const FILE_KEPT_MS = 24 * 60 * 60 * 1000;

@@ -31,11 +31,12 @@ export async function openBill(parts: BillingParts, order: BillOrder, quoted: Qu
   };
   const admission = await ofLedger(() => parts.ledger.reserve(reservation));
   if (admission.state === 'refused')
-    throw new ApiError('insufficient_credits', { message: REFUSALS[admission.reason] });
+    throw new ApiError('insufficient_credits', { message: CREDIT_REFUSALS[admission.reason] });
   return new Bill(parts, reservation, quoted.price);
 }
 
-const REFUSALS = {
+/** What a caller is told about the ledger's refusal. */
+export const CREDIT_REFUSALS = {
   balance: 'The balance does not cover this request.',
   key_limit: 'The credit limit of this key does not cover this request.',
 } as const;

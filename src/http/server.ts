@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../errors.ts';
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { takeBodiesAsBytes } from './body.ts';
+import { takeBodies } from './body.ts';
 import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
 import type { HttpParts } from './parts.ts';
@@ -58,7 +58,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     },
   });
   const stopping = new Stopping(await gate.promise);
-  takeBodiesAsBytes(server);
+  takeBodies(server);
   server.addHook('onRequest', (request, reply, done) => {
     observe(parts, stopping, request, reply);
     done(earlyRefusal(request, stopping));

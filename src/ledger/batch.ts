@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable, type Db } from '../db/index.ts';
 import { RESERVATION_LEASE_MS } from '../limits.ts';
-import { type Admission, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
+import { type Admission, byAccount, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
 import { type LedgerAnswers, type NewEnding, type NewReservation, type Patience, runLedger } from './store.ts';
 
 const MEMBERS_PER_BATCH_MAX = 256;
@@ -180,10 +180,6 @@ class Queue {
     this.#running = false;
     this.#onIdle();
   }
-}
-
-function byAccount(one: Reserving, other: Reserving): number {
-  return one.accountId < other.accountId ? -1 : one.accountId > other.accountId ? 1 : 0;
 }
 
 function isLockTimeout(error: unknown): boolean {

@@ -9,14 +9,17 @@ export { endAbandoned, extendLeases, lapseExpired, recordKnown } from './leases.
 export {
   type Admission,
   balanceOf,
+  endAll,
   type Ending,
   type Entry,
   type Grant,
   grant,
   listEntries,
   listGrants,
+  lockAccounts,
   type NewReservation,
   refund,
   reserve,
+  reserveAll,
   settle,
 } from './ledger.ts';

@@ -251,6 +251,11 @@ function quote(value: string | bigint): string {
   return `"${/["\\]/.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`;
 }
 
+/** In the order of their ids, so that no two can wait for each other. */
+export async function lockBalances(queries: Queries, accountIds: readonly string[]): Promise<void> {
+  await queries.rows(`select ledger_lock($1, 'wait')`, [accountIds]);
+}
+
 /** What is owed even if the caller's process dies now; it only grows, and only while the reservation is open. */
 export function updateKnown(queries: Queries, reservationId: string, known: MicroCredits): Promise<number> {
   return queries.run('update open_reservations set known = $2 where reservation_id = $1 and known < $2', [

@@ -18,13 +18,16 @@ export interface Candidate {
   readonly weight: number;
 }
 
+/** A route of a model, as able-to-do-this is judged by it. */
+export type Route = ListedModel['routes'][number];
+
 export interface CandidateParts {
   readonly catalogue: Catalogue;
   readonly health: Health;
 }
 
 /** Throws `model_not_found`, alike for a model that does not exist, is out of reach, or does not serve this endpoint. */
-export function modelFor({ catalogue }: CandidateParts, caller: Caller, id: string, endpoint: Endpoint): ListedModel {
+export function modelFor({ catalogue }: CandidateParts, caller: Pick<Caller, 'groups'>, id: string, endpoint: Endpoint): ListedModel {
   const model = catalogue.snapshot.find(id, caller.groups);
   if (model === undefined || !model.endpoints.includes(endpoint)) throw new ApiError('model_not_found');
   return model;
@@ -36,36 +39,51 @@ export function modelFor({ catalogue }: CandidateParts, caller: Caller, id: stri
  */
 export function candidatesFor(
   { catalogue, health }: CandidateParts,
-  caller: Caller,
+  caller: Pick<Caller, 'groups'>,
   model: ListedModel,
-  isAble: (vendor: Vendor) => boolean,
+  isAble: (vendor: Vendor, route: Route) => boolean,
 ): Candidate[] {
-  const able = reachable(catalogue, caller, model).filter(({ vendor }) => isAble(vendor));
+  const able = reachable(catalogue, caller, model, isAble);
   if (able.length === 0) throw new ApiError('no_capable_provider');
   const available = able.filter(({ upstreamId }) => !health.isCooling(upstreamId));
   if (available.length === 0) throw new ApiError('no_available_provider');
   return available.length === 1 ? available : inOrder(available);
 }
 
-function reachable({ snapshot }: Catalogue, caller: Caller, model: ListedModel): Candidate[] {
+function reachable(
+  catalogue: Catalogue,
+  { groups }: Pick<Caller, 'groups'>,
+  model: ListedModel,
+  isAble: (vendor: Vendor, route: Route) => boolean,
+): Candidate[] {
+  const { upstreams } = catalogue.snapshot;
   return model.routes.flatMap((route) => {
-    const upstream = snapshot.upstreams.get(route.upstream);
-    const vendor = upstream === undefined ? undefined : findVendor(upstream.vendor);
-    if (upstream === undefined || vendor === undefined || !upstream.enabled) return [];
-    if (!upstream.groups.some((group) => caller.groups.includes(group))) return [];
-    return [
-      {
-        upstreamId: upstream.id,
-        vendor,
-        upstreamModel: route.model,
-        address: upstream.base_url ?? '',
-        apiKey: snapshot.secrets.get(upstream.id) ?? '',
-        timeoutMs: upstream.timeout_seconds * 1000,
-        priority: upstream.priority,
-        weight: upstream.weight,
-      },
-    ];
+    const upstream = upstreams.get(route.upstream);
+    if (upstream?.enabled !== true || !upstream.groups.some((group) => groups.includes(group))) return [];
+    const candidate = candidateOf(catalogue, upstream.id, route.model);
+    return candidate !== undefined && isAble(candidate.vendor, route) ? [candidate] : [];
   });
+}
+
+/** An upstream as it is configured now; undefined when it is not any more. */
+export function candidateOf(
+  { snapshot }: Catalogue,
+  upstreamId: string,
+  upstreamModel: string,
+): Candidate | undefined {
+  const upstream = snapshot.upstreams.get(upstreamId);
+  const vendor = upstream && findVendor(upstream.vendor);
+  if (upstream === undefined || vendor === undefined) return undefined;
+  return {
+    upstreamId,
+    vendor,
+    upstreamModel,
+    address: upstream.base_url ?? '',
+    apiKey: snapshot.secrets.get(upstreamId) ?? '',
+    timeoutMs: upstream.timeout_seconds * 1000,
+    priority: upstream.priority,
+    weight: upstream.weight,
+  };
 }
 
 /** A draw with the k-th root of chance: the higher the weight, the likelier to come first, in exact proportion. */
