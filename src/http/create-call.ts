@@ -3,10 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import { createJob, discardInputs, type InputRules, storeInput } from '../jobs/index.ts';
-import type { MediaRequest, MediaSource } from '../requests/index.ts';
+import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentBody } from '../requests/index.ts';
 import { callContext } from './call.ts';
-import { type Form, readForm } from './form.ts';
+import { readForm } from './form.ts';
 import { idempotencyKeyOf } from './idempotency.ts';
 import { jobView } from './job-views.ts';
 import type { HttpParts } from './parts.ts';
@@ -60,11 +61,22 @@ export async function answerWithJob(parts: HttpParts, call: CreateCall, asked: A
   return reply.code(202).header('cache-control', 'private, no-store').send(jobView(job));
 }
 
-/** A file of a form, in the store, with the digest of its bytes. */
-export interface StoredFile {
-  readonly source: Extract<MediaSource, { from: 'upload' }>;
-  readonly digest: string;
+/** The fingerprint of a JSON body, made when it is needed. */
+export function sentJson({ request }: CreateCall, json: JsonObject): () => Buffer {
+  return () => Buffer.from(fingerprint(request.method, routeOf(request), { json }), 'hex');
 }
+
+/** The same of a form. */
+export function sentForm({ request }: CreateCall, form: SentForm): () => Buffer {
+  return () => Buffer.from(fingerprint(request.method, routeOf(request), { form }), 'hex');
+}
+
+function routeOf({ routeOptions }: FastifyRequest): string {
+  return routeOptions.url ?? '';
+}
+
+/** Parts as they are fingerprinted. */
+type SentForm = Extract<SentBody, { form: unknown }>['form'];
 
 export interface FileRules {
   readonly formBytesMax: number;
@@ -80,7 +92,7 @@ export async function withStoredForm<Result>(
   parts: HttpParts,
   call: CreateCall,
   { formBytesMax, rulesFor }: FileRules,
-  work: (form: Form<StoredFile>) => Promise<Result>,
+  work: (form: Form, sent: SentForm) => Promise<Result>,
 ): Promise<Result> {
   // Refused before anything is stored.
   idempotencyKeyOf(call.request);
@@ -88,19 +100,21 @@ export async function withStoredForm<Result>(
   const keys: string[] = [];
   const counts = new Map<string, number>();
   try {
-    const form = await readForm(call.request, {
+    const { fields, files } = await readForm(call.request, {
       bytesMax: formBytesMax,
       tooLarge: 'body_too_large',
       take: async (name, _fileName, body) => {
         const count = counts.get(name) ?? 0;
         counts.set(name, count + 1);
         const digest = createHash('sha256');
-        const stored = await storeInput(parts, call.caller.accountId, hashed(body, digest), rulesFor(name, count), signal);
+        const { accountId } = call.caller;
+        const stored = await storeInput(parts, accountId, hashed(body, digest), rulesFor(name, count), signal);
         keys.push(stored.key);
-        return { source: { from: 'upload', ...stored }, digest: digest.digest('hex') };
+        return { source: { from: 'upload', ...stored } as const, sha256: digest.digest('hex') };
       },
     });
-    return await work(form);
+    const sent = [...fields, ...files.map(({ name, file: { sha256 } }) => [name, { sha256 }] as const)];
+    return await work({ values: fields, files: files.map(({ name, file }) => [name, file.source]) }, sent);
   } catch (error) {
     await discardInputs(parts, keys);
     throw error;

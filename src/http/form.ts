@@ -12,7 +12,7 @@ export interface FormRules<File> {
 }
 
 /** In the order in which they were sent. */
-export interface Form<File> {
+export interface ReadForm<File> {
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly files: readonly { readonly name: string; readonly file: File }[];
 }
@@ -25,7 +25,7 @@ const BOUNDARY_CHARS_MAX = 70;
  * Reads a form while it arrives. Throws `unsupported_content_type`, `invalid_multipart`, `form_field_too_large`, the
  * route's own code for a body over its cap, or what `take` throws.
  */
-export async function readForm<File>(request: FastifyRequest, rules: FormRules<File>): Promise<Form<File>> {
+export async function readForm<File>(request: FastifyRequest, rules: FormRules<File>): Promise<ReadForm<File>> {
   if (!isForm(request)) throw new ApiError('unsupported_content_type', { message: 'This route takes multipart/form-data.' });
   const reading = new FormReading(request, rules);
   try {
@@ -54,7 +54,7 @@ class FormReading<File> {
     return error === this.#parserFault;
   }
 
-  async run(): Promise<Form<File>> {
+  async run(): Promise<ReadForm<File>> {
     const parser = this.#parser();
     const ended = new Promise<void>((resolve) => {
       parser.on('finish', resolve);

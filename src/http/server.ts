@@ -21,12 +21,17 @@ import { recordAdminRoutes } from './routes/admin-records.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
+import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
+import { imageRoutes } from './routes/images.ts';
+import { jobRoutes } from './routes/jobs.ts';
 import { modelRoutes } from './routes/models.ts';
+import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { usageRoutes } from './routes/usage.ts';
+import { videoRoutes } from './routes/videos.ts';
 import { Stopping } from './stopping.ts';
 
 export interface HttpServer {
@@ -89,6 +94,11 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   chatRoutes(routes, parts);
   nativeRoutes(routes, parts);
   requestRoutes(routes, parts);
+  imageRoutes(routes, parts);
+  videoRoutes(routes, parts);
+  musicRoutes(routes, parts);
+  jobRoutes(routes, parts);
+  fileRoutes(routes, parts);
   healthRoutes(routes, parts, stopping);
   accountAdminRoutes(routes, parts);
   keyAdminRoutes(routes, parts);

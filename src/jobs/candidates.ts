@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
 import type { MediaRequest } from '../requests/index.ts';
-import { type Candidate, candidatesFor, fits, modelFor, narrowed } from '../routing/index.ts';
+import { type Candidate, candidatesFor, checkFits, modelFor, narrowed } from '../routing/index.ts';
 import type { Media } from '../vendors/index.ts';
 import type { HeldJob } from './job.ts';
 import type { JobParts } from './parts.ts';
@@ -24,7 +24,7 @@ export function ableCandidates(
       const work = taskWorkOf(vendor, request.kind);
       if (work === undefined) return false;
       try {
-        fits(narrowed(model.accepts, route.accepts), request);
+        checkFits(narrowed(model.accepts, route.accepts ?? {}), request);
         work.check(request, route.model);
         return true;
       } catch (error) {

@@ -66,7 +66,7 @@ async function admit(
 ): Promise<Admitted> {
   const model = modelFor(parts, caller, order.request.model, order.endpoint);
   ableCandidates(parts, caller, model, unread(order.request));
-  const measures = measureMedia(order.request, model);
+  const measures = measureMedia(order.request, order.endpoint, model);
   const quoted = quote(model.pricing, measures.selectors, measures.units);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
   for (const url of urlsIn(order.request.extra)) parts.guardedFetch.check(url);
