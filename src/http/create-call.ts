@@ -7,7 +7,7 @@ import type { JsonObject } from '../json.ts';
 import { createJob, discardInputs, type InputRules, storeInput } from '../jobs/index.ts';
 import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentBody } from '../requests/index.ts';
 import { callContext } from './call.ts';
-import { readForm } from './form.ts';
+import { filesOf, readForm, valuesOf } from './form.ts';
 import { idempotencyKeyOf } from './idempotency.ts';
 import { jobView } from './job-views.ts';
 import type { HttpParts } from './parts.ts';
@@ -100,7 +100,7 @@ export async function withStoredForm<Result>(
   const keys: string[] = [];
   const counts = new Map<string, number>();
   try {
-    const { fields, files } = await readForm(call.request, {
+    const form = await readForm(call.request, {
       bytesMax: formBytesMax,
       tooLarge: 'body_too_large',
       take: async (name, _fileName, body) => {
@@ -113,8 +113,9 @@ export async function withStoredForm<Result>(
         return { source: { from: 'upload', ...stored } as const, sha256: digest.digest('hex') };
       },
     });
-    const sent = [...fields, ...files.map(({ name, file: { sha256 } }) => [name, { sha256 }] as const)];
-    return await work({ values: fields, files: files.map(({ name, file }) => [name, file.source]) }, sent);
+    const sent = form.map((part) => [part.name, 'value' in part ? part.value : { sha256: part.file.sha256 }] as const);
+    const files = filesOf(form).map(({ name, file }) => [name, file.source] as const);
+    return await work({ values: valuesOf(form), files }, sent);
   } catch (error) {
     await discardInputs(parts, keys);
     throw error;

@@ -11,10 +11,21 @@ export interface FormRules<File> {
   take(name: string, fileName: string, body: AsyncIterable<Buffer>): Promise<File>;
 }
 
-/** In the order in which they were sent. */
-export interface ReadForm<File> {
-  readonly fields: readonly (readonly [name: string, value: string])[];
-  readonly files: readonly { readonly name: string; readonly file: File }[];
+export type FormPart<File> = { readonly name: string; readonly value: string } | FormFile<File>;
+
+interface FormFile<File> {
+  readonly name: string;
+  readonly file: File;
+}
+
+/** The values of a form, in the order in which they were sent. */
+export function valuesOf(parts: readonly FormPart<unknown>[]): (readonly [name: string, value: string])[] {
+  return parts.flatMap((part) => ('value' in part ? [[part.name, part.value] as const] : []));
+}
+
+/** Its files, in the order in which they were sent. */
+export function filesOf<File>(parts: readonly FormPart<File>[]): FormFile<File>[] {
+  return parts.flatMap((part) => ('file' in part ? [part] : []));
 }
 
 /** The name and value of a part are held; a file is only passed on. */
@@ -22,10 +33,10 @@ const FIELD_NAME_BYTES_MAX = 200;
 const BOUNDARY_CHARS_MAX = 70;
 
 /**
- * Reads a form while it arrives. Throws `unsupported_content_type`, `invalid_multipart`, `form_field_too_large`, the
+ * Reads a form while it arrives: its parts, in the order in which they were sent. Throws `unsupported_content_type`, `invalid_multipart`, `form_field_too_large`, the
  * route's own code for a body over its cap, or what `take` throws.
  */
-export async function readForm<File>(request: FastifyRequest, rules: FormRules<File>): Promise<ReadForm<File>> {
+export async function readForm<File>(request: FastifyRequest, rules: FormRules<File>): Promise<FormPart<File>[]> {
   if (!isForm(request)) throw new ApiError('unsupported_content_type', { message: 'This route takes multipart/form-data.' });
   const reading = new FormReading(request, rules);
   try {
@@ -39,8 +50,7 @@ export async function readForm<File>(request: FastifyRequest, rules: FormRules<F
 class FormReading<File> {
   readonly #request: FastifyRequest;
   readonly #rules: FormRules<File>;
-  readonly #fields: [string, string][] = [];
-  readonly #files: Promise<{ name: string; file: File }>[] = [];
+  readonly #parts: (FormPart<File> | Promise<FormFile<File>>)[] = [];
   readonly #failed = Promise.withResolvers<never>();
   #parserFault: unknown;
 
@@ -54,15 +64,14 @@ class FormReading<File> {
     return error === this.#parserFault;
   }
 
-  async run(): Promise<ReadForm<File>> {
+  async run(): Promise<FormPart<File>[]> {
     const parser = this.#parser();
     const ended = new Promise<void>((resolve) => {
       parser.on('finish', resolve);
     });
     const fed = this.#feed(parser);
     await Promise.race([Promise.all([fed, ended]), this.#failed.promise]);
-    const files = await Promise.all(this.#files);
-    return { fields: this.#fields, files };
+    return Promise.all(this.#parts);
   }
 
   #parser(): Busboy {
@@ -85,8 +94,7 @@ class FormReading<File> {
       stream.on('error', (error) => this.#failParsing(error));
       const taken = this.#rules.take(field, fileName, stream).then((file) => ({ name: field, file }));
       taken.catch((error: unknown) => this.#fail(error));
-      this.#files.push(taken);
-      this.#countParts();
+      this.#add(taken);
     });
     parser.on('partsLimit', () => this.#fail(new ApiError('invalid_multipart', { message: TOO_MANY_PARTS })));
     parser.on('error', (error) => this.#failParsing(error));
@@ -95,12 +103,11 @@ class FormReading<File> {
 
   #field(name: string, value: string): void {
     if (Buffer.byteLength(value) > FORM_FIELD_BYTES_MAX) this.#fail(new ApiError('form_field_too_large'));
-    this.#fields.push([name, value]);
-    this.#countParts();
+    this.#add({ name, value });
   }
 
-  #countParts(): void {
-    if (this.#fields.length + this.#files.length > FORM_PARTS_MAX) {
+  #add(part: FormPart<File> | Promise<FormFile<File>>): void {
+    if (this.#parts.push(part) > FORM_PARTS_MAX) {
       this.#fail(new ApiError('invalid_multipart', { message: TOO_MANY_PARTS }));
     }
   }

@@ -4,7 +4,7 @@ import { ApiError } from '../../errors.ts';
 import { discardFile, keepFile, receiveFile } from '../../files/index.ts';
 import { FILE_BYTES_MAX, FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../../limits.ts';
 import { callContext } from '../call.ts';
-import { readForm } from '../form.ts';
+import { filesOf, readForm, valuesOf } from '../form.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
@@ -49,7 +49,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
       const { accountId } = caller;
       const received: string[] = [];
       try {
-        const { fields, files } = await readForm(request, {
+        const form = await readForm(request, {
           bytesMax: FORM_BYTES_MAX,
           tooLarge: 'file_too_large',
           take: async (name, fileName, body) => {
@@ -59,9 +59,9 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
             return file;
           },
         });
-        const [file] = files;
+        const [file] = filesOf(form);
         if (file === undefined) throw new ApiError('missing_file');
-        const purpose = fields.find(([name]) => name === 'purpose')?.[1];
+        const purpose = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
         const kept = await keepFile(parts, accountId, file.file, purpose);
         reply.header('cache-control', 'private, no-store');
         return {
