@@ -35,8 +35,9 @@ const refusedIpv4 = listOf(IPV4_REFUSED, 'ipv4');
 const publicIpv6 = listOf(IPV6_PUBLIC, 'ipv6');
 const refusedIpv6 = listOf(IPV6_REFUSED, 'ipv6');
 
-/** An address with a zone is never public. */
 export function isPublicAddress(address: string): boolean {
+  // With a zone it is meant for one of this machine's own links.
+  if (address.includes('%')) return false;
   switch (isIP(address)) {
     case 4:
       return !refusedIpv4.check(address, 'ipv4');

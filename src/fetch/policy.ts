@@ -66,7 +66,7 @@ function withPort(url: URL): string {
 }
 
 function canonicalEntry(entry: string): string {
-  const [, host = '', port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(isIP(entry) === 6 ? `[${entry}]` : entry) ?? [];
+  const [, host = '', port] = /^(\[.*\]|[^:@/?#\\]*)(?::(\d+))?$/.exec(isIP(entry) === 6 ? `[${entry}]` : entry) ?? [];
   const url = URL.parse(`http://${host}:${port ?? ''}/`);
   if (url === null || hostOf(url) === '') throw new Error(`TOLLGATE_FETCH_ALLOW: "${entry}" is not host or host:port`);
   return port === undefined ? url.hostname : withPort(url);
