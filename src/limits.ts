@@ -54,6 +54,9 @@ export const OUTPUT_BYTES_MAX = 2048 * MIB;
 export const FETCH_REDIRECTS_MAX = 5;
 export const FETCH_CONNECT_TIMEOUT_MS = 10_000;
 export const FETCH_TIMEOUT_MS = 60_000;
+export const FETCH_URL_CHARS_MAX = 16 * KIB;
+/** A name may have more addresses; all are judged, and this many are tried. */
+export const FETCH_ADDRESSES_MAX = 8;
 
 // Jobs and files.
 export const IDEMPOTENCY_KEY_BYTES_MAX = 512;
