@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import { CHAT_MESSAGES_MAX } from '../limits.ts';
-import { optional } from './fields.ts';
+import { countField, modelField, optional } from './fields.ts';
 
 /** A chat call, checked. */
 export interface ChatRequest {
@@ -26,7 +26,7 @@ const TOKENS_MAX = 10_000_000;
 const tokens = optional(z.int().min(1).max(TOKENS_MAX));
 
 export const chatSchema = z.looseObject({
-  model: z.string({ error: 'missing_model' }).min(1, { error: 'missing_model' }),
+  model: modelField,
   messages: z
     .array(z.looseObject({ role: z.string() }), { error: 'missing_messages' })
     .min(1, { error: 'missing_messages' })
@@ -35,7 +35,7 @@ export const chatSchema = z.looseObject({
   stream_options: optional(z.looseObject({ include_usage: optional(z.boolean()) })),
   max_tokens: tokens,
   max_completion_tokens: tokens,
-  n: optional(z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(N_MAX, { error: 'invalid_n' })),
+  n: countField(N_MAX),
   tools: optional(z.array(z.unknown())),
 });
 

@@ -4,4 +4,5 @@
  */
 export { type AttemptParts, firstThatWorks, tryOne, upstreamOf } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor, type Route } from './candidates.ts';
+export { type Accepts, asksForVoiceDesign, checkFits, narrowed } from './fits.ts';
 export { Health } from './health.ts';
