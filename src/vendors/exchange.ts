@@ -83,7 +83,8 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#end(toUpstreamError(error));
+    // A request whose writing has not begun cannot have arrived. From then on nobody here can tell.
+    this.#end(toUpstreamError(error, this.#controller !== undefined));
   }
 
   #end(error: unknown): void {
@@ -135,10 +136,9 @@ function abortError(): Error {
 const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** Whatever the socket did, as a fault. A call that was given up is nobody's fault. */
-function toUpstreamError(error: Error): unknown {
+function toUpstreamError(error: Error, isUncertain: boolean): unknown {
   if (error.name === 'AbortError') return error;
   const code = 'code' in error ? String(error.code) : '';
-  return new UpstreamError(TIMEOUT_CODES.has(code) ? 'timeout' : 'server', `${code} ${error.message}`, {
-    cause: error,
-  });
+  const fault = TIMEOUT_CODES.has(code) ? 'timeout' : 'server';
+  return new UpstreamError(fault, `${code} ${error.message}`, { isUncertain, cause: error });
 }

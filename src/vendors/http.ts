@@ -96,7 +96,11 @@ function isObject(value: unknown): value is JsonObject {
 async function refusal({ status, headers, body }: Exchanged, readFault: FaultReader): Promise<UpstreamError> {
   const text = await startOf(body);
   const fault = readFault(status, parseObject(text)) ?? faultOfStatus(status);
-  return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs: retryAfterMs(headers['retry-after']) });
+  return new UpstreamError(fault, `status ${status}: ${text}`, {
+    retryAfterMs: retryAfterMs(headers['retry-after']),
+    // A success of another kind than was asked for is no refusal.
+    isUncertain: status < 300,
+  });
 }
 
 /** A refusal's text is for the log; a long one, or one that breaks off, is cut. */
