@@ -7,9 +7,12 @@ import type { Config, Environment, Secret } from './config.ts';
 import { BUILT_IN_CATALOGUE, DocumentError } from './configuration/index.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
 import { Bus, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
+import { GuardedFetch } from './fetch/index.ts';
 import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
+import { CleanUp } from './intake/index.ts';
+import { Admissions, Engine } from './jobs/index.ts';
 import { LedgerBatch } from './ledger/index.ts';
 import { CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
@@ -18,7 +21,7 @@ import { Health } from './routing/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
 import { UpstreamPools, vendors } from './vendors/index.ts';
 import { VERSION } from './version.ts';
-import { startDuties } from './worker/index.ts';
+import { JobLoop, startDuties } from './worker/index.ts';
 
 export interface App {
   /** Where it listens. */
@@ -77,11 +80,18 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await applyConfiguration(shared, config);
   await catalogue.reload();
 
+  let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const pools = new UpstreamPools();
   undo.push(() => pools.close());
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
+  const guardedFetch = new GuardedFetch({ allow: config.fetchAllow, log });
+  undo.push(() => guardedFetch.close());
+  const jobParts = { db, bus, clock, log, catalogue, health, pools, objects, guardedFetch };
   const parts: HttpParts = {
     ...shared,
+    ...jobParts,
+    admissions: new Admissions(jobParts),
+    cleanUp: new CleanUp(jobParts),
     ledger,
     config,
     adminToken: adminTokenOf(config),
@@ -94,9 +104,10 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     version: VERSION,
   };
   undo.push(startDuties(parts));
+  const jobLoop = new JobLoop({ ...parts, engine: new Engine(jobParts) });
+  undo.push(() => jobLoop.stop(drainTimeoutMs));
   const server = await createHttpServer(parts);
   const url = await server.listen(config.port, config.host);
-  let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   undo.push(() => server.stop(drainTimeoutMs));
   // Last, since its key is shown once: a start that fails must not have made it.
   const firstStart = embedded === undefined ? undefined : await makeDemoAccount({ db, clock });

@@ -1,4 +1,4 @@
-import { Busboy } from '@fastify/busboy';
+import { Busboy, type Busboy as Parser } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../limits.ts';
@@ -74,7 +74,7 @@ class FormReading<File> {
     return Promise.all(this.#parts);
   }
 
-  #parser(): Busboy {
+  #parser(): Parser {
     const contentType = this.#request.headers['content-type'] ?? '';
     const boundary = /boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType);
     const name = boundary?.[1] ?? boundary?.[2] ?? '';
@@ -112,7 +112,7 @@ class FormReading<File> {
     }
   }
 
-  async #feed(parser: Busboy): Promise<void> {
+  async #feed(parser: Parser): Promise<void> {
     let bytes = 0;
     // Whoever stops reading early still has to answer: the connection stays.
     const pieces: AsyncIterable<Buffer> = this.#request.raw.iterator({ destroyOnReturn: false });
@@ -137,6 +137,6 @@ class FormReading<File> {
 
 const TOO_MANY_PARTS = `A form may have at most ${FORM_PARTS_MAX} parts.`;
 
-function drained(parser: Busboy): Promise<void> {
+function drained(parser: Parser): Promise<void> {
   return new Promise((resolve) => parser.once('drain', () => resolve()));
 }
