@@ -41,13 +41,17 @@ export class CleanUp {
   }
 
   async #turn(): Promise<number> {
-    const { db, clock, objects } = this.#parts;
+    const { db, clock, objects, log } = this.#parts;
     const now = clock.now();
     const keys = await selectDueObjects(db, now, PER_TURN_MAX);
+    if (keys.length > 0) log.trace('objects to be deleted');
     for (let at = 0; at < keys.length; at += AT_ONCE_MAX) {
       await Promise.all(keys.slice(at, at + AT_ONCE_MAX).map((key) => objects.remove(key)));
     }
-    if (keys.length > 0) await forgetObjects(db, keys, now);
+    if (keys.length === 0) return 0;
+    log.trace('objects deleted');
+    await forgetObjects(db, keys, now);
+    log.trace('objects forgotten');
     return keys.length;
   }
 

@@ -46,8 +46,10 @@ export class Admissions {
     return verdict;
   }
 
-  #run(applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
-    return this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants));
+  async #run(applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
+    const verdicts = await this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants));
+    this.#parts.log.trace('admission committed');
+    return verdicts;
   }
 
   async #admitAll(tx: Tx, applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
@@ -76,6 +78,7 @@ export class Admissions {
     const inputs = admitted.flatMap(({ applicant }) => applicant.inputs);
     if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
     await this.#parts.bus.announce(tx, 'job', '');
+    this.#parts.log.trace('admission to be committed');
   }
 }
 

@@ -98,7 +98,10 @@ async function store(
         ? output.data
         : (await parts.guardedFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
     const accept = (sniffed: Sniffed | undefined) => recognised(sniffed, kind);
-    return { kind, ...(await storeMedia(parts, key, body, { bytesMax: OUTPUT_BYTES_MAX, signal, accept })) };
+    parts.log.trace({ key }, 'result to be stored');
+    const piece = await storeMedia(parts, key, body, { bytesMax: OUTPUT_BYTES_MAX, signal, accept });
+    parts.log.trace({ key }, 'result stored');
+    return { kind, ...piece };
   } catch (error) {
     if (error instanceof Unreadable || error instanceof ObjectTooLarge) throw new Undeliverable(error.message);
     // An address that is not allowed will not be allowed later either.

@@ -122,7 +122,10 @@ async function claimFor(
   const now = parts.clock.now();
   const claim = randomUUID();
   const until = new Date(now.getTime() + PREPARATION_LEASE_MS);
-  if (await ofLedger(() => claimKey(parts.db, key, claim, now, until))) return claim;
+  if (await ofLedger(() => claimKey(parts.db, key, claim, now, until))) {
+    parts.log.trace('key claimed');
+    return claim;
+  }
   const known = await replayOf(parts, key);
   // It was taken between the look and the claim; the next try finds what has become of it.
   if (known === undefined || known.isReplay) throw new ApiError('admission_in_progress');

@@ -19,9 +19,12 @@ export async function dispatch(engine: Engine, held: HeldJob, signal: AbortSigna
   for (const candidate of jobCandidates(engine.parts, held.job).slice(0, ATTEMPTS_MAX)) {
     if (engine.parts.clock.now() >= held.job.dispatchDeadlineAt) return current;
     const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, candidate) });
+    engine.parts.log.trace({ job_id: held.job.id }, 'calls written down');
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
     const ended = await Promise.all(calling.map((attempt) => call(engine, begun, candidate, attempt, signal)));
+    engine.parts.log.trace({ job_id: held.job.id }, 'calls answered');
     current = await engine.queue.save(begun, outcome(ended));
+    engine.parts.log.trace({ job_id: held.job.id }, 'answers written down');
     if (missing(current.job, current.attempts) === 0) return current;
   }
   // In part accepted: it goes on with that.

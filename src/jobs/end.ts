@@ -63,7 +63,9 @@ export async function endAllJobs(parts: JobParts, ends: readonly EndedJob[]): Pr
     const assets = ends.flatMap((end) => assetsOf(end, now));
     if (assets.length > 0) await insertAssets(tx, assets);
     await keepAndDrop(tx, ends, now);
+    for (const { status } of ends) parts.log.trace(`${status} to be committed`);
   });
+  for (const { status } of ends) parts.log.trace(`${status} committed`);
   return ends.map(() => undefined);
 }
 
