@@ -18,6 +18,7 @@ import { CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health } from './routing/index.ts';
+import { openObjectStore } from './storage/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
 import { UpstreamPools, vendors } from './vendors/index.ts';
 import { VERSION } from './version.ts';
@@ -70,6 +71,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await testClock?.load();
   const clock = options.clock ?? testClock ?? systemClock;
   const rootSecret = config.rootSecret ?? keptSecret(resolve(config.dataFolder), 'secret');
+  const objects = await openObjectStore(config, rootSecret);
+  undo.push(() => objects.close());
   const shared: CatalogueParts = { db, bus, clock, log, rootSecret, environment: options.environment, vendors };
   const catalogue = new Catalogue(shared);
   const authenticator = new Authenticator({ db, bus, clock });
@@ -98,6 +101,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     authenticator,
     catalogue,
     health,
+    objects,
     pools,
     throttle: new MemoryThrottle(clock),
     testClock,

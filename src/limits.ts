@@ -56,6 +56,20 @@ export const PASSTHROUGH_DEPTH_MAX = 16;
 /** What one job may bring back in one piece. */
 export const OUTPUT_BYTES_MAX = 2048 * MIB;
 
+// Stored media.
+export const OBJECT_KEY_CHARS_MAX = 200;
+export const OBJECT_READ_BYTES = 256 * KIB;
+/** What a killed process left half written is removed by a start after this long. */
+export const UNFINISHED_OBJECT_KEPT_MS = 3_600_000;
+/** The smallest that S3 allows; with ten thousand parts it is still more than any output. */
+export const S3_PART_BYTES = 5 * MIB;
+export const S3_PARTS_AT_ONCE = 2;
+export const S3_CONNECTIONS_MAX = 128;
+export const S3_CONNECT_TIMEOUT_MS = 5_000;
+export const S3_IDLE_TIMEOUT_MS = 60_000;
+export const S3_LINK_SECONDS_MAX = 604_800;
+export const S3_CREDENTIALS_KEPT_MAX = 8;
+
 // Guarded fetch.
 export const FETCH_REDIRECTS_MAX = 5;
 export const FETCH_CONNECT_TIMEOUT_MS = 10_000;

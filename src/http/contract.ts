@@ -21,6 +21,7 @@ export interface Contract {
   readonly body?: RouteBody;
   /** Media types beside JSON in which the answer can be asked for. */
   readonly otherMedia?: readonly string[];
+  /** `z.file()` is no JSON at all but one of the other media; null is no body. */
   readonly answers: { readonly [status: number]: z.ZodType | null };
   /** Codes beyond those that every route of its kind can answer. */
   readonly codes?: readonly ErrorCode[];

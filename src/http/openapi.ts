@@ -103,6 +103,7 @@ function contentOf(body: RouteBody, toSchema: SchemaWriter): JsonObject {
 
 function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
   const media = Object.fromEntries((contract.otherMedia ?? []).map((type) => [type, {}]));
+  const json = (schema: z.ZodType) => ({ 'application/json': { schema: toSchema(schema, 'output') } });
   return Object.fromEntries(
     Object.entries(contract.answers).map(([status, schema]) => [
       status,
@@ -110,7 +111,7 @@ function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
         ? { description: 'No body.' }
         : {
             description: 'The answer.',
-            content: { 'application/json': { schema: toSchema(schema, 'output') }, ...media },
+            content: { ...(schema instanceof z.ZodFile ? {} : json(schema)), ...media },
           },
     ]),
   );

@@ -6,6 +6,7 @@ import type { TestClock } from '../db/index.ts';
 import type { CleanUp } from '../intake/index.ts';
 import type { CreateParts } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
+import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 
 export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts {
@@ -15,6 +16,7 @@ export interface HttpParts extends AccountParts, CatalogueParts, CallParts, Crea
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;
   readonly cleanUp: CleanUp;
+  readonly objects: ObjectStore;
   readonly log: Logger;
   /** Present when the operator may move time. */
   readonly testClock: TestClock | undefined;

@@ -5,6 +5,7 @@ import { ApiError, type ErrorCode, errorEnvelope, errorHeaders, errorStatus } fr
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { takeBodies } from './body.ts';
+import { StorageUnavailable } from '../storage/index.ts';
 import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
 import type { HttpParts } from './parts.ts';
@@ -25,6 +26,7 @@ import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
 import { imageRoutes } from './routes/images.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { linkRoutes } from './routes/links.ts';
 import { modelRoutes } from './routes/models.ts';
 import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
@@ -72,7 +74,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     const told = apiErrorOf(error, request);
     if (told.code === 'internal_error') parts.log.error({ request_id: request.id, err: error }, 'unexpected error');
     else if (told.cause !== undefined && told.status === 503) {
-      parts.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'the database is away');
+      parts.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'an engine is away');
     }
     return sendError(reply, told);
   });
@@ -99,6 +101,7 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   musicRoutes(routes, parts);
   jobRoutes(routes, parts);
   fileRoutes(routes, parts);
+  linkRoutes(routes, parts);
   healthRoutes(routes, parts, stopping);
   accountAdminRoutes(routes, parts);
   keyAdminRoutes(routes, parts);
@@ -173,6 +176,7 @@ function rootReason(error: Error): string {
 function apiErrorOf(error: Error & { readonly code?: string }, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseUnavailable) return new ApiError('database_unavailable', { cause: error });
+  if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });
   switch (error.code ?? '') {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError(request.routeOptions.config.tooLarge ?? 'body_too_large', { cause: error });
