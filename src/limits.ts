@@ -19,10 +19,14 @@ export const PATH_PARAM_CHARS_MAX = 2048;
 export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;
 export const UPSTREAM_CONNECTIONS_MAX = 256;
 export const UPSTREAM_RESPONSE_BYTES_MAX = 32 * MIB;
+/** Pictures come inside the answer, as base64. */
+export const UPSTREAM_PICTURES_BYTES_MAX = 128 * MIB;
 export const UPSTREAM_FRAME_BYTES_MAX = 16 * MIB;
 export const UPSTREAM_ERROR_BYTES_MAX = 2_000;
 /** An upstream that is faster than its caller reads is held back at this much. */
 export const UPSTREAM_BUFFER_BYTES_MAX = 256 * KIB;
+/** What is sent from memory goes in pieces of this size, so that an upload that moves is not taken for silence. */
+export const UPSTREAM_PIECE_BYTES = 256 * KIB;
 export const ATTEMPTS_MAX = 3;
 export const COOLDOWN_FIRST_MS = 30_000;
 export const COOLDOWN_MS_MAX = 600_000;

@@ -130,6 +130,8 @@ describe('every refusal of the vendor is a fault', () => {
     tooLong: 'client',
     policy: 'policy',
     moderated: 'policy',
+    pictureModerated: 'policy',
+    hardLimit: 'account',
     badKey: 'account',
     unpaid: 'account',
     forbidden: 'account',

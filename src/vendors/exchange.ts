@@ -1,13 +1,21 @@
+import { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import { UpstreamError } from '../errors.ts';
 import { UPSTREAM_BUFFER_BYTES_MAX } from '../limits.ts';
+
+/** A body that is read while it is sent. A failure to read it ends the call as it is, and is no UpstreamError. */
+export interface StreamedBody {
+  /** Of all pieces together. */
+  readonly bytes: number;
+  readonly pieces: AsyncIterable<Buffer>;
+}
 
 /** One request on the wire. */
 export interface Exchange {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer | null;
+  readonly body: string | Buffer | StreamedBody | null;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -25,13 +33,49 @@ export interface Exchanged {
 export function exchange(pool: Pool, asked: Exchange): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     if (asked.signal.aborted) throw abortError();
-    const { method, path, headers, body, timeoutMs } = asked;
-    const reception = new Reception(asked.signal, resolve, reject);
-    pool.dispatch(
-      { method, path, headers: { ...headers }, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
-      reception,
-    );
+    const { method, path, timeoutMs } = asked;
+    const { body, length } = toSend(asked.body);
+    const headers = { ...asked.headers, ...length };
+    const reception = new Reception(asked.signal, resolve, (error) => {
+      reject(body instanceof Source && body.failure !== undefined ? body.failure.error : error);
+    });
+    pool.dispatch({ method, path, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }, reception);
   });
+}
+
+function toSend(body: Exchange['body']): { body: string | Buffer | Source | null; length?: Record<string, string> } {
+  if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) return { body };
+  return { body: new Source(body.pieces), length: { 'content-length': String(body.bytes) } };
+}
+
+/** A streamed body, for the client library. It remembers whether it was the reading that failed. */
+class Source extends Readable {
+  readonly #pieces: AsyncIterator<Buffer>;
+  failure: { readonly error: unknown } | undefined;
+
+  constructor(pieces: AsyncIterable<Buffer>) {
+    super();
+    this.#pieces = pieces[Symbol.asyncIterator]();
+    // The library listens only as long as it sends, and nobody else needs to know.
+    this.on('error', () => undefined);
+  }
+
+  override _read(): void {
+    this.#pieces.next().then(
+      ({ value, done }) => this.push(done === true ? null : value),
+      (error: unknown) => {
+        this.failure = { error };
+        this.destroy(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    Promise.resolve(this.#pieces.return?.()).then(
+      () => done(error),
+      () => done(error),
+    );
+  }
 }
 
 type Result = IteratorResult<Buffer, undefined>;

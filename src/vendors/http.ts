@@ -7,7 +7,7 @@ import {
   UPSTREAM_ERROR_BYTES_MAX,
   UPSTREAM_RESPONSE_BYTES_MAX,
 } from '../limits.ts';
-import { type Exchanged, exchange } from './exchange.ts';
+import { type Exchanged, exchange, type StreamedBody } from './exchange.ts';
 
 /** One configured account at a vendor, for one attempt: address, secret, time limit, and when to give up. */
 export interface Upstream {
@@ -23,13 +23,13 @@ export interface Upstream {
   readonly pools: UpstreamPools;
 }
 
-/** What is sent. `body` is bytes or text; the vendor has set its content type. */
+/** What is sent. The vendor has set its content type. */
 export interface UpstreamCall {
   readonly method: 'GET' | 'POST';
   /** Behind the upstream's address, with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  readonly body?: string | Buffer | StreamedBody;
 }
 
 export interface UpstreamReply {
