@@ -24,23 +24,24 @@ const PRESETS: ReadonlyMap<string, string> = new Map([
  */
 export function sized(side: number, free?: string): Takes<ImageRequest<Media>> {
   const take = (_value: string, field: string, shape: Shape): Fields => {
-    const size = sizeOf(shape, field, side, free);
+    const size = shape.size === undefined || shape.size === 'auto' ? sizeOf(shape, field, side, free) : undefined;
     return size === undefined ? {} : { image_size: size };
   };
-  return { size: take, resolution: take, aspectRatio: take };
+  return { size: exactSize, resolution: take, aspectRatio: take };
+}
+
+export function exactSize(size: string, field: string, { resolution }: Shape): Fields {
+  if (size === 'auto') return {};
+  // A tier has its price, and a size of the caller's own would get around it.
+  if (resolution !== undefined) throw unsupported('resolution', 'cannot be given together with "size"');
+  const [width, height] = numbersIn(size, 'x', field);
+  return { image_size: { width, height } };
 }
 
 function sizeOf(shape: Shape, field: string, side: number, free: string | undefined): JsonObject | string | undefined {
-  const { size, resolution, aspectRatio } = shape;
-  if (size !== undefined && size !== 'auto') {
-    // A tier has its price, and a size of the caller's own would get around it.
-    if (resolution !== undefined) throw unsupported('resolution', 'cannot be given together with "size"');
-    const [width, height] = numbersIn(size, 'x', field);
-    return { width, height };
-  }
-  const ratio = aspectRatio === 'auto' ? undefined : aspectRatio;
-  if (resolution === undefined) return ratio && (PRESETS.get(ratio) ?? pixelsOf(ratio, side, field));
-  const tier = tierOf(resolution, field);
+  const ratio = shape.aspectRatio === 'auto' ? undefined : shape.aspectRatio;
+  if (shape.resolution === undefined) return ratio && (PRESETS.get(ratio) ?? pixelsOf(ratio, side, field));
+  const tier = tierOf(shape.resolution, field);
   if (ratio === undefined && free !== undefined && tier > 1) return `${free}${tier}K`;
   return pixelsOf(ratio ?? '1:1', tier * KIB, field);
 }

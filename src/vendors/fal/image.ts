@@ -1,6 +1,6 @@
 import type { ImageRequest } from '../../requests/index.ts';
 import type { Media } from '../vendor.ts';
-import { sized } from './image-size.ts';
+import { exactSize, sized } from './image-size.ts';
 import { as, type Family, type Fields, inputOf, oneOf, type PublicNames, single, type Takes } from './input.ts';
 import { queued } from './queue.ts';
 
@@ -64,13 +64,13 @@ const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
 const USUAL: ImageFamily = {
   takes: {
     ...seeded,
-    ...bySize,
     ...byRatio,
     ...byTier,
     ...anyFormat,
     ...negative,
     ...styled,
     ...drawn,
+    size: exactSize,
   },
 };
 
