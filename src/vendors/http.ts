@@ -30,9 +30,12 @@ export interface UpstreamCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | StreamedBody;
+  /** The statuses that are no refusal of the call; 200 alone where none are named. */
+  readonly accepts?: readonly number[];
 }
 
 export interface UpstreamReply {
+  readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Ends with UpstreamError if the upstream stops in the middle. */
   readonly body: AsyncIterable<Buffer>;
@@ -40,6 +43,8 @@ export interface UpstreamReply {
 
 /** Reads a vendor's refusal. `body` is its JSON if it was any. Undefined leaves it to the status. */
 export type FaultReader = (status: number, body: JsonObject | undefined) => Fault | undefined;
+
+const SUCCESS: readonly number[] = [200];
 
 /** Sends and resolves at the upstream's success. Throws UpstreamError for everything else. */
 export async function send(
@@ -57,7 +62,7 @@ export async function send(
     signal: upstream.signal,
     timeoutMs: upstream.timeoutMs,
   });
-  if (reply.status === 200) return reply;
+  if ((call.accepts ?? SUCCESS).includes(reply.status)) return reply;
   throw await refusal(reply, readFault);
 }
 
