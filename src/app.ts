@@ -88,7 +88,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   undo.push(() => pools.close());
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
   const guardedFetch = new GuardedFetch({ allow: config.fetchAllow, log });
-  undo.push(() => guardedFetch.close());
+  undo.push(async () => guardedFetch.close());
   const jobParts = { db, bus, clock, log, catalogue, health, pools, objects, guardedFetch };
   const parts: HttpParts = {
     ...shared,
@@ -99,10 +99,6 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     config,
     adminToken: adminTokenOf(config),
     authenticator,
-    catalogue,
-    health,
-    objects,
-    pools,
     throttle: new MemoryThrottle(clock),
     testClock,
     version: VERSION,

@@ -1,4 +1,4 @@
-import { Busboy, type Busboy as Parser } from '@fastify/busboy';
+import { Busboy } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../limits.ts';
@@ -27,6 +27,8 @@ export function valuesOf(parts: readonly FormPart<unknown>[]): (readonly [name: 
 export function filesOf<File>(parts: readonly FormPart<File>[]): FormFile<File>[] {
   return parts.flatMap((part) => ('file' in part ? [part] : []));
 }
+
+type Parser = InstanceType<typeof Busboy>;
 
 /** The name and value of a part are held; a file is only passed on. */
 const FIELD_NAME_BYTES_MAX = 200;

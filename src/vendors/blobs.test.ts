@@ -11,7 +11,7 @@ async function* inPieces(text: string, ...cuts: readonly number[]): AsyncGenerat
 }
 
 function read(body: AsyncIterable<Buffer>, bytesMax = 1_000_000): Promise<JsonWithBlobs> {
-  return readJsonWithBlobs({ headers: {}, body }, 'b64', bytesMax);
+  return readJsonWithBlobs({ status: 200, headers: {}, body }, 'b64', bytesMax);
 }
 
 test('blobs are decoded, and the rest is parsed, wherever the pieces end', async () => {
