@@ -12,7 +12,7 @@ import {
   FILES_PER_ACCOUNT_MAX,
   UNOWNED_KEPT_MS,
 } from '../limits.ts';
-import { type Sniffed, Unreadable } from '../media/index.ts';
+import { Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import { insertFile, liveFiles, type StoredFile } from './store.ts';
 
@@ -45,19 +45,14 @@ export async function receiveFile(
     const { mimeType, bytes } = await storeMedia({ objects }, objectKey, body, {
       bytesMax: FILE_BYTES_MAX,
       signal,
-      accept: known,
+      kinds: ['image', 'audio', 'video'],
+      refusal: (reason) => new ApiError(reason === 'empty' ? 'empty_file' : 'unsupported_file_format'),
     });
     return { objectKey, fileName: safeName(fileName), mimeType, bytes };
   } catch (error) {
     await discardFile({ db, clock, objects }, objectKey);
     throw refusal(error);
   }
-}
-
-function known(sniffed: Sniffed | undefined, head: Buffer): Sniffed {
-  if (head.length === 0) throw new ApiError('empty_file');
-  if (sniffed === undefined) throw new ApiError('unsupported_file_format');
-  return sniffed;
 }
 
 function refusal(error: unknown): unknown {

@@ -1,4 +1,5 @@
-import { measure, readableOf, type Sniffed, SNIFF_BYTES, sniff } from '../media/index.ts';
+import { SNIFF_BYTES } from '../limits.ts';
+import { asMeasured, type MediaKind, type Measured, measure, readableOf, type Sniffed, sniff } from '../media/index.ts';
 import type { IntakeParts } from './parts.ts';
 
 /** A picture or clip in the object store, and what its bytes say about it. */
@@ -13,15 +14,17 @@ export interface StoredPiece {
 
 export interface StoreRules {
   readonly bytesMax: number;
-  readonly signal?: AbortSignal;
-  /** Judges what the first bytes say, before the rest is taken. Throws what is to be thrown. `head` is empty for nothing. */
-  accept(sniffed: Sniffed | undefined, head: Buffer): Sniffed;
+  readonly signal: AbortSignal;
+  /** What it may be. */
+  readonly kinds: readonly MediaKind[];
+  /** What is thrown for nothing at all, and for something else. */
+  refusal(reason: 'empty' | 'other kind', sniffed: Sniffed | undefined): Error;
 }
 
 /**
  * Takes media into the object store: judged by its first bytes, streamed without being held, measured afterwards. Throws
- * what `accept` throws, ObjectTooLarge, Unreadable, StorageUnavailable, or whatever the body does; then the object may or
- * may not be there.
+ * a refusal, ObjectTooLarge, Unreadable, StorageUnavailable, or whatever the body does; then the object may or may not be
+ * there.
  */
 export async function storeMedia(
   parts: Pick<IntakeParts, 'objects'>,
@@ -36,10 +39,11 @@ type Objects = Pick<IntakeParts, 'objects'>;
 
 async function storeBytes({ objects }: Objects, key: string, data: Buffer, rules: StoreRules): Promise<StoredPiece> {
   const head = data.subarray(0, SNIFF_BYTES);
-  const sniffed = rules.accept(sniff(head), head);
+  const sniffed = judged(head, rules);
   const measured = await measure(readableOf(data), sniffed);
-  const { bytes } = await objects.put(key, data, { mimeType: sniffed.mimeType, bytesMax: rules.bytesMax });
-  return piece(key, sniffed, bytes, measured);
+  const { mimeType } = judgedAgain(sniffed, measured, rules);
+  const { bytes } = await objects.put(key, data, { mimeType, bytesMax: rules.bytesMax });
+  return piece(key, mimeType, bytes, measured);
 }
 
 async function storeStream(
@@ -49,20 +53,30 @@ async function storeStream(
   rules: StoreRules,
 ): Promise<StoredPiece> {
   const { head, whole } = await peeked(body);
-  const sniffed = rules.accept(sniff(head), head);
+  const sniffed = judged(head, rules);
   const { bytesMax, signal } = rules;
-  const options = { mimeType: sniffed.mimeType, bytesMax, ...(signal === undefined ? {} : { signal }) };
-  const { bytes } = await objects.put(key, whole, options);
+  const { bytes } = await objects.put(key, whole, { mimeType: sniffed.mimeType, bytesMax, signal });
   const stored = { bytes, read: (start: number, end: number) => readRange(objects, key, start, end) };
-  return piece(key, sniffed, bytes, await measure(stored, sniffed));
+  const measured = await measure(stored, sniffed);
+  return piece(key, judgedAgain(sniffed, measured, rules).mimeType, bytes, measured);
 }
 
-function piece(
-  key: string,
-  { mimeType }: Sniffed,
-  bytes: number,
-  { width, height, seconds }: Awaited<ReturnType<typeof measure>>,
-): StoredPiece {
+/** Sound alone often comes in a container that pictures could be in as well; the first bytes do not tell. */
+function judged(head: Buffer, { kinds, refusal }: StoreRules): Sniffed {
+  if (head.length === 0) throw refusal('empty', undefined);
+  const sniffed = sniff(head);
+  const isPossible = sniffed !== undefined && (kinds.includes(sniffed.kind) || sniffed.kind === 'video');
+  if (!isPossible) throw refusal('other kind', sniffed);
+  return sniffed;
+}
+
+function judgedAgain(sniffed: Sniffed, measured: Measured, { kinds, refusal }: StoreRules): Sniffed {
+  const found = asMeasured(sniffed, measured);
+  if (!kinds.includes(found.kind)) throw refusal('other kind', found);
+  return found;
+}
+
+function piece(key: string, mimeType: string, bytes: number, { width, height, seconds }: Measured): StoredPiece {
   return { key, mimeType, bytes, width, height, seconds };
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
-import { type Sniffed, Unreadable } from '../media/index.ts';
+import { Unreadable } from '../media/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output } from '../vendors/index.ts';
 import { failure } from './dispatch.ts';
@@ -97,9 +97,14 @@ async function store(
       'data' in output
         ? output.data
         : (await parts.guardedFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
-    const accept = (sniffed: Sniffed | undefined) => recognised(sniffed, kind);
+    const wanted = kind === 'thumbnail' ? 'image' : kind;
     parts.log.trace({ key }, 'result to be stored');
-    const piece = await storeMedia(parts, key, body, { bytesMax: OUTPUT_BYTES_MAX, signal, accept });
+    const piece = await storeMedia(parts, key, body, {
+      bytesMax: OUTPUT_BYTES_MAX,
+      signal,
+      kinds: [wanted],
+      refusal: (_reason, found) => new Undeliverable(`${found?.mimeType ?? 'something'} is no ${wanted}`),
+    });
     parts.log.trace({ key }, 'result stored');
     return { kind, ...piece };
   } catch (error) {
@@ -108,12 +113,4 @@ async function store(
     if (error instanceof ApiError && error.code !== 'invalid_input_url') throw new Undeliverable(error.message);
     throw error;
   }
-}
-
-function recognised(sniffed: Sniffed | undefined, kind: Collected['kind']): Sniffed {
-  const wanted = kind === 'thumbnail' ? 'image' : kind;
-  // Sound alone often comes in a container that pictures could be in as well.
-  const isWanted = sniffed?.kind === wanted || (wanted === 'audio' && sniffed?.kind === 'video');
-  if (sniffed === undefined || !isWanted) throw new Undeliverable(`${sniffed?.mimeType ?? 'something'} is no ${wanted}`);
-  return sniffed;
 }

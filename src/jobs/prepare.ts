@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { ApiError } from '../errors.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
 import { deleteObjectsAt, findObject, recordObjects, storeMedia } from '../intake/index.ts';
 import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
-import { type MediaKind, type Sniffed, Unreadable } from '../media/index.ts';
+import { type MediaKind, Unreadable } from '../media/index.ts';
 import type { MediaRequest, MediaSource } from '../requests/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { StoredMedia } from './job.ts';
@@ -73,7 +73,7 @@ async function storeSource(
       const own = await ownObject(parts, accountId, source.url, kind);
       if (own !== undefined) return own;
       const rules = fetchedRules(kind);
-      const { url, body } = await parts.guardedFetch.open(source.url, { bytesMax: rules.bytesMax, signal });
+      const { url, body } = await parts.guardedFetch.open(source.url, { bytesMax: bytesMaxOf(kind), signal });
       return { ...(await storeInput(parts, accountId, body, rules, signal)), url };
     }
   }
@@ -93,52 +93,44 @@ async function ownObject(
   return { key, ...found };
 }
 
-/** What a kind of media must be, and what the caller is told when it is not. */
+/** What a piece of a request must be, and what the caller is told when it is not. */
 export interface InputRules {
-  readonly bytesMax: number;
-  readonly accept: (sniffed: Sniffed | undefined, head: Buffer) => Sniffed;
-  /** Turns what storing can throw into what the caller is told. */
-  readonly refusal: (error: unknown) => unknown;
+  readonly kind: MediaKind;
+  readonly empty: ErrorCode;
+  readonly otherKind: ErrorCode;
+  readonly unreadable: ErrorCode;
+  readonly tooLarge: ErrorCode;
 }
 
-const BYTES_MAX: Readonly<Record<MediaKind, number>> = {
-  image: IMAGE_BYTES_MAX,
-  video: CLIP_BYTES_MAX,
-  audio: CLIP_BYTES_MAX,
+const PICTURE: InputRules = {
+  kind: 'image',
+  empty: 'empty_image',
+  otherKind: 'unsupported_image_format',
+  unreadable: 'unreadable_image',
+  tooLarge: 'image_too_large',
 };
 
-/** For what came with the request itself. */
+const SOUND: InputRules = {
+  kind: 'audio',
+  empty: 'invalid_reference_audio',
+  otherKind: 'unsupported_audio_format',
+  unreadable: 'invalid_reference_audio',
+  tooLarge: 'voice_sample_too_large',
+};
+
+/** For what came with the request itself. Clips are only ever named by URL. */
 export function inlineRules(kind: MediaKind): InputRules {
-  return {
-    bytesMax: BYTES_MAX[kind],
-    accept: (sniffed, head) => {
-      if (head.length === 0) throw new ApiError(kind === 'image' ? 'empty_image' : 'invalid_reference_audio');
-      if (isOfKind(sniffed, kind)) return sniffed;
-      throw new ApiError(kind === 'image' ? 'unsupported_image_format' : 'unsupported_audio_format');
-    },
-    refusal: (error) => {
-      if (error instanceof ObjectTooLarge) return new ApiError(kind === 'image' ? 'image_too_large' : 'body_too_large');
-      if (error instanceof Unreadable) return new ApiError(kind === 'image' ? 'unreadable_image' : 'invalid_reference_audio');
-      return error;
-    },
-  };
+  return kind === 'audio' ? SOUND : PICTURE;
 }
 
 /** Whatever is wrong with what a URL gave has one name. */
 function fetchedRules(kind: MediaKind): InputRules {
-  const wrong = () => new ApiError('invalid_input_url', { message: `What a URL gave is no usable ${kind}.` });
-  return {
-    bytesMax: BYTES_MAX[kind],
-    accept: (sniffed) => {
-      if (isOfKind(sniffed, kind)) return sniffed;
-      throw wrong();
-    },
-    refusal: (error) => (error instanceof ObjectTooLarge || error instanceof Unreadable ? wrong() : error),
-  };
+  const code = 'invalid_input_url';
+  return { kind, empty: code, otherKind: code, unreadable: code, tooLarge: code };
 }
 
-function isOfKind(sniffed: Sniffed | undefined, kind: MediaKind): sniffed is Sniffed {
-  return sniffed !== undefined && (sniffed.kind === kind || (kind === 'audio' && sniffed.kind === 'video'));
+function bytesMaxOf(kind: MediaKind): number {
+  return kind === 'image' ? IMAGE_BYTES_MAX : CLIP_BYTES_MAX;
 }
 
 /** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
@@ -147,19 +139,28 @@ export async function storeInput(
   accountId: string,
   body: Buffer | AsyncIterable<Buffer>,
   rules: InputRules,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<StoredMedia> {
   const key = `inputs/${randomBytes(20).toString('hex')}`;
   const deleteAt = new Date(parts.clock.nowMs() + UNOWNED_KEPT_MS);
   await recordObjects(parts.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
   try {
-    const { bytesMax, accept } = rules;
-    const options = { bytesMax, accept, ...(signal === undefined ? {} : { signal }) };
-    const { mimeType, bytes } = await storeMedia(parts, key, body, options);
+    const { mimeType, bytes } = await storeMedia(parts, key, body, {
+      bytesMax: bytesMaxOf(rules.kind),
+      kinds: [rules.kind],
+      refusal: (reason) => new ApiError(reason === 'empty' ? rules.empty : rules.otherKind),
+      signal,
+    });
     return { key, mimeType, bytes };
   } catch (error) {
     await deleteObjectsAt(parts.db, [key], parts.clock.now()).catch(() => undefined);
-    if (error instanceof StorageUnavailable) throw new ApiError('job_service_unavailable', { cause: error });
-    throw rules.refusal(error);
+    throw toldToCaller(error, rules);
   }
+}
+
+function toldToCaller(error: unknown, { tooLarge, unreadable }: InputRules): unknown {
+  if (error instanceof ObjectTooLarge) return new ApiError(tooLarge, { cause: error });
+  if (error instanceof Unreadable) return new ApiError(unreadable, { cause: error });
+  if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });
+  return error;
 }

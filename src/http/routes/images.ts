@@ -72,13 +72,7 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
 }
 
 const PICTURE = inlineRules('image');
-const MASK = {
-  ...PICTURE,
-  accept: (...seen: Parameters<typeof PICTURE.accept>) => {
-    if (seen[1].length === 0) throw new ApiError('empty_mask');
-    return PICTURE.accept(...seen);
-  },
-};
+const MASK = { ...PICTURE, empty: 'empty_mask' } as const;
 
 function editFileRules(name: string, count: number): typeof PICTURE {
   if (name === 'image' || name === 'image[]') return PICTURE;
