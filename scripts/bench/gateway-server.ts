@@ -8,13 +8,13 @@ import { CONCURRENCY_MAX, RPM_MAX } from '../../src/limits.ts';
 import { createLog } from '../../src/log.ts';
 import { answerBench } from './child.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
-const [upstream] = process.argv.slice(2);
+const [upstream = '', given] = process.argv.slice(2);
+const folder = given ?? (await mkdtemp(join(tmpdir(), 'tollgate-bench-')));
 const configFile = join(folder, 'bench.yaml');
-if (upstream !== undefined) await writeFile(configFile, documentFor(upstream));
+if (upstream !== '') await writeFile(configFile, documentFor(upstream));
 const config = loadConfig({
   PORT: '0',
-  ...(upstream === undefined ? {} : { TOLLGATE_CONFIG: configFile }),
+  ...(upstream === '' ? {} : { TOLLGATE_CONFIG: configFile }),
   TOLLGATE_DATA: folder,
   TOLLGATE_RPM: String(RPM_MAX),
   TOLLGATE_CONCURRENCY: String(CONCURRENCY_MAX),

@@ -2,6 +2,7 @@
 import { benchChat } from './chat.ts';
 import { benchCredits } from './credits.ts';
 import { benchLedger } from './ledger.ts';
+import { benchMedia } from './media.ts';
 import { benchModels } from './models.ts';
 import { printTable, type Row } from './table.ts';
 
@@ -10,6 +11,7 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   credits: benchCredits,
   ledger: benchLedger,
   chat: benchChat,
+  media: benchMedia,
 };
 
 const asked = process.argv.slice(2);
