@@ -4,7 +4,7 @@ import type { Caller } from '../accounts/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { createJob, discardInputs, type InputRules, storeInput } from '../jobs/index.ts';
+import { createJob, discardInputs, type InputRules, isRefusal, storeInput } from '../jobs/index.ts';
 import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentBody } from '../requests/index.ts';
 import { callContext } from './call.ts';
 import { filesOf, readForm, valuesOf } from './form.ts';
@@ -117,7 +117,7 @@ export async function withStoredForm<Result>(
     const files = filesOf(form).map(({ name, file }) => [name, file.source] as const);
     return await work({ values: valuesOf(form), files }, sent);
   } catch (error) {
-    await discardInputs(parts, keys);
+    if (isRefusal(error)) await discardInputs(parts, keys);
     throw error;
   }
 }

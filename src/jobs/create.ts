@@ -8,12 +8,12 @@ import { DISPATCH_DEADLINE_MS, PREPARATION_LEASE_MS } from '../limits.ts';
 import { type MediaRequest, type MediaSource, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
 import type { Media } from '../vendors/index.ts';
-import { type Admissions, type Admitted, judgeKnown } from './admission.ts';
+import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
 import { ableCandidates } from './candidates.ts';
 import type { Job } from './job.ts';
 import { claimKey, dropClaim, type IdempotencyKey, selectKeys } from './keys-store.ts';
 import type { JobParts } from './parts.ts';
-import { discardInputs, prepareMedia } from './prepare.ts';
+import { discardInputs, type Prepared, prepareMedia } from './prepare.ts';
 import { selectJob } from './store.ts';
 import { mediaOf, withMedia } from './task-work.ts';
 
@@ -45,8 +45,8 @@ export async function createJob(parts: CreateParts, caller: Caller, order: Creat
   // First of all: a replay must not depend on what has become of the model since.
   const known = key && (await replayOf(parts, key));
   if (known !== undefined) await discardInputs(parts, uploadsOf(order.request));
-  const admitted = known ?? (await admit(parts, caller, order, key));
-  const job = await selectJob(parts.db, accountId, admitted.jobId);
+  const admitted: Admitted & { readonly job?: Job } = known ?? (await admit(parts, caller, order, key));
+  const job = admitted.job ?? (await selectJob(parts.db, accountId, admitted.jobId));
   if (job === undefined) throw new Error(`job ${admitted.jobId} was made and is not there`);
   return { job, isReplay: admitted.isReplay };
 }
@@ -63,7 +63,7 @@ async function admit(
   caller: Caller,
   order: CreateOrder,
   key: IdempotencyKey | undefined,
-): Promise<Admitted> {
+): Promise<Admitted & { readonly job?: Job }> {
   const model = modelFor(parts, caller, order.request.model, order.endpoint);
   ableCandidates(parts, caller, model, unread(order.request));
   const measures = measureMedia(order.request, order.endpoint, model);
@@ -71,42 +71,63 @@ async function admit(
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
   for (const url of urlsIn(order.request.extra)) parts.guardedFetch.check(url);
   const claim = await claimFor(parts, order, key);
-  let inputs: readonly string[] = [];
+  let prepared: Prepared | undefined;
   try {
-    const prepared = await prepareMedia(parts, caller.accountId, order.request, order.signal);
-    inputs = prepared.inputs;
-    const now = parts.clock.now();
-    const { accountId, keyId, groups } = caller;
-    const { endpoint, requestId, request } = order;
-    const [jobId, reservationId] = [newId('job'), randomUUIDv7()];
-    const shared = { accountId, keyId, requestId, model: model.id, endpoint };
-    const admitted = await ofLedger(() =>
-      parts.admissions.admit({
-        job: {
-          ...shared,
-          id: jobId,
-          kind: request.kind,
-          groups,
-          wanted: request.kind === 'video' ? 1 : request.n,
-          estimate: measures.units,
-          reservationId,
-          request: prepared.request,
-          createdAt: now,
-          dispatchDeadlineAt: new Date(now.getTime() + DISPATCH_DEADLINE_MS),
-        },
-        reservation: { ...shared, id: reservationId, jobId, amount: quoted.amount, price: quoted.priceText },
-        key,
-        claim,
-        inputs,
-      }),
-    );
-    if (admitted.isReplay) await discardInputs(parts, inputs);
-    return admitted;
+    prepared = await prepareMedia(parts, caller.accountId, order.request, order.signal);
+    const applicant = applicantFor(parts, caller, order, prepared, { measures, quoted });
+    const admitted = await ofLedger(() => parts.admissions.admit({ ...applicant, key, claim }));
+    if (admitted.isReplay) await discardInputs(parts, prepared.inputs);
+    return admitted.isReplay ? admitted : { ...admitted, job: newborn(applicant.job) };
   } catch (error) {
-    await discardInputs(parts, inputs);
+    // With the database away nobody knows whether the job was made; then its inputs must stay.
+    if (isRefusal(error)) await discardInputs(parts, prepared?.inputs ?? []);
     if (claim !== undefined) await dropClaim(parts.db, claim).catch(() => undefined);
     throw error;
   }
+}
+
+interface Priced {
+  readonly measures: ReturnType<typeof measureMedia>;
+  readonly quoted: ReturnType<typeof quote>;
+}
+
+function applicantFor(
+  { clock }: CreateParts,
+  { accountId, keyId, groups }: Caller,
+  { endpoint, requestId, request }: CreateOrder,
+  prepared: Prepared,
+  { measures, quoted }: Priced,
+): Omit<Applicant, 'key' | 'claim'> {
+  const createdAt = clock.now();
+  const [jobId, reservationId] = [newId('job'), randomUUIDv7()];
+  const shared = { accountId, keyId, requestId, model: request.model, endpoint };
+  return {
+    job: {
+      ...shared,
+      id: jobId,
+      kind: request.kind,
+      groups,
+      wanted: request.kind === 'video' ? 1 : request.n,
+      estimate: measures.units,
+      reservationId,
+      request: prepared.request,
+      createdAt,
+      dispatchDeadlineAt: new Date(createdAt.getTime() + DISPATCH_DEADLINE_MS),
+    },
+    reservation: { ...shared, id: reservationId, jobId, amount: quoted.amount, price: quoted.priceText },
+    inputs: prepared.inputs,
+  };
+}
+
+/** A job as it is at its admission. */
+function newborn({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: Applicant['job']): Job {
+  const nothing = { updatedAt: null, acceptedAt: null, finishedAt: null, errorCode: null, charged: null };
+  return { id, accountId, kind, model, status: 'queued', progress: 0, createdAt, dispatchDeadlineAt, ...nothing };
+}
+
+/** Whoever is refused has certainly not been admitted. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.code !== 'precheck_failed';
 }
 
 /**

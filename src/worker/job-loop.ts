@@ -1,9 +1,12 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Bus, TestClock } from '../db/index.ts';
 import type { Engine } from '../jobs/index.ts';
 import { JOB_LEASE_MS, JOB_STEPS_AT_ONCE_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 
+const REST_MS_MAX = 1_000;
 /** How often a job that became due is noticed when nobody told. */
 const LOOK_EVERY_MS = 200;
 /** One look takes at most this many, so that the processes of a deployment share what there is. */
@@ -29,6 +32,7 @@ export class JobLoop {
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
+    setMaxListeners(0, this.#leaving.signal);
     this.#timers = [
       setInterval(() => this.look(), LOOK_EVERY_MS).unref(),
       setInterval(() => void this.#extend(), JOB_LEASE_MS / 4).unref(),
@@ -38,6 +42,7 @@ export class JobLoop {
     parts.testClock?.onMoved(async () => {
       await this.#extend();
       this.look();
+      await this.#rest();
     });
   }
 
@@ -46,7 +51,16 @@ export class JobLoop {
     this.#lookAgain = true;
     this.#looking ??= this.#takeWhileDue().finally(() => {
       this.#looking = undefined;
+      // Somebody called just when the last look was over.
+      if (this.#lookAgain && this.#room > 0 && !this.#stopped) this.look();
     });
+  }
+
+  /** What a move of the clock made due is done before the move is answered, unless an upstream takes its time. */
+  async #rest(): Promise<void> {
+    const patience = setTimeout(REST_MS_MAX, undefined, { ref: false });
+    await Promise.race([this.#looking, patience]);
+    await Promise.race([Promise.all(this.#running), patience]);
   }
 
   /** Lets what is in hand come to its next point of rest; what has not by then is taken up by somebody else. */
@@ -65,8 +79,8 @@ export class JobLoop {
     const { engine, log } = this.#parts;
     try {
       while (this.#lookAgain && !this.#stopped) {
-        const room = Math.min(JOB_STEPS_AT_ONCE_MAX - this.#running.size, TAKEN_AT_ONCE_MAX);
-        if (room <= 0) return;
+        const room = this.#room;
+        if (room === 0) return;
         this.#lookAgain = false;
         const taken = await engine.take(room);
         if (taken.length === room) this.#lookAgain = true;
@@ -75,6 +89,10 @@ export class JobLoop {
     } catch (error) {
       log.warn({ err: error }, 'the queue of jobs could not be read');
     }
+  }
+
+  get #room(): number {
+    return Math.min(JOB_STEPS_AT_ONCE_MAX - this.#running.size, TAKEN_AT_ONCE_MAX);
   }
 
   #start(run: Promise<void>): void {
