@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ImageRequest } from '../../src/requests/index.ts';
-import { findVendor, type Vendor } from '../../src/vendors/index.ts';
+import { findVendor, type Upstream, type Vendor } from '../../src/vendors/index.ts';
+import type { OpenAiEmulator, OpenAiOptions } from './openai.ts';
+import { withEmulator } from './openai-calls.ts';
 
 type ImageWork = NonNullable<Vendor['image']>;
 export type ImageCall = Parameters<ImageWork['submit']>[0];
@@ -45,4 +47,25 @@ export function mediaOf(bytes: Buffer, mimeType: string): Media {
 
 export function orderOf(count = 1): Parameters<ImageWork['submit']>[1] {
   return { id: 'call_1', count, startWithinMs: 60_000 };
+}
+
+/** An upstream that has the author's model. */
+export function withImages(
+  run: (emulator: OpenAiEmulator, upstream: Upstream) => Promise<void>,
+  options: OpenAiOptions = {},
+): Promise<void> {
+  return withEmulator(options, (emulator, upstream) => run(emulator, { ...upstream, model: 'gpt-image-2' }));
+}
+
+/** What comes of a request: each picture, or where it is. */
+export async function pictures(
+  fields: Partial<ImageCall>,
+  upstream: Upstream,
+  count = 1,
+): Promise<(Buffer | string)[]> {
+  const request = imageRequest({ n: count, ...fields });
+  image.check(request, upstream.model);
+  const submitted = await image.submit(request, orderOf(count), upstream);
+  assert.ok(submitted.state === 'succeeded');
+  return submitted.outputs.map((output) => ('url' in output ? output.url : output.data));
 }

@@ -19,7 +19,7 @@ import {
 
 type Json = Record<string, unknown>;
 
-export interface SentFile {
+interface SentFile {
   /** Of the part. */
   readonly part: string;
   readonly name: string;
