@@ -39,7 +39,8 @@ const BOUNDARY_CHARS_MAX = 70;
  * route's own code for a body over its cap, or what `take` throws.
  */
 export async function readForm<File>(request: FastifyRequest, rules: FormRules<File>): Promise<FormPart<File>[]> {
-  if (!isForm(request)) throw new ApiError('unsupported_content_type', { message: 'This route takes multipart/form-data.' });
+  if (!isForm(request))
+    throw new ApiError('unsupported_content_type', { message: 'This route takes multipart/form-data.' });
   const reading = new FormReading(request, rules);
   try {
     return await reading.run();

@@ -1,5 +1,5 @@
 import { SNIFF_BYTES } from '../limits.ts';
-import { asMeasured, type MediaKind, type Measured, measure, readableOf, type Sniffed, sniff } from '../media/index.ts';
+import { asMeasured, type Measured, type MediaKind, measure, readableOf, type Sniffed, sniff } from '../media/index.ts';
 import type { IntakeParts } from './parts.ts';
 
 /** A picture or clip in the object store, and what its bytes say about it. */

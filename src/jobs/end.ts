@@ -36,7 +36,7 @@ function faultOf({ attempts }: HeldJob): JobFault {
 }
 
 /** State, money, assets and what is to be deleted change in one transaction. */
-export async function endAllJobs(parts: JobParts, ends: readonly EndedJob[]): Promise<readonly void[]> {
+export async function endAllJobs(parts: JobParts, ends: readonly EndedJob[]): Promise<readonly undefined[]> {
   await parts.db.transaction(async (tx) => {
     const now = parts.clock.now();
     const prices = await selectPrices(

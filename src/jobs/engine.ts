@@ -15,7 +15,7 @@ const AFTER_ERROR_MS = 5_000;
 export class Engine {
   readonly parts: JobParts;
   readonly queue: JobQueue;
-  readonly ends: Gathering<EndedJob, void>;
+  readonly ends: Gathering<EndedJob, undefined>;
 
   constructor(parts: JobParts) {
     this.parts = parts;

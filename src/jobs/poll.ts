@@ -61,7 +61,10 @@ async function told(
       return { attempt: await collectNow(engine, held, attempt, progress.outputs, signal), percent: 100 };
     case 'failed': {
       const updatedAt = engine.parts.clock.now();
-      return { attempt: { ...attempt, ...failure(progress.code, progress.detail.slice(0, 500)), updatedAt }, percent: 100 };
+      return {
+        attempt: { ...attempt, ...failure(progress.code, progress.detail.slice(0, 500)), updatedAt },
+        percent: 100,
+      };
     }
   }
 }

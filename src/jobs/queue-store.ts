@@ -193,7 +193,6 @@ const END_JOBS = `
   )
   select id from ended`;
 
-
 /** Jobs that are due and that nobody has taken. */
 export async function countDue(db: Db, now: Date): Promise<number> {
   const [row] = await db.rows<{ due: number }>(
