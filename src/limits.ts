@@ -49,6 +49,20 @@ export const PASSTHROUGH_BYTES_MAX = 64 * KIB;
 export const PASSTHROUGH_DEPTH_MAX = 16;
 /** What one job may bring back in one piece. */
 export const OUTPUT_BYTES_MAX = 2048 * MIB;
+/** How much of a file its kind is told from. */
+export const SNIFF_BYTES = 4 * KIB;
+/** Media is read in pieces of this size, which double while they follow each other. */
+export const MEDIA_READ_BYTES_MIN = 64 * KIB;
+export const MEDIA_READ_BYTES_MAX = MIB;
+/** Beside one read for every MEDIA_READ_BYTES_MIN / 2 of the file. */
+export const MEDIA_EXTRA_READS_MAX = 16;
+/** Boxes, chunks, pages and blocks of one file. */
+export const MEDIA_PARTS_MAX = 5_000_000;
+export const MEDIA_TRACKS_MAX = 64;
+export const MEDIA_SECONDS_MAX = 24 * 60 * 60;
+/** What is passed over between two frames of sound that have no container. */
+export const MEDIA_JUNK_BYTES_MAX = 64 * KIB;
+export const MEDIA_GAPS_MAX = 1_000;
 
 // Guarded fetch.
 export const FETCH_REDIRECTS_MAX = 5;
