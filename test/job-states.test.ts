@@ -170,7 +170,8 @@ describe('a job that brings nothing', () => {
   test('R-203, R-212: something that is no picture cannot be delivered', async () => {
     studio.queue.outcome({ kind: 'success', change: () => ({ images: [{ url: `${studio.queue.files.url}/files/none` }] }) });
     const job = await studio.create(caller, IMAGES, asked('studio/queue'));
-    const ended = await studio.ended(caller, job.id, 5);
+    await studio.inState(caller, job.id, 'running');
+    const ended = await studio.ended(caller, job.id, 1);
     assert.deepEqual([ended.status, ended.error_code], ['failed', 'undeliverable_output']);
     assert.deepEqual(await moneyOf(studio.gateway, caller), UNTOUCHED);
   });

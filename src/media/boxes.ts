@@ -1,43 +1,41 @@
-import type { Movie } from './movie.ts';
 import { Unreadable, type Window } from './readable.ts';
 
 /** A box of MP4, by where its content lies. */
 export interface Box {
-  readonly type: string;
+  /** Its four letters as a number. */
+  readonly type: number;
   readonly at: number;
   readonly end: number;
 }
 
-/** Takes from a box what it tells of the movie. */
-export type BoxReader = (window: Window, box: Box, movie: Movie) => Promise<void>;
+export function boxType(letters: string): number {
+  return Buffer.from(letters, 'latin1').readUInt32BE(0);
+}
 
 /** Every box inside another, in order. One that reaches beyond is a file cut short. */
 export async function eachBox(
   window: Window,
-  parent: Box,
+  { at: start, end }: Box,
   visit: (box: Box) => Promise<void> | undefined,
 ): Promise<void> {
-  for (let at = parent.at; at + 8 <= parent.end; ) {
-    const least = Math.min(16, parent.end - at);
-    const box = readBox(window.held(at, least) ?? (await window.from(at, least)), at, parent.end);
-    const visited = visit(box);
-    if (visited !== undefined) await visited;
-    at = box.end;
-  }
+  await window.walk({ start, end, need: 8, want: 16 }, (view, offset, at) => {
+    const box = readBox(view, offset, at, end);
+    return visit(box)?.then(() => box.end - at) ?? box.end - at;
+  });
 }
 
-function readBox(view: Buffer, start: number, end: number): Box {
-  const size = view.readUInt32BE(0);
-  const isLong = size === 1 && view.length >= 16;
-  const bytes = isLong ? readLong(view, 8) : size === 0 ? end - start : size;
+function readBox(view: Buffer, offset: number, start: number, end: number): Box {
+  const size = view.readUInt32BE(offset);
+  const isLong = size === 1 && end - start >= 16;
+  const bytes = isLong ? readLong(view, offset + 8) : size === 0 ? end - start : size;
   const headBytes = isLong ? 16 : 8;
   if (bytes < headBytes || start + bytes > end) throw new Unreadable(`the box at byte ${start} does not fit`);
-  return { type: view.toString('latin1', 4, 8), at: start + headBytes, end: start + bytes };
+  return { type: view.readUInt32BE(offset + 4), at: start + headBytes, end: start + bytes };
 }
 
 /** The first bytes of a box's content. */
 export async function contentOf(window: Window, box: Box, bytes: number): Promise<Buffer> {
-  if (box.at + bytes > box.end) throw new Unreadable(`the box "${box.type}" is too short`);
+  if (box.at + bytes > box.end) throw new Unreadable(`the box at byte ${box.at} is too short`);
   return (await window.from(box.at, bytes)).subarray(0, bytes);
 }
 
@@ -47,16 +45,16 @@ export async function eachRow(
   table: { readonly at: number; readonly end: number; readonly rows: number; readonly rowBytes: number },
   visit: (view: Buffer, offset: number) => void,
 ): Promise<void> {
-  const end = table.at + table.rows * table.rowBytes;
+  const { at: start, rows, rowBytes } = table;
+  const end = start + rows * rowBytes;
   if (end > table.end) throw new Unreadable('a table is longer than its box');
-  if (table.rowBytes === 0) return;
-  for (let at = table.at; at < end; ) {
-    const view = await window.from(at, table.rowBytes);
-    const held = Math.min(view.length, end - at);
-    let offset = 0;
-    for (; offset + table.rowBytes <= held; offset += table.rowBytes) visit(view, offset);
-    at += offset;
-  }
+  if (rowBytes === 0) return;
+  await window.walk({ start, end, need: rowBytes }, (view, offset, at) => {
+    const held = Math.min(view.length, offset + (end - at));
+    let row = offset;
+    for (; row + rowBytes <= held; row += rowBytes) visit(view, row);
+    return row - offset;
+  });
 }
 
 /** Version 1 of a box has its times in eight bytes each. */

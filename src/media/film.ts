@@ -44,11 +44,11 @@ export function newFilmTrack(): FilmTrack {
 
 const LACING = 0x06;
 
-/** `content` begins with the time stamp of the block, behind the number of its track. */
-export function addBlock(film: Film, track: FilmTrack, content: Buffer): void {
-  const at = film.clusterAt + content.readInt16BE(0);
-  const isLaced = (content.readUInt8(2) & LACING) !== 0;
-  const samples = track.isOpus && !isLaced ? opusSamples(content, 3) : Number.NaN;
+/** At `offset`: the time of the block within its cluster, its flags, and the packet or how many there are. */
+export function addBlock(film: Film, track: FilmTrack, content: Buffer, offset: number): void {
+  const at = film.clusterAt + content.readInt16BE(offset);
+  const isLaced = (content.readUInt8(offset + 2) & LACING) !== 0;
+  const samples = track.isOpus && !isLaced ? opusSamples(content, offset + 3) : Number.NaN;
   track.opusSamples += samples;
   if (track.blocks === 0 || at < track.firstAt) track.firstAt = at;
   const isLatest = track.blocks === 0 || at >= track.lastAt;
@@ -57,7 +57,7 @@ export function addBlock(film: Film, track: FilmTrack, content: Buffer): void {
   if (!isLatest) return;
   track.lastAt = at;
   track.discardedNs = 0;
-  const frames = isLaced ? (content[3] ?? 0) + 1 : 1;
+  const frames = isLaced ? (content[offset + 3] ?? 0) + 1 : 1;
   track.lastNs = track.frameNs > 0 ? track.frameNs * frames : Number.isNaN(samples) ? 0 : (samples * 1e9) / 48_000;
 }
 

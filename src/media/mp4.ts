@@ -1,31 +1,37 @@
 import { MEDIA_TRACKS_MAX } from '../limits.ts';
-import { type Box, type BoxReader, contentOf, eachBox, eachRow, isLongForm, readLong } from './boxes.ts';
+import { type Box, boxType, contentOf, eachBox, eachRow, isLongForm, readLong } from './boxes.ts';
 import { readFragmentHeader, readFragmentTime, readRun, readTrackDefaults } from './fragments.ts';
 import type { Measured } from './measured.ts';
 import { type Edit, type Movie, type MovieTrack, newMovie, newTrack, tracksOf } from './movie.ts';
 import { Unreadable, type Window } from './readable.ts';
 import { measureTracks } from './tracks.ts';
 
-const CONTAINERS = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf']);
+type BoxReader = (window: Window, box: Box, movie: Movie) => Promise<void>;
+
+const TRACK = boxType('trak');
+const LONG_CHUNKS = boxType('co64');
+const CONTAINERS = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf'].map(boxType));
 const DEPTH_MAX = 8;
 const EDITS_MAX = 10_000;
 
-const READERS: Readonly<Record<string, BoxReader>> = {
-  mvhd: readMovieHeader,
-  tkhd: readTrackHeader,
-  elst: readEdits,
-  mdhd: readMediaHeader,
-  hdlr: readHandler,
-  stsd: readDescription,
-  stts: readTimes,
-  ctts: readLead,
-  stco: readChunks,
-  co64: readChunks,
-  trex: readTrackDefaults,
-  tfhd: readFragmentHeader,
-  tfdt: readFragmentTime,
-  trun: readRun,
-};
+const READERS: ReadonlyMap<number, BoxReader> = new Map(
+  Object.entries({
+    mvhd: readMovieHeader,
+    tkhd: readTrackHeader,
+    elst: readEdits,
+    mdhd: readMediaHeader,
+    hdlr: readHandler,
+    stsd: readDescription,
+    stts: readTimes,
+    ctts: readLead,
+    stco: readChunks,
+    co64: readChunks,
+    trex: readTrackDefaults,
+    tfhd: readFragmentHeader,
+    tfdt: readFragmentTime,
+    trun: readRun,
+  }).map(([letters, reader]) => [boxType(letters), reader]),
+);
 
 /**
  * MP4, M4A and MOV, whole or in fragments, the index before or behind the media. The length is that of the samples
@@ -33,16 +39,15 @@ const READERS: Readonly<Record<string, BoxReader>> = {
  */
 export async function measureMp4(window: Window): Promise<Measured> {
   const movie = newMovie();
-  await readBoxes(window, { type: 'file', at: 0, end: window.bytes }, movie, 0);
+  await readBoxes(window, { type: 0, at: 0, end: window.bytes }, movie, 0);
   return measureTracks(tracksOf(movie));
 }
 
 async function readBoxes(window: Window, parent: Box, movie: Movie, depth: number): Promise<void> {
   if (depth > DEPTH_MAX) throw new Unreadable('boxes are nested too deep');
   await eachBox(window, parent, (box) => {
-    if (!CONTAINERS.has(box.type)) return READERS[box.type]?.(window, box, movie);
-    if (box.type === 'trak' && movie.tracks.push(newTrack()) > MEDIA_TRACKS_MAX)
-      throw new Unreadable('too many tracks');
+    if (!CONTAINERS.has(box.type)) return READERS.get(box.type)?.(window, box, movie);
+    if (box.type === TRACK && movie.tracks.push(newTrack()) > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
     return readBoxes(window, box, movie, depth + 1);
   });
 }
@@ -116,7 +121,7 @@ async function readEdits(window: Window, box: Box, movie: Movie): Promise<void> 
 /** Where the media lies: its last piece must be in the file. */
 async function readChunks(window: Window, box: Box): Promise<void> {
   const rows = (await contentOf(window, box, 8)).readUInt32BE(4);
-  const rowBytes = box.type === 'co64' ? 8 : 4;
+  const rowBytes = box.type === LONG_CHUNKS ? 8 : 4;
   if (box.at + 8 + rows * rowBytes > box.end) throw new Unreadable('a table is longer than its box');
   if (rows === 0) return;
   const view = await window.from(box.at + 8 + (rows - 1) * rowBytes, rowBytes);
