@@ -71,10 +71,25 @@ export const MEDIA_EXTRA_READS_MAX = 16;
 /** Boxes, chunks, pages and blocks of one file. */
 export const MEDIA_PARTS_MAX = 5_000_000;
 export const MEDIA_TRACKS_MAX = 64;
+export const MEDIA_EDITS_MAX = 10_000;
 export const MEDIA_SECONDS_MAX = 24 * 60 * 60;
 /** What is passed over between two frames of sound that have no container. */
 export const MEDIA_JUNK_BYTES_MAX = 64 * KIB;
 export const MEDIA_GAPS_MAX = 1_000;
+
+// Stored media.
+export const OBJECT_KEY_CHARS_MAX = 200;
+export const OBJECT_READ_BYTES = 256 * KIB;
+/** What a killed process left half written is removed by a start after this long. */
+export const UNFINISHED_OBJECT_KEPT_MS = 3_600_000;
+/** The smallest that S3 allows; with ten thousand parts it is still more than any output. */
+export const S3_PART_BYTES = 5 * MIB;
+export const S3_PARTS_AT_ONCE = 2;
+export const S3_CONNECTIONS_MAX = 128;
+export const S3_CONNECT_TIMEOUT_MS = 5_000;
+export const S3_IDLE_TIMEOUT_MS = 60_000;
+export const S3_LINK_SECONDS_MAX = 604_800;
+export const S3_CREDENTIALS_KEPT_MAX = 8;
 
 // Guarded fetch.
 export const FETCH_REDIRECTS_MAX = 5;
