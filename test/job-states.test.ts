@@ -25,7 +25,10 @@ const asked = (model: string, more: object = {}) => ({ model, prompt: 'a gate', 
 async function refusedByQueue(): Promise<void> {
   await until(async () => {
     const { data } = (await studio.gateway.admin('GET', '/upstreams')).json;
-    return data.some((upstream: { id: string; cooling_until: unknown }) => upstream.id === 'queue' && upstream.cooling_until !== null);
+    return data.some(
+      (upstream: { id: string; health: { status: string } }) =>
+        upstream.id === 'queue' && upstream.health.status === 'cooling',
+    );
   });
 }
 
@@ -63,7 +66,10 @@ describe('a job that succeeds', () => {
     assert.equal('error_code' in ended || 'error' in ended, false);
     assert.ok(ended.finished_at >= ended.created_at);
     const assets = await studio.assets(caller, job.id);
-    assert.deepEqual(assets.map(({ ordinal }) => ordinal), [0, 1, 2]);
+    assert.deepEqual(
+      assets.map(({ ordinal }) => ordinal),
+      [0, 1, 2],
+    );
     for (const asset of assets) {
       const { status, bytes } = await studio.fetched(asset.url);
       assert.deepEqual([status, bytes.length], [200, asset.bytes]);
@@ -76,7 +82,10 @@ describe('a job that succeeds', () => {
     const job = await studio.create(caller, IMAGES, asked('studio/direct', { n: 3 }));
     const ended = await studio.ended(caller, job.id);
     assert.deepEqual([ended.status, ended.usage], ['succeeded', { credits: 2 * IMAGE_PRICE }]);
-    assert.deepEqual((await studio.assets(caller, job.id)).map(({ ordinal }) => ordinal), [0, 1]);
+    assert.deepEqual(
+      (await studio.assets(caller, job.id)).map(({ ordinal }) => ordinal),
+      [0, 1],
+    );
     assert.deepEqual(await moneyOf(studio.gateway, caller), { available: 920, reserved: 0, spent: 80 });
   });
 
@@ -85,7 +94,10 @@ describe('a job that succeeds', () => {
     const job = await studio.create(caller, IMAGES, asked('studio/queue', { n: 10 }));
     const ended = await studio.ended(caller, job.id);
     assert.equal(ended.status, 'succeeded');
-    assert.deepEqual(studio.queue.tasks.slice(before).map(({ input }) => input.num_images), [4, 4, 2]);
+    assert.deepEqual(
+      studio.queue.tasks.slice(before).map(({ input }) => input.num_images),
+      [4, 4, 2],
+    );
     assert.equal((await studio.assets(caller, job.id)).length, 10);
   });
 
@@ -168,7 +180,10 @@ describe('a job that brings nothing', () => {
   });
 
   test('R-203, R-212: something that is no picture cannot be delivered', async () => {
-    studio.queue.outcome({ kind: 'success', change: () => ({ images: [{ url: `${studio.queue.files.url}/files/none` }] }) });
+    studio.queue.outcome({
+      kind: 'success',
+      change: () => ({ images: [{ url: `${studio.queue.files.url}/files/none` }] }),
+    });
     const job = await studio.create(caller, IMAGES, asked('studio/queue'));
     await studio.inState(caller, job.id, 'running');
     const ended = await studio.ended(caller, job.id, 1);

@@ -114,7 +114,13 @@ export function imageModel(id: string, routes: readonly Fields[], fields: Fields
     owned_by: 'studio',
     endpoints: ['images', 'image_edits'],
     pricing: { mode: 'per_image', credits: { base: IMAGE_PRICE } },
-    accepts: { sizes: ['1024x1024'], resolutions: ['1k', '2k'], aspect_ratios: ['1:1', '16:9'], n_max: 10, slots: ['reference_images', 'mask'] },
+    accepts: {
+      sizes: ['1024x1024'],
+      resolutions: ['1k', '2k'],
+      aspect_ratios: ['1:1', '16:9'],
+      n_max: 10,
+      slots: ['reference_images', 'mask'],
+    },
     routes,
     ...fields,
   };
