@@ -40,19 +40,36 @@ export function candidatesFor(
   model: ListedModel,
   isAble: (vendor: Vendor) => boolean,
 ): Candidate[] {
-  const able = reachable(catalogue, caller, model).filter(({ vendor }) => isAble(vendor));
+  const able = reachable(catalogue, caller.groups, model).filter(({ vendor }) => isAble(vendor));
   if (able.length === 0) throw new ApiError('no_capable_provider');
   const available = able.filter(({ upstreamId }) => !health.isCooling(upstreamId));
   if (available.length === 0) throw new ApiError('no_available_provider');
   return available.length === 1 ? available : inOrder(available);
 }
 
-function reachable({ snapshot }: Catalogue, caller: Caller, model: ListedModel): Candidate[] {
+// A model lives as long as the snapshot it belongs to, and a list of groups as long as its caller is remembered.
+const reachableOf = new WeakMap<ListedModel, WeakMap<readonly string[], readonly Candidate[]>>();
+
+function reachable(catalogue: Catalogue, groups: readonly string[], model: ListedModel): readonly Candidate[] {
+  let known = reachableOf.get(model);
+  if (known === undefined) {
+    known = new WeakMap();
+    reachableOf.set(model, known);
+  }
+  let candidates = known.get(groups);
+  if (candidates === undefined) {
+    candidates = findReachable(catalogue, groups, model);
+    known.set(groups, candidates);
+  }
+  return candidates;
+}
+
+function findReachable({ snapshot }: Catalogue, groups: readonly string[], model: ListedModel): Candidate[] {
   return model.routes.flatMap((route) => {
     const upstream = snapshot.upstreams.get(route.upstream);
     const vendor = upstream === undefined ? undefined : findVendor(upstream.vendor);
     if (upstream === undefined || vendor === undefined || !upstream.enabled) return [];
-    if (!upstream.groups.some((group) => caller.groups.includes(group))) return [];
+    if (!upstream.groups.some((group) => groups.includes(group))) return [];
     return [
       {
         upstreamId: upstream.id,
