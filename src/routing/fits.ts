@@ -4,7 +4,8 @@ import type { ImageRequest, MediaRequest, SoundRequest, VideoRequest } from '../
 import { isOfTier, isSameShape } from '../shape.ts';
 
 export type Accepts = ListedModel['accepts'];
-type RouteAccepts = ListedModel['routes'][number]['accepts'];
+/** How a route narrows what its model takes. */
+export type RouteAccepts = NonNullable<ListedModel['routes'][number]['accepts']>;
 type Slot = Accepts['slots'][number];
 
 /** What can be asked of a model by one of its routes: what the route does not mention is as the model has it. */
