@@ -143,6 +143,7 @@ async function claimFor(
   const now = parts.clock.now();
   const claim = randomUUID();
   const until = new Date(now.getTime() + PREPARATION_LEASE_MS);
+  parts.log.trace('key to be claimed');
   if (await ofLedger(() => claimKey(parts.db, key, claim, now, until))) {
     parts.log.trace('key claimed');
     return claim;

@@ -135,6 +135,7 @@ function againAt({ parts }: Engine, { job }: HeldJob): Date {
 export async function recover(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
   const lost = held.attempts.filter(({ state }) => state === 'calling');
   const found = await Promise.all(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
+  engine.parts.log.trace({ job_id: held.job.id }, 'lost calls looked for');
   return engine.queue.save(held, outcome(found));
 }
 

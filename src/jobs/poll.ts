@@ -15,6 +15,7 @@ const PROGRESS_UNFINISHED_MAX = 99;
 export async function poll(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const waiting = held.attempts.filter(({ state }) => state === 'accepted');
   const asked = await Promise.all(waiting.map((attempt) => ask(engine, held, attempt, signal)));
+  engine.parts.log.trace({ job_id: held.job.id }, 'tasks asked after');
   const changed = asked.map(({ attempt }) => attempt).filter(({ state }) => state !== 'accepted');
   const progress = progressOf(held, asked);
   if (changed.length > 0) return engine.queue.save(held, { attempts: changed, progress });

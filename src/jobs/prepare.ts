@@ -135,7 +135,7 @@ function bytesMaxOf(kind: MediaKind): number {
 
 /** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
 export async function storeInput(
-  parts: Pick<JobParts, 'db' | 'clock' | 'objects'>,
+  parts: Pick<JobParts, 'db' | 'clock' | 'objects' | 'log'>,
   accountId: string,
   body: Buffer | AsyncIterable<Buffer>,
   rules: InputRules,
@@ -145,12 +145,14 @@ export async function storeInput(
   const deleteAt = new Date(parts.clock.nowMs() + UNOWNED_KEPT_MS);
   await recordObjects(parts.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
   try {
+    parts.log.trace({ key }, 'input to be stored');
     const { mimeType, bytes } = await storeMedia(parts, key, body, {
       bytesMax: bytesMaxOf(rules.kind),
       kinds: [rules.kind],
       refusal: (reason) => new ApiError(reason === 'empty' ? rules.empty : rules.otherKind),
       signal,
     });
+    parts.log.trace({ key }, 'input stored');
     return { key, mimeType, bytes };
   } catch (error) {
     await deleteObjectsAt(parts.db, [key], parts.clock.now()).catch(() => undefined);
