@@ -76,8 +76,8 @@ describe('the key goes to the upstream’s own hosts only', () => {
       emulator.script('submit', {
         kind: 'changed',
         change: ({ request_id: id }) => ({
-          status_url: `https://rest.fal.ai/fal-ai/flux/requests/${id}/status?logs=0`,
-          response_url: `https://fal.run/fal-ai/flux/requests/${id}`,
+          status_url: `https://rest.fal.ai/fal-ai/flux/requests/${String(id)}/status?logs=0`,
+          response_url: `https://fal.run/fal-ai/flux/requests/${String(id)}`,
         }),
       });
       const ask = await submitted(image, imageRequest(), own);

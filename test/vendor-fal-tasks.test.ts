@@ -79,7 +79,7 @@ describe('a run that failed', () => {
       assert.deepEqual(await ask(), {
         state: 'failed',
         code: 'upstream_rejected',
-        detail: `status 422: ["body","seed"] int_type: Not whole ${MARKER}`,
+        detail: `status 422: [{"loc":["body","seed"],"type":"int_type","msg":"Not whole ${MARKER}"}]`,
       });
     }));
 
