@@ -150,11 +150,13 @@ export async function submitted<Request>(
 ): Promise<() => Promise<Progress>> {
   const answer = await work.submit(request, ORDER, upstream);
   assert.equal(answer.state, 'accepted');
-  assert.ok(work.poll);
-  const { poll } = work;
   // A task is stored as JSON between two questions.
   const task = JSON.parse(JSON.stringify(answer.task));
-  return () => poll(task, upstream);
+  return async () => {
+    const progress = await work.poll?.(task, upstream);
+    assert.ok(progress);
+    return progress;
+  };
 }
 
 export const isFault = (fault: Fault) => (error: unknown) => {

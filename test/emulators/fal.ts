@@ -219,6 +219,6 @@ function marked(body: Json, marker: string): Json {
   const { detail } = body;
   if (detail === STILL_RUNNING) return body;
   if (!Array.isArray(detail))
-    return { ...body, ...(detail !== undefined && { detail: `${String(detail)} ${marker}` }) };
+    return { ...body, ...(detail !== undefined && { detail: `${JSON.stringify(detail)} ${marker}` }) };
   return { ...body, detail: detail.map((part: Json) => ({ ...part, msg: `${String(part.msg)} ${marker}` })) };
 }

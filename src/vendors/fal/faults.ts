@@ -76,9 +76,9 @@ function detailsIn(body: JsonObject | undefined): JsonObject[] {
 
 /** For the log: what and where, without the input that the vendor repeats. */
 function detailOf({ status, body }: Told): string {
-  const details = detailsIn(body).map(({ loc, type, msg }) => `${JSON.stringify(loc)} ${type}: ${msg}`);
-  const text = details.length > 0 ? details.join('; ') : `${body?.error_type ?? ''} ${body?.detail ?? ''}`;
-  return `status ${status}: ${text}`;
+  const details = detailsIn(body).map(({ loc, type, msg }) => ({ loc, type, msg }));
+  const told = details.length > 0 ? details : { detail: body?.detail, error_type: body?.error_type };
+  return `status ${status}: ${JSON.stringify(told)}`;
 }
 
 function named(fault: Fault, names: readonly string[]): [string, Fault][] {

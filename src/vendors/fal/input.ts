@@ -8,7 +8,7 @@ export type Fields = Readonly<Record<string, JsonValue | Media | readonly Media[
 
 /** How a model takes each public field of a request. A field that is not here is one that it cannot take. */
 export type Takes<Request> = { readonly [Key in keyof Request]?: Take<Request, NonNullable<Request[Key]>> };
-export type Take<Request, Value> = (value: Value, field: string, request: Request) => Fields;
+type Take<Request, Value> = (value: Value, field: string, request: Request) => Fields;
 
 /** Every field of a request that a model may be unable to take, with its public name. */
 export type PublicNames<Request> = readonly (readonly [keyof Request, string])[];
