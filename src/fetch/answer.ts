@@ -24,15 +24,10 @@ export async function get(url: URL, socket: Socket, signal: AbortSignal): Promis
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const end = () => void client.destroy();
-  try {
-    const path = url.pathname + url.search;
-    const answer = await client.request({ method: 'GET', path, headers: HEADERS, reset: true, signal });
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body, end };
-  } catch (error) {
-    end();
-    throw error;
-  }
+  const path = url.pathname + url.search;
+  const answer = await client.request({ method: 'GET', path, headers: HEADERS, reset: true, signal });
+  const end = () => void socket.destroy();
+  return { status: answer.statusCode, headers: answer.headers, body: answer.body, end };
 }
 
 /** The client would take a closed connection for bad luck, and ask for another for ever. */
