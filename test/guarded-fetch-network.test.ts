@@ -216,7 +216,7 @@ test('R-295 an allowed host is allowed under exactly the name and the port that 
   const cases: readonly { allow: string; yes: readonly string[]; no: readonly string[] }[] = [
     { allow: 'media.test', yes: [target.at('media.test'), target.at('MEDIA.TEST.')], no: [target.at('a.media.test')] },
     { allow: `media.test:${port}`, yes: [target.at('media.test')], no: [other.at('media.test')] },
-    { allow: 'MEDIA.test', yes: [target.at('media.test')], no: [target.at('media.test.example')] },
+    { allow: 'MEDIA.test.', yes: [target.at('media.test')], no: [target.at('media.test.example')] },
     {
       allow: '127.0.0.1',
       yes: [target.at('127.0.0.1'), target.at('127.1')],
