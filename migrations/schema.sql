@@ -205,9 +205,6 @@ create table jobs (
   dispatch_deadline_at timestamp with time zone not null,
   error_code text,
   charged bigint,
-  due_at timestamp with time zone not null,
-  place timestamp with time zone not null,
-  fence integer default 0 not null,
   UNIQUE (reservation_id),
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
@@ -220,10 +217,8 @@ create table jobs (
   CHECK (progress >= 0 AND progress <= 100),
   CHECK (status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'queue_expired'::text, 'canceled'::text])),
   CHECK (wanted > 0)
-) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=2000);
-CREATE INDEX jobs_due ON public.jobs USING btree (due_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+);
 CREATE INDEX jobs_newest ON public.jobs USING btree (account_id, created_at DESC, id DESC);
-CREATE INDEX jobs_open ON public.jobs USING btree (account_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE UNIQUE INDEX jobs_reservation_id_key ON public.jobs USING btree (reservation_id);
 
 create table key_spending (
@@ -312,6 +307,18 @@ create table oauth_clients (
   CHECK (cardinality(redirect_uris) > 0),
   CHECK (cardinality(scopes) > 0)
 );
+
+create table open_jobs (
+  job_id text not null,
+  account_id text not null,
+  due_at timestamp with time zone not null,
+  place timestamp with time zone not null,
+  fence integer default 0 not null,
+  PRIMARY KEY (job_id),
+  FOREIGN KEY (job_id) REFERENCES jobs(id)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+CREATE INDEX open_jobs_account ON public.open_jobs USING btree (account_id);
+CREATE INDEX open_jobs_due ON public.open_jobs USING btree (due_at);
 
 create table open_reservations (
   reservation_id uuid not null,

@@ -14,7 +14,7 @@ import { newId } from './ids.ts';
 import { CleanUp } from './intake/index.ts';
 import { Admissions, Engine } from './jobs/index.ts';
 import { LedgerBatch } from './ledger/index.ts';
-import { CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
+import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health } from './routing/index.ts';
@@ -89,7 +89,9 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
   const guardedFetch = new GuardedFetch({ allow: config.fetchAllow, log });
   undo.push(async () => guardedFetch.close());
-  const jobParts = { db, bus, clock, log, catalogue, health, pools, objects, guardedFetch };
+  const collectingFetch = new GuardedFetch({ allow: config.fetchAllow, log, timeoutMs: COLLECT_TIMEOUT_MS });
+  undo.push(async () => collectingFetch.close());
+  const jobParts = { db, bus, clock, log, catalogue, health, pools, objects, guardedFetch, collectingFetch };
   const parts: HttpParts = {
     ...shared,
     ...jobParts,

@@ -116,6 +116,8 @@ export const POLL_MS = {
 export const JOB_STEPS_AT_ONCE_MAX = 128;
 /** Results that could not be fetched or stored are tried again for this long. */
 export const COLLECT_RETRY_MS = 120_000;
+/** For one result, from the first look-up to the last byte. */
+export const COLLECT_TIMEOUT_MS = 900_000;
 /** What was stored for a request that never came to be is cleaned away after this. */
 export const UNOWNED_KEPT_MS = 60 * 60_000;
 /** What a job was given lies ready for as long as any upstream may still ask for it. */

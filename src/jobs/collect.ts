@@ -96,7 +96,7 @@ async function store(
     const body =
       'data' in output
         ? output.data
-        : (await parts.guardedFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
+        : (await parts.collectingFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
     const wanted = kind === 'thumbnail' ? 'image' : kind;
     parts.log.trace({ key }, 'result to be stored');
     const piece = await storeMedia(parts, key, body, {

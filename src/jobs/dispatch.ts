@@ -9,6 +9,7 @@ import { type Attempt, type HeldJob, type JobFault, missing } from './job.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
 
 const DISPATCH_AGAIN_MS = { first: 2_000, most: 30_000 };
+const LAST_TRY_MS = 1_000;
 
 /**
  * Finds upstreams for what is missing. Each call is written down before it is made. A plain refusal goes to the next
@@ -120,12 +121,17 @@ function outcome(attempts: readonly Attempt[]): { attempts: readonly Attempt[]; 
   return isAccepted ? { attempts, status: 'running' } : { attempts };
 }
 
-/** Soon at first, then less often: by then an upstream may have cooled down, or another been added. */
+/**
+ * Soon at first, then less often: by then an upstream may have cooled down, or another been added. There is a last try
+ * right before the deadline.
+ */
 function againAt({ parts }: Engine, { job }: HeldJob): Date {
   const nowMs = parts.clock.nowMs();
   const waitedMs = nowMs - job.createdAt.getTime();
   const delayMs = Math.min(Math.max(waitedMs / 4, DISPATCH_AGAIN_MS.first), DISPATCH_AGAIN_MS.most);
-  return new Date(Math.min(nowMs + delayMs, job.dispatchDeadlineAt.getTime()));
+  const deadlineMs = job.dispatchDeadlineAt.getTime();
+  const lastMs = deadlineMs - LAST_TRY_MS;
+  return new Date(nowMs < lastMs ? Math.min(nowMs + delayMs, lastMs) : deadlineMs);
 }
 
 /**

@@ -11,5 +11,8 @@ export interface JobParts extends AttemptParts, CandidateParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly objects: ObjectStore;
+  /** For what callers name. */
   readonly guardedFetch: GuardedFetch;
+  /** For what upstreams have made, which may be large. */
+  readonly collectingFetch: GuardedFetch;
 }
