@@ -84,7 +84,6 @@ export const OBJECT_READ_BYTES = 256 * KIB;
 export const UNFINISHED_OBJECT_KEPT_MS = 3_600_000;
 /** The smallest that S3 allows; with ten thousand parts it is still more than any output. */
 export const S3_PART_BYTES = 5 * MIB;
-export const S3_PARTS_AT_ONCE = 2;
 export const S3_CONNECTIONS_MAX = 128;
 export const S3_CONNECT_TIMEOUT_MS = 5_000;
 export const S3_IDLE_TIMEOUT_MS = 60_000;
