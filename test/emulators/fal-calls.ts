@@ -119,9 +119,9 @@ export class EmulatedPools extends UpstreamPools {
     super();
     this.#origin = origin;
   }
-  override of(origin: string): ReturnType<UpstreamPools['of']> {
-    this.origins.push(origin);
-    return super.of(this.#origin);
+  override at(address: string): ReturnType<UpstreamPools['at']> {
+    this.origins.push(new URL(address).origin);
+    return super.at(this.#origin);
   }
 }
 
