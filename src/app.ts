@@ -7,11 +7,14 @@ import type { Config, Environment, Secret } from './config.ts';
 import { BUILT_IN_CATALOGUE, DocumentError } from './configuration/index.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
 import { Bus, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
+import { GuardedFetch } from './fetch/index.ts';
 import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
+import { CleanUp } from './intake/index.ts';
+import { Admissions, Engine } from './jobs/index.ts';
 import { LedgerBatch } from './ledger/index.ts';
-import { CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
+import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health } from './routing/index.ts';
@@ -19,7 +22,7 @@ import { openObjectStore } from './storage/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
 import { UpstreamPools, vendors } from './vendors/index.ts';
 import { VERSION } from './version.ts';
-import { startDuties } from './worker/index.ts';
+import { JobLoop, startDuties } from './worker/index.ts';
 
 export interface App {
   /** Where it listens. */
@@ -80,27 +83,33 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await applyConfiguration(shared, config);
   await catalogue.reload();
 
+  let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const pools = new UpstreamPools();
   undo.push(() => pools.close());
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
+  const guardedFetch = new GuardedFetch({ allow: config.fetchAllow, log });
+  undo.push(async () => guardedFetch.close());
+  const collectingFetch = new GuardedFetch({ allow: config.fetchAllow, log, timeoutMs: COLLECT_TIMEOUT_MS });
+  undo.push(async () => collectingFetch.close());
+  const jobParts = { db, bus, clock, log, catalogue, health, pools, objects, guardedFetch, collectingFetch };
   const parts: HttpParts = {
     ...shared,
+    ...jobParts,
+    admissions: new Admissions(jobParts),
+    cleanUp: new CleanUp(jobParts),
     ledger,
     config,
     adminToken: adminTokenOf(config),
     authenticator,
-    catalogue,
-    health,
-    objects,
-    pools,
     throttle: new MemoryThrottle(clock),
     testClock,
     version: VERSION,
   };
   undo.push(startDuties(parts));
+  const jobLoop = new JobLoop({ ...parts, engine: new Engine(jobParts) });
+  undo.push(() => jobLoop.stop(drainTimeoutMs));
   const server = await createHttpServer(parts);
   const url = await server.listen(config.port, config.host);
-  let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   undo.push(() => server.stop(drainTimeoutMs));
   // Last, since its key is shown once: a start that fails must not have made it.
   const firstStart = embedded === undefined ? undefined : await makeDemoAccount({ db, clock });

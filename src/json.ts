@@ -33,7 +33,15 @@ export function parseJson(text: string): ParsedJson {
 interface ReviverContext {
   readonly source?: string;
 }
-const { rawJSON } = JSON as unknown as { readonly rawJSON: (source: string) => unknown };
+const { rawJSON, isRawJSON } = JSON as unknown as {
+  readonly rawJSON: (source: string) => unknown;
+  readonly isRawJSON: (value: unknown) => boolean;
+};
+
+/** Whether this is a number that `exact` kept as written: it looks like an object and prints as the number. */
+export function isWrittenNumber(value: unknown): boolean {
+  return isRawJSON(value);
+}
 
 function keepNumberSource(_key: string, value: unknown, context?: ReviverContext): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;

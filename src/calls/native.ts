@@ -1,5 +1,5 @@
 import type { Caller } from '../accounts/index.ts';
-import { type Bill, measure, openBill, quote } from '../billing/index.ts';
+import { type Bill, measureNative, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { estimateTokens } from '../requests/index.ts';
@@ -72,9 +72,9 @@ interface Opened {
 
 async function open(parts: CallParts, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
   const model = modelFor(parts, caller, call.model, 'native');
-  const candidates = candidatesFor(parts, caller, model, (vendor) => vendor.native !== undefined);
+  const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.native !== undefined);
   if (call.request.action === 'countTokens') return { candidates, bill: undefined, inputTokens: 0 };
-  const { units, selectors } = measure('native', call.json, model);
+  const { units, selectors } = measureNative(call.json, model);
   const { accountId, keyId } = caller;
   const order = { accountId, keyId, requestId: context.requestId, model: model.id, endpoint: 'native' };
   const bill = await openBill(parts, order, quote(model.pricing, selectors, units));

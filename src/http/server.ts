@@ -5,7 +5,7 @@ import { ApiError, type ErrorCode, errorEnvelope, errorHeaders, errorStatus } fr
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { StorageUnavailable } from '../storage/index.ts';
-import { takeBodiesAsBytes } from './body.ts';
+import { takeBodies } from './body.ts';
 import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
 import type { HttpParts } from './parts.ts';
@@ -22,13 +22,18 @@ import { recordAdminRoutes } from './routes/admin-records.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
+import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
+import { imageRoutes } from './routes/images.ts';
+import { jobRoutes } from './routes/jobs.ts';
 import { linkRoutes } from './routes/links.ts';
 import { modelRoutes } from './routes/models.ts';
+import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { usageRoutes } from './routes/usage.ts';
+import { videoRoutes } from './routes/videos.ts';
 import { Stopping } from './stopping.ts';
 
 export interface HttpServer {
@@ -60,7 +65,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     },
   });
   const stopping = new Stopping(await gate.promise);
-  takeBodiesAsBytes(server);
+  takeBodies(server);
   server.addHook('onRequest', (request, reply, done) => {
     observe(parts, stopping, request, reply);
     done(earlyRefusal(request, stopping));
@@ -91,6 +96,11 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   chatRoutes(routes, parts);
   nativeRoutes(routes, parts);
   requestRoutes(routes, parts);
+  imageRoutes(routes, parts);
+  videoRoutes(routes, parts);
+  musicRoutes(routes, parts);
+  jobRoutes(routes, parts);
+  fileRoutes(routes, parts);
   linkRoutes(routes, parts);
   healthRoutes(routes, parts, stopping);
   accountAdminRoutes(routes, parts);

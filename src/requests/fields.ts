@@ -1,63 +1,71 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber } from '../credits.ts';
-import { CONCURRENCY_MAX, GROUPS_MAX, NAME_CHARS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, RPM_MAX } from '../limits.ts';
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { SECONDS_MAX } from '../limits.ts';
 
 /** A field that may be left out. Null counts as left out. */
 export function optional<Field extends z.ZodType>(field: Field) {
   return field.nullish().transform((value) => value ?? undefined);
 }
 
-const PLAIN = { error: 'expected text without control characters' };
+export const modelField = z.string({ error: 'missing_model' }).min(1, { error: 'missing_model' });
+/** An empty text counts as left out, because forms send one for whatever was not filled in. */
+export const textField = z
+  .string()
+  .nullish()
+  .transform((text) => text || undefined);
+export const flagField = optional(z.boolean());
+export const wholeField = optional(z.int());
 
-/** Text that a database, a log line and a person can hold: no NUL, no lone surrogate, no control or bidi characters. */
-export const nameField = z.string().trim().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN);
-
-/** Somebody else's number for something, kept to the letter. */
-export const referenceField = z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN);
-
-function isPlainText(text: string): boolean {
-  return text.isWellFormed() && !/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u.test(text);
+/** How many results. */
+export function countField(most: number) {
+  const error = 'invalid_n';
+  return optional(z.int({ error }).min(1, { error }).max(most, { error }));
 }
 
-const groupField = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
-  error: 'expected a group name of lower-case letters, digits, - and _',
-});
+/** A length of time; 0 leaves it to the model. */
+export function secondsField(error: 'invalid_seconds' | 'invalid_duration') {
+  return z.number({ error }).min(0, { error }).max(SECONDS_MAX, { error });
+}
 
-export const groupsField = z
-  .array(groupField)
-  .min(1)
-  .max(GROUPS_MAX)
-  .transform((groups) => [...new Set(groups)].sort());
+export const sizeField = optional(
+  z.string().regex(/^([1-9]\d{0,4}x[1-9]\d{0,4}|auto)$/, { error: 'expected a size such as 1024x1024, or auto' }),
+);
 
-export const rpmField = z.int().min(1).max(RPM_MAX);
-export const concurrencyField = z.int().min(1).max(CONCURRENCY_MAX);
+export const ratioField = optional(
+  z.string().regex(/^(\d{1,4}(\.\d{1,3})?:\d{1,4}(\.\d{1,3})?|auto|adaptive)$/, {
+    error: 'expected a shape such as 16:9',
+  }),
+);
 
-/** Credits as a JSON number with at most six decimals, to exact micro-credits. */
-export const creditsField = z.number().transform((credits, context) => {
-  const micro = creditsFromNumber(credits);
-  if (micro !== undefined && micro >= 0n && micro <= AMOUNT_MICRO_MAX) return micro;
-  const most = creditsToNumber(AMOUNT_MICRO_MAX);
-  context.addIssue({ code: 'custom', message: `expected credits from 0 to ${most} with at most six decimals` });
-  return z.NEVER;
-});
+/** The one value that goes by several names. Throws `conflicting_parameters` when two are given and differ. */
+export function oneOf<Value>(named: Readonly<Record<string, Value | undefined>>): Value | undefined {
+  const [first, ...others] = Object.entries(named).filter(([, value]) => value !== undefined);
+  const other = others.find(([, value]) => !isDeepStrictEqual(value, first?.[1]));
+  if (other !== undefined) {
+    throw new ApiError('conflicting_parameters', { message: `"${first?.[0]}" and "${other[0]}" differ.` });
+  }
+  return first?.[1];
+}
 
-// Far enough for any purpose, near enough that every date of it can be printed and stored.
-const UNIX_SECONDS_MAX = 32_503_680_000;
+/** The keys that a schema does not know, as they were sent. Safe with any name, `__proto__` included. */
+export function unmodelled(exact: JsonObject, shape: z.core.$ZodShape): JsonObject {
+  return Object.fromEntries(Object.entries(exact).filter(([name]) => !Object.hasOwn(shape, name)));
+}
 
-/** Unix seconds on the wire, a Date inside. */
-export const momentField = z
-  .int()
-  .min(0)
-  .max(UNIX_SECONDS_MAX)
-  .transform((seconds) => new Date(seconds * 1000));
+/**
+ * What stands before a schema, so that faults are told in the order in which a caller can mend them: the model, then
+ * something to work from, then the single fields.
+ */
+export function needing(code: 'missing_prompt' | 'missing_input', isMet: (body: Record<string, unknown>) => boolean) {
+  return (body: unknown, context: z.RefinementCtx): unknown => {
+    const hasModel = isRecord(body) && typeof body.model === 'string' && body.model !== '';
+    if (hasModel && !isMet(body)) context.addIssue({ code: 'custom', message: code });
+    return body;
+  };
+}
 
-/** `limit` and `after` of every list. */
-export const pageQuery = z.object({
-  limit: z
-    .string()
-    .regex(/^\d{1,6}$/, { error: `expected a whole number from 1 to ${PAGE_SIZE_MAX}` })
-    .transform(Number)
-    .pipe(z.int().min(1).max(PAGE_SIZE_MAX))
-    .default(PAGE_SIZE_DEFAULT),
-  after: z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN).optional(),
-});
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

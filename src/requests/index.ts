@@ -1,16 +1,15 @@
-/** Wire JSON to typed requests: pure, checked once, never again. Each field carries its public code as its error. */
+/**
+ * Wire JSON and forms to typed requests: pure, checked once, never again. Each field carries its public code as its
+ * error. Hides synonyms, the ways to name a picture or clip, and what may be passed on unread.
+ */
 export { type ChatRequest, chatSchema, toChatRequest } from './chat.ts';
-export {
-  concurrencyField,
-  creditsField,
-  groupsField,
-  momentField,
-  nameField,
-  optional,
-  pageQuery,
-  referenceField,
-  rpmField,
-} from './fields.ts';
+export { optional } from './fields.ts';
+export { fingerprint, type SentBody } from './fingerprint.ts';
+export { type Form, fromForm } from './form.ts';
+export { imageSchema, toImageRequest } from './image.ts';
 export type { ImageRequest, MediaRequest, MediaSource, SoundRequest, VideoRequest } from './media-requests.ts';
 export { parseWith } from './parse.ts';
+export { urlsIn } from './passthrough.ts';
+export { soundSchema, toSoundRequest } from './sound.ts';
 export { estimatePromptTokens, estimateTokens } from './tokens.ts';
+export { toVideoRequest, videoSchema } from './video.ts';

@@ -6,7 +6,7 @@ import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import { balanceOf, listEntries, listGrants } from '../../ledger/index.ts';
 import { spentByKeys } from '../../reports/index.ts';
-import { pageQuery } from '../../requests/index.ts';
+import { pageQuery } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { entrySchema, entryView, grantSchema, grantView, keySchema, keyView } from '../views.ts';

@@ -10,7 +10,7 @@ import { unixSeconds } from '../../clock.ts';
 import { DocumentError } from '../../configuration/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, CONFIG_BODY_BYTES_MAX } from '../../limits.ts';
-import { pageQuery } from '../../requests/index.ts';
+import { pageQuery } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 

@@ -3,16 +3,8 @@ import { type ApiKey, createKey, deleteKey, findAccount, listKeys, updateKey } f
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { spentByKeys } from '../../reports/index.ts';
-import {
-  concurrencyField,
-  creditsField,
-  groupsField,
-  momentField,
-  nameField,
-  optional,
-  pageQuery,
-  rpmField,
-} from '../../requests/index.ts';
+import { optional } from '../../requests/index.ts';
+import { concurrencyField, creditsField, groupsField, momentField, nameField, pageQuery, rpmField } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { keySchema, keyView, newKeySchema } from '../views.ts';

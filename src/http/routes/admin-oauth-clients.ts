@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { listClients, OAUTH_SCOPES, type OauthClient, registerClient, removeClient } from '../../oauth/index.ts';
-import { nameField, pageQuery } from '../../requests/index.ts';
+import { nameField, pageQuery } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 

@@ -5,7 +5,7 @@ import { grantCredits, ofLedger } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { books, listEntries } from '../../ledger/index.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { creditsField, momentField, nameField, pageQuery, referenceField } from '../../requests/index.ts';
+import { creditsField, momentField, nameField, pageQuery, referenceField } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { auditSchema, auditView, entrySchema, entryView, grantSchema, grantView } from '../views.ts';

@@ -1,10 +1,34 @@
 import { z } from 'zod';
-import { measure, quote } from '../../billing/index.ts';
-import { ENDPOINTS } from '../../configuration/index.ts';
+import {
+  type Measures,
+  measureMedia,
+  measureNative,
+  measureTokens,
+  measureTranscription,
+  quote,
+} from '../../billing/index.ts';
+import type { ListedModel } from '../../catalogue/index.ts';
+import { ENDPOINTS, type Endpoint } from '../../configuration/index.ts';
 import { creditsToNumber } from '../../credits.ts';
-import { ApiError } from '../../errors.ts';
-import { ESTIMATE_BODY_BYTES_MAX } from '../../limits.ts';
+import { ApiError, type ErrorCode } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { ESTIMATE_BODY_BYTES_MAX, SECONDS_MAX } from '../../limits.ts';
 import { chargeFactors } from '../../pricing/index.ts';
+import {
+  chatSchema,
+  estimatePromptTokens,
+  imageSchema,
+  type MediaRequest,
+  optional,
+  parseWith,
+  soundSchema,
+  toChatRequest,
+  toImageRequest,
+  toSoundRequest,
+  toVideoRequest,
+  videoSchema,
+} from '../../requests/index.ts';
+import { checkFits } from '../../routing/index.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
@@ -28,6 +52,36 @@ const estimateSchema = z
   })
   .meta({ id: 'Estimate' });
 
+const ESTIMATE_CODES: readonly ErrorCode[] = [
+  'missing_model',
+  'model_not_found',
+  'missing_prompt',
+  'missing_messages',
+  'missing_input',
+  'invalid_n',
+  'invalid_seconds',
+  'invalid_duration',
+  'invalid_fps',
+  'invalid_response_format',
+  'invalid_output_format',
+  'invalid_output',
+  'text_too_long',
+  'unsupported_parameter',
+  'conflicting_parameters',
+  'invalid_input_reference',
+  'invalid_mask',
+  'empty_mask',
+  'empty_image',
+  'unreadable_image',
+  'image_too_large',
+  'invalid_reference_audio',
+  'unsupported_audio_format',
+  'voice_sample_too_large',
+  'unsupported_media_url_scheme',
+  'invalid_media_url',
+  'url_in_extra',
+];
+
 export function estimateRoutes(routes: Routes, { catalogue }: HttpParts): void {
   routes.add(
     {
@@ -37,23 +91,13 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpParts): void {
       access: 'caller',
       body: { kind: 'json', schema: estimateBody, bytesMax: ESTIMATE_BODY_BYTES_MAX },
       answers: { 200: estimateSchema },
-      codes: [
-        'missing_model',
-        'model_not_found',
-        'missing_prompt',
-        'missing_messages',
-        'missing_input',
-        'invalid_n',
-        'invalid_seconds',
-        'invalid_duration',
-        'text_too_long',
-        'conflicting_parameters',
-      ],
+      codes: ESTIMATE_CODES,
     },
-    ({ body, caller }) => {
+    ({ body, exact, caller }) => {
       const model = catalogue.snapshot.find(body.model, caller.groups);
       if (model === undefined || !model.endpoints.includes(body.endpoint)) throw new ApiError('model_not_found');
-      const { units, selectors } = measure(body.endpoint, body, model);
+      const { endpoint: _, ...asked } = exact();
+      const { units, selectors } = measured(body.endpoint, body, asked, model);
       const { amount } = quote(model.pricing, selectors, units);
       const { mode, once, units: counted, ratios } = chargeFactors(model.pricing, selectors, units);
       return {
@@ -65,4 +109,44 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpParts): void {
       };
     },
   );
+}
+
+/** Refuses what the create call itself would refuse of this body. */
+function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: ListedModel): Measures {
+  switch (endpoint) {
+    case 'images':
+    case 'image_edits':
+      // An edit may bring its pictures as files, for which an estimate has no place.
+      return ofMedia(toImageRequest(parseWith(imageSchema, body), exact, 'images'), endpoint, model);
+    case 'videos':
+      return ofMedia(toVideoRequest(parseWith(videoSchema, body), exact), endpoint, model);
+    case 'audio_speech':
+    case 'audio_music':
+      return ofMedia(toSoundRequest(parseWith(soundSchema, body), exact), endpoint, model);
+    case 'chat': {
+      const { messages, tools, maxOutputTokens, n } = toChatRequest(parseWith(chatSchema, body), exact);
+      return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
+    }
+    case 'native':
+      return measureNative(body, model);
+    case 'transcriptions':
+      return measureTranscription(clipSeconds(body));
+  }
+}
+
+function ofMedia(request: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
+  checkFits(model.accepts, request);
+  return measureMedia(request, endpoint, model);
+}
+
+const NO_LENGTH = { error: 'invalid_duration' };
+const clip = z.looseObject({
+  duration_seconds: optional(z.coerce.number(NO_LENGTH).min(0, NO_LENGTH).max(SECONDS_MAX, NO_LENGTH)),
+});
+
+/** A clip is measured from its bytes when it is sent; an estimate has to be told. */
+function clipSeconds(body: unknown): number {
+  const { duration_seconds } = parseWith(clip, body);
+  if (duration_seconds !== undefined) return duration_seconds;
+  throw new ApiError('invalid_duration', { message: 'Give the length of the clip as "duration_seconds".' });
 }

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber } from '../credits.ts';
+import { CONCURRENCY_MAX, GROUPS_MAX, NAME_CHARS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, RPM_MAX } from '../limits.ts';
+
+const PLAIN = { error: 'expected text without control characters' };
+
+/** Text that a database, a log line and a person can hold: no NUL, no lone surrogate, no control or bidi characters. */
+export const nameField = z.string().trim().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN);
+
+/** Somebody else's number for something, kept to the letter. */
+export const referenceField = z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN);
+
+function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u.test(text);
+}
+
+const groupField = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
+  error: 'expected a group name of lower-case letters, digits, - and _',
+});
+
+export const groupsField = z
+  .array(groupField)
+  .min(1)
+  .max(GROUPS_MAX)
+  .transform((groups) => [...new Set(groups)].sort());
+
+export const rpmField = z.int().min(1).max(RPM_MAX);
+export const concurrencyField = z.int().min(1).max(CONCURRENCY_MAX);
+
+/** Credits as a JSON number with at most six decimals, to exact micro-credits. */
+export const creditsField = z.number().transform((credits, context) => {
+  const micro = creditsFromNumber(credits);
+  if (micro !== undefined && micro >= 0n && micro <= AMOUNT_MICRO_MAX) return micro;
+  const most = creditsToNumber(AMOUNT_MICRO_MAX);
+  context.addIssue({ code: 'custom', message: `expected credits from 0 to ${most} with at most six decimals` });
+  return z.NEVER;
+});
+
+// Far enough for any purpose, near enough that every date of it can be printed and stored.
+const UNIX_SECONDS_MAX = 32_503_680_000;
+
+/** Unix seconds on the wire, a Date inside. */
+export const momentField = z
+  .int()
+  .min(0)
+  .max(UNIX_SECONDS_MAX)
+  .transform((seconds) => new Date(seconds * 1000));
+
+/** `limit` and `after` of every list. */
+export const pageQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^\d{1,6}$/, { error: `expected a whole number from 1 to ${PAGE_SIZE_MAX}` })
+    .transform(Number)
+    .pipe(z.int().min(1).max(PAGE_SIZE_MAX))
+    .default(PAGE_SIZE_DEFAULT),
+  after: z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN).optional(),
+});

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../errors.ts';
+import { storeMedia } from '../intake/index.ts';
+import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
+import { Unreadable } from '../media/index.ts';
+import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
+import type { Output } from '../vendors/index.ts';
+import { failure } from './dispatch.ts';
+import type { Engine } from './engine.ts';
+import type { Attempt, Collected, HeldJob, JobKind } from './job.ts';
+import type { JobParts } from './parts.ts';
+
+const COLLECT_AGAIN_MS = 3_000;
+
+/** What an upstream made cannot be delivered, however often it is tried. */
+class Undeliverable extends Error {}
+
+/** Brings home what is ready. What cannot be fetched just now is tried again for a while; undefined: it waits. */
+export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+  const ready = held.attempts.filter(({ state }) => state === 'ready');
+  const done = await Promise.all(
+    ready.map(async (attempt) => {
+      const outputs = (attempt.outputs ?? []).map(({ url, isThumbnail }) => ({ url, isThumbnail }));
+      return (await collected(engine, held, attempt, outputs, signal)) ?? attempt;
+    }),
+  );
+  const current = await engine.queue.save(held, { attempts: done.filter(({ state }) => state !== 'ready') });
+  if (done.every(({ state }) => state !== 'ready')) return current;
+  await engine.queue.save(current, { dueAt: new Date(engine.parts.clock.nowMs() + COLLECT_AGAIN_MS) });
+  return undefined;
+}
+
+/**
+ * For results that came with an answer. Those that are elsewhere are only noted, so that a worker that dies while it
+ * fetches them loses nothing; those that are here are stored at once, because there is no other place for them.
+ */
+export async function collectNow(
+  engine: Engine,
+  held: HeldJob,
+  attempt: Attempt,
+  outputs: readonly Output[],
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const updatedAt = engine.parts.clock.now();
+  if (outputs.length > 0 && outputs.every((output) => 'url' in output)) {
+    const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
+    return { ...attempt, state: 'ready', outputs: places, updatedAt };
+  }
+  const done = await collected(engine, held, attempt, outputs, signal);
+  return done ?? { ...attempt, ...failure('undeliverable_output', 'the results could not be stored'), updatedAt };
+}
+
+/** Undefined: not now, perhaps later. */
+async function collected(
+  { parts }: Engine,
+  { job }: HeldJob,
+  attempt: Attempt,
+  outputs: readonly Output[],
+  signal: AbortSignal,
+): Promise<Attempt | undefined> {
+  const updatedAt = parts.clock.now();
+  try {
+    if (outputs.every(({ isThumbnail }) => isThumbnail === true)) throw new Undeliverable('there are no results');
+    const stored = await Promise.all(
+      outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
+    );
+    return { ...attempt, state: 'collected', collected: stored, outputs: null, updatedAt };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message.slice(0, 500) : 'unknown';
+    const isLate = parts.clock.nowMs() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
+    if (!(error instanceof Undeliverable) && !isPassing(error)) throw error;
+    parts.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
+    if (isPassing(error) && !isLate) return undefined;
+    return { ...attempt, ...failure('undeliverable_output', detail), outputs: null, updatedAt };
+  }
+}
+
+/** Says nothing about the job, and so about where it lies. */
+export function outputKey(jobId: string, attempt: number, index: number): string {
+  return `outputs/${createHash('sha256').update(`${jobId} ${attempt} ${index}`).digest('hex').slice(0, 40)}`;
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof StorageUnavailable || (error instanceof ApiError && error.code === 'invalid_input_url');
+}
+
+async function store(
+  parts: JobParts,
+  jobKind: JobKind,
+  key: string,
+  output: Output,
+  signal: AbortSignal,
+): Promise<Collected> {
+  const kind = output.isThumbnail === true ? 'thumbnail' : jobKind;
+  try {
+    const body =
+      'data' in output
+        ? output.data
+        : (await parts.collectingFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
+    const wanted = kind === 'thumbnail' ? 'image' : kind;
+    parts.log.trace({ key }, 'result to be stored');
+    const piece = await storeMedia(parts, key, body, {
+      bytesMax: OUTPUT_BYTES_MAX,
+      signal,
+      kinds: [wanted],
+      refusal: (_reason, found) => new Undeliverable(`${found?.mimeType ?? 'something'} is no ${wanted}`),
+    });
+    parts.log.trace({ key }, 'result stored');
+    return { kind, ...piece };
+  } catch (error) {
+    if (error instanceof Unreadable || error instanceof ObjectTooLarge) throw new Undeliverable(error.message);
+    // An address that is not allowed will not be allowed later either.
+    if (error instanceof ApiError && error.code !== 'invalid_input_url') throw new Undeliverable(error.message);
+    throw error;
+  }
+}

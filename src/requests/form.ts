@@ -1,0 +1,130 @@
+import { ApiError } from '../errors.ts';
+import { JsonError, type JsonObject, type JsonValue, parseJson } from '../json.ts';
+import { imageRequest, imageSchema, requireImage } from './image.ts';
+import type { ImageRequest, MediaSource, VideoRequest } from './media-requests.ts';
+import { parseWith } from './parse.ts';
+import { toVideoRequest, videoFields, videoSchema } from './video.ts';
+
+/** A form as it was read, each list in sent order. */
+export interface Form {
+  readonly values: readonly (readonly [name: string, value: string])[];
+  readonly files: readonly (readonly [name: string, source: MediaSource])[];
+}
+
+/** A form says the same as the JSON body of its route, and is held to the same schema. */
+export function fromForm(endpoint: 'image_edits', form: Form): ImageRequest<MediaSource>;
+export function fromForm(endpoint: 'videos', form: Form): VideoRequest<MediaSource>;
+export function fromForm(endpoint: 'image_edits' | 'videos', form: Form) {
+  return endpoint === 'videos' ? videoOf(form) : imageEditOf(form);
+}
+
+const IMAGE_EDIT: Types = {
+  numbers: ['n', 'seed'],
+  flags: ['watermark'],
+  lists: ['reference_images', 'images'],
+  objects: ['metadata'],
+};
+
+function imageEditOf({ values, files }: Form): ImageRequest<MediaSource> {
+  const images = files.filter(([name]) => name === 'image' || name === 'image[]');
+  const masks = files.filter(([name]) => name === 'mask');
+  if (images.length + masks.length < files.length) throw new ApiError('unexpected_file');
+  const body = objectOf(values, IMAGE_EDIT);
+  const asked = parseWith(imageSchema, body);
+  if (masks.length > 1) throw new ApiError('invalid_mask');
+  const request = imageRequest(asked, body, { images: images.map(([, source]) => source), mask: masks[0]?.[1] });
+  requireImage(request);
+  return request;
+}
+
+const VIDEO: Types = {
+  numbers: ['fps', 'seed'],
+  flags: ['camera_fixed', 'watermark', 'generate_audio'],
+  lists: ['reference_image_urls', 'reference_videos', 'reference_audios'],
+  objects: ['extra'],
+};
+
+function videoOf({ values, files }: Form): VideoRequest<MediaSource> {
+  if (files.some(([name]) => name !== 'input_reference')) throw new ApiError('unexpected_file');
+  const body = objectOf(values, VIDEO);
+  const asked = parseWith(files.length === 0 ? videoSchema : videoFields, body);
+  if (files.length > 1) throw new ApiError('invalid_input_reference');
+  return toVideoRequest(asked, body, files[0]?.[1]);
+}
+
+/** Which fields of a body are not text. */
+interface Types {
+  readonly numbers: readonly string[];
+  readonly flags: readonly string[];
+  readonly lists: readonly string[];
+  readonly objects: readonly string[];
+}
+
+/** The JSON object that the values stand for. What cannot be read as its type stays text, for the schema to refuse. */
+function objectOf(values: Form['values'], types: Types): JsonObject {
+  const root: Branch = new Map();
+  for (const [name, value] of values) {
+    const path = pathOf(name);
+    place(root, path.length === 1 && types.lists.includes(name) ? [name, ''] : path, value);
+  }
+  return Object.fromEntries([...root].map(([name, node]) => [name, typed(name, node, types)]));
+}
+
+type Node = string | Node[] | Branch;
+// A map has no names of its own, so a part may be called whatever it likes.
+interface Branch extends Map<string, Node> {}
+
+const PATH_KEYS_MAX = 8;
+
+/** `a`, `a[]` and `a[b]`, as client libraries write lists and objects; any other name stands for itself. */
+function pathOf(name: string): readonly string[] {
+  const [, head = name, brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name) ?? [];
+  const keys = [...brackets.matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key);
+  if (keys.length > PATH_KEYS_MAX || keys.slice(0, -1).includes('')) return [name];
+  // A common client library writes the URL of a picture so.
+  return head === 'input_reference' && brackets === '[image_url]' ? [head, 'url'] : [head, ...keys];
+}
+
+function place(branch: Branch, [key = '', ...rest]: readonly string[], value: string): void {
+  const found = branch.get(key);
+  if (rest.length === 0) {
+    if (found !== undefined && found !== value) throw repeated(key);
+    branch.set(key, value);
+  } else if (rest[0] === '') {
+    if (found !== undefined && !Array.isArray(found)) throw repeated(key);
+    branch.set(key, [...(found ?? []), value]);
+  } else {
+    if (found !== undefined && !(found instanceof Map)) throw repeated(key);
+    const inner: Branch = found ?? new Map();
+    branch.set(key, inner);
+    place(inner, rest, value);
+  }
+}
+
+function repeated(name: string): ApiError {
+  const shown = /^\w{1,40}$/.test(name) ? `"${name}"` : 'A part';
+  return new ApiError('conflicting_parameters', { message: `${shown} is given twice and differs.` });
+}
+
+function typed(name: string, node: Node, { numbers, flags, objects }: Types): JsonValue {
+  if (typeof node !== 'string') return jsonOf(node);
+  if (numbers.includes(name) && /^-?\d+(\.\d+)?$/.test(node)) return Number(node);
+  if (flags.includes(name) && /^(true|false)$/i.test(node)) return node.toLowerCase() === 'true';
+  return objects.includes(name) ? parsedObject(node) : node;
+}
+
+function jsonOf(node: Node): JsonValue {
+  if (typeof node === 'string') return node;
+  return Array.isArray(node)
+    ? node.map(jsonOf)
+    : Object.fromEntries([...node].map(([key, inner]) => [key, jsonOf(inner)]));
+}
+
+function parsedObject(text: string): JsonValue {
+  try {
+    return parseJson(text).exact() as JsonValue;
+  } catch (error) {
+    if (error instanceof JsonError) return text;
+    throw error;
+  }
+}

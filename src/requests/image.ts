@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { IMAGES_PER_REQUEST_MAX, REFERENCES_MAX } from '../limits.ts';
+import {
+  countField,
+  flagField,
+  modelField,
+  oneOf,
+  optional,
+  ratioField,
+  sizeField,
+  textField,
+  unmodelled,
+  wholeField,
+} from './fields.ts';
+import type { ImageRequest, MediaSource } from './media-requests.ts';
+import { passthrough } from './passthrough.ts';
+import { IMAGE_SLOT, listField, MASK_SLOT, pictureOf, referenceField } from './references.ts';
+
+const references = listField(referenceField('invalid_input_reference'), 'invalid_input_reference');
+
+export const imageSchema = z.looseObject({
+  model: modelField,
+  prompt: z.string({ error: 'missing_prompt' }).min(1, { error: 'missing_prompt' }),
+  n: countField(IMAGES_PER_REQUEST_MAX),
+  size: sizeField,
+  resolution: textField,
+  aspect_ratio: ratioField,
+  quality: textField,
+  style: textField,
+  negative_prompt: textField,
+  background: textField,
+  output_format: optional(z.enum(['png', 'jpeg', 'webp'], { error: 'invalid_output_format' })),
+  response_format: optional(z.enum(['url', 'b64_json'], { error: 'invalid_response_format' })),
+  seed: wholeField,
+  watermark: flagField,
+  reference_images: references,
+  images: references.describe('The same as `reference_images`.'),
+  mask: optional(referenceField('invalid_mask')),
+  metadata: optional(z.looseObject({ resolution: textField.describe('The same as `resolution`.') })),
+});
+type Asked = z.output<typeof imageSchema>;
+
+/** `exact` is the same body with every number as it was written. Throws `missing_image` for an edit of nothing. */
+export function toImageRequest(
+  asked: Asked,
+  exact: JsonObject,
+  endpoint: 'images' | 'image_edits',
+): ImageRequest<MediaSource> {
+  const request = imageRequest(asked, exact, { images: [], mask: undefined });
+  if (endpoint === 'image_edits') requireImage(request);
+  return request;
+}
+
+export function requireImage({ referenceImages }: ImageRequest<unknown>): void {
+  if (referenceImages.length === 0) throw new ApiError('missing_image');
+}
+
+export interface ImageFiles {
+  readonly images: readonly MediaSource[];
+  readonly mask: MediaSource | undefined;
+}
+
+/** Files that came with the body stand before the pictures that it names. */
+export function imageRequest(asked: Asked, exact: JsonObject, files: ImageFiles): ImageRequest<MediaSource> {
+  const resolution = oneOf({ resolution: asked.resolution, 'metadata.resolution': asked.metadata?.resolution });
+  const named = oneOf({ reference_images: asked.reference_images, images: asked.images }) ?? [];
+  if (files.images.length + named.length > REFERENCES_MAX) {
+    throw new ApiError('invalid_parameter', { message: `At most ${REFERENCES_MAX} images can be given.` });
+  }
+  if (asked.mask !== undefined && files.mask !== undefined) throw new ApiError('invalid_mask');
+  return {
+    kind: 'image',
+    model: asked.model,
+    prompt: asked.prompt,
+    n: asked.n ?? 1,
+    size: asked.size,
+    resolution,
+    aspectRatio: asked.aspect_ratio,
+    quality: asked.quality,
+    style: asked.style,
+    negativePrompt: asked.negative_prompt,
+    background: asked.background,
+    outputFormat: asked.output_format,
+    responseFormat: asked.response_format,
+    seed: asked.seed,
+    watermark: asked.watermark,
+    referenceImages: [...files.images, ...named.map((reference) => pictureOf(reference, IMAGE_SLOT))],
+    mask: asked.mask === undefined ? files.mask : pictureOf(asked.mask, MASK_SLOT),
+    extra: passthrough({ ...unmodelled(exact, imageSchema.shape), ...restOf(exact.metadata) }),
+  };
+}
+
+/** Of `metadata` one key is known; the others go on. */
+function restOf(metadata: JsonObject[string] | undefined): JsonObject {
+  if (typeof metadata !== 'object' || metadata === null) return {};
+  const rest = Object.entries(metadata).filter(([name]) => name !== 'resolution');
+  return rest.length === 0 ? {} : { metadata: Object.fromEntries(rest) };
+}

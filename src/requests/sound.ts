@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { CLIPS_PER_REQUEST_MAX, NAME_CHARS_MAX, SPOKEN_CHARS_MAX, VOICE_SAMPLE_BASE64_CHARS_MAX } from '../limits.ts';
+import { countCharacters } from '../text.ts';
+import {
+  countField,
+  flagField,
+  modelField,
+  needing,
+  oneOf,
+  optional,
+  secondsField,
+  textField,
+  unmodelled,
+  wholeField,
+} from './fields.ts';
+import type { MediaSource, SoundRequest } from './media-requests.ts';
+import { passthrough } from './passthrough.ts';
+import { decodeBase64, listField, readUrl } from './references.ts';
+
+const INVALID = 'invalid_reference_audio';
+const amount = optional(z.number());
+const rate = optional(z.int().min(1));
+const seconds = optional(secondsField('invalid_duration'));
+const format = optional(
+  z.enum(['mp3', 'wav', 'pcm', 'opus', 'flac', 'aac', 'ogg'], { error: 'invalid_response_format' }),
+);
+
+const fields = z.looseObject({
+  model: modelField,
+  input: textField,
+  text: textField.describe('The same as `input`.'),
+  prompt: textField,
+  lyrics: textField,
+  voice_description: textField,
+  voice: optional(
+    z.union([z.string(), z.looseObject({ id: z.string().min(1) })], { error: 'expected a name or {id}' }),
+  ),
+  reference_id: textField,
+  language: textField,
+  response_format: format,
+  format: format.describe('The same as `response_format`.'),
+  output: optional(z.enum(['binary', 'b64_json', 'url'], { error: 'invalid_output' })),
+  n: countField(CLIPS_PER_REQUEST_MAX),
+  duration_seconds: seconds,
+  seconds: seconds.describe('The same as `duration_seconds`.'),
+  duration: seconds.describe('The same as `duration_seconds`.'),
+  speed: amount,
+  volume: amount,
+  loudness: amount,
+  guidance_scale: amount,
+  prompt_influence: amount,
+  sample_rate: rate,
+  bitrate: rate,
+  mp3_bitrate: rate.describe('The same as `bitrate`.'),
+  seed: wholeField,
+  instrumental: flagField,
+  loop: flagField,
+  auto_generate_text: flagField,
+  reference_audio: listField(z.string({ error: INVALID }), INVALID),
+});
+type Asked = z.output<typeof fields>;
+
+const WORDS = ['input', 'text', 'prompt', 'lyrics', 'voice_description'] as const;
+
+/** Speech and music take the same body. */
+export const soundSchema = z.preprocess(
+  needing('missing_input', (body) => WORDS.some((name) => isGiven(body[name]))),
+  fields,
+);
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+/** `exact` is the same body with every number as it was written. */
+export function toSoundRequest(asked: Asked, exact: JsonObject): SoundRequest<MediaSource> {
+  const input = oneOf({ input: asked.input, text: asked.text });
+  checkLength(`${input ?? ''}${asked.lyrics ?? ''}`);
+  const { response_format, format, duration_seconds, seconds, duration, bitrate, mp3_bitrate } = asked;
+  return {
+    kind: 'audio',
+    model: asked.model,
+    input,
+    prompt: asked.prompt,
+    lyrics: asked.lyrics,
+    voiceDescription: asked.voice_description,
+    language: asked.language,
+    format: oneOf({ response_format, format }),
+    output: asked.output ?? 'binary',
+    speed: asked.speed,
+    volume: asked.volume,
+    loudness: asked.loudness,
+    guidanceScale: asked.guidance_scale,
+    promptInfluence: asked.prompt_influence,
+    sampleRate: asked.sample_rate,
+    bitrate: oneOf({ bitrate, mp3_bitrate }),
+    durationSeconds: oneOf({ duration_seconds, seconds, duration }) || undefined,
+    n: asked.n ?? 1,
+    seed: asked.seed,
+    instrumental: asked.instrumental,
+    loop: asked.loop,
+    autoGenerateText: asked.auto_generate_text,
+    ...voiceOf(asked),
+    extra: passthrough(unmodelled(exact, fields.shape)),
+  };
+}
+
+function checkLength(spoken: string): void {
+  // A character is one code unit or two, so most texts need not be counted.
+  if (spoken.length <= SPOKEN_CHARS_MAX) return;
+  if (spoken.length > 2 * SPOKEN_CHARS_MAX || countCharacters(spoken) > SPOKEN_CHARS_MAX) {
+    throw new ApiError('text_too_long');
+  }
+}
+
+type Voice = Pick<SoundRequest<MediaSource>, 'voice' | 'referenceId' | 'referenceAudio'>;
+
+/** A voice is named, or known by its id, or to be taken from a sample: each wherever clients write it. */
+function voiceOf({ voice, reference_id, reference_audio = [] }: Asked): Voice {
+  const referenceAudio = reference_audio.map(audioOf);
+  if (typeof voice === 'object') {
+    const referenceId = oneOf({ reference_id, 'voice.id': voice.id });
+    return { voice: undefined, referenceId, referenceAudio };
+  }
+  const sample = voice === undefined ? undefined : sampleIn(voice);
+  return sample === undefined
+    ? { voice, referenceId: reference_id, referenceAudio }
+    : { voice: undefined, referenceId: reference_id, referenceAudio: [...referenceAudio, sample] };
+}
+
+const SAMPLE_TYPES = ['audio/mpeg', 'audio/wav'];
+
+function audioOf(given: string): MediaSource {
+  const url = readUrl(given.trim());
+  if (url === undefined) throw new ApiError(INVALID);
+  if ('url' in url) return { from: 'url', url: url.url };
+  if (url.chars > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
+  if (!SAMPLE_TYPES.includes(url.mimeType)) throw new ApiError('unsupported_audio_format');
+  if (url.bytes.length === 0) throw new ApiError(INVALID);
+  return { from: 'bytes', bytes: url.bytes };
+}
+
+// The header of an empty WAV file in base64; no smaller text can be a sample.
+const SAMPLE_CHARS_MIN = 60;
+
+/** Undefined for a name. A data URL is a sample, and so is base64 that begins like one or is longer than any name. */
+function sampleIn(voice: string): MediaSource | undefined {
+  if (/^data:/i.test(voice)) return audioOf(voice);
+  if (voice.length > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
+  const bytes = voice.length < SAMPLE_CHARS_MIN ? undefined : decodeBase64(voice);
+  const isSample = bytes !== undefined && (voice.length > NAME_CHARS_MAX || beginsLikeSample(bytes));
+  return isSample ? { from: 'bytes', bytes } : undefined;
+}
+
+/** MP3, with a tag or without, or WAV. */
+function beginsLikeSample(bytes: Buffer): boolean {
+  return /^(494433|ff[ef]|52494646.{8}57415645)/.test(bytes.toString('hex', 0, 12));
+}

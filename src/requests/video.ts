@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import {
+  flagField,
+  modelField,
+  needing,
+  oneOf,
+  optional,
+  ratioField,
+  secondsField,
+  sizeField,
+  textField,
+  unmodelled,
+  wholeField,
+} from './fields.ts';
+import type { MediaSource, VideoRequest } from './media-requests.ts';
+import { passthrough } from './passthrough.ts';
+import { clipOf, listField, pictureOf, type Reference, referenceField, VIDEO_SLOT } from './references.ts';
+
+const INVALID = 'invalid_input_reference';
+const reference = optional(referenceField(INVALID));
+const clip = z.string({ error: INVALID }).min(1, { error: INVALID });
+
+// A common client library sends the length as text.
+const secondsText = z
+  .string()
+  .regex(/^\d{1,6}(\.\d{1,6})?$/)
+  .transform(Number)
+  .pipe(secondsField('invalid_seconds'));
+const seconds = optional(z.union([secondsField('invalid_seconds'), secondsText], { error: 'invalid_seconds' }));
+
+/** The fields alone, for a body whose pictures come beside it. */
+export const videoFields = z.looseObject({
+  model: modelField,
+  prompt: textField,
+  seconds,
+  duration: seconds.describe('The same as `seconds`.'),
+  resolution: textField,
+  size: sizeField,
+  aspect_ratio: ratioField,
+  ratio: ratioField.describe('The same as `aspect_ratio`.'),
+  fps: optional(z.int({ error: 'invalid_fps' }).min(0, { error: 'invalid_fps' })),
+  seed: wholeField,
+  negative_prompt: textField,
+  camera_fixed: flagField,
+  watermark: flagField,
+  generate_audio: flagField,
+  input_reference: reference.describe('A picture to go by; it is never a frame.'),
+  reference_image_urls: listField(referenceField(INVALID), INVALID),
+  first_frame: reference,
+  image: reference.describe('The same as `first_frame`.'),
+  image_url: reference.describe('The same as `first_frame`.'),
+  last_frame: reference,
+  reference_videos: listField(clip, INVALID),
+  reference_audios: listField(clip, INVALID),
+  ref_video_url: optional(clip),
+  video_url: optional(clip).describe('The same as `ref_video_url`.'),
+  extra: optional(z.looseObject({})).describe('Passed on to the model as it is.'),
+});
+type Asked = z.output<typeof videoFields>;
+
+/** What a clip can be made from without a prompt. */
+const INSTEAD_OF_PROMPT = [
+  'input_reference',
+  'reference_image_urls',
+  'first_frame',
+  'image',
+  'image_url',
+  'reference_videos',
+  'reference_audios',
+  'ref_video_url',
+  'video_url',
+] as const satisfies readonly (keyof typeof videoFields.shape)[];
+
+export const videoSchema = z.preprocess(
+  needing('missing_prompt', (body) => isText(body.prompt) || INSTEAD_OF_PROMPT.some((name) => isGiven(body[name]))),
+  videoFields,
+);
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
+/** `exact` is the same body with every number as it was written; `file` is an `input_reference` that came beside it. */
+export function toVideoRequest(asked: Asked, exact: JsonObject, file?: MediaSource): VideoRequest<MediaSource> {
+  if (file !== undefined && asked.input_reference !== undefined) {
+    throw new ApiError('conflicting_parameters', { message: '"input_reference" is given as a file and as a text.' });
+  }
+  const { first_frame, image, image_url, ref_video_url, video_url } = asked;
+  const length = oneOf({ seconds: asked.seconds, duration: asked.duration });
+  const aspectRatio = oneOf({ aspect_ratio: asked.aspect_ratio, ratio: asked.ratio });
+  const firstFrame = oneOf({ first_frame, image, image_url });
+  const sourceVideo = oneOf({ ref_video_url, video_url });
+  return {
+    kind: 'video',
+    model: asked.model,
+    prompt: asked.prompt,
+    seconds: length || undefined,
+    resolution: asked.resolution,
+    size: asked.size,
+    aspectRatio,
+    fps: asked.fps || undefined,
+    seed: asked.seed,
+    negativePrompt: asked.negative_prompt,
+    cameraFixed: asked.camera_fixed,
+    watermark: asked.watermark,
+    generateAudio: asked.generate_audio,
+    inputReference: picture(asked.input_reference) ?? file,
+    referenceImages: (asked.reference_image_urls ?? []).map((given) => pictureOf(given, VIDEO_SLOT)),
+    firstFrame: picture(firstFrame),
+    lastFrame: picture(asked.last_frame),
+    referenceVideos: fetched(asked.reference_videos),
+    referenceAudios: fetched(asked.reference_audios),
+    sourceVideo: sourceVideo === undefined ? undefined : clipOf(sourceVideo, { mayBeInline: true }),
+    extra: passthrough(extraOf(exact)),
+  };
+}
+
+function picture(given: Reference | undefined): MediaSource | undefined {
+  return given === undefined ? undefined : pictureOf(given, VIDEO_SLOT);
+}
+
+function fetched(urls: readonly string[] = []): MediaSource[] {
+  return urls.map((url) => clipOf(url, { mayBeInline: false }));
+}
+
+/** Unmodelled keys at the top level and in `extra` are the same; where both name one, the top level wins. */
+function extraOf(exact: JsonObject): JsonObject {
+  const { extra: _, ...modelled } = videoFields.shape;
+  const block = Object.entries(exact.extra ?? {}).filter(([name]) => {
+    if (!Object.hasOwn(modelled, name)) return true;
+    if (isGiven(exact[name])) return false;
+    // Passed on unread, it would escape the checks and the price.
+    throw new ApiError('unsupported_parameter', { message: `"extra.${name}": give "${name}" at the top level.` });
+  });
+  return { ...Object.fromEntries(block), ...unmodelled(exact, videoFields.shape) };
+}

@@ -1,0 +1,125 @@
+import type { ListedModel } from '../catalogue/index.ts';
+import { ApiError } from '../errors.ts';
+import type { ImageRequest, MediaRequest, SoundRequest, VideoRequest } from '../requests/index.ts';
+import { isOfTier, isSameShape } from '../shape.ts';
+
+export type Accepts = ListedModel['accepts'];
+/** How a route narrows what its model takes. */
+export type RouteAccepts = NonNullable<ListedModel['routes'][number]['accepts']>;
+type Slot = Accepts['slots'][number];
+
+/** What can be asked of a model by one of its routes: what the route does not mention is as the model has it. */
+export function narrowed(model: Accepts, route: RouteAccepts): Accepts {
+  return {
+    ...model,
+    ...route,
+    resolutions: route?.resolutions ?? model.resolutions,
+    aspect_ratios: route?.aspect_ratios ?? model.aspect_ratios,
+    sizes: route?.sizes ?? model.sizes,
+    slots: route?.slots ?? model.slots,
+    voice_design: route?.voice_design ?? model.voice_design,
+  };
+}
+
+/**
+ * Throws unless a model that accepts this can take the request: `unsupported_parameter`, naming the field and what the
+ * model takes; `conflicting_parameters` for two fields that cannot both be met; `invalid_reference_audio` for a voice
+ * sample too few or too many.
+ */
+export function checkFits(accepts: Accepts, request: MediaRequest<unknown>): void {
+  switch (request.kind) {
+    case 'image':
+      checkImage(accepts, request);
+      break;
+    case 'video':
+      checkVideo(accepts, request);
+      break;
+    case 'audio':
+      checkSound(accepts, request);
+      break;
+  }
+}
+
+/** Whether a request for speech is one for previews of a voice that does not exist yet. */
+export function asksForVoiceDesign(accepts: Accepts, request: SoundRequest<unknown>): boolean {
+  const { voiceDescription, voice, referenceId } = request;
+  return accepts.voice_design && voiceDescription !== undefined && voice === undefined && referenceId === undefined;
+}
+
+function checkImage(accepts: Accepts, request: ImageRequest<unknown>): void {
+  checkMost('n', request.n, accepts.n_max);
+  checkForm(accepts, request);
+  if (accepts.formats !== undefined) checkListed('output_format', request.outputFormat, accepts.formats);
+  checkSlots(accepts, [
+    ['reference_images', 'reference_images', request.referenceImages.length > 0],
+    ['mask', 'mask', request.mask !== undefined],
+  ]);
+}
+
+function checkVideo(accepts: Accepts, request: VideoRequest<unknown>): void {
+  checkMost('seconds', request.seconds, accepts.seconds_max);
+  checkForm(accepts, request);
+  const { size, resolution } = request;
+  if (size !== undefined && resolution !== undefined && isOfTier(size, resolution) === false) {
+    throw contradiction('size', 'resolution');
+  }
+  checkSlots(accepts, [
+    ['input_reference', 'input_reference', request.inputReference !== undefined],
+    ['reference_image_urls', 'reference_images', request.referenceImages.length > 0],
+    ['first_frame', 'first_frame', request.firstFrame !== undefined],
+    ['last_frame', 'last_frame', request.lastFrame !== undefined],
+    ['reference_videos', 'reference_videos', request.referenceVideos.length > 0],
+    ['reference_audios', 'reference_audios', request.referenceAudios.length > 0],
+    ['ref_video_url', 'ref_video', request.sourceVideo !== undefined],
+    // A model without a choice cannot be held to either of them.
+    ['generate_audio', 'generate_audio', request.generateAudio !== undefined],
+  ]);
+}
+
+function checkSound(accepts: Accepts, request: SoundRequest<unknown>): void {
+  checkMost('n', request.n, accepts.n_max);
+  checkMost('duration_seconds', request.durationSeconds, accepts.seconds_max);
+  if (accepts.formats !== undefined) checkListed('response_format', request.format, accepts.formats);
+  if (accepts.voice_sample === 'required' && request.referenceAudio.length !== 1) {
+    const message = 'This model needs exactly one voice sample, in "reference_audio" or "voice".';
+    throw new ApiError('invalid_reference_audio', { message });
+  }
+  const { input, prompt, lyrics } = request;
+  const hasOnlyDescription = [input, prompt, lyrics].every((words) => words === undefined);
+  if (hasOnlyDescription && !accepts.voice_design) throw unsupported('voice_description', 'designs no voices');
+}
+
+/** How large, and of what shape. */
+function checkForm(accepts: Accepts, request: ImageRequest<unknown> | VideoRequest<unknown>): void {
+  const { size, resolution, aspectRatio } = request;
+  checkListed('size', size, accepts.sizes);
+  checkListed('resolution', resolution, accepts.resolutions);
+  checkListed('aspect_ratio', aspectRatio, accepts.aspect_ratios);
+  if (size !== undefined && aspectRatio !== undefined && !isSameShape(size, aspectRatio)) {
+    throw contradiction('size', 'aspect_ratio');
+  }
+}
+
+function checkListed(field: string, asked: string | undefined, taken: readonly string[]): void {
+  if (asked === undefined || taken.includes(asked)) return;
+  throw unsupported(field, taken.length === 0 ? 'takes none' : `takes ${taken.join(', ')}`);
+}
+
+function checkMost(field: string, asked: number | undefined, most = Number.POSITIVE_INFINITY): void {
+  if (asked !== undefined && asked > most) throw unsupported(field, `takes at most ${most}`);
+}
+
+function checkSlots(accepts: Accepts, slots: readonly (readonly [field: string, slot: Slot, isUsed: boolean])[]): void {
+  for (const [field, slot, isUsed] of slots) {
+    if (isUsed && !accepts.slots.includes(slot)) throw unsupported(field, 'takes none');
+  }
+}
+
+function unsupported(field: string, taken: string): ApiError {
+  return new ApiError('unsupported_parameter', { message: `"${field}": this model ${taken}.` });
+}
+
+function contradiction(one: string, other: string): ApiError {
+  const message = `"${one}" and "${other}" describe different shapes.`;
+  return new ApiError('conflicting_parameters', { message });
+}
