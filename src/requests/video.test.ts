@@ -110,7 +110,7 @@ for (const media of [
   { ref_video_url: picture('a') },
   { video_url: picture('a') },
 ]) {
-  test(`R-346 R-347: ${Object.keys(media)} needs no prompt`, () => {
+  test(`R-346 R-347: ${Object.keys(media).join()} needs no prompt`, () => {
     assert.equal(videoOf({ model: 'm', ...media }).prompt, undefined);
     assert.equal(videoOf({ model: 'm', prompt: '', ...media }).prompt, undefined);
   });
