@@ -101,7 +101,7 @@ const refused: readonly [name: string, values: readonly string[], problem: RegEx
   ['HOST', ['my host', 'http://localhost', 'localhost:80', '[::1]'], /^HOST must be an address or a host name, not "/],
   ['TOLLGATE_RPM', ['0', '1000001', 'lots', '60 '], /^TOLLGATE_RPM must be a whole number from 1 to 1000000/],
   ['TOLLGATE_CONCURRENCY', ['0', '100001', '-5'], /^TOLLGATE_CONCURRENCY must be a whole number from 1 to 100000/],
-  ['TOLLGATE_VIDEO_MINUTES', ['0', '1441', '1.5', ''], /^TOLLGATE_VIDEO_MINUTES must be a whole number/],
+  ['TOLLGATE_VIDEO_MINUTES', ['0', '1441', '1.5'], /^TOLLGATE_VIDEO_MINUTES must be a whole number/],
   ['TOLLGATE_TRANSCRIPT_DAYS', ['36501', '-1000001', '1.5'], /^TOLLGATE_TRANSCRIPT_DAYS must be a whole number/],
   ['TOLLGATE_TEST_CLOCK', ['true', 'yes', '2'], /^TOLLGATE_TEST_CLOCK must be one of 0, 1, not "/],
   ['LOG_LEVEL', ['verbose', 'INFO'], /^LOG_LEVEL must be one of trace, debug, .*, not "/],
