@@ -97,6 +97,10 @@ function outputKey(jobId: string, attempt: number, index: number): string {
   return `outputs/${createHash('sha256').update(`${jobId} ${attempt} ${index}`).digest('hex').slice(0, 40)}`;
 }
 
+function isJudgement(error: unknown): error is Error {
+  return error instanceof Unreadable || error instanceof ObjectTooLarge || error instanceof Undeliverable;
+}
+
 function isPassing(error: unknown): boolean {
   return error instanceof StorageUnavailable || (error instanceof ApiError && error.code === 'invalid_input_url');
 }
@@ -125,7 +129,11 @@ async function store(
     parts.log.trace({ key }, 'result stored');
     return { kind, ...piece };
   } catch (error) {
-    if (error instanceof Unreadable || error instanceof ObjectTooLarge) throw new Undeliverable(error.message);
+    if (isJudgement(error)) {
+      // It may have been stored before it was found out.
+      await parts.objects.remove(key);
+      throw new Undeliverable(error.message);
+    }
     // An address that is not allowed will not be allowed later either.
     if (error instanceof ApiError && error.code !== 'invalid_input_url') throw new Undeliverable(error.message);
     throw error;

@@ -6,7 +6,7 @@ import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
 import { outputKeys } from './collect.ts';
 import type { Engine } from './engine.ts';
-import type { Collected, HeldJob, JobFault } from './job.ts';
+import type { Attempt, Collected, HeldJob, JobFault } from './job.ts';
 import type { JobParts } from './parts.ts';
 import { LostJob, patiently } from './queue.ts';
 import { endJobs, type JobEnd } from './queue-store.ts';
@@ -129,7 +129,9 @@ async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promis
 
 /** Where a worker that died, or a call that failed in the end, may have put something. */
 function leftovers({ job, attempts }: HeldJob): string[] {
-  return attempts.filter(({ state }) => state !== 'refused').flatMap((attempt) => outputKeys(job.id, attempt));
+  const isSuspect = ({ state, count, collected }: Attempt) =>
+    state === 'failed' || (state === 'collected' && (collected ?? []).length < count);
+  return attempts.filter(isSuspect).flatMap((attempt) => outputKeys(job.id, attempt));
 }
 
 /** What was stored for this job alone. A file of the caller's own stays until its own time. */
