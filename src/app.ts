@@ -91,7 +91,20 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   undo.push(async () => guardedFetch.close());
   const collectingFetch = new GuardedFetch({ allow: config.fetchAllow, log, timeoutMs: COLLECT_TIMEOUT_MS });
   undo.push(async () => collectingFetch.close());
-  const jobParts = { db, bus, clock, log, catalogue, health, pools, objects, guardedFetch, collectingFetch };
+  const { jobMinutes } = config;
+  const jobParts = {
+    db,
+    bus,
+    clock,
+    log,
+    jobMinutes,
+    catalogue,
+    health,
+    pools,
+    objects,
+    guardedFetch,
+    collectingFetch,
+  };
   const parts: HttpParts = {
     ...shared,
     ...jobParts,

@@ -80,7 +80,13 @@ class JobBench {
     const many = await this.#admissionRate();
     return [
       row('jobs admitted per second, 64 callers', none, '≥ 400'),
-      { measure: `admission with ${JOBS_OPEN} open, against none`, bare: none, tollgate: many, ratio: none / many, goal: '≤ 1.3' },
+      {
+        measure: `admission with ${JOBS_OPEN} open, against none`,
+        bare: none,
+        tollgate: many,
+        ratio: none / many,
+        goal: '≤ 1.3',
+      },
       row(`waiting for ${JOBS_OPEN} jobs, cores`, cores, '≤ 0.25'),
       row(`waiting for ${JOBS_OPEN} jobs, MiB more`, memory, '≤ 150'),
     ];

@@ -126,7 +126,10 @@ export class Gateways {
   async #start(): Promise<Gateway> {
     const { environment, edits } = this.#fleet;
     const script = fileURLToPath(new URL('./jobs-process.ts', import.meta.url));
-    const child = fork(script, [JSON.stringify(edits)], { env: environment, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    const child = fork(script, [JSON.stringify(edits)], {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
     if (child.stdout === null) throw new Error('a gateway cannot be heard');
     const ready = Promise.withResolvers<string>();
     let gateway: Gateway | undefined;

@@ -1,6 +1,6 @@
 // Mistakes that someone could make, put into the program of the chaos alone: a gateway of a planted world reads one module
 // with another text. The checker must find each of them.
-import { type Blow, POINTS } from './jobs-plan.ts';
+import type { Blow, POINTS } from './jobs-plan.ts';
 import { History, type Played, playRound } from './jobs-round.ts';
 import { type Server, World } from './jobs-world.ts';
 
@@ -127,9 +127,13 @@ function kill(point: keyof typeof POINTS): Blow {
 }
 
 /** Plays each bug until something catches it. */
-export async function catchPlanted(server: Server, { seed, roundsMax }: { seed: number; roundsMax: number }): Promise<readonly Caught[]> {
+export async function catchPlanted(
+  server: Server,
+  { seed, roundsMax }: { seed: number; roundsMax: number },
+): Promise<readonly Caught[]> {
   const caught: Caught[] = [];
-  for (const [number, bug] of BUGS.entries()) caught.push(await hunt(server, bug, { name: `planted_${number}`, seed, roundsMax }));
+  for (const [number, bug] of BUGS.entries())
+    caught.push(await hunt(server, bug, { name: `planted_${number}`, seed, roundsMax }));
   return caught;
 }
 

@@ -33,7 +33,12 @@ export class History {
   readonly accountIds: string[] = [];
 }
 
-export async function playRound(world: World, history: History, seed: number, blows: readonly Blow[] = []): Promise<Played> {
+export async function playRound(
+  world: World,
+  history: History,
+  seed: number,
+  blows: readonly Blow[] = [],
+): Promise<Played> {
   const random = new Random(seed);
   const plan = makePlan(random, blows);
   await world.gateways.fill(GATEWAYS);
@@ -50,7 +55,8 @@ export async function playRound(world: World, history: History, seed: number, bl
   const kills = await blown;
   const isAtRest = await rest(world, clients, accountIds);
   for (const outcome of outcomes) {
-    if (outcome.jobIds.length > 0 && outcome.order.idempotencyKey !== undefined) await sendUntilTold(world, random, outcome);
+    if (outcome.jobIds.length > 0 && outcome.order.idempotencyKey !== undefined)
+      await sendUntilTold(world, random, outcome);
   }
   if (plan.restDays > 0) await world.move(plan.restDays * DAY_SECONDS);
   await world.move(1);

@@ -11,6 +11,7 @@ import type { Attempt, Collected, HeldJob, JobKind } from './job.ts';
 import type { JobParts } from './parts.ts';
 
 const COLLECT_AGAIN_MS = 3_000;
+const THUMBNAILS_MAX = 4;
 
 /** What an upstream made cannot be delivered, however often it is tried. */
 class Undeliverable extends Error {}
@@ -32,7 +33,7 @@ export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal
 
 /**
  * For results that came with an answer. Those that are elsewhere are only noted, so that a worker that dies while it
- * fetches them loses nothing; those that are here are stored at once, because there is no other place for them.
+ * fetches them loses nothing; those that are here are stored at once. Undefined: they could not be, just now.
  */
 export async function collectNow(
   engine: Engine,
@@ -40,17 +41,23 @@ export async function collectNow(
   attempt: Attempt,
   outputs: readonly Output[],
   signal: AbortSignal,
-): Promise<Attempt> {
-  const updatedAt = engine.parts.clock.now();
-  if (outputs.length > 0 && outputs.every((output) => 'url' in output)) {
-    const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
-    return { ...attempt, state: 'ready', outputs: places, updatedAt };
+): Promise<Attempt | undefined> {
+  const wanted = asMany(outputs, attempt.count);
+  if (wanted.length === 0 || !wanted.every((output) => 'url' in output)) {
+    return collected(engine, held, attempt, wanted, signal);
   }
-  const done = await collected(engine, held, attempt, outputs, signal);
-  return done ?? { ...attempt, ...failure('undeliverable_output', 'the results could not be stored'), updatedAt };
+  const places = wanted.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
+  return { ...attempt, state: 'ready', outputs: places, updatedAt: engine.parts.clock.now() };
 }
 
-/** Undefined: not now, perhaps later. */
+/** An upstream that made more than it was asked for is not paid for it. */
+function asMany(outputs: readonly Output[], count: number): Output[] {
+  const results = outputs.filter(({ isThumbnail }) => isThumbnail !== true);
+  const thumbnails = outputs.filter(({ isThumbnail }) => isThumbnail === true);
+  return [...results.slice(0, count), ...thumbnails.slice(0, THUMBNAILS_MAX)];
+}
+
+/** What could be stored counts; a call has failed only when that is nothing. Undefined: not now, perhaps later. */
 async function collected(
   { parts }: Engine,
   { job }: HeldJob,
@@ -58,26 +65,40 @@ async function collected(
   outputs: readonly Output[],
   signal: AbortSignal,
 ): Promise<Attempt | undefined> {
+  const settled = await Promise.allSettled(
+    outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
+  );
   const updatedAt = parts.clock.now();
-  try {
-    if (outputs.every(({ isThumbnail }) => isThumbnail === true)) throw new Undeliverable('there are no results');
-    const stored = await Promise.all(
-      outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
-    );
-    return { ...attempt, state: 'collected', collected: stored, outputs: null, updatedAt };
-  } catch (error) {
-    const detail = error instanceof Error ? error.message.slice(0, 500) : 'unknown';
-    const isLate = parts.clock.nowMs() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
-    if (!(error instanceof Undeliverable) && !isPassing(error)) throw error;
+  const errors: unknown[] = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  for (const error of errors) if (!(error instanceof Undeliverable) && !isPassing(error)) throw error;
+  const detail = errors
+    .map((error) => (error instanceof Error ? error.message : ''))
+    .join('; ')
+    .slice(0, 500);
+  if (errors.length > 0) {
     parts.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
-    if (isPassing(error) && !isLate) return undefined;
-    return { ...attempt, ...failure('undeliverable_output', detail), outputs: null, updatedAt };
   }
+  const isLate = updatedAt.getTime() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
+  if (errors.some(isPassing) && !isLate) return undefined;
+  const stored = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  if (stored.some(({ kind }) => kind !== 'thumbnail')) {
+    return { ...attempt, state: 'collected', collected: stored, outputs: null, updatedAt };
+  }
+  return { ...attempt, ...failure('undeliverable_output', detail || 'there are no results'), outputs: null, updatedAt };
+}
+
+/** Every key under which a call may have left something in the store. */
+export function outputKeys(jobId: string, { number, count }: Attempt): string[] {
+  return Array.from({ length: count + THUMBNAILS_MAX }, (_, index) => outputKey(jobId, number, index));
 }
 
 /** Says nothing about the job, and so about where it lies. */
-export function outputKey(jobId: string, attempt: number, index: number): string {
+function outputKey(jobId: string, attempt: number, index: number): string {
   return `outputs/${createHash('sha256').update(`${jobId} ${attempt} ${index}`).digest('hex').slice(0, 40)}`;
+}
+
+function isJudgement(error: unknown): error is Error {
+  return error instanceof Unreadable || error instanceof ObjectTooLarge || error instanceof Undeliverable;
 }
 
 function isPassing(error: unknown): boolean {
@@ -108,7 +129,11 @@ async function store(
     parts.log.trace({ key }, 'result stored');
     return { kind, ...piece };
   } catch (error) {
-    if (error instanceof Unreadable || error instanceof ObjectTooLarge) throw new Undeliverable(error.message);
+    if (isJudgement(error)) {
+      // It may have been stored before it was found out.
+      await parts.objects.remove(key);
+      throw new Undeliverable(error.message);
+    }
     // An address that is not allowed will not be allowed later either.
     if (error instanceof ApiError && error.code !== 'invalid_input_url') throw new Undeliverable(error.message);
     throw error;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { ATTEMPTS_MAX } from '../limits.ts';
 import { type Candidate, candidateOf, tryOne, upstreamOf } from '../routing/index.ts';
@@ -10,6 +11,8 @@ import { forVendor, taskWorkOf } from './task-work.ts';
 
 const DISPATCH_AGAIN_MS = { first: 2_000, most: 30_000 };
 const LAST_TRY_MS = 1_000;
+const STORE_TRIES_MAX = 5;
+const STORE_AGAIN_MS = 1_000;
 
 /**
  * Finds upstreams for what is missing. Each call is written down before it is made. A plain refusal goes to the next
@@ -95,8 +98,15 @@ async function accepted(
   submitted: Submitted,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  if (submitted.state === 'succeeded') return collectNow(engine, held, attempt, submitted.outputs, signal);
-  return { ...attempt, state: 'accepted', task: submitted.task, updatedAt: engine.parts.clock.now() };
+  const updatedAt = engine.parts.clock.now();
+  if (submitted.state === 'accepted') return { ...attempt, state: 'accepted', task: submitted.task, updatedAt };
+  // There is no other copy of what is here: a store that is away for a moment must not cost it.
+  for (let tries = 0; tries < STORE_TRIES_MAX; tries++) {
+    if (tries > 0) await sleep(STORE_AGAIN_MS, undefined, { signal });
+    const collected = await collectNow(engine, held, attempt, submitted.outputs, signal);
+    if (collected !== undefined) return collected;
+  }
+  return { ...attempt, ...failure('undeliverable_output', 'the results could not be stored'), updatedAt };
 }
 
 function refused({ parts }: Engine, attempt: Attempt, error: unknown): Attempt {

@@ -45,7 +45,7 @@ export class Engine {
 
   /** Undefined: the job waits for something, or is over. */
   async #step(held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-    switch (nextStep(held, this.parts.clock.now())) {
+    switch (nextStep(held, this.parts.clock.now(), this.parts.jobMinutes)) {
       case 'recover':
         return recover(this, held, signal);
       case 'dispatch':

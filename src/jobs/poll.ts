@@ -59,7 +59,8 @@ async function told(
     case 'running':
       return { attempt, percent: progress.percent ?? 0 };
     case 'succeeded':
-      return { attempt: await collectNow(engine, held, attempt, progress.outputs, signal), percent: 100 };
+      // Where they cannot be stored now, they are asked for again.
+      return { attempt: (await collectNow(engine, held, attempt, progress.outputs, signal)) ?? attempt, percent: 100 };
     case 'failed': {
       const updatedAt = engine.parts.clock.now();
       return {

@@ -205,9 +205,6 @@ const END_JOBS = `
 
 /** Jobs that are due and that nobody has taken. */
 export async function countDue(db: Db, now: Date): Promise<number> {
-  const [row] = await db.rows<{ due: number }>(
-    'select count(*)::int as due from open_jobs where due_at <= $1',
-    [now],
-  );
+  const [row] = await db.rows<{ due: number }>('select count(*)::int as due from open_jobs where due_at <= $1', [now]);
   return row?.due ?? 0;
 }

@@ -120,8 +120,6 @@ export interface DataUrl {
   readonly bytes: Buffer;
   /** As declared, in small letters and without parameters. */
   readonly mimeType: string;
-  /** The length of what stands behind the comma. */
-  readonly chars: number;
 }
 
 /** As browsers read it. Undefined when it has no comma, or base64 that is none. */
@@ -135,7 +133,7 @@ export function readDataUrl(text: string): DataUrl | undefined {
   const isBase64 = /; *base64 *$/i.test(type);
   const bytes = isBase64 ? decodeBase64(unescaped(content)) : percentDecoded(content);
   const [mimeType = ''] = type.split(';', 1);
-  return bytes === undefined ? undefined : { bytes, mimeType: mimeType.trim().toLowerCase(), chars: content.length };
+  return bytes === undefined ? undefined : { bytes, mimeType: mimeType.trim().toLowerCase() };
 }
 
 /** Also without padding, with white space, and in the alphabet of URLs. Undefined when it is not base64. */

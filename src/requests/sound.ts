@@ -133,13 +133,19 @@ function voiceOf({ voice, reference_id, reference_audio = [] }: Asked): Voice {
 const SAMPLE_TYPES = ['audio/mpeg', 'audio/wav'];
 
 function audioOf(given: string): MediaSource {
-  const url = readUrl(given.trim());
+  const text = given.trim();
+  const contentChars = text.length - text.indexOf(',') - 1;
+  if (isDataUrl(text) && contentChars > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
+  const url = readUrl(text);
   if (url === undefined) throw new ApiError(INVALID);
   if ('url' in url) return { from: 'url', url: url.url };
-  if (url.chars > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
   if (!SAMPLE_TYPES.includes(url.mimeType)) throw new ApiError('unsupported_audio_format');
   if (url.bytes.length === 0) throw new ApiError(INVALID);
   return { from: 'bytes', bytes: url.bytes };
+}
+
+function isDataUrl(text: string): boolean {
+  return /^data:/i.test(text);
 }
 
 // The header of an empty WAV file in base64; no smaller text can be a sample.
@@ -147,7 +153,7 @@ const SAMPLE_CHARS_MIN = 60;
 
 /** Undefined for a name. A data URL is a sample, and so is base64 that begins like one or is longer than any name. */
 function sampleIn(voice: string): MediaSource | undefined {
-  if (/^data:/i.test(voice)) return audioOf(voice);
+  if (isDataUrl(voice)) return audioOf(voice);
   if (voice.length > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
   const bytes = voice.length < SAMPLE_CHARS_MIN ? undefined : decodeBase64(voice);
   const isSample = bytes !== undefined && (voice.length > NAME_CHARS_MAX || beginsLikeSample(bytes));
