@@ -59,6 +59,7 @@ export const MEDIA_EXTRA_READS_MAX = 16;
 /** Boxes, chunks, pages and blocks of one file. */
 export const MEDIA_PARTS_MAX = 5_000_000;
 export const MEDIA_TRACKS_MAX = 64;
+export const MEDIA_EDITS_MAX = 10_000;
 export const MEDIA_SECONDS_MAX = 24 * 60 * 60;
 /** What is passed over between two frames of sound that have no container. */
 export const MEDIA_JUNK_BYTES_MAX = 64 * KIB;
