@@ -12,7 +12,7 @@ import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
 import { CleanUp } from './intake/index.ts';
-import { Admissions, Engine } from './jobs/index.ts';
+import { Admissions, Engine, type JobParts } from './jobs/index.ts';
 import { LedgerBatch } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
@@ -84,26 +84,19 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await catalogue.reload();
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
-  const pools = new UpstreamPools();
-  undo.push(() => pools.close());
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
-  const guardedFetch = new GuardedFetch({ allow: config.fetchAllow, log });
-  undo.push(async () => guardedFetch.close());
-  const collectingFetch = new GuardedFetch({ allow: config.fetchAllow, log, timeoutMs: COLLECT_TIMEOUT_MS });
-  undo.push(async () => collectingFetch.close());
-  const { jobMinutes } = config;
-  const jobParts = {
+  const outward = openOutward(config, log);
+  undo.push(() => outward.close());
+  const jobParts: JobParts = {
     db,
     bus,
     clock,
     log,
-    jobMinutes,
     catalogue,
     health,
-    pools,
     objects,
-    guardedFetch,
-    collectingFetch,
+    jobMinutes: config.jobMinutes,
+    ...outward,
   };
   const parts: HttpParts = {
     ...shared,
@@ -138,6 +131,19 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
       return unwind(undo);
     },
   };
+}
+
+/** Every way in which this program calls others: configured upstreams, and addresses that came from outside. */
+function openOutward({ fetchAllow: allow }: Config, log: Logger) {
+  const pools = new UpstreamPools();
+  const guardedFetch = new GuardedFetch({ allow, log });
+  const collectingFetch = new GuardedFetch({ allow, log, timeoutMs: COLLECT_TIMEOUT_MS });
+  const close = async () => {
+    guardedFetch.close();
+    collectingFetch.close();
+    await pools.close();
+  };
+  return { pools, guardedFetch, collectingFetch, close };
 }
 
 /** The last started is the first stopped; one that fails to stop does not keep the others running. */

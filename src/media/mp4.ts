@@ -20,7 +20,7 @@ const READERS: ReadonlyMap<number, BoxReader> = new Map(
     elst: readEdits,
     mdia: enter,
     mdhd: readMediaHeader,
-    hdlr: readHandler,
+    hdlr: readMediaType,
     minf: enter,
     stbl: enter,
     stsd: readDescription,
@@ -80,7 +80,7 @@ function readMediaHeader(movie: Movie, box: Box): undefined {
 }
 
 /** The first one is the track's; QuickTime has a second, for where the data lies. */
-function readHandler(movie: Movie, box: Box): undefined {
+function readMediaType(movie: Movie, box: Box): undefined {
   current(movie).handler ||= contentOf(box, 12).toString('latin1', 8, 12);
 }
 
