@@ -6,7 +6,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { BUILT_IN_CATALOGUE, DocumentError } from './configuration/index.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import { Bus, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
+import { Bus, type Db, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
@@ -67,9 +67,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await migrate(db, progress);
 
   const bus = new Bus(db, address, newId('proc'), log);
-  const testClock = config.testClock ? new TestClock(db, bus) : undefined;
-  await testClock?.load();
-  const clock = options.clock ?? testClock ?? systemClock;
+  const { clock, testClock } = await openClock(options, db, bus);
   const rootSecret = config.rootSecret ?? keptSecret(resolve(config.dataFolder), 'secret');
   const objects = await openObjectStore(config, rootSecret);
   undo.push(() => objects.close());
@@ -131,6 +129,16 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
       return unwind(undo);
     },
   };
+}
+
+async function openClock(
+  options: AppOptions,
+  db: Db,
+  bus: Bus,
+): Promise<{ clock: Clock; testClock: TestClock | undefined }> {
+  const testClock = options.config.testClock ? new TestClock(db, bus) : undefined;
+  await testClock?.load();
+  return { clock: options.clock ?? testClock ?? systemClock, testClock };
 }
 
 /** Every way in which this program calls others: configured upstreams, and addresses that came from outside. */
