@@ -85,17 +85,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
   const outward = openOutward(config, log);
   undo.push(() => outward.close());
-  const jobParts: JobParts = {
-    db,
-    bus,
-    clock,
-    log,
-    catalogue,
-    health,
-    objects,
-    jobMinutes: config.jobMinutes,
-    ...outward,
-  };
+  const { jobMinutes } = config;
+  const jobParts: JobParts = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
   const parts: HttpParts = {
     ...shared,
     ...jobParts,
