@@ -1,13 +1,11 @@
 // Gateways in processes of their own, on one database: started, told where to end or halt, and replaced.
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Db } from '../../src/db/index.ts';
 import type { Edit } from './jobs-planted.ts';
 import type { Order, Said } from './jobs-process.ts';
-
-const START_MS_MAX = 60_000;
 
 export class Gateway {
   readonly url: string;
@@ -31,10 +29,6 @@ export class Gateway {
   /** Whether it would answer. */
   get isUp(): boolean {
     return this.isAlive && !this.isHalted;
-  }
-
-  hear(said: Said): void {
-    if (said.said === 'reached') this.reached.push(said.point);
   }
 
   order(order: Order): void {
@@ -79,12 +73,20 @@ export interface Fleet {
   readonly complaints: string[];
 }
 
+interface Spare {
+  readonly child: ChildProcess;
+  /** Resolves to its address once it has begun. */
+  readonly ready: Promise<string>;
+  readonly heard: EventEmitter;
+}
+
 /** As many gateways as there should be; whoever dies is replaced when somebody asks for it. */
 export class Gateways {
   readonly #fleet: Fleet;
   readonly #all: Gateway[] = [];
   readonly #rows = new Set<string>();
   #starting: Promise<unknown> = Promise.resolve();
+  #spare: Spare | undefined;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
@@ -120,35 +122,38 @@ export class Gateways {
 
   async stop(): Promise<void> {
     await this.#starting;
+    this.#spare?.child.kill('SIGKILL');
     await Promise.all(this.#all.map((gateway) => gateway.kill()));
   }
 
   async #start(): Promise<Gateway> {
-    const { environment, edits } = this.#fleet;
+    const { child, ready, heard } = this.#spare ?? this.#spawn();
+    this.#spare = this.#spawn();
+    child.send('begin');
+    const gateway = new Gateway(child, await ready, await this.#newRow());
+    heard.on('reached', (point: string) => gateway.reached.push(point));
+    return gateway;
+  }
+
+  /** A process that reads its modules while others still work, and then waits to be wanted. */
+  #spawn(): Spare {
+    const { environment, edits, complaints } = this.#fleet;
     const script = fileURLToPath(new URL('./jobs-process.ts', import.meta.url));
-    const child = fork(script, [JSON.stringify(edits)], { env: environment, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    const stdio = ['ignore', 'pipe', 'inherit', 'ipc'] as const;
+    const child = fork(script, [JSON.stringify(edits)], { env: environment, stdio: [...stdio] });
     if (child.stdout === null) throw new Error('a gateway cannot be heard');
-    const ready = Promise.withResolvers<string>();
-    let gateway: Gateway | undefined;
+    const heard = new EventEmitter();
     createInterface({ input: child.stdout }).on('line', (line) => {
       const said = JSON.parse(line) as Said;
-      if (said.said === 'ready') ready.resolve(said.url);
-      if (said.said === 'error') this.#fleet.complaints.push(said.line);
-      gateway?.hear(said);
+      if (said.said === 'ready') heard.emit('ready', said.url);
+      if (said.said === 'reached') heard.emit('reached', said.point);
+      if (said.said === 'error') complaints.push(said.line);
     });
-    const failed = () => ready.reject(new Error('a gateway did not start'));
-    child.once('exit', failed);
-    const timer = setTimeout(failed, START_MS_MAX);
-    try {
-      const url = await ready.promise;
-      gateway = new Gateway(child, url, await this.#newRow());
-      return gateway;
-    } catch (error) {
-      child.kill('SIGKILL');
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
+    const failed = once(child, 'exit').then(() => Promise.reject(new Error('a gateway did not start')));
+    const ready = Promise.race([once(heard, 'ready').then(([url]) => String(url)), failed]);
+    // One that is never wanted is killed in the end.
+    ready.catch(() => undefined);
+    return { child, ready, heard };
   }
 
   async #newRow(): Promise<string> {

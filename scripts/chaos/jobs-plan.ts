@@ -50,7 +50,7 @@ export interface Plan {
 const STEP_SECONDS = 3;
 /** Past the time in which an upstream must be found. */
 const EXPIRY_STEP_SECONDS = 320;
-const PASSES_MAX = 3;
+const PASSES = [0, 0, 0, 1, 2];
 
 export function makePlan(random: Random, blows: readonly Blow[] = []): Plan {
   const blow = blows.length > 0 ? random.pick(blows) : makeBlow(random);
@@ -70,5 +70,5 @@ function makeBlow(random: Random): Blow {
   const kind = random.weighted({ kill: 80, halt: 14, 'kill the database': 6 });
   const isAnyTime = kind === 'kill the database' || random.chance(0.1);
   if (isAnyTime) return { kind, point: undefined, passes: 0 };
-  return { kind, point: random.pick(Object.keys(POINTS)), passes: random.whole(0, PASSES_MAX - 1) };
+  return { kind, point: random.pick(Object.keys(POINTS)), passes: random.pick(PASSES) };
 }

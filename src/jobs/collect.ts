@@ -38,10 +38,11 @@ export async function collectNow(
   engine: Engine,
   held: HeldJob,
   attempt: Attempt,
-  outputs: readonly Output[],
+  made: readonly Output[],
   signal: AbortSignal,
 ): Promise<Attempt> {
   const updatedAt = engine.parts.clock.now();
+  const outputs = asked(made, attempt);
   if (outputs.length > 0 && outputs.every((output) => 'url' in output)) {
     const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
     return { ...attempt, state: 'ready', outputs: places, updatedAt };
@@ -50,7 +51,16 @@ export async function collectNow(
   return done ?? { ...attempt, ...failure('undeliverable_output', 'the results could not be stored'), updatedAt };
 }
 
-/** Undefined: not now, perhaps later. */
+/** What an upstream made beyond what it was asked for is left with it: nobody has agreed to pay for it. */
+function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
+  const isThumbnail = (output: Output) => output.isThumbnail === true;
+  return [
+    ...outputs.filter((output) => !isThumbnail(output)).slice(0, count),
+    ...outputs.filter(isThumbnail).slice(0, count),
+  ];
+}
+
+/** Undefined: not now, perhaps later. What can be delivered is, even if the rest never can. */
 async function collected(
   { parts }: Engine,
   { job }: HeldJob,
@@ -58,25 +68,34 @@ async function collected(
   outputs: readonly Output[],
   signal: AbortSignal,
 ): Promise<Attempt | undefined> {
+  const settled = await Promise.allSettled(
+    outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
+  );
   const updatedAt = parts.clock.now();
-  try {
-    if (outputs.every(({ isThumbnail }) => isThumbnail === true)) throw new Undeliverable('there are no results');
-    const stored = await Promise.all(
-      outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
-    );
-    return { ...attempt, state: 'collected', collected: stored, outputs: null, updatedAt };
-  } catch (error) {
-    const detail = error instanceof Error ? error.message.slice(0, 500) : 'unknown';
-    const isLate = parts.clock.nowMs() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
-    if (!(error instanceof Undeliverable) && !isPassing(error)) throw error;
+  const stored = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const errors = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  const own = errors.find((error) => !(error instanceof Undeliverable) && !isPassing(error));
+  if (own !== undefined) throw own;
+  const details = errors.map((error) => (error instanceof Error ? error.message : 'unknown'));
+  const detail = errors.length === 0 ? null : details.join('; ').slice(0, 500);
+  if (detail !== null) {
     parts.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
-    if (isPassing(error) && !isLate) return undefined;
-    return { ...attempt, ...failure('undeliverable_output', detail), outputs: null, updatedAt };
   }
+  const isLate = updatedAt.getTime() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
+  if (errors.some(isPassing) && !isLate) return undefined;
+  if (stored.some(({ kind }) => kind !== 'thumbnail')) {
+    return { ...attempt, state: 'collected', collected: stored, outputs: null, detail, updatedAt };
+  }
+  return { ...attempt, ...failure('undeliverable_output', detail ?? 'there are no results'), outputs: null, updatedAt };
+}
+
+/** Wherever results of an attempt can lie. */
+export function outputKeys(jobId: string, { number, count }: Attempt): string[] {
+  return Array.from({ length: 2 * count }, (_, index) => outputKey(jobId, number, index));
 }
 
 /** Says nothing about the job, and so about where it lies. */
-export function outputKey(jobId: string, attempt: number, index: number): string {
+function outputKey(jobId: string, attempt: number, index: number): string {
   return `outputs/${createHash('sha256').update(`${jobId} ${attempt} ${index}`).digest('hex').slice(0, 40)}`;
 }
 

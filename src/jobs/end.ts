@@ -4,7 +4,7 @@ import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
-import { outputKey } from './collect.ts';
+import { outputKeys } from './collect.ts';
 import type { Engine } from './engine.ts';
 import type { Collected, HeldJob, JobFault } from './job.ts';
 import type { JobParts } from './parts.ts';
@@ -130,11 +130,9 @@ async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promis
 /** Where a worker that died, or a call that failed in the end, may have put something. */
 function leftovers({ job, attempts }: HeldJob): string[] {
   return attempts
-    .filter(({ state }) => state === 'failed' || state === 'collected')
-    .flatMap(({ number, count, state, collected }) => {
-      if (state === 'collected') return (collected ?? []).map(({ key }) => key);
-      return Array.from({ length: count + 1 }, (_, index) => outputKey(job.id, number, index));
-    });
+    // One that was collected and has something to tell was not collected whole.
+    .filter(({ state, detail }) => state === 'failed' || (state === 'collected' && detail !== null))
+    .flatMap((attempt) => outputKeys(job.id, attempt));
 }
 
 /** What was stored for this job alone. A file of the caller's own stays until its own time. */
