@@ -12,9 +12,8 @@ export class Gateway {
   /** Its row among the processes of the deployment. */
   readonly row: string;
   readonly #child: ChildProcess;
-  /** The points at which it ended or halted itself. */
-  readonly reached: string[] = [];
-  isHalted = false;
+  #order: Order | undefined;
+  #isHalted = false;
 
   constructor(child: ChildProcess, url: string, row: string) {
     this.#child = child;
@@ -26,34 +25,40 @@ export class Gateway {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Whether it would answer. */
-  get isUp(): boolean {
-    return this.isAlive && !this.isHalted;
+  get isHalted(): boolean {
+    return this.#isHalted;
   }
 
+  /** Whether it would answer. */
+  get isUp(): boolean {
+    return this.isAlive && !this.#isHalted;
+  }
+
+  /** Whether it would answer and nothing is to happen to it. */
+  get isSafe(): boolean {
+    return this.isUp && this.#order === undefined;
+  }
+
+  /** It ends or halts itself when it comes to a point. */
   order(order: Order): void {
-    if (order.signal === 'SIGSTOP') this.#haltsAt = order.point;
+    this.#order = order;
     this.#child.send(order);
   }
 
-  #haltsAt: string | undefined;
-
-  /** Whether it did as it was ordered. */
-  get hasObeyed(): boolean {
-    if (this.#haltsAt === undefined) return !this.isAlive;
-    this.isHalted = this.reached.includes(this.#haltsAt);
-    return this.isHalted;
+  /** It has come to the point, and does not answer any more. */
+  obey(): void {
+    this.#isHalted = this.#order?.signal === 'SIGSTOP';
   }
 
-  /** Halts it at once. */
+  /** Halts it wherever it is. */
   halt(): void {
-    this.isHalted = true;
+    this.#isHalted = true;
     this.#child.kill('SIGSTOP');
   }
 
   goOn(): void {
-    this.isHalted = false;
-    this.#haltsAt = undefined;
+    this.#isHalted = false;
+    this.#order = undefined;
     this.#child.kill('SIGCONT');
   }
 
@@ -92,12 +97,9 @@ export class Gateways {
     this.#fleet = fleet;
   }
 
-  get all(): readonly Gateway[] {
-    return this.#all;
-  }
-
+  /** Those that answer; the safest last. */
   get up(): readonly Gateway[] {
-    return this.#all.filter(({ isUp }) => isUp);
+    return this.#all.filter(({ isUp }) => isUp).sort((one, other) => Number(one.isSafe) - Number(other.isSafe));
   }
 
   /** Starts as many as are missing, one after the other: a new row is then the new one's. */
@@ -131,7 +133,7 @@ export class Gateways {
     this.#spare = this.#spawn();
     child.send('begin');
     const gateway = new Gateway(child, await ready, await this.#newRow());
-    heard.on('reached', (point: string) => gateway.reached.push(point));
+    heard.on('reached', () => gateway.obey());
     return gateway;
   }
 
@@ -146,7 +148,7 @@ export class Gateways {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const said = JSON.parse(line) as Said;
       if (said.said === 'ready') heard.emit('ready', said.url);
-      if (said.said === 'reached') heard.emit('reached', said.point);
+      if (said.said === 'reached') heard.emit('reached');
       if (said.said === 'error') complaints.push(said.line);
     });
     const failed = once(child, 'exit').then(() => Promise.reject(new Error('a gateway did not start')));

@@ -18,7 +18,7 @@ export interface Order {
 /** What it tells the driver, one JSON line each: it must be out before the signal takes effect. */
 export type Said =
   | { readonly said: 'ready'; readonly url: string }
-  | { readonly said: 'reached'; readonly point: string }
+  | { readonly said: 'reached' }
   | { readonly said: 'error'; readonly line: string };
 
 const ERROR_LEVEL = 50;
@@ -35,9 +35,9 @@ function hear(line: string): void {
   const { level, msg } = JSON.parse(line) as { level: number; msg?: string };
   if (level >= ERROR_LEVEL) say({ said: 'error', line });
   if (order === undefined || msg !== order.point || passed++ < order.passes) return;
-  const { point, signal } = order;
+  const { signal } = order;
   order = undefined;
-  say({ said: 'reached', point });
+  say({ said: 'reached' });
   process.kill(process.pid, signal);
 }
 

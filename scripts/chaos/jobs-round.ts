@@ -4,8 +4,8 @@ import { Random } from '../simulate/random.ts';
 import { check } from './jobs-check.ts';
 import { type Evidence, gather } from './jobs-evidence.ts';
 import type { Gateway } from './jobs-gateways.ts';
-import { makeOrder, type Order, type Outcome, place, sendUntilTold } from './jobs-load.ts';
-import { type Blow, makePlan, type Plan } from './jobs-plan.ts';
+import { type Fate, makeOrder, type Outcome, place, sendUntilTold } from './jobs-load.ts';
+import { type Blow, makePlan, type Plan, type Wave } from './jobs-plan.ts';
 import type { Customer, World } from './jobs-world.ts';
 
 const GATEWAYS = 2;
@@ -39,11 +39,14 @@ export async function playRound(world: World, history: History, seed: number, bl
   const plan = makePlan(random, blows);
   await world.gateways.fill(GATEWAYS);
   const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => world.newCustomer()));
-  const orders = plan.fates.map((fate, number) => makeOrder(random, fate, random.pick(customers), `${seed}-${number}`));
-  const clients = new Clients(world, customers);
-  const struck = strike(world, clients, plan, random);
-  clients.send(orders, seed);
-  const kills = await struck;
+  const clients = new Clients(world, customers, seed);
+  let kills = 0;
+  for (const wave of plan.waves) {
+    await world.gateways.fill(GATEWAYS);
+    const struck = strike(world, clients, wave, random);
+    clients.send(wave.fates, random);
+    kills += await struck;
+  }
   const isAtRest = await rest(world, clients);
   await clients.sendAgain(random);
   if (plan.restDays > 0) await world.move(plan.restDays * DAY_SECONDS);
@@ -61,26 +64,29 @@ class Clients {
   readonly accountIds: readonly string[];
   readonly outcomes: Outcome[] = [];
   readonly #world: World;
-  #waiting = Number.POSITIVE_INFINITY;
+  readonly #customers: readonly Customer[];
+  readonly #seed: number;
+  #sent = 0;
 
-  constructor(world: World, customers: readonly Customer[]) {
+  constructor(world: World, customers: readonly Customer[], seed: number) {
     this.#world = world;
+    this.#customers = customers;
+    this.#seed = seed;
     this.accountIds = customers.map(({ accountId }) => accountId);
   }
 
-  send(orders: readonly Order[], seed: number): void {
-    this.#waiting = orders.length;
-    for (const [number, order] of orders.entries()) {
-      void place(this.#world, new Random(seed * 100 + number), order).then((outcome) => {
-        this.outcomes.push(outcome);
-        this.#waiting--;
-      });
+  send(fates: readonly Fate[], random: Random): void {
+    for (const fate of fates) {
+      const number = this.#sent++;
+      const order = makeOrder(random, fate, random.pick(this.#customers), `${this.#seed}-${number}`);
+      const own = new Random(this.#seed * 100 + number);
+      void place(this.#world, own, order).then((outcome) => this.outcomes.push(outcome));
     }
   }
 
   /** Whether every client has its answer and every job has ended. */
   async areDone(): Promise<boolean> {
-    if (this.#waiting > 0) return false;
+    if (this.outcomes.length < this.#sent) return false;
     const [row] = await this.#world.db.rows<{ open: number }>(
       `select count(*)::int as open from jobs where account_id = any ($1) and status in ('queued', 'running')`,
       [this.accountIds],
@@ -96,24 +102,24 @@ class Clients {
 }
 
 /** Without a database the program may complain. */
-function excused(evidence: Evidence, { blow }: Plan): Evidence {
-  return blow.kind === 'kill the database' ? { ...evidence, complaints: [] } : evidence;
+function excused(evidence: Evidence, { waves }: Plan): Evidence {
+  const isAway = waves.some(({ blow }) => blow.kind === 'kill the database');
+  return isAway ? { ...evidence, complaints: [] } : evidence;
 }
 
 /** Returns how many were killed. */
-async function strike(world: World, clients: Clients, plan: Plan, random: Random): Promise<number> {
-  if (plan.blow.kind === 'kill the database') {
+async function strike(world: World, clients: Clients, wave: Wave, random: Random): Promise<number> {
+  if (wave.blow.kind === 'kill the database') {
     await sleep(random.whole(0, ANY_TIME_MS_MAX));
     await world.killDatabase();
-    await world.databaseIsBack();
     return 1;
   }
   const [victim, other] = world.gateways.up;
   if (victim === undefined || other === undefined) throw new Error('there is nobody to strike');
-  await wait(world, clients, { victim, other }, plan, random);
-  if (plan.blow.kind === 'halt') await overtake(world, victim);
-  else await Promise.all([victim.kill(), plan.isAlone && other.kill()]);
-  return [victim, other].filter(({ isAlive }) => !isAlive).length + (plan.blow.kind === 'halt' ? 1 : 0);
+  await wait(world, clients, { victim, other }, wave, random);
+  if (wave.blow.kind === 'halt') await overtake(world, victim);
+  else await Promise.all([victim.kill(), wave.isAlone && other.kill()]);
+  return [victim, other].filter(({ isAlive }) => !isAlive).length + (wave.blow.kind === 'halt' ? 1 : 0);
 }
 
 /** Nobody looks for a lost call unless there is one. */
@@ -124,7 +130,7 @@ async function wait(
   world: World,
   clients: Clients,
   { victim, other }: { victim: Gateway; other: Gateway },
-  { blow: { point, passes, kind }, stepSeconds }: Plan,
+  { blow: { point, passes, kind }, stepSeconds }: Wave,
   random: Random,
 ): Promise<void> {
   if (point === undefined) {
@@ -134,7 +140,7 @@ async function wait(
   victim.order({ point, passes, signal: kind === 'halt' ? 'SIGSTOP' : 'SIGKILL' });
   if (point === NEEDS_A_LOST_CALL) other.order({ point: 'calls answered', passes: 0, signal: 'SIGKILL' });
   let idleSteps = 0;
-  for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && !victim.hasObeyed; step++) {
+  for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && victim.isUp; step++) {
     await world.move(point === NEEDS_A_LOST_CALL ? LEASE_SECONDS : stepSeconds);
     if (await clients.areDone()) idleSteps++;
   }

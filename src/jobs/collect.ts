@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
@@ -8,7 +7,9 @@ import type { Output } from '../vendors/index.ts';
 import { failure } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import type { Attempt, Collected, HeldJob, JobKind } from './job.ts';
+import { outputKey } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
+import { together } from './together.ts';
 
 const COLLECT_AGAIN_MS = 3_000;
 
@@ -18,7 +19,7 @@ class Undeliverable extends Error {}
 /** Brings home what is ready. What cannot be fetched just now is tried again for a while; undefined: it waits. */
 export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const ready = held.attempts.filter(({ state }) => state === 'ready');
-  const done = await Promise.all(
+  const done = await together(
     ready.map(async (attempt) => {
       const outputs = (attempt.outputs ?? []).map(({ url, isThumbnail }) => ({ url, isThumbnail }));
       return (await collected(engine, held, attempt, outputs, signal)) ?? attempt;
@@ -87,16 +88,6 @@ async function collected(
     return { ...attempt, state: 'collected', collected: stored, outputs: null, detail, updatedAt };
   }
   return { ...attempt, ...failure('undeliverable_output', detail ?? 'there are no results'), outputs: null, updatedAt };
-}
-
-/** Wherever results of an attempt can lie. */
-export function outputKeys(jobId: string, { number, count }: Attempt): string[] {
-  return Array.from({ length: 2 * count }, (_, index) => outputKey(jobId, number, index));
-}
-
-/** Says nothing about the job, and so about where it lies. */
-function outputKey(jobId: string, attempt: number, index: number): string {
-  return `outputs/${createHash('sha256').update(`${jobId} ${attempt} ${index}`).digest('hex').slice(0, 40)}`;
 }
 
 function isPassing(error: unknown): boolean {
