@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
@@ -8,10 +7,11 @@ import type { Output } from '../vendors/index.ts';
 import { failure } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import type { Attempt, Collected, HeldJob, JobKind } from './job.ts';
+import { outputKey } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
+import { together } from './together.ts';
 
 const COLLECT_AGAIN_MS = 3_000;
-const THUMBNAILS_MAX = 4;
 
 /** What an upstream made cannot be delivered, however often it is tried. */
 class Undeliverable extends Error {}
@@ -19,7 +19,7 @@ class Undeliverable extends Error {}
 /** Brings home what is ready. What cannot be fetched just now is tried again for a while; undefined: it waits. */
 export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const ready = held.attempts.filter(({ state }) => state === 'ready');
-  const done = await Promise.all(
+  const done = await together(
     ready.map(async (attempt) => {
       const outputs = (attempt.outputs ?? []).map(({ url, isThumbnail }) => ({ url, isThumbnail }));
       return (await collected(engine, held, attempt, outputs, signal)) ?? attempt;
@@ -39,25 +39,27 @@ export async function collectNow(
   engine: Engine,
   held: HeldJob,
   attempt: Attempt,
-  outputs: readonly Output[],
+  made: readonly Output[],
   signal: AbortSignal,
 ): Promise<Attempt | undefined> {
-  const wanted = asMany(outputs, attempt.count);
-  if (wanted.length === 0 || !wanted.every((output) => 'url' in output)) {
-    return collected(engine, held, attempt, wanted, signal);
+  const outputs = asked(made, attempt);
+  if (outputs.length === 0 || !outputs.every((output) => 'url' in output)) {
+    return collected(engine, held, attempt, outputs, signal);
   }
-  const places = wanted.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
+  const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
   return { ...attempt, state: 'ready', outputs: places, updatedAt: engine.parts.clock.now() };
 }
 
-/** An upstream that made more than it was asked for is not paid for it. */
-function asMany(outputs: readonly Output[], count: number): Output[] {
-  const results = outputs.filter(({ isThumbnail }) => isThumbnail !== true);
-  const thumbnails = outputs.filter(({ isThumbnail }) => isThumbnail === true);
-  return [...results.slice(0, count), ...thumbnails.slice(0, THUMBNAILS_MAX)];
+/** What an upstream made beyond what it was asked for is left with it: nobody has agreed to pay for it. */
+function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
+  const isThumbnail = (output: Output) => output.isThumbnail === true;
+  return [
+    ...outputs.filter((output) => !isThumbnail(output)).slice(0, count),
+    ...outputs.filter(isThumbnail).slice(0, count),
+  ];
 }
 
-/** What could be stored counts; a call has failed only when that is nothing. Undefined: not now, perhaps later. */
+/** Undefined: not now, perhaps later. What can be delivered is, even if the rest never can. */
 async function collected(
   { parts }: Engine,
   { job }: HeldJob,
@@ -69,32 +71,21 @@ async function collected(
     outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
   );
   const updatedAt = parts.clock.now();
-  const errors: unknown[] = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-  for (const error of errors) if (!(error instanceof Undeliverable) && !isPassing(error)) throw error;
-  const detail = errors
-    .map((error) => (error instanceof Error ? error.message : ''))
-    .join('; ')
-    .slice(0, 500);
-  if (errors.length > 0) {
+  const stored = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const errors = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  const own = errors.find((error) => !(error instanceof Undeliverable) && !isPassing(error));
+  if (own !== undefined) throw own;
+  const details = errors.map((error) => (error instanceof Error ? error.message : 'unknown'));
+  const detail = errors.length === 0 ? null : details.join('; ').slice(0, 500);
+  if (detail !== null) {
     parts.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
   }
   const isLate = updatedAt.getTime() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
   if (errors.some(isPassing) && !isLate) return undefined;
-  const stored = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   if (stored.some(({ kind }) => kind !== 'thumbnail')) {
-    return { ...attempt, state: 'collected', collected: stored, outputs: null, updatedAt };
+    return { ...attempt, state: 'collected', collected: stored, outputs: null, detail, updatedAt };
   }
-  return { ...attempt, ...failure('undeliverable_output', detail || 'there are no results'), outputs: null, updatedAt };
-}
-
-/** Every key under which a call may have left something in the store. */
-export function outputKeys(jobId: string, { number, count }: Attempt): string[] {
-  return Array.from({ length: count + THUMBNAILS_MAX }, (_, index) => outputKey(jobId, number, index));
-}
-
-/** Says nothing about the job, and so about where it lies. */
-function outputKey(jobId: string, attempt: number, index: number): string {
-  return `outputs/${createHash('sha256').update(`${jobId} ${attempt} ${index}`).digest('hex').slice(0, 40)}`;
+  return { ...attempt, ...failure('undeliverable_output', detail ?? 'there are no results'), outputs: null, updatedAt };
 }
 
 function isJudgement(error: unknown): error is Error {

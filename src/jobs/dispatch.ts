@@ -8,6 +8,7 @@ import { collectNow } from './collect.ts';
 import type { Engine } from './engine.ts';
 import { type Attempt, type HeldJob, type JobFault, missing } from './job.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
+import { together } from './together.ts';
 
 const DISPATCH_AGAIN_MS = { first: 2_000, most: 30_000 };
 const LAST_TRY_MS = 1_000;
@@ -25,7 +26,7 @@ export async function dispatch(engine: Engine, held: HeldJob, signal: AbortSigna
     const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, candidate) });
     engine.parts.log.trace({ job_id: held.job.id }, 'calls written down');
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
-    const ended = await Promise.all(calling.map((attempt) => call(engine, begun, candidate, attempt, signal)));
+    const ended = await together(calling.map((attempt) => call(engine, begun, candidate, attempt, signal)));
     engine.parts.log.trace({ job_id: held.job.id }, 'calls answered');
     current = await engine.queue.save(begun, outcome(ended));
     engine.parts.log.trace({ job_id: held.job.id }, 'answers written down');
@@ -150,7 +151,7 @@ function againAt({ parts }: Engine, { job }: HeldJob): Date {
  */
 export async function recover(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
   const lost = held.attempts.filter(({ state }) => state === 'calling');
-  const found = await Promise.all(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
+  const found = await together(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
   engine.parts.log.trace({ job_id: held.job.id }, 'lost calls looked for');
   return engine.queue.save(held, outcome(found));
 }

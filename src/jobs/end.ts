@@ -4,9 +4,9 @@ import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
-import { outputKeys } from './collect.ts';
 import type { Engine } from './engine.ts';
-import type { Attempt, Collected, HeldJob, JobFault } from './job.ts';
+import type { Collected, HeldJob, JobFault } from './job.ts';
+import { outputKeys } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
 import { LostJob, patiently } from './queue.ts';
 import { endJobs, type JobEnd } from './queue-store.ts';
@@ -129,9 +129,10 @@ async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promis
 
 /** Where a worker that died, or a call that failed in the end, may have put something. */
 function leftovers({ job, attempts }: HeldJob): string[] {
-  const isSuspect = ({ state, count, collected }: Attempt) =>
-    state === 'failed' || (state === 'collected' && (collected ?? []).length < count);
-  return attempts.filter(isSuspect).flatMap((attempt) => outputKeys(job.id, attempt));
+  return attempts
+    // One that was collected and has something to tell was not collected whole.
+    .filter(({ state, detail }) => state === 'failed' || (state === 'collected' && detail !== null))
+    .flatMap((attempt) => outputKeys(job.id, attempt));
 }
 
 /** What was stored for this job alone. A file of the caller's own stays until its own time. */

@@ -65,10 +65,14 @@ export class Engine {
     }
   }
 
-  /** If even this cannot be written, the lease runs out by itself. */
+  /** If even this cannot be written, the lease runs out by itself. What a worker without the job ran into is no fault. */
   async #leave(held: HeldJob, error: unknown): Promise<void> {
-    this.parts.log.error({ job_id: held.job.id, err: error }, 'a step of a job failed and will be tried again');
     const dueAt = new Date(this.parts.clock.nowMs() + AFTER_ERROR_MS);
-    await this.queue.save(held, { dueAt }).catch(() => undefined);
+    try {
+      await this.queue.save(held, { dueAt });
+    } catch (failure) {
+      if (failure instanceof LostJob) return;
+    }
+    this.parts.log.error({ job_id: held.job.id, err: error }, 'a step of a job failed and will be tried again');
   }
 }

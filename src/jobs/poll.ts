@@ -7,6 +7,7 @@ import { failure } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import type { Attempt, HeldJob } from './job.ts';
 import { taskWorkOf } from './task-work.ts';
+import { together } from './together.ts';
 
 /** While an upstream works, more than this is not shown. */
 const PROGRESS_UNFINISHED_MAX = 99;
@@ -14,7 +15,7 @@ const PROGRESS_UNFINISHED_MAX = 99;
 /** Asks after everything that upstreams are working on. Undefined: they still are, and the job waits. */
 export async function poll(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const waiting = held.attempts.filter(({ state }) => state === 'accepted');
-  const asked = await Promise.all(waiting.map((attempt) => ask(engine, held, attempt, signal)));
+  const asked = await together(waiting.map((attempt) => ask(engine, held, attempt, signal)));
   engine.parts.log.trace({ job_id: held.job.id }, 'tasks asked after');
   const changed = asked.map(({ attempt }) => attempt).filter(({ state }) => state !== 'accepted');
   const progress = progressOf(held, asked);
