@@ -60,7 +60,9 @@ const WAVES_MAX = 3;
 
 /** Of these blows, if any are given, else of all. */
 export function makePlan(random: Random, blows: readonly Blow[] = []): Plan {
-  const waves = Array.from({ length: blows.length > 0 ? 1 : random.whole(1, WAVES_MAX) }, () => makeWave(random, blows));
+  const waves = Array.from({ length: blows.length > 0 ? 1 : random.whole(1, WAVES_MAX) }, () =>
+    makeWave(random, blows),
+  );
   return { waves, restDays: random.chance(0.1) ? random.pick([1, 16, 31]) : 0 };
 }
 

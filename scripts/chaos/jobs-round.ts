@@ -34,7 +34,12 @@ export class History {
   readonly accountIds: string[] = [];
 }
 
-export async function playRound(world: World, history: History, seed: number, blows: readonly Blow[] = []): Promise<Played> {
+export async function playRound(
+  world: World,
+  history: History,
+  seed: number,
+  blows: readonly Blow[] = [],
+): Promise<Played> {
   const random = new Random(seed);
   const plan = makePlan(random, blows);
   await world.gateways.fill(GATEWAYS);

@@ -129,10 +129,12 @@ async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promis
 
 /** Where a worker that died, or a call that failed in the end, may have put something. */
 function leftovers({ job, attempts }: HeldJob): string[] {
-  return attempts
-    // One that was collected and has something to tell was not collected whole.
-    .filter(({ state, detail }) => state === 'failed' || (state === 'collected' && detail !== null))
-    .flatMap((attempt) => outputKeys(job.id, attempt));
+  return (
+    attempts
+      // One that was collected and has something to tell was not collected whole.
+      .filter(({ state, detail }) => state === 'failed' || (state === 'collected' && detail !== null))
+      .flatMap((attempt) => outputKeys(job.id, attempt))
+  );
 }
 
 /** What was stored for this job alone. A file of the caller's own stays until its own time. */
