@@ -4,9 +4,8 @@ import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output } from '../vendors/index.ts';
-import { failure } from './dispatch.ts';
-import type { Engine } from './engine.ts';
-import type { Attempt, Collected, HeldJob, JobKind } from './job.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type Attempt, type Collected, failure, type HeldJob, type JobKind } from './job.ts';
 import { outputKey } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
 import { together } from './together.ts';
@@ -17,7 +16,7 @@ const COLLECT_AGAIN_MS = 3_000;
 class Undeliverable extends Error {}
 
 /** Brings home what is ready. What cannot be fetched just now is tried again for a while; undefined: it waits. */
-export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+export async function collect(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const ready = held.attempts.filter(({ state }) => state === 'ready');
   const done = await together(
     ready.map(async (attempt) => {
@@ -36,7 +35,7 @@ export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal
  * fetches them loses nothing; those that are here are stored at once. Undefined: they could not be, just now.
  */
 export async function collectNow(
-  engine: Engine,
+  engine: EngineParts,
   held: HeldJob,
   attempt: Attempt,
   made: readonly Output[],
@@ -61,7 +60,7 @@ function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
 
 /** Undefined: not now, perhaps later. What can be delivered is, even if the rest never can. */
 async function collected(
-  { parts }: Engine,
+  { parts }: EngineParts,
   { job }: HeldJob,
   attempt: Attempt,
   outputs: readonly Output[],

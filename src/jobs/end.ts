@@ -4,8 +4,8 @@ import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
-import type { Engine } from './engine.ts';
-import type { Collected, HeldJob, JobFault } from './job.ts';
+import type { EngineParts } from './engine-parts.ts';
+import type { Collected, EndedJob, HeldJob, JobFault } from './job.ts';
 import { outputKeys } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
 import { LostJob, patiently } from './queue.ts';
@@ -13,16 +13,8 @@ import { endJobs, type JobEnd } from './queue-store.ts';
 import { type Asset, insertAssets, selectPrices } from './store.ts';
 import { withMedia } from './task-work.ts';
 
-/** A job that is over, and what it brought. */
-export interface EndedJob {
-  readonly held: HeldJob;
-  readonly status: 'succeeded' | 'failed' | 'queue_expired';
-  readonly errorCode: JobFault | null;
-  readonly delivered: readonly Collected[];
-}
-
 /** The only way into a terminal state. With at least one result a job has succeeded. Throws LostJob. */
-export async function endJob(engine: Engine, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
+export async function endJob(engine: EngineParts, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
   const delivered = expired === undefined ? held.attempts.flatMap(({ collected }) => collected ?? []) : [];
   const isSuccess = delivered.some(({ kind }) => kind !== 'thumbnail');
   const status = expired ?? (isSuccess ? 'succeeded' : 'failed');

@@ -1,8 +1,9 @@
 import { Gathering } from '../db/index.ts';
 import { collect } from './collect.ts';
 import { dispatch, recover } from './dispatch.ts';
-import { type EndedJob, endAllJobs, endJob } from './end.ts';
-import { type HeldJob, nextStep } from './job.ts';
+import { endAllJobs, endJob } from './end.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type EndedJob, type HeldJob, nextStep } from './job.ts';
 import type { JobParts } from './parts.ts';
 import { giveUp, poll } from './poll.ts';
 import { JobQueue, LostJob } from './queue.ts';
@@ -12,7 +13,7 @@ const ENDS_PER_ROUND_MAX = 64;
 const AFTER_ERROR_MS = 5_000;
 
 /** Takes jobs and does for each what it needs, step after step, until there is something to wait for. */
-export class Engine {
+export class Engine implements EngineParts {
   readonly parts: JobParts;
   readonly queue: JobQueue;
   readonly ends: Gathering<EndedJob, undefined>;

@@ -100,6 +100,19 @@ export interface Collected {
   readonly seconds?: number | undefined;
 }
 
+/** What an attempt becomes that brought nothing. `detail` is for the operator only. */
+export function failure(errorCode: JobFault, detail: string): Pick<Attempt, 'state' | 'errorCode' | 'detail'> {
+  return { state: 'failed', errorCode, detail };
+}
+
+/** A job that is over, and what it brought. */
+export interface EndedJob {
+  readonly held: HeldJob;
+  readonly status: 'succeeded' | 'failed' | 'queue_expired';
+  readonly errorCode: JobFault | null;
+  readonly delivered: readonly Collected[];
+}
+
 export type Step = 'recover' | 'collect' | 'poll' | 'give up' | 'dispatch' | 'expire' | 'end';
 
 /** How long an upstream may work on what it accepted, in minutes. */
