@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, UpstreamError } from '../errors.ts';
-import { ATTEMPTS_MAX, UPSTREAM_LIMIT_MS } from '../limits.ts';
+import { ATTEMPTS_MAX } from '../limits.ts';
 import { type Candidate, candidateOf, tryOne, upstreamOf } from '../routing/index.ts';
 import type { Submitted, TaskOrder } from '../vendors/index.ts';
 import { jobCandidates } from './candidates.ts';
@@ -166,7 +166,7 @@ async function lookFor(engine: EngineParts, held: HeldJob, attempt: Attempt, sig
     return await accepted(engine, held, attempt, adopted, signal);
   } catch (error) {
     // An upstream that cannot be asked is asked again, but not for ever.
-    const isLate = parts.clock.nowMs() >= attempt.startedAt.getTime() + UPSTREAM_LIMIT_MS[held.job.kind];
+    const isLate = parts.clock.nowMs() >= attempt.startedAt.getTime() + parts.jobMinutes[held.job.kind] * 60_000;
     if (isLate && error instanceof UpstreamError) return unknown;
     throw error;
   }
