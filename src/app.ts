@@ -6,19 +6,23 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { BUILT_IN_CATALOGUE, DocumentError } from './configuration/index.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import { Bus, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
+import { Bus, type Db, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
+import { GuardedFetch } from './fetch/index.ts';
 import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
+import { CleanUp } from './intake/index.ts';
+import { Admissions, Engine, type JobParts } from './jobs/index.ts';
 import { LedgerBatch } from './ledger/index.ts';
-import { CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
+import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health } from './routing/index.ts';
+import { openObjectStore } from './storage/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
 import { UpstreamPools, vendors } from './vendors/index.ts';
 import { VERSION } from './version.ts';
-import { startDuties } from './worker/index.ts';
+import { JobLoop, startDuties } from './worker/index.ts';
 
 export interface App {
   /** Where it listens. */
@@ -63,10 +67,10 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await migrate(db, progress);
 
   const bus = new Bus(db, address, newId('proc'), log);
-  const testClock = config.testClock ? new TestClock(db, bus) : undefined;
-  await testClock?.load();
-  const clock = options.clock ?? testClock ?? systemClock;
+  const { clock, testClock } = await openClock(options, db, bus);
   const rootSecret = config.rootSecret ?? keptSecret(resolve(config.dataFolder), 'secret');
+  const objects = await openObjectStore(config, rootSecret);
+  undo.push(() => objects.close());
   const shared: CatalogueParts = { db, bus, clock, log, rootSecret, environment: options.environment, vendors };
   const catalogue = new Catalogue(shared);
   const authenticator = new Authenticator({ db, bus, clock });
@@ -77,26 +81,30 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await applyConfiguration(shared, config);
   await catalogue.reload();
 
-  const pools = new UpstreamPools();
-  undo.push(() => pools.close());
+  let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
+  const outward = openOutward(config, log);
+  undo.push(() => outward.close());
+  const { jobMinutes } = config;
+  const jobParts: JobParts = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
   const parts: HttpParts = {
     ...shared,
+    ...jobParts,
+    admissions: new Admissions(jobParts),
+    cleanUp: new CleanUp(jobParts),
     ledger,
     config,
     adminToken: adminTokenOf(config),
     authenticator,
-    catalogue,
-    health,
-    pools,
     throttle: new MemoryThrottle(clock),
     testClock,
     version: VERSION,
   };
   undo.push(startDuties(parts));
+  const jobLoop = new JobLoop({ ...parts, engine: new Engine(jobParts) });
+  undo.push(() => jobLoop.stop(drainTimeoutMs));
   const server = await createHttpServer(parts);
   const url = await server.listen(config.port, config.host);
-  let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   undo.push(() => server.stop(drainTimeoutMs));
   // Last, since its key is shown once: a start that fails must not have made it.
   const firstStart = embedded === undefined ? undefined : await makeDemoAccount({ db, clock });
@@ -112,6 +120,29 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
       return unwind(undo);
     },
   };
+}
+
+async function openClock(
+  options: AppOptions,
+  db: Db,
+  bus: Bus,
+): Promise<{ clock: Clock; testClock: TestClock | undefined }> {
+  const testClock = options.config.testClock ? new TestClock(db, bus) : undefined;
+  await testClock?.load();
+  return { clock: options.clock ?? testClock ?? systemClock, testClock };
+}
+
+/** Every way in which this program calls others: configured upstreams, and addresses that came from outside. */
+function openOutward({ fetchAllow: allow }: Config, log: Logger) {
+  const pools = new UpstreamPools();
+  const guardedFetch = new GuardedFetch({ allow, log });
+  const collectingFetch = new GuardedFetch({ allow, log, timeoutMs: COLLECT_TIMEOUT_MS });
+  const close = async () => {
+    guardedFetch.close();
+    collectingFetch.close();
+    await pools.close();
+  };
+  return { pools, guardedFetch, collectingFetch, close };
 }
 
 /** The last started is the first stopped; one that fails to stop does not keep the others running. */

@@ -31,12 +31,14 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     adminToken: undefined,
     rootSecret: undefined,
     databaseUrl: undefined,
+    s3: undefined,
     defaultRpm: 60,
     defaultConcurrency: 15,
     trustedProxies: [],
     corsOrigins: [],
     partnerKeyHeader: 'x-partner-api-key',
     fetchAllow: [],
+    jobMinutes: { image: 15, audio: 30, video: 120 },
     transcriptDays: 30,
     testClock: false,
     production: false,
@@ -61,10 +63,19 @@ const accepted: readonly [name: string, value: string, expected: Partial<Config>
   ['PUBLIC_URL', 'https://example.com/gate//', { publicUrl: 'https://example.com/gate' }],
   ['TOLLGATE_DATA', '/srv/gate', { dataFolder: '/srv/gate' }],
   ['TOLLGATE_CONFIG', 'gate.yaml', { configFile: 'gate.yaml' }],
+  ['S3_BUCKET', 'abc', { s3: { bucket: 'abc', endpoint: undefined, region: undefined } }],
+  [
+    'S3_BUCKET',
+    `m.e-${'x'.repeat(59)}`,
+    { s3: { bucket: `m.e-${'x'.repeat(59)}`, endpoint: undefined, region: undefined } },
+  ],
   ['TOLLGATE_RPM', '1', { defaultRpm: 1 }],
   ['TOLLGATE_RPM', '1000000', { defaultRpm: 1_000_000 }],
   ['TOLLGATE_CONCURRENCY', '1', { defaultConcurrency: 1 }],
   ['TOLLGATE_CONCURRENCY', '100000', { defaultConcurrency: 100_000 }],
+  ['TOLLGATE_IMAGE_MINUTES', '1', { jobMinutes: { image: 1, audio: 30, video: 120 } }],
+  ['TOLLGATE_MUSIC_MINUTES', '1440', { jobMinutes: { image: 15, audio: 1440, video: 120 } }],
+  ['TOLLGATE_VIDEO_MINUTES', '600', { jobMinutes: { image: 15, audio: 30, video: 600 } }],
   ['TOLLGATE_TRANSCRIPT_DAYS', '-1', { transcriptDays: -1 }],
   ['TOLLGATE_TRANSCRIPT_DAYS', '36500', { transcriptDays: 36_500 }],
   ['TOLLGATE_TRUSTED_PROXIES', ' 10.0.0.0/8, ::1 ,', { trustedProxies: ['10.0.0.0/8', '::1'] }],
@@ -90,6 +101,7 @@ const refused: readonly [name: string, values: readonly string[], problem: RegEx
   ['HOST', ['my host', 'http://localhost', 'localhost:80', '[::1]'], /^HOST must be an address or a host name, not "/],
   ['TOLLGATE_RPM', ['0', '1000001', 'lots', '60 '], /^TOLLGATE_RPM must be a whole number from 1 to 1000000/],
   ['TOLLGATE_CONCURRENCY', ['0', '100001', '-5'], /^TOLLGATE_CONCURRENCY must be a whole number from 1 to 100000/],
+  ['TOLLGATE_VIDEO_MINUTES', ['0', '1441', '1.5'], /^TOLLGATE_VIDEO_MINUTES must be a whole number/],
   ['TOLLGATE_TRANSCRIPT_DAYS', ['36501', '-1000001', '1.5'], /^TOLLGATE_TRANSCRIPT_DAYS must be a whole number/],
   ['TOLLGATE_TEST_CLOCK', ['true', 'yes', '2'], /^TOLLGATE_TEST_CLOCK must be one of 0, 1, not "/],
   ['LOG_LEVEL', ['verbose', 'INFO'], /^LOG_LEVEL must be one of trace, debug, .*, not "/],
@@ -123,7 +135,13 @@ const refused: readonly [name: string, values: readonly string[], problem: RegEx
   ['TOLLGATE_PORT', [''], /^TOLLGATE_PORT is not a setting of Tollgate$/],
   ['TOLLGATE_RPM_FILE', ['/rpm'], /^TOLLGATE_RPM_FILE is not a setting of Tollgate$/],
   ['REDIS_URL', ['redis://cache'], /^REDIS_URL is not supported by this release; unset it$/],
-  ['S3_BUCKET', ['media'], /^S3_BUCKET is not supported by this release; unset it$/],
+  [
+    'S3_BUCKET',
+    ['ab', 'x'.repeat(64), 'Media', 'my_media', '-media', 'media.', 'me/dia', 'http://media'],
+    /^S3_BUCKET must be 3 to 63 lower-case letters, digits, dots and dashes$/,
+  ],
+  ['S3_ENDPOINT', ['https://minio.example'], /^S3_ENDPOINT does nothing without S3_BUCKET$/],
+  ['S3_REGION', ['eu-central-1'], /^S3_REGION does nothing without S3_BUCKET$/],
 ];
 
 for (const [name, values, problem] of refused) {
@@ -133,6 +151,18 @@ for (const [name, values, problem] of refused) {
     });
   }
 }
+
+test('a bucket may have a region, and one at an address of its own has one in any case', () => {
+  const s3 = (settings: Environment) => loadConfig({ S3_BUCKET: 'media', ...settings }).s3;
+  const endpoint = 'https://minio.example:9000';
+  assert.deepEqual(s3({ S3_REGION: 'eu-central-1' }), { bucket: 'media', endpoint: undefined, region: 'eu-central-1' });
+  assert.deepEqual(s3({ S3_ENDPOINT: `${endpoint}/` }), { bucket: 'media', endpoint, region: 'us-east-1' });
+  assert.deepEqual(s3({ S3_ENDPOINT: endpoint, S3_REGION: 'auto' }), { bucket: 'media', endpoint, region: 'auto' });
+  assertProblems({ S3_BUCKET: 'media', S3_ENDPOINT: 'minio:9000', S3_REGION: 'eu central' }, [
+    /^S3_ENDPOINT must be an http or https address/,
+    /^S3_REGION must be a name of letters/,
+  ]);
+});
 
 test('one wrong entry of a list is named without the right ones', () => {
   assertProblems({ TOLLGATE_TRUSTED_PROXIES: '10.0.0.0/8,nonsense,::1' }, [/these are not: nonsense$/]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { CONCURRENCY_MAX, RPM_MAX } from './limits.ts';
+import { CONCURRENCY_MAX, JOB_MINUTES_MAX, RPM_MAX } from './limits.ts';
 import type { LogLevel } from './log.ts';
 
 /** The process's settings, read once from the environment. Every default is in this file. */
@@ -16,6 +16,8 @@ export interface Config {
   readonly rootSecret: Secret | undefined;
   /** Undefined means the embedded server under the data folder. */
   readonly databaseUrl: Secret | undefined;
+  /** Undefined means a folder under the data folder. */
+  readonly s3: S3Settings | undefined;
   readonly defaultRpm: number;
   readonly defaultConcurrency: number;
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
@@ -25,11 +27,22 @@ export interface Config {
   readonly partnerKeyHeader: string;
   /** `host` or `host:port` that guarded fetches may reach although private. */
   readonly fetchAllow: readonly string[];
+  /** How long an upstream may work on a job that it accepted. */
+  readonly jobMinutes: { readonly image: number; readonly audio: number; readonly video: number };
   /** Negative keeps saved transcriptions for ever. */
   readonly transcriptDays: number;
   readonly testClock: boolean;
   readonly production: boolean;
   readonly logLevel: LogLevel;
+}
+
+/** Credentials are no settings of ours: the AWS SDK finds them where it always does. */
+export interface S3Settings {
+  readonly bucket: string;
+  /** Without a trailing slash. Undefined means the original S3. */
+  readonly endpoint: string | undefined;
+  /** Undefined leaves it to the AWS SDK. */
+  readonly region: string | undefined;
 }
 
 /** A value that must not be printed: it shows as a mark in logs, JSON and templates. */
@@ -85,12 +98,18 @@ export function loadConfig(env: Environment): Config {
     adminToken: settings.secret('TOLLGATE_ADMIN_TOKEN', 16),
     rootSecret: settings.secret('TOLLGATE_SECRET', 32),
     databaseUrl,
+    s3: settings.s3(),
     defaultRpm: settings.integer('TOLLGATE_RPM', 60, 1, RPM_MAX),
     defaultConcurrency: settings.integer('TOLLGATE_CONCURRENCY', 15, 1, CONCURRENCY_MAX),
     trustedProxies: settings.list('TOLLGATE_TRUSTED_PROXIES', 'addresses or CIDR ranges', isAddressRange),
     corsOrigins: settings.list('TOLLGATE_CORS_ORIGINS', 'origins such as https://app.example.com', isOrigin),
     partnerKeyHeader: settings.header('TOLLGATE_PARTNER_KEY_HEADER', 'x-partner-api-key'),
     fetchAllow: settings.list('TOLLGATE_FETCH_ALLOW', 'entries host or host:port', (item) => /^[^\s/@]+$/.test(item)),
+    jobMinutes: {
+      image: settings.integer('TOLLGATE_IMAGE_MINUTES', 15, 1, JOB_MINUTES_MAX),
+      audio: settings.integer('TOLLGATE_MUSIC_MINUTES', 30, 1, JOB_MINUTES_MAX),
+      video: settings.integer('TOLLGATE_VIDEO_MINUTES', 120, 1, JOB_MINUTES_MAX),
+    },
     transcriptDays: settings.integer('TOLLGATE_TRANSCRIPT_DAYS', 30, -1_000_000, 36_500),
     testClock: settings.flag('TOLLGATE_TEST_CLOCK'),
     production,
@@ -208,6 +227,23 @@ class Settings {
     }
   }
 
+  s3(): S3Settings | undefined {
+    const bucket = this.optional('S3_BUCKET');
+    const region = this.optional('S3_REGION');
+    const endpoint = this.optional('S3_ENDPOINT') === undefined ? undefined : this.origin('S3_ENDPOINT', '');
+    if (region !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(region))
+      this.complain('S3_REGION', 'must be a name of letters, digits, dashes and underscores, such as eu-central-1');
+    if (bucket === undefined) {
+      if (endpoint !== undefined) this.complain('S3_ENDPOINT', 'does nothing without S3_BUCKET');
+      if (region !== undefined) this.complain('S3_REGION', 'does nothing without S3_BUCKET');
+      return undefined;
+    }
+    if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+      this.complain('S3_BUCKET', 'must be 3 to 63 lower-case letters, digits, dots and dashes');
+    // A store of one's own seldom has regions, yet every signature names one.
+    return { bucket, endpoint, region: region ?? (endpoint === undefined ? undefined : 'us-east-1') };
+  }
+
   /** With a shared database every process must agree on these, so none may make its own. */
   requireSharedSecrets(config: Config): void {
     if (!isPostgresUrl(config.databaseUrl?.reveal() ?? '')) {
@@ -217,11 +253,10 @@ class Settings {
     if (config.rootSecret === undefined) this.complain('TOLLGATE_SECRET', 'is required with DATABASE_URL');
   }
 
-  /** Ignoring these would leave an operator believing that limits or media are shared when they are not. */
+  /** Ignoring it would leave an operator believing that limits are shared when they are not. */
   refuseUnavailable(): void {
-    for (const name of ['REDIS_URL', 'S3_BUCKET', 'S3_ENDPOINT', 'S3_REGION']) {
-      if (this.optional(name) !== undefined) this.complain(name, 'is not supported by this release; unset it');
-    }
+    if (this.optional('REDIS_URL') !== undefined)
+      this.complain('REDIS_URL', 'is not supported by this release; unset it');
   }
 
   refuseUnknown(): void {

@@ -227,15 +227,25 @@ export function errorEnvelope(code: ErrorCode, message: string = ERROR_TABLE[cod
  */
 export type Fault = 'client' | 'policy' | 'rate' | 'account' | 'config' | 'server' | 'timeout' | 'garbled';
 
+interface UpstreamErrorOptions {
+  readonly retryAfterMs?: number | undefined;
+  readonly isUncertain?: boolean;
+  readonly cause?: unknown;
+}
+
 /** What a vendor did. Its message is the vendor's own words and goes to the log only. */
 export class UpstreamError extends Error {
   readonly fault: Fault;
   /** How long the upstream asked to be left alone. */
   readonly retryAfterMs: number | undefined;
+  /** The upstream may have taken the work all the same; what is sent again may be done twice. */
+  readonly isUncertain: boolean;
 
-  constructor(fault: Fault, detail: string, options: { retryAfterMs?: number | undefined; cause?: unknown } = {}) {
+  /** A timeout and a garbled answer are uncertain, the rest is not, unless the thrower knows better. */
+  constructor(fault: Fault, detail: string, options: UpstreamErrorOptions = {}) {
     super(detail, { cause: options.cause });
     this.fault = fault;
     this.retryAfterMs = options.retryAfterMs;
+    this.isUncertain = options.isUncertain ?? (fault === 'timeout' || fault === 'garbled');
   }
 }

@@ -19,10 +19,14 @@ export const PATH_PARAM_CHARS_MAX = 2048;
 export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;
 export const UPSTREAM_CONNECTIONS_MAX = 256;
 export const UPSTREAM_RESPONSE_BYTES_MAX = 32 * MIB;
+/** Pictures come inside the answer, as base64. */
+export const UPSTREAM_PICTURES_BYTES_MAX = 128 * MIB;
 export const UPSTREAM_FRAME_BYTES_MAX = 16 * MIB;
 export const UPSTREAM_ERROR_BYTES_MAX = 2_000;
 /** An upstream that is faster than its caller reads is held back at this much. */
 export const UPSTREAM_BUFFER_BYTES_MAX = 256 * KIB;
+/** What is sent from memory goes in pieces of this size, so that an upload that moves is not taken for silence. */
+export const UPSTREAM_PIECE_BYTES = 256 * KIB;
 export const ATTEMPTS_MAX = 3;
 export const COOLDOWN_FIRST_MS = 30_000;
 export const COOLDOWN_MS_MAX = 600_000;
@@ -53,13 +57,46 @@ export const FORM_FIELD_BYTES_MAX = 64 * KIB;
 export const FORM_PARTS_MAX = 64;
 export const PASSTHROUGH_BYTES_MAX = 64 * KIB;
 export const PASSTHROUGH_DEPTH_MAX = 16;
+/** What is larger is sent to an upstream as an address, where it has one. */
+export const INLINE_MEDIA_BYTES_MAX = 5 * MIB;
 /** What one job may bring back in one piece. */
 export const OUTPUT_BYTES_MAX = 2048 * MIB;
+/** How much of a file its kind is told from. */
+export const SNIFF_BYTES = 4 * KIB;
+/** Media is read in pieces of this size, which double while they follow each other. */
+export const MEDIA_READ_BYTES_MIN = 64 * KIB;
+export const MEDIA_READ_BYTES_MAX = MIB;
+/** Beside one read for every MEDIA_READ_BYTES_MIN / 2 of the file. */
+export const MEDIA_EXTRA_READS_MAX = 16;
+/** Boxes, chunks, pages and blocks of one file. */
+export const MEDIA_PARTS_MAX = 5_000_000;
+export const MEDIA_TRACKS_MAX = 64;
+export const MEDIA_EDITS_MAX = 10_000;
+export const MEDIA_SECONDS_MAX = 24 * 60 * 60;
+/** What is passed over between two frames of sound that have no container. */
+export const MEDIA_JUNK_BYTES_MAX = 64 * KIB;
+export const MEDIA_GAPS_MAX = 1_000;
+
+// Stored media.
+export const OBJECT_KEY_CHARS_MAX = 200;
+export const OBJECT_READ_BYTES = 256 * KIB;
+/** What a killed process left half written is removed by a start after this long. */
+export const UNFINISHED_OBJECT_KEPT_MS = 3_600_000;
+/** The smallest that S3 allows; with ten thousand parts it is still more than any output. */
+export const S3_PART_BYTES = 5 * MIB;
+export const S3_CONNECTIONS_MAX = 128;
+export const S3_CONNECT_TIMEOUT_MS = 5_000;
+export const S3_IDLE_TIMEOUT_MS = 60_000;
+export const S3_LINK_SECONDS_MAX = 604_800;
+export const S3_CREDENTIALS_KEPT_MAX = 8;
 
 // Guarded fetch.
 export const FETCH_REDIRECTS_MAX = 5;
 export const FETCH_CONNECT_TIMEOUT_MS = 10_000;
 export const FETCH_TIMEOUT_MS = 60_000;
+export const FETCH_URL_CHARS_MAX = 16 * KIB;
+/** A name may have more addresses; all are judged, and this many are tried. */
+export const FETCH_ADDRESSES_MAX = 8;
 
 // Jobs and files.
 export const IDEMPOTENCY_KEY_BYTES_MAX = 512;
@@ -67,7 +104,26 @@ export const PREPARATION_LEASE_MS = 60_000;
 export const OPEN_JOBS_PER_ACCOUNT_MAX = 64;
 export const DISPATCH_DEADLINE_MS = 600_000;
 export const JOB_LEASE_MS = 10_000;
+/** Nobody waits longer for an upstream than this, whatever is set. */
+export const JOB_MINUTES_MAX = 1_440;
+/** How soon, and at the latest how often, an upstream is asked after its work. */
+export const POLL_MS = {
+  image: { first: 500, most: 5_000 },
+  audio: { first: 1_000, most: 10_000 },
+  video: { first: 2_000, most: 30_000 },
+} as const;
+export const JOB_STEPS_AT_ONCE_MAX = 128;
+/** Results that could not be fetched or stored are tried again for this long. */
+export const COLLECT_RETRY_MS = 120_000;
+/** For one result, from the first look-up to the last byte. */
+export const COLLECT_TIMEOUT_MS = 900_000;
+/** What was stored for a request that never came to be is cleaned away after this. */
+export const UNOWNED_KEPT_MS = 60 * 60_000;
+/** What a job was given lies ready for as long as any upstream may still ask for it. */
+export const INPUT_KEPT_MS = 24 * 60 * 60 * 1000;
 export const LINK_MS = 900_000;
+/** Longer than any job is open and its outputs are kept. */
+export const FINGERPRINT_KEPT_MS = 31 * 24 * 60 * 60 * 1000;
 export const OUTPUT_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 export const FILE_BYTES_MAX = 200 * MIB;
 export const FILE_KEPT_MS = 24 * 60 * 60 * 1000;

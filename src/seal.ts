@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { Secret } from './config.ts';
 
 /** What a derived key is for; one purpose's key tells nothing of another's. */
-export type KeyPurpose = 'upstream secrets' | 'config digest';
+export type KeyPurpose = 'upstream secrets' | 'config digest' | 'media links';
 
 export function deriveKey(rootSecret: Secret, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', rootSecret.reveal(), 'tollgate', purpose, 32));

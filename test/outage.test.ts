@@ -29,6 +29,7 @@ before(async () => {
     database: {
       address: { host, port, user, database: 'gate' },
       url: `postgres://${user}@localhost:${port}/gate?host=${encodeURIComponent(host)}`,
+      dataFolder: join(folder, 'gateway'),
       drop: async () => undefined,
     },
   });

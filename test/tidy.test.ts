@@ -11,7 +11,7 @@ import { vendors } from '../src/vendors/index.ts';
 const LEVELS: readonly (readonly string[])[] = [
   ['(single files)'],
   ['db', 'fetch', 'media', 'postgres', 'pricing', 'requests', 'storage', 'throttle'],
-  ['audit', 'configuration'],
+  ['audit', 'configuration', 'intake'],
   ['accounts', 'catalogue', 'ledger', 'reports', 'vendors'],
   ['billing', 'routing'],
   ['calls', 'files', 'jobs', 'oauth'],

@@ -1,7 +1,9 @@
 // Measures against a yardstick in the same run and prints ratios. `npm run bench -- models` runs one part.
 import { benchChat } from './chat.ts';
 import { benchCredits } from './credits.ts';
+import { benchJobs } from './jobs.ts';
 import { benchLedger } from './ledger.ts';
+import { benchMedia } from './media.ts';
 import { benchModels } from './models.ts';
 import { printTable, type Row } from './table.ts';
 
@@ -10,6 +12,8 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   credits: benchCredits,
   ledger: benchLedger,
   chat: benchChat,
+  jobs: benchJobs,
+  media: benchMedia,
 };
 
 const asked = process.argv.slice(2);

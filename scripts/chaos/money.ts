@@ -30,6 +30,7 @@ const environment = {
   TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
   TOLLGATE_SECRET: 'root-secret-of-the-chaos-0123456789abcdef',
   TOLLGATE_TEST_CLOCK: '1',
+  TOLLGATE_DATA: join(folder, 'gateway'),
 };
 let running: Running | undefined;
 let accounts: string[] = [];

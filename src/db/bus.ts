@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts';
 import { clientOptions, type Db, type DbAddress, type Queries } from './db.ts';
 
 /** What processes tell each other. */
-export type Topic = 'key' | 'account' | 'config' | 'clock' | 'upstream';
+export type Topic = 'key' | 'account' | 'config' | 'clock' | 'upstream' | 'job';
 
 /** What a listener does about a change counts as heard only when it is done. It must not fail. */
 type Listener = (subject: string) => void | Promise<void>;

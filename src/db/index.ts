@@ -14,5 +14,6 @@ export {
   type Queries,
   type Tx,
 } from './db.ts';
+export { Gathering } from './gathering.ts';
 export { MigrationError, migrate } from './migrate.ts';
 export { TestClock } from './test-clock.ts';

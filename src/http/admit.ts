@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/index.ts';
 import { ApiError } from '../errors.ts';
-import { type Contract, tooLargeCode } from './contract.ts';
+import { isForm } from './body.ts';
+import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
 import { bearerOf, credentialOf } from './credential.ts';
 import type { HttpParts } from './parts.ts';
 
@@ -23,10 +24,11 @@ type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
  */
 export function admit(parts: HttpParts, contract: Contract): Admission {
   const identify = identifier(parts, contract);
-  const bytesMax = contract.body?.bytesMax;
-  if (bytesMax === undefined) return identify;
+  const { body } = contract;
+  if (body === undefined) return identify;
   const tooLarge = tooLargeCode(contract);
   return async (request, reply) => {
+    const bytesMax = bytesMaxOf(body, isForm(request));
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new ApiError(tooLarge);
     await identify(request, reply);
     refuseEncoded(request);

@@ -2,10 +2,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { JsonError, type ParsedJson, parseJson } from '../json.ts';
 
-/** Bodies arrive as bytes whatever their declared type; each route then says what it takes. */
-export function takeBodiesAsBytes(server: FastifyInstance): void {
+const FORM = 'multipart/form-data';
+
+/**
+ * Bodies arrive as bytes whatever their declared type; each route then says what it takes. Only forms are left on the
+ * wire, because they may be larger than memory is for.
+ */
+export function takeBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
+  server.addContentTypeParser(FORM, (_request, _payload, done) => done(null));
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+export function isForm(request: FastifyRequest): boolean {
+  return mediaType(request) === FORM;
 }
 
 /** A JSON object; a body without a content type is taken for one. */

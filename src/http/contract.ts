@@ -21,6 +21,7 @@ export interface Contract {
   readonly body?: RouteBody;
   /** Media types beside JSON in which the answer can be asked for. */
   readonly otherMedia?: readonly string[];
+  /** `z.file()` is no JSON at all but one of the other media; null is no body. */
   readonly answers: { readonly [status: number]: z.ZodType | null };
   /** Codes beyond those that every route of its kind can answer. */
   readonly codes?: readonly ErrorCode[];
@@ -28,10 +29,24 @@ export interface Contract {
 
 export type RouteBody =
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly bytesMax: number }
+  /** JSON, or a form whose files the route takes one by one; each has its own cap. */
+  | {
+      readonly kind: 'json or form';
+      readonly schema: z.ZodType;
+      readonly bytesMax: number;
+      readonly formBytesMax: number;
+    }
+  | { readonly kind: 'form'; readonly formBytesMax: number; readonly tooLarge: ErrorCode }
   | { readonly kind: 'bytes'; readonly bytesMax: number; readonly tooLarge: ErrorCode }
   | { readonly kind: 'text'; readonly contentTypes: readonly string[]; readonly bytesMax: number };
 
 /** What a body over its cap is called on this route. */
 export function tooLargeCode({ body }: Pick<Contract, 'body'>): ErrorCode {
-  return body?.kind === 'bytes' ? body.tooLarge : 'body_too_large';
+  return body?.kind === 'bytes' || body?.kind === 'form' ? body.tooLarge : 'body_too_large';
+}
+
+/** How large a body of this kind may be here. */
+export function bytesMaxOf(body: RouteBody, isForm: boolean): number {
+  if (body.kind === 'form') return body.formBytesMax;
+  return isForm && body.kind === 'json or form' ? body.formBytesMax : body.bytesMax;
 }

@@ -90,6 +90,10 @@ function contentOf(body: RouteBody, toSchema: SchemaWriter): JsonObject {
   switch (body.kind) {
     case 'json':
       return { 'application/json': { schema: toSchema(body.schema, 'input') } };
+    case 'json or form':
+      return { 'application/json': { schema: toSchema(body.schema, 'input') }, 'multipart/form-data': {} };
+    case 'form':
+      return { 'multipart/form-data': {} };
     case 'bytes':
       return { 'application/json': {} };
     case 'text':
@@ -99,6 +103,7 @@ function contentOf(body: RouteBody, toSchema: SchemaWriter): JsonObject {
 
 function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
   const media = Object.fromEntries((contract.otherMedia ?? []).map((type) => [type, {}]));
+  const json = (schema: z.ZodType) => ({ 'application/json': { schema: toSchema(schema, 'output') } });
   return Object.fromEntries(
     Object.entries(contract.answers).map(([status, schema]) => [
       status,
@@ -106,7 +111,7 @@ function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
         ? { description: 'No body.' }
         : {
             description: 'The answer.',
-            content: { 'application/json': { schema: toSchema(schema, 'output') }, ...media },
+            content: { ...(schema instanceof z.ZodFile ? {} : json(schema)), ...media },
           },
     ]),
   );
@@ -151,11 +156,19 @@ const CODES_OF_BODY: readonly ErrorCode[] = [
   'unsupported_content_type',
   'invalid_json',
 ];
+const CODES_OF_FORM: readonly ErrorCode[] = [
+  'unsupported_content_encoding',
+  'unsupported_content_type',
+  'invalid_multipart',
+  'form_field_too_large',
+];
 /** A large body that nobody asked for is refused as well, except on GET, where it is not even read. */
 const CODES_OF_UNWANTED_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_content_type'];
 
 function codesOfBody(method: Contract['method'], body: Contract['body']): readonly ErrorCode[] {
   if (body?.kind === 'bytes') return [body.tooLarge, 'unsupported_content_encoding'];
+  if (body?.kind === 'form') return [body.tooLarge, ...CODES_OF_FORM];
+  if (body?.kind === 'json or form') return [...CODES_OF_BODY, ...CODES_OF_FORM];
   if (body !== undefined) return CODES_OF_BODY;
   return method === 'GET' ? [] : CODES_OF_UNWANTED_BODY;
 }
@@ -165,7 +178,7 @@ function codesOf({ method, access, body, query, codes = [] }: Contract): ErrorCo
     ...CODES_OF_EVERY_ROUTE,
     ...CODES_OF_ACCESS[access],
     ...codesOfBody(method, body),
-    ...(query === undefined && body?.kind !== 'json' ? [] : (['invalid_parameter'] as const)),
+    ...(query === undefined && !body?.kind.startsWith('json') ? [] : (['invalid_parameter'] as const)),
     ...codes,
   ].filter((code, index, all) => all.indexOf(code) === index);
 }

@@ -3,15 +3,20 @@ import type { CallParts } from '../calls/index.ts';
 import type { Catalogue, CatalogueParts } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
 import type { TestClock } from '../db/index.ts';
+import type { CleanUp } from '../intake/index.ts';
+import type { CreateParts } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
+import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 
-export interface HttpParts extends AccountParts, CatalogueParts, CallParts {
+export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts {
   readonly config: Config;
   readonly adminToken: Secret;
   readonly authenticator: Authenticator;
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;
+  readonly cleanUp: CleanUp;
+  readonly objects: ObjectStore;
   readonly log: Logger;
   /** Present when the operator may move time. */
   readonly testClock: TestClock | undefined;

@@ -5,8 +5,8 @@ import type { Actor } from '../audit/index.ts';
 import type { JsonObject } from '../json.ts';
 import { parseWith } from '../requests/index.ts';
 import { admit } from './admit.ts';
-import { readJson, readText } from './body.ts';
-import { type Contract, tooLargeCode } from './contract.ts';
+import { isForm, readJson, readText } from './body.ts';
+import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
 import type { HttpParts } from './parts.ts';
 
 /** What a route's function is given: everything checked and typed. */
@@ -47,7 +47,7 @@ export class Routes {
     this.#server.route({
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
       url,
-      bodyLimit: contract.body?.bytesMax ?? UNWANTED_BODY_BYTES_MAX,
+      bodyLimit: contract.body === undefined ? UNWANTED_BODY_BYTES_MAX : bytesMaxOf(contract.body, false),
       config: { tooLarge: tooLargeCode(contract) },
       onRequest: admit(this.#parts, contract),
       handler: (request, reply) => {
@@ -71,11 +71,16 @@ export class Routes {
 type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : object;
 type BodyOf<C extends Contract> = C extends { body: { kind: 'json'; schema: infer S extends z.ZodType } }
   ? z.output<S>
-  : C extends { body: { kind: 'text' } }
-    ? string
-    : C extends { body: { kind: 'bytes' } }
-      ? Buffer
-      : undefined;
+  : C extends { body: { kind: 'json or form'; schema: infer S extends z.ZodType } }
+    ? z.output<S> | typeof FORM_TO_READ
+    : C extends { body: { kind: 'text' } }
+      ? string
+      : C extends { body: { kind: 'bytes' } }
+        ? Buffer
+        : undefined;
+
+/** In the place of a body that is a form: the route reads it itself, with `readForm`. */
+export const FORM_TO_READ = Symbol('a form');
 
 interface ReadBody {
   readonly value: unknown;
@@ -90,11 +95,19 @@ function bodyOf({ body }: Contract, request: FastifyRequest): ReadBody {
       return { value: readText(request, body.contentTypes), exact: noJson };
     case 'bytes':
       return { value: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), exact: noJson };
-    case 'json': {
-      const parsed = readJson(request);
-      return { value: parseWith(body.schema, parsed.value), exact: () => parsed.exact() as JsonObject };
-    }
+    case 'form':
+      return { value: undefined, exact: noJson };
+    case 'json or form':
+      if (isForm(request)) return { value: FORM_TO_READ, exact: noJson };
+      return jsonBody(body.schema, request);
+    case 'json':
+      return jsonBody(body.schema, request);
   }
+}
+
+function jsonBody(schema: z.ZodType, request: FastifyRequest): ReadBody {
+  const parsed = readJson(request);
+  return { value: parseWith(schema, parsed.value), exact: () => parsed.exact() as JsonObject };
 }
 
 function noJson(): never {

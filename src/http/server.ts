@@ -4,7 +4,8 @@ import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../errors.ts';
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { takeBodiesAsBytes } from './body.ts';
+import { StorageUnavailable } from '../storage/index.ts';
+import { takeBodies } from './body.ts';
 import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
 import type { HttpParts } from './parts.ts';
@@ -21,12 +22,18 @@ import { recordAdminRoutes } from './routes/admin-records.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
+import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
+import { imageRoutes } from './routes/images.ts';
+import { jobRoutes } from './routes/jobs.ts';
+import { linkRoutes } from './routes/links.ts';
 import { modelRoutes } from './routes/models.ts';
+import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { usageRoutes } from './routes/usage.ts';
+import { videoRoutes } from './routes/videos.ts';
 import { Stopping } from './stopping.ts';
 
 export interface HttpServer {
@@ -58,7 +65,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     },
   });
   const stopping = new Stopping(await gate.promise);
-  takeBodiesAsBytes(server);
+  takeBodies(server);
   server.addHook('onRequest', (request, reply, done) => {
     observe(parts, stopping, request, reply);
     done(earlyRefusal(request, stopping));
@@ -67,7 +74,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     const told = apiErrorOf(error, request);
     if (told.code === 'internal_error') parts.log.error({ request_id: request.id, err: error }, 'unexpected error');
     else if (told.cause !== undefined && told.status === 503) {
-      parts.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'the database is away');
+      parts.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'an engine is away');
     }
     return sendError(reply, told);
   });
@@ -89,6 +96,12 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   chatRoutes(routes, parts);
   nativeRoutes(routes, parts);
   requestRoutes(routes, parts);
+  imageRoutes(routes, parts);
+  videoRoutes(routes, parts);
+  musicRoutes(routes, parts);
+  jobRoutes(routes, parts);
+  fileRoutes(routes, parts);
+  linkRoutes(routes, parts);
   healthRoutes(routes, parts, stopping);
   accountAdminRoutes(routes, parts);
   keyAdminRoutes(routes, parts);
@@ -163,6 +176,7 @@ function rootReason(error: Error): string {
 function apiErrorOf(error: Error & { readonly code?: string }, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseUnavailable) return new ApiError('database_unavailable', { cause: error });
+  if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });
   switch (error.code ?? '') {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError(request.routeOptions.config.tooLarge ?? 'body_too_large', { cause: error });

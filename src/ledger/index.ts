@@ -5,18 +5,21 @@
  */
 export { LedgerBatch } from './batch.ts';
 export { books } from './books.ts';
-export { endAbandoned, extendLeases, lapseExpired, recordKnown } from './leases.ts';
+export { endAbandoned, extendLeases, lapseExpired } from './leases.ts';
 export {
   type Admission,
   balanceOf,
   type Ending,
   type Entry,
+  endAll,
   type Grant,
   grant,
   listEntries,
   listGrants,
+  lockAccounts,
   type NewReservation,
   refund,
   reserve,
+  reserveAll,
   settle,
 } from './ledger.ts';

@@ -2,22 +2,19 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { type Admission, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
+import { type Grant, insertGrant, type NewGrant, selectGrant, selectGrants } from './grants-store.ts';
+import { type Admission, byAccount, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
 import {
   type Balance,
   type EntryType,
-  type Grant,
-  insertGrant,
   type Lease,
+  lockBalances,
   type NewEnding,
-  type NewGrant,
   type NewReservation,
   type Page,
   runLedger,
   selectBalance,
   selectEntries,
-  selectGrant,
-  selectGrants,
 } from './store.ts';
 
 export type { Admission, Ending, Grant, NewReservation };
@@ -68,6 +65,45 @@ async function end(tx: Tx, ending: NewEnding, now: Date): Promise<Ending> {
     lease: undefined,
   });
   return toEnding(ended[0], ending.id);
+}
+
+/**
+ * As `reserve` for many, without leases: who makes them answers for ending them. Tells why those that were refused were;
+ * the others hold.
+ */
+export async function reserveAll(
+  tx: Tx,
+  asked: readonly NewReservation[],
+  now: Date,
+): Promise<ReadonlyMap<string, 'balance' | 'key_limit'>> {
+  const refused = new Map<string, 'balance' | 'key_limit'>();
+  if (asked.length === 0) return refused;
+  const reservations = asked.map(checked).sort(byAccount);
+  const { reserved } = await runLedger(tx, { now, patience: 'wait', endings: [], reservations, lease: undefined });
+  for (const [place, { id }] of reservations.entries()) {
+    const admission = toAdmission(reserved[place], id);
+    if (admission.state === 'refused') refused.set(id, admission.reason);
+  }
+  return refused;
+}
+
+/** As `settle` and `refund` for many. Answers in the order of asking. */
+export async function endAll(tx: Tx, endings: readonly NewEnding[], now: Date): Promise<readonly Ending[]> {
+  if (endings.length === 0) return [];
+  const run = {
+    now,
+    patience: 'wait',
+    endings: endings.map(checkedEnding),
+    reservations: [],
+    lease: undefined,
+  } as const;
+  const { ended } = await runLedger(tx, run);
+  return endings.map(({ id }, place) => toEnding(ended[place], id));
+}
+
+/** Until the transaction ends nobody else changes anything of these accounts. */
+export async function lockAccounts(tx: Tx, accountIds: readonly string[]): Promise<void> {
+  await lockBalances(tx, accountIds);
 }
 
 export interface Entry {

@@ -54,3 +54,8 @@ export function checkedEnding(ending: NewEnding): NewEnding {
 function checkAmount(amount: MicroCredits): void {
   if (amount < 0n || amount > AMOUNT_MICRO_MAX) throw new RangeError(`${amount} micro-credits cannot be reserved.`);
 }
+
+/** The order in which a batch must stand. */
+export function byAccount(one: { readonly accountId: string }, other: { readonly accountId: string }): number {
+  return one.accountId < other.accountId ? -1 : one.accountId > other.accountId ? 1 : 0;
+}

@@ -25,18 +25,11 @@ export async function firstThatWorks<Result>(
 ): Promise<Result> {
   const faults: UpstreamError[] = [];
   for (const candidate of candidates.slice(0, ATTEMPTS_MAX)) {
-    const startedMs = performance.now();
-    parts.health.noteAttempt(candidate.upstreamId);
     try {
-      const result = await work(candidate, upstreamOf(candidate, parts.pools, signal));
-      parts.health.noteSuccess(candidate.upstreamId);
-      logAttempt(parts.log, candidate, requestId, startedMs);
-      return result;
+      return await tryOne(parts, candidate, requestId, signal, (upstream) => work(candidate, upstream));
     } catch (error) {
       if (signal.aborted) throw new ApiError('request_canceled', { cause: error });
       if (!(error instanceof UpstreamError)) throw error;
-      logAttempt(parts.log, candidate, requestId, startedMs, error);
-      parts.health.noteFault(candidate.upstreamId, error);
       refuseFinal(error);
       faults.push(error);
     }
@@ -44,7 +37,31 @@ export async function firstThatWorks<Result>(
   throw exhausted(faults);
 }
 
-function upstreamOf(candidate: Candidate, pools: UpstreamPools, signal: AbortSignal): Upstream {
+/** One try: told to the upstream's health and to the log. Throws what the work throws. */
+export async function tryOne<Result>(
+  parts: AttemptParts,
+  candidate: Candidate,
+  requestId: string,
+  signal: AbortSignal,
+  work: (upstream: Upstream) => Promise<Result>,
+): Promise<Result> {
+  const startedMs = performance.now();
+  parts.health.noteAttempt(candidate.upstreamId);
+  try {
+    const result = await work(upstreamOf(candidate, parts.pools, signal));
+    parts.health.noteSuccess(candidate.upstreamId);
+    logAttempt(parts.log, candidate, requestId, startedMs);
+    return result;
+  } catch (error) {
+    if (!signal.aborted && error instanceof UpstreamError) {
+      logAttempt(parts.log, candidate, requestId, startedMs, error);
+      parts.health.noteFault(candidate.upstreamId, error);
+    }
+    throw error;
+  }
+}
+
+export function upstreamOf(candidate: Candidate, pools: UpstreamPools, signal: AbortSignal): Upstream {
   const { upstreamModel, address, apiKey, timeoutMs } = candidate;
   return { model: upstreamModel, address, apiKey, timeoutMs, signal, pools };
 }

@@ -3,6 +3,7 @@ import type { Catalogue, ListedModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import { findVendor, type Vendor } from '../vendors/index.ts';
+import type { RouteAccepts } from './fits.ts';
 import type { Health } from './health.ts';
 
 /** One upstream that is able to serve this request. */
@@ -16,6 +17,8 @@ export interface Candidate {
   readonly timeoutMs: number;
   readonly priority: number;
   readonly weight: number;
+  /** How its route narrows what the model takes. */
+  readonly accepts: RouteAccepts;
 }
 
 export interface CandidateParts {
@@ -24,7 +27,12 @@ export interface CandidateParts {
 }
 
 /** Throws `model_not_found`, alike for a model that does not exist, is out of reach, or does not serve this endpoint. */
-export function modelFor({ catalogue }: CandidateParts, caller: Caller, id: string, endpoint: Endpoint): ListedModel {
+export function modelFor(
+  { catalogue }: CandidateParts,
+  caller: Pick<Caller, 'groups'>,
+  id: string,
+  endpoint: Endpoint,
+): ListedModel {
   const model = catalogue.snapshot.find(id, caller.groups);
   if (model === undefined || !model.endpoints.includes(endpoint)) throw new ApiError('model_not_found');
   return model;
@@ -36,36 +44,59 @@ export function modelFor({ catalogue }: CandidateParts, caller: Caller, id: stri
  */
 export function candidatesFor(
   { catalogue, health }: CandidateParts,
-  caller: Caller,
+  caller: Pick<Caller, 'groups'>,
   model: ListedModel,
-  isAble: (vendor: Vendor) => boolean,
+  isAble: (candidate: Candidate) => boolean,
 ): Candidate[] {
-  const able = reachable(catalogue, caller, model).filter(({ vendor }) => isAble(vendor));
+  const able = reachable(catalogue, caller.groups, model).filter(isAble);
   if (able.length === 0) throw new ApiError('no_capable_provider');
   const available = able.filter(({ upstreamId }) => !health.isCooling(upstreamId));
   if (available.length === 0) throw new ApiError('no_available_provider');
   return available.length === 1 ? available : inOrder(available);
 }
 
-function reachable({ snapshot }: Catalogue, caller: Caller, model: ListedModel): Candidate[] {
+// A model lives as long as the snapshot it belongs to, and a list of groups as long as its caller is remembered.
+const reachableOf = new WeakMap<ListedModel, WeakMap<readonly string[], readonly Candidate[]>>();
+
+function reachable(catalogue: Catalogue, groups: readonly string[], model: ListedModel): readonly Candidate[] {
+  let known = reachableOf.get(model);
+  if (known === undefined) {
+    known = new WeakMap();
+    reachableOf.set(model, known);
+  }
+  let candidates = known.get(groups);
+  if (candidates === undefined) {
+    candidates = findReachable(catalogue, groups, model);
+    known.set(groups, candidates);
+  }
+  return candidates;
+}
+
+function findReachable(catalogue: Catalogue, groups: readonly string[], model: ListedModel): Candidate[] {
   return model.routes.flatMap((route) => {
-    const upstream = snapshot.upstreams.get(route.upstream);
-    const vendor = upstream === undefined ? undefined : findVendor(upstream.vendor);
-    if (upstream === undefined || vendor === undefined || !upstream.enabled) return [];
-    if (!upstream.groups.some((group) => caller.groups.includes(group))) return [];
-    return [
-      {
-        upstreamId: upstream.id,
-        vendor,
-        upstreamModel: route.model,
-        address: upstream.base_url ?? '',
-        apiKey: snapshot.secrets.get(upstream.id) ?? '',
-        timeoutMs: upstream.timeout_seconds * 1000,
-        priority: upstream.priority,
-        weight: upstream.weight,
-      },
-    ];
+    const upstream = catalogue.snapshot.upstreams.get(route.upstream);
+    if (upstream?.enabled !== true || !upstream.groups.some((group) => groups.includes(group))) return [];
+    const candidate = candidateOf(catalogue, upstream.id, route.model);
+    return candidate === undefined ? [] : [{ ...candidate, accepts: route.accepts ?? {} }];
   });
+}
+
+/** An upstream as it is configured now; undefined when it is not any more. */
+export function candidateOf({ snapshot }: Catalogue, upstreamId: string, upstreamModel: string): Candidate | undefined {
+  const upstream = snapshot.upstreams.get(upstreamId);
+  const vendor = upstream && findVendor(upstream.vendor);
+  if (upstream === undefined || vendor === undefined) return undefined;
+  return {
+    upstreamId,
+    vendor,
+    upstreamModel,
+    address: upstream.base_url ?? '',
+    apiKey: snapshot.secrets.get(upstreamId) ?? '',
+    timeoutMs: upstream.timeout_seconds * 1000,
+    priority: upstream.priority,
+    weight: upstream.weight,
+    accepts: {},
+  };
 }
 
 /** A draw with the k-th root of chance: the higher the weight, the likelier to come first, in exact proportion. */

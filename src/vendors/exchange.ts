@@ -1,13 +1,21 @@
+import { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import { UpstreamError } from '../errors.ts';
 import { UPSTREAM_BUFFER_BYTES_MAX } from '../limits.ts';
+
+/** A body that is read while it is sent. A failure to read it ends the call as it is, and is no UpstreamError. */
+export interface StreamedBody {
+  /** Of all pieces together. */
+  readonly bytes: number;
+  readonly pieces: AsyncIterable<Buffer>;
+}
 
 /** One request on the wire. */
 export interface Exchange {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer | null;
+  readonly body: string | Buffer | StreamedBody | null;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -25,13 +33,49 @@ export interface Exchanged {
 export function exchange(pool: Pool, asked: Exchange): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     if (asked.signal.aborted) throw abortError();
-    const { method, path, headers, body, timeoutMs } = asked;
-    const reception = new Reception(asked.signal, resolve, reject);
-    pool.dispatch(
-      { method, path, headers: { ...headers }, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
-      reception,
-    );
+    const { method, path, timeoutMs } = asked;
+    const { body, length } = toSend(asked.body);
+    const headers = { ...asked.headers, ...length };
+    const reception = new Reception(asked.signal, resolve, (error) => {
+      reject(body instanceof Source && body.failure !== undefined ? body.failure.error : error);
+    });
+    pool.dispatch({ method, path, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }, reception);
   });
+}
+
+function toSend(body: Exchange['body']): { body: string | Buffer | Source | null; length?: Record<string, string> } {
+  if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) return { body };
+  return { body: new Source(body.pieces), length: { 'content-length': String(body.bytes) } };
+}
+
+/** A streamed body, for the client library. It remembers whether it was the reading that failed. */
+class Source extends Readable {
+  readonly #pieces: AsyncIterator<Buffer>;
+  failure: { readonly error: unknown } | undefined;
+
+  constructor(pieces: AsyncIterable<Buffer>) {
+    super();
+    this.#pieces = pieces[Symbol.asyncIterator]();
+    // The library listens only as long as it sends, and nobody else needs to know.
+    this.on('error', () => undefined);
+  }
+
+  override _read(): void {
+    this.#pieces.next().then(
+      ({ value, done }) => this.push(done === true ? null : value),
+      (error: unknown) => {
+        this.failure = { error };
+        this.destroy(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    Promise.resolve(this.#pieces.return?.()).then(
+      () => done(error),
+      () => done(error),
+    );
+  }
 }
 
 type Result = IteratorResult<Buffer, undefined>;
@@ -48,7 +92,7 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
   #bytes = 0;
   #ended = false;
   #error: unknown;
-  #waiting: PromiseWithResolvers<Result> | undefined;
+  #arrival: PromiseWithResolvers<void> | undefined;
 
   constructor(signal: AbortSignal, resolve: (reply: Exchanged) => void, reject: (error: unknown) => void) {
     this.#signal = signal;
@@ -69,13 +113,10 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    if (this.#waiting !== undefined) {
-      this.#answer({ value: piece, done: false });
-      return;
-    }
     this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes > UPSTREAM_BUFFER_BYTES_MAX) controller.pause();
+    this.#arrival?.resolve();
   }
 
   onResponseEnd(): void {
@@ -83,7 +124,8 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#end(toUpstreamError(error));
+    // A request whose writing has not begun cannot have arrived. From then on nobody here can tell.
+    this.#end(toUpstreamError(error, this.#controller !== undefined));
   }
 
   #end(error: unknown): void {
@@ -91,33 +133,27 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
     this.#error = error;
     this.#signal.removeEventListener('abort', this.#onAbort);
     if (!this.#begun) this.#reject(error);
-    else if (this.#waiting !== undefined) this.#answer(undefined);
-  }
-
-  /** Undefined: there is no more, for the reason in `#error`. */
-  #answer(result: Result | undefined): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (result !== undefined) waiting?.resolve(result);
-    else if (this.#error === undefined) waiting?.resolve({ value: undefined, done: true });
-    else waiting?.reject(this.#error);
+    else this.#arrival?.resolve();
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  next(): Promise<Result> {
-    const piece = this.#pieces.shift();
-    if (piece !== undefined) {
-      this.#bytes -= piece.length;
-      if (this.#controller?.paused === true && this.#bytes <= UPSTREAM_BUFFER_BYTES_MAX) this.#controller.resume();
-      return Promise.resolve({ value: piece, done: false });
+  /** All that has come: what one read of the socket holds is often many pieces, and goes on as one. */
+  async next(): Promise<Result> {
+    while (this.#pieces.length === 0) {
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#ended) return { value: undefined, done: true };
+      this.#arrival = Promise.withResolvers<void>();
+      await this.#arrival.promise;
     }
-    this.#waiting = Promise.withResolvers<Result>();
-    const { promise } = this.#waiting;
-    if (this.#ended) this.#answer(undefined);
-    return promise;
+    const [first] = this.#pieces;
+    const value = first !== undefined && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#bytes = 0;
+    if (this.#controller?.paused === true) this.#controller.resume();
+    return { value, done: false };
   }
 
   /** Whoever stops reading lets the upstream go. */
@@ -135,10 +171,9 @@ function abortError(): Error {
 const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** Whatever the socket did, as a fault. A call that was given up is nobody's fault. */
-function toUpstreamError(error: Error): unknown {
+function toUpstreamError(error: Error, isUncertain: boolean): unknown {
   if (error.name === 'AbortError') return error;
   const code = 'code' in error ? String(error.code) : '';
-  return new UpstreamError(TIMEOUT_CODES.has(code) ? 'timeout' : 'server', `${code} ${error.message}`, {
-    cause: error,
-  });
+  const fault = TIMEOUT_CODES.has(code) ? 'timeout' : 'server';
+  return new UpstreamError(fault, `${code} ${error.message}`, { isUncertain, cause: error });
 }

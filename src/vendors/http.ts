@@ -7,7 +7,7 @@ import {
   UPSTREAM_ERROR_BYTES_MAX,
   UPSTREAM_RESPONSE_BYTES_MAX,
 } from '../limits.ts';
-import { type Exchanged, exchange } from './exchange.ts';
+import { type Exchanged, exchange, type StreamedBody } from './exchange.ts';
 
 /** One configured account at a vendor, for one attempt: address, secret, time limit, and when to give up. */
 export interface Upstream {
@@ -23,16 +23,19 @@ export interface Upstream {
   readonly pools: UpstreamPools;
 }
 
-/** What is sent. `body` is bytes or text; the vendor has set its content type. */
+/** What is sent. The vendor has set its content type. */
 export interface UpstreamCall {
   readonly method: 'GET' | 'POST';
   /** Behind the upstream's address, with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  readonly body?: string | Buffer | StreamedBody;
+  /** The statuses that are no refusal of the call; 200 alone where none are named. */
+  readonly accepts?: readonly number[];
 }
 
 export interface UpstreamReply {
+  readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Ends with UpstreamError if the upstream stops in the middle. */
   readonly body: AsyncIterable<Buffer>;
@@ -41,23 +44,24 @@ export interface UpstreamReply {
 /** Reads a vendor's refusal. `body` is its JSON if it was any. Undefined leaves it to the status. */
 export type FaultReader = (status: number, body: JsonObject | undefined) => Fault | undefined;
 
+const SUCCESS: readonly number[] = [200];
+
 /** Sends and resolves at the upstream's success. Throws UpstreamError for everything else. */
 export async function send(
   upstream: Upstream,
   call: UpstreamCall,
   readFault: FaultReader = () => undefined,
 ): Promise<UpstreamReply> {
-  const url = new URL(upstream.address + call.path);
-  const pool = upstream.pools.of(url.origin);
+  const { pool, path } = upstream.pools.at(upstream.address);
   const reply = await exchange(pool, {
     method: call.method,
-    path: url.pathname + url.search,
+    path: path + call.path,
     headers: call.headers,
     body: call.body ?? null,
     signal: upstream.signal,
     timeoutMs: upstream.timeoutMs,
   });
-  if (reply.status === 200) return reply;
+  if ((call.accepts ?? SUCCESS).includes(reply.status)) return reply;
   throw await refusal(reply, readFault);
 }
 
@@ -96,7 +100,11 @@ function isObject(value: unknown): value is JsonObject {
 async function refusal({ status, headers, body }: Exchanged, readFault: FaultReader): Promise<UpstreamError> {
   const text = await startOf(body);
   const fault = readFault(status, parseObject(text)) ?? faultOfStatus(status);
-  return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs: retryAfterMs(headers['retry-after']) });
+  return new UpstreamError(fault, `status ${status}: ${text}`, {
+    retryAfterMs: retryAfterMs(headers['retry-after']),
+    // A success of another kind than was asked for is no refusal.
+    isUncertain: status < 300,
+  });
 }
 
 /** A refusal's text is for the log; a long one, or one that breaks off, is cut. */
@@ -127,11 +135,29 @@ function retryAfterMs(header: string | string[] | undefined): number | undefined
   return undefined;
 }
 
+/** Where an address leads: the connections, and what stands before every path. */
+interface Place {
+  readonly pool: Pool;
+  readonly path: string;
+}
+
 /** Connections kept open to each upstream origin, bounded, for the life of the process. */
 export class UpstreamPools {
   readonly #pools = new Map<string, Pool>();
+  readonly #places = new Map<string, Place>();
 
-  of(origin: string): Pool {
+  /** `address` is one of the configuration's, of which there are few. */
+  at(address: string): Place {
+    let place = this.#places.get(address);
+    if (place === undefined) {
+      const { origin, pathname } = new URL(address);
+      place = { pool: this.#of(origin), path: pathname.replace(/\/$/, '') };
+      this.#places.set(address, place);
+    }
+    return place;
+  }
+
+  #of(origin: string): Pool {
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
       pool = new Pool(origin, {

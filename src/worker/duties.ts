@@ -2,6 +2,9 @@ import type { Authenticator } from '../accounts/index.ts';
 import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Bus, Db, TestClock } from '../db/index.ts';
+import { forgetFiles } from '../files/index.ts';
+import type { CleanUp } from '../intake/index.ts';
+import { forgetKeys } from '../jobs/index.ts';
 import { endAbandoned, extendLeases, lapseExpired } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
 import type { Throttle } from '../throttle/index.ts';
@@ -13,6 +16,7 @@ export interface WorkerParts {
   readonly authenticator: Authenticator;
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;
+  readonly cleanUp: CleanUp;
   readonly log: Logger;
   readonly testClock: TestClock | undefined;
 }
@@ -24,13 +28,16 @@ interface Duty {
 }
 
 /** What runs beside the requests, and how often. Every process does all of it: each duty is harmless when shared. */
-function duties({ db, bus, clock, authenticator, catalogue, throttle, log }: WorkerParts): readonly Duty[] {
+function duties({ db, bus, clock, authenticator, catalogue, throttle, cleanUp, log }: WorkerParts): readonly Duty[] {
   let peersSeen = 0;
   return [
     // Several times per lease, so that one slow round does not lose it.
     { name: 'extend leases', everyMs: 5_000, run: () => extendLeases(db, bus.processId, clock.now()) },
     { name: 'end abandoned reservations', everyMs: 5_000, run: () => endAbandoned(db, clock.now()) },
     { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },
+    { name: 'forget old idempotency keys', everyMs: 60_000, run: () => forgetKeys(db, clock.now()) },
+    { name: 'forget expired files', everyMs: 60_000, run: () => forgetFiles(db, clock.now()) },
+    { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
     // Takes up what an announcement could not, because the database failed just then.
     { name: 'reload the catalogue', everyMs: 30_000, run: () => catalogue.reload() },
     { name: 'save last use of keys', everyMs: 10_000, run: () => authenticator.saveLastUsed() },

@@ -173,6 +173,13 @@ export const ERRORS = {
   tooLong: refused(400, 'invalid_request_error', 'context_length_exceeded', 'Too many tokens.'),
   policy: refused(400, 'invalid_request_error', 'content_policy_violation', 'Rejected by our safety system.'),
   moderated: refused(400, 'invalid_request_error', 'moderation_blocked', 'Rejected by our safety system.'),
+  pictureModerated: refused(400, 'image_generation_user_error', 'moderation_blocked', 'Rejected by our safety system.'),
+  hardLimit: refused(
+    400,
+    'invalid_request_error',
+    'billing_hard_limit_reached',
+    'Billing hard limit has been reached.',
+  ),
   badKey: refused(401, 'invalid_request_error', 'invalid_api_key', 'Incorrect API key provided.'),
   unpaid: refused(402, 'invalid_request_error', null, 'Insufficient balance.'),
   forbidden: refused(403, 'permission_error', 'unsupported_country_region_territory', 'Country not supported.'),

@@ -32,20 +32,20 @@ export interface Asked {
 }
 
 type Json = Record<string, unknown>;
-type Check = (value: unknown) => boolean;
+export type Check = (value: unknown) => boolean;
 
-const isText: Check = (value) => typeof value === 'string';
-const isFlag: Check = (value) => typeof value === 'boolean';
+export const isText: Check = (value) => typeof value === 'string';
+export const isFlag: Check = (value) => typeof value === 'boolean';
 const isList: Check = (value) => Array.isArray(value);
-const isJsonObject = (value: unknown): value is Json =>
+export const isJsonObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const isWithin =
+export const isWithin =
   (low: number, high: number): Check =>
   (value) =>
     typeof value === 'number' && value >= low && value <= high;
-const isWhole: Check = (value) => Number.isInteger(value);
+export const isWhole: Check = (value) => Number.isInteger(value);
 const isCount: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1;
-const isOneOf =
+export const isOneOf =
   (...words: string[]): Check =>
   (value) =>
     typeof value === 'string' && words.includes(value);
@@ -108,13 +108,17 @@ export function refusalOf(asked: Asked, terms: Terms): Refusal | undefined {
   return refusalOfEnvelope(asked, terms) ?? refusalOfBody(asked.bytes, terms);
 }
 
-function wrong(message: string, param: string | null = null, code: string | null = null): Refusal {
+export function wrong(message: string, param: string | null = null, code: string | null = null): Refusal {
   return { status: 400, message, type: 'invalid_request_error', param, code };
 }
 
-function refusalOfEnvelope({ method, path, headers }: Asked, terms: Terms): Refusal | undefined {
-  const { apiKey } = terms;
-  if (path !== terms.path) return { ...wrong(`Invalid URL (${method} ${path})`), status: 404 };
+/** Looks at all but the body. */
+export function refusalOfEnvelope(
+  { method, path, headers }: Asked,
+  { apiKey, path: knownPath }: Pick<Terms, 'apiKey' | 'path'>,
+  contentType = 'application/json',
+): Refusal | undefined {
+  if (path !== knownPath) return { ...wrong(`Invalid URL (${method} ${path})`), status: 404 };
   if (method !== 'POST') return { ...wrong(`Not allowed to ${method} on ${path}.`), status: 405 };
   if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`) {
     const isMissing = headers.authorization === undefined;
@@ -122,7 +126,7 @@ function refusalOfEnvelope({ method, path, headers }: Asked, terms: Terms): Refu
     return { ...wrong('Incorrect API key provided.', null, 'invalid_api_key'), status: 401 };
   }
   const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
-  if (type.trim() === 'application/json') return undefined;
+  if (type.trim() === contentType) return undefined;
   return { ...wrong(`Unsupported content type: '${type}'.`, null, 'unsupported_content_type'), status: 415 };
 }
 
@@ -130,16 +134,28 @@ function refusalOfBody(bytes: Buffer, terms: Terms): Refusal | undefined {
   const body = parsed(bytes);
   if (body === undefined) return wrong('We could not parse the JSON body of your request.');
   if (!isText(body.model)) return wrong('you must provide a model parameter');
-  if (terms.models !== undefined && !terms.models.includes(String(body.model))) {
-    const text = `The model \`${String(body.model)}\` does not exist or you do not have access to it.`;
-    return { ...wrong(text, null, 'model_not_found'), status: 404 };
-  }
-  return refusalOfFields(body, terms) ?? refusalOfMessages(body.messages, terms) ?? refusalOfOptions(body, terms);
+  return (
+    refusalOfModel(String(body.model), terms) ??
+    refusalOfFields(body, terms) ??
+    refusalOfMessages(body.messages, terms) ??
+    refusalOfOptions(body, terms)
+  );
 }
 
-function refusalOfFields(body: Json, { isLenient, forbids }: Terms): Refusal | undefined {
+export function refusalOfModel(model: string, { models }: Pick<Terms, 'models'>): Refusal | undefined {
+  if (models === undefined || models.includes(model)) return undefined;
+  const text = `The model \`${model}\` does not exist or you do not have access to it.`;
+  return { ...wrong(text, null, 'model_not_found'), status: 404 };
+}
+
+/** Every field must be known, and of its kind. */
+export function refusalOfFields(
+  body: Json,
+  { isLenient, forbids }: Pick<Terms, 'isLenient' | 'forbids'>,
+  fields: Readonly<Record<string, Check>> = FIELDS,
+): Refusal | undefined {
   for (const [name, value] of Object.entries(body)) {
-    const check = forbids.includes(name) ? undefined : FIELDS[name];
+    const check = forbids.includes(name) ? undefined : fields[name];
     if (check === undefined && (forbids.includes(name) || !isLenient)) {
       return wrong(`Unknown parameter: '${name}'.`, name, 'unknown_parameter');
     }

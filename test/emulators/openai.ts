@@ -12,6 +12,8 @@ import {
   type Speaker,
 } from './openai-answers.ts';
 import { parsed, type Refusal, refusalOf, type Terms } from './openai-checks.ts';
+import { Gallery, type Pictures } from './openai-images.ts';
+import { readSubmission, type Submission } from './openai-images-checks.ts';
 
 export { COMPATIBLE, ERRORS, type Quirks } from './openai-answers.ts';
 
@@ -34,6 +36,7 @@ export interface OpenAiOptions {
 /** What the next request gets. A request that the vendor would refuse is refused whatever the script says. */
 export type Script =
   | ({ readonly kind: 'answer' } & Answer)
+  | ({ readonly kind: 'pictures' } & Pictures)
   | { readonly kind: 'error'; readonly error: keyof typeof ERRORS; readonly headers?: Readonly<Record<string, string>> }
   /** Each piece is sent when it is there: an object as a frame, a text as it is. */
   | {
@@ -44,7 +47,16 @@ export type Script =
   | { readonly kind: 'raw'; readonly status?: number; readonly contentType?: string; readonly body: string }
   | { readonly kind: 'fault'; readonly fault: SocketFault };
 
-export type SocketFault = 'reset' | 'reset in the body' | 'silence' | 'garbage' | 'empty stream' | 'wrong content type';
+/** `reset before the body`: it has read nothing but the headers. `reset when done`: the work is done and will be billed. */
+export type SocketFault =
+  | 'reset before the body'
+  | 'reset'
+  | 'reset when done'
+  | 'reset in the body'
+  | 'silence'
+  | 'garbage'
+  | 'empty stream'
+  | 'wrong content type';
 
 export interface Recorded {
   readonly method: string;
@@ -55,9 +67,12 @@ export interface Recorded {
   readonly isAbandoned: Promise<boolean>;
 }
 
-/** The chat route of the format's author, as strict as it is, or with the ways of a server that imitates it. */
+/** The chat and image routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
 export class OpenAiEmulator {
   readonly requests: Recorded[] = [];
+  /** The image requests whose work was done, whether or not anybody got the answer. */
+  readonly submissions: Submission[] = [];
+  readonly #gallery = new Gallery();
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch((error: unknown) =>
       response.destroy(error instanceof Error ? error : undefined),
@@ -108,13 +123,40 @@ export class OpenAiEmulator {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [next] = this.#scripts;
+    if (next?.kind === 'fault' && next.fault === 'reset before the body') {
+      this.#scripts.shift();
+      this.#record(request, response, Buffer.alloc(0));
+      request.socket.resetAndDestroy();
+      return;
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const asked = this.#record(request, response, Buffer.concat(chunks));
     for (const [name, value] of Object.entries(this.#headers())) response.setHeader(name, value);
+    if (/\/(images|generated)\//.test(asked.path)) return this.#serveImages(asked, response);
     const refusal = refusalOf(asked, this.#terms);
     if (refusal !== undefined) this.#refuse(response, refusal);
     else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, parsed(asked.bytes) ?? {}, response);
+  }
+
+  async #serveImages(asked: Recorded, response: ServerResponse): Promise<void> {
+    const picture = this.#gallery.at(asked.path);
+    if (picture !== undefined) {
+      response.writeHead(200, { 'content-type': picture.type });
+      response.end(picture.bytes);
+      return;
+    }
+    const route = asked.path.endsWith('/edits') ? 'edits' : 'generations';
+    const path = this.#terms.path.replace('chat/completions', `images/${route}`);
+    const read = await readSubmission(asked, route, { ...this.#terms, path });
+    if ('refusal' in read) return this.#refuse(response, read.refusal);
+    const script = this.#scripts.shift() ?? { kind: 'pictures' };
+    const isDone = script.kind === 'pictures' || (script.kind === 'fault' && script.fault === 'reset when done');
+    if (isDone) this.submissions.push(read);
+    if (script.kind !== 'pictures') return this.#follow(script, read.fields, response);
+    const document = await this.#gallery.documentOf(script, read, this.origin, this.#marker);
+    this.#sendDocument(response, 200, document);
   }
 
   #record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
@@ -143,6 +185,8 @@ export class OpenAiEmulator {
       case 'answer':
         if (body.stream !== true) return this.#sendDocument(response, 200, documentOf(script, speaker));
         return this.#sendFrames(response, framesOf(script, speaker, optionsOf(body)), 'done');
+      case 'pictures':
+        throw new Error('this route makes no pictures');
       case 'error':
         return this.#refuse(response, ERRORS[script.error], script.headers);
       case 'frames':
@@ -188,7 +232,9 @@ export class OpenAiEmulator {
   async #fail(fault: SocketFault, speaker: Speaker, response: ServerResponse): Promise<void> {
     const whole = JSON.stringify(documentOf({}, speaker));
     switch (fault) {
+      case 'reset before the body':
       case 'reset':
+      case 'reset when done':
         response.socket?.resetAndDestroy();
         return;
       case 'reset in the body':

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { type DbAddress, openDb } from '../../src/db/index.ts';
 
@@ -16,6 +19,8 @@ export interface TestDatabase {
   readonly address: DbAddress & { readonly database: string };
   /** The same as one address, as an operator would write it. */
   readonly url: string;
+  /** For what is stored beside it; every process on this database has the same. */
+  readonly dataFolder: string;
   drop(): Promise<void>;
 }
 
@@ -24,12 +29,15 @@ export async function createDatabase(): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const postgres = openDb({ host, port, user, database: 'postgres' }, silentLog);
   await postgres.run(`create database ${name} template ${template}`);
+  const dataFolder = join(tmpdir(), `tollgate-${name}`);
   return {
     address: { host, port, user, database: name },
+    dataFolder,
     url: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
     drop: async () => {
       await postgres.run(`drop database ${name} with (force)`);
       await postgres.close();
+      await rm(dataFolder, { recursive: true, force: true });
     },
   };
 }

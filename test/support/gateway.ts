@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'undici';
 import { type App, startApp } from '../../src/app.ts';
-import { type Environment, loadConfig } from '../../src/config.ts';
+import { type Config, type Environment, loadConfig } from '../../src/config.ts';
 import type { Logger } from '../../src/log.ts';
 import { ManualClock } from './clock.ts';
 import { ContractCheck } from './contract.ts';
@@ -40,6 +40,7 @@ export interface GatewayOptions {
 /** The whole program on a real port and a real database, with a clock moved by hand. */
 export class Gateway {
   readonly url: string;
+  readonly config: Config;
   readonly clock: ManualClock;
   readonly database: TestDatabase;
   readonly #app: App;
@@ -47,9 +48,10 @@ export class Gateway {
   readonly #agent = new Agent();
   #contract: ContractCheck | undefined;
 
-  private constructor(app: App, database: TestDatabase, clock: ManualClock, ownsDatabase: boolean) {
+  private constructor(app: App, config: Config, database: TestDatabase, clock: ManualClock, ownsDatabase: boolean) {
     this.#app = app;
     this.url = app.url;
+    this.config = config;
     this.database = database;
     this.clock = clock;
     this.#ownsDatabase = ownsDatabase;
@@ -61,6 +63,7 @@ export class Gateway {
     const config = loadConfig({
       PORT: '0',
       DATABASE_URL: database.url,
+      TOLLGATE_DATA: database.dataFolder,
       TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
       TOLLGATE_SECRET: 'root-secret-of-the-tests-0123456789abcdef',
       ...options.settings,
@@ -73,7 +76,7 @@ export class Gateway {
       progress: () => undefined,
       ...timed,
     });
-    const gateway = new Gateway(app, database, clock, options.database === undefined);
+    const gateway = new Gateway(app, config, database, clock, options.database === undefined);
     gateway.#contract = new ContractCheck((await gateway.#send('GET', '/openapi.json', {})).json);
     return gateway;
   }

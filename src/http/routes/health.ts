@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Db } from '../../db/index.ts';
+import { countDue } from '../../jobs/index.ts';
 import { HEALTH_CACHE_MS, HEALTH_PROBE_TIMEOUT_MS } from '../../limits.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
@@ -19,7 +19,7 @@ const healthSchema = z
   .meta({ id: 'Health' });
 
 export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
-  const probe = cachedProbe(parts.db);
+  const probe = cachedProbe(parts);
   routes.add(
     {
       method: 'GET',
@@ -30,17 +30,13 @@ export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stoppin
       answers: { 200: healthSchema, 503: healthSchema },
     },
     async ({ reply }) => {
-      const db = (await probe()) ? 'ok' : 'unavailable';
-      const status = db === 'ok' && !stopping.begun ? 'ok' : 'degraded';
+      const found = await probe();
+      const status = found.db === 'ok' && !stopping.begun ? 'ok' : 'degraded';
       const health: z.infer<typeof healthSchema> = {
         status,
         version: parts.version,
-        db,
-        // Nothing is deferred and nothing expires yet.
-        outbox_pending: 0,
-        cleanup_running: false,
-        cleanup_pending: 0,
-        cleanup_oldest_due_age_s: 0,
+        ...found,
+        cleanup_running: parts.cleanUp.isRunning,
         warnings: warnings(parts),
       };
       if (status !== 'ok') reply.code(503).header('retry-after', '1');
@@ -55,29 +51,45 @@ function warnings({ bus, throttle }: HttpParts): string[] {
     : [];
 }
 
+interface Found {
+  readonly db: 'ok' | 'unavailable';
+  /** Jobs that are due and that nobody has taken. */
+  readonly outbox_pending: number;
+  readonly cleanup_pending: number;
+  readonly cleanup_oldest_due_age_s: number;
+}
+
+const NOTHING_FOUND: Found = { db: 'unavailable', outbox_pending: 0, cleanup_pending: 0, cleanup_oldest_due_age_s: 0 };
+
 /** Asks the database at most once a second, and waits for it at most one. */
-function cachedProbe(db: Db): () => Promise<boolean> {
+function cachedProbe(parts: HttpParts): () => Promise<Found> {
   let askedAtMs = Number.NEGATIVE_INFINITY;
-  let answer: Promise<boolean> = Promise.resolve(false);
+  let answer: Promise<Found> = Promise.resolve(NOTHING_FOUND);
   return () => {
     const nowMs = performance.now();
     if (nowMs - askedAtMs > HEALTH_CACHE_MS) {
       askedAtMs = nowMs;
-      answer = isAnswering(db);
+      answer = inTime(look(parts));
     }
     return answer;
   };
 }
 
-async function isAnswering(db: Db): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), HEALTH_PROBE_TIMEOUT_MS);
-  const asked = db.rows('select 1').then(
-    () => true,
-    () => false,
-  );
+async function look({ db, clock, cleanUp }: HttpParts): Promise<Found> {
+  const [due, backlog] = await Promise.all([countDue(db, clock.now()), cleanUp.backlog()]);
+  return {
+    db: 'ok',
+    outbox_pending: due,
+    cleanup_pending: backlog.pending,
+    cleanup_oldest_due_age_s: backlog.oldestSeconds,
+  };
+}
+
+async function inTime(looking: Promise<Found>): Promise<Found> {
+  const late = Promise.withResolvers<Found>();
+  const timer = setTimeout(() => late.resolve(NOTHING_FOUND), HEALTH_PROBE_TIMEOUT_MS);
   try {
-    return await Promise.race([asked, late.promise]);
+    return await Promise.race([looking.catch(() => NOTHING_FOUND), late.promise]);
   } finally {
     clearTimeout(timer);
   }

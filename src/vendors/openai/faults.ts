@@ -51,7 +51,7 @@ export function throwIfError(body: JsonObject): void {
 export function toUpstreamError(error: JsonValue, body?: JsonObject): UpstreamError {
   const fault = faultOfError(error, body) ?? faultWithin(error) ?? 'server';
   const text = JSON.stringify(error).slice(0, UPSTREAM_ERROR_BYTES_MAX);
-  return new UpstreamError(fault, `an error inside a success: ${text}`);
+  return new UpstreamError(fault, `an error inside a success: ${text}`, { isUncertain: false });
 }
 
 function errorIn(body: JsonObject | undefined): JsonValue | undefined {

@@ -1,5 +1,6 @@
 import type { Vendor } from '../vendor.ts';
 import { chat } from './chat.ts';
+import { image } from './image.ts';
 
 /** Servers that only speak this format often run without a key. */
-export const openai: Vendor = { name: 'openai', address: 'versioned', apiKey: 'optional', chat };
+export const openai: Vendor = { name: 'openai', address: 'versioned', apiKey: 'optional', chat, image };

@@ -1,0 +1,219 @@
+// Everything there is to look at after a round, read with statements and file calls of its own: nothing here comes from
+// the code that is on trial, apart from the connection.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Outcome } from './jobs-load.ts';
+import type { Submission } from './jobs-upstreams.ts';
+import type { World } from './jobs-world.ts';
+
+export interface JobRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly model: string;
+  readonly status: string;
+  readonly progress: number;
+  readonly wanted: number;
+  readonly prompt: string;
+  readonly inputs: readonly string[];
+  readonly reservationId: string;
+  readonly createdAt: Date;
+  readonly acceptedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly deadlineAt: Date;
+  readonly errorCode: string | null;
+  readonly charged: bigint | null;
+}
+
+export interface AttemptRow {
+  readonly jobId: string;
+  readonly number: number;
+  readonly upstream: string;
+  readonly count: number;
+  readonly state: string;
+  /** As it was written. */
+  readonly task: string | null;
+}
+
+export interface AssetRow {
+  readonly jobId: string;
+  readonly ordinal: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly mimeType: string;
+  readonly bytes: bigint;
+  readonly seconds: number | null;
+}
+
+export interface ObjectRow {
+  readonly key: string;
+  readonly bytes: bigint;
+  readonly deleteAt: Date;
+}
+
+export interface KeyRow {
+  readonly accountId: string;
+  readonly key: string;
+  readonly jobId: string | null;
+  readonly deleteAt: Date;
+}
+
+export interface EntryRow {
+  readonly accountId: string;
+  readonly number: bigint;
+  readonly type: string;
+  readonly granted: bigint;
+  readonly available: bigint;
+  readonly reserved: bigint;
+  readonly charged: bigint;
+  readonly lapsed: bigint;
+  readonly balance: bigint;
+  readonly reservationId: string | null;
+  readonly grantIds: readonly string[];
+  readonly parts: readonly string[];
+}
+
+export interface HoldRow {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly amount: bigint;
+  readonly isOpen: boolean;
+}
+
+export interface BalanceRow {
+  readonly accountId: string;
+  readonly granted: bigint;
+  readonly available: bigint;
+  readonly reserved: bigint;
+  readonly charged: bigint;
+  readonly lapsed: bigint;
+}
+
+export interface FoundFile {
+  readonly bytes: number;
+  /** What its bytes are: a picture, a clip with its length, or neither. */
+  readonly content: Content;
+}
+
+export type Content =
+  | { readonly kind: 'image' }
+  | { readonly kind: 'video'; readonly seconds: number }
+  | { readonly kind: 'neither' };
+
+export interface Evidence {
+  readonly now: Date;
+  readonly jobs: readonly JobRow[];
+  readonly attempts: readonly AttemptRow[];
+  readonly assets: readonly AssetRow[];
+  readonly objects: readonly ObjectRow[];
+  readonly keys: readonly KeyRow[];
+  readonly entries: readonly EntryRow[];
+  readonly holds: readonly HoldRow[];
+  readonly balances: readonly BalanceRow[];
+  readonly grants: readonly { readonly id: string; readonly remaining: bigint }[];
+  /** By the keys of their objects. */
+  readonly files: ReadonlyMap<string, FoundFile>;
+  readonly submissions: readonly Submission[];
+  readonly outcomes: readonly Outcome[];
+  /** What the operator is told of the books. */
+  readonly books: { readonly balanced: boolean };
+  readonly complaints: readonly string[];
+}
+
+/** Of these accounts; objects and files are looked at all together, since nobody's may be left over. */
+export async function gather(
+  world: World,
+  outcomes: readonly Outcome[],
+  accountIds: readonly string[],
+): Promise<Evidence> {
+  const of = [accountIds];
+  const { db, upstreams, complaints, objectFolder } = world;
+  const jobs = await db.rows<JobRow>(JOBS, of);
+  const prompts = new Set(outcomes.map(({ order }) => order.prompt));
+  return {
+    now: await world.now(),
+    jobs,
+    attempts: await db.rows<AttemptRow>(ATTEMPTS, of),
+    assets: await db.rows<AssetRow>(ASSETS, of),
+    objects: await db.rows<ObjectRow>('select key, bytes, delete_at as "deleteAt" from stored_objects'),
+    keys: await db.rows<KeyRow>(KEYS, of),
+    entries: await db.rows<EntryRow>(ENTRIES, of),
+    holds: await db.rows<HoldRow>(HOLDS, of),
+    balances: await db.rows<BalanceRow>(BALANCES, of),
+    grants: await db.rows<Evidence['grants'][number]>(
+      'select id, remaining from grants where account_id = any ($1)',
+      of,
+    ),
+    files: await filesIn(objectFolder),
+    submissions: upstreams.submissions.filter(({ prompt }) => prompts.has(prompt)),
+    outcomes,
+    books: await world.admin('GET', '/books'),
+    complaints: complaints.splice(0),
+  };
+}
+
+const JOBS = `select id, account_id as "accountId", model, status, progress, wanted,
+    request->'request'->>'prompt' as prompt,
+    array(select picture->>'key' from json_array_elements(request->'request'->'referenceImages') as picture) as inputs,
+    reservation_id as "reservationId", created_at as "createdAt", accepted_at as "acceptedAt",
+    finished_at as "finishedAt", dispatch_deadline_at as "deadlineAt", error_code as "errorCode", charged
+  from jobs where account_id = any ($1)`;
+
+const ATTEMPTS = `select job_id as "jobId", number, upstream_id as upstream, count, state, task::text as task
+  from job_attempts where job_id in (select id from jobs where account_id = any ($1))`;
+
+const ASSETS = `select job_id as "jobId", ordinal, kind, object_key as key, mime_type as "mimeType", bytes, seconds
+  from job_assets where job_id in (select id from jobs where account_id = any ($1)) order by job_id, ordinal`;
+
+const KEYS = `select account_id as "accountId", key, job_id as "jobId", delete_at as "deleteAt"
+  from idempotency_keys where account_id = any ($1)`;
+
+const ENTRIES = `select account_id as "accountId", number, type, granted, available, reserved, charged, lapsed, balance,
+    reservation_id as "reservationId", grant_ids as "grantIds", parts::text[] as parts
+  from ledger_entries where account_id = any ($1) order by account_id, number`;
+
+const HOLDS = `select id, job_id as "jobId", amount,
+    exists (select from open_reservations where reservation_id = reservations.id) as "isOpen"
+  from reservations where account_id = any ($1)`;
+
+const BALANCES = `select account_id as "accountId", granted, available, reserved, charged, lapsed
+  from balances where account_id = any ($1)`;
+
+/** The folder's own place for what is being written; a start cleans it. */
+const UNFINISHED = 'unfinished';
+
+async function filesIn(folder: string): Promise<Map<string, FoundFile>> {
+  const files = new Map<string, FoundFile>();
+  for (const shard of await readdir(folder)) {
+    if (shard === UNFINISHED) continue;
+    for (const name of await readdir(join(folder, shard))) {
+      const bytes = await readFile(join(folder, shard, name));
+      files.set(name.replace('.', '/'), { bytes: bytes.length, content: await contentOf(bytes) });
+    }
+  }
+  return files;
+}
+
+const known = new Map<string, Promise<Content>>();
+
+/** Upstreams give the same few files over and over. */
+function contentOf(bytes: Buffer): Promise<Content> {
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const content = known.get(digest) ?? look(bytes);
+  known.set(digest, content);
+  return content;
+}
+
+async function look(bytes: Buffer): Promise<Content> {
+  const header = bytes.indexOf('mvhd');
+  if (bytes.subarray(4, 8).toString('latin1') === 'ftyp' && header > 0 && bytes.includes('mdat')) {
+    // Version 0: four bytes of version, two times, then the scale and the length.
+    return { kind: 'video', seconds: bytes.readUInt32BE(header + 20) / bytes.readUInt32BE(header + 16) };
+  }
+  const { default: sharp } = await import('sharp');
+  const picture = await sharp(bytes, { failOn: 'warning' })
+    .raw()
+    .toBuffer()
+    .catch(() => Buffer.alloc(0));
+  return picture.length > 0 ? { kind: 'image' } : { kind: 'neither' };
+}

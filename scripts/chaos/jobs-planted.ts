@@ -1,0 +1,165 @@
+// Mistakes that someone could make, put into the program of the chaos alone: a gateway of a planted world reads one module
+// with another text. The checker must find each of them.
+import type { Blow, POINTS } from './jobs-plan.ts';
+import { History, type Played, playRound } from './jobs-round.ts';
+import { type Server, World } from './jobs-world.ts';
+
+/** A change to one module's text, made when a gateway of the chaos loads it and nowhere else. */
+export interface Edit {
+  /** Under src. */
+  readonly file: string;
+  /** Must stand there exactly once. */
+  readonly from: string;
+  readonly to: string;
+}
+
+interface Bug {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  /** Where it shows. */
+  readonly blows: readonly Blow[];
+}
+
+export interface Caught {
+  readonly name: string;
+  readonly rounds: number;
+  /** What caught it; undefined when it got away. */
+  readonly finding: string | undefined;
+}
+
+const BUGS: readonly Bug[] = [
+  {
+    name: 'settles in a second transaction after the state',
+    edits: [
+      { file: 'jobs/end.ts', from: 'await endAll(', to: 'await settledLater(' },
+      {
+        file: 'jobs/end.ts',
+        from: 'type Tx = ',
+        to: `const later: Parameters<typeof endAll>[] = [];
+          const settledLater = async (...money: Parameters<typeof endAll>) => { later.push(money); };
+          type Tx = `,
+      },
+      {
+        file: 'jobs/end.ts',
+        from: '  return ends.map(() => undefined);',
+        to: `  for (const [, endings, now] of later.splice(0)) await parts.db.transaction((tx) => endAll(tx, endings, now));
+          return ends.map(() => undefined);`,
+      },
+    ],
+    blows: [kill('succeeded committed'), kill('failed committed')],
+  },
+  {
+    name: 'writes an attempt down after its call',
+    edits: [
+      {
+        file: 'jobs/dispatch.ts',
+        from: 'await engine.queue.save(current, { attempts: newAttempts(engine, current, candidate) });',
+        to: '{ ...current, attempts: [...current.attempts, ...newAttempts(engine, current, candidate)] };',
+      },
+    ],
+    blows: [kill('calls answered')],
+  },
+  {
+    name: 'submits again what may have been accepted',
+    edits: [
+      {
+        file: 'jobs/dispatch.ts',
+        from: "...failure('upstream_failed', 'nobody knows what became of the call')",
+        to: "state: 'refused' as const",
+      },
+    ],
+    blows: [kill('calls answered')],
+  },
+  {
+    name: 'saves without a look at the fence',
+    edits: [
+      {
+        file: 'jobs/queue-store.ts',
+        from: "jobs.fence = asked.fence and jobs.status in ('queued', 'running')",
+        to: "jobs.status in ('queued', 'running')",
+      },
+    ],
+    blows: [{ kind: 'halt', point: 'answers written down', passes: 0 }],
+  },
+  {
+    name: 'deletes an object after its row',
+    edits: [
+      {
+        file: 'intake/clean-up.ts',
+        from: "if (keys.length > 0) log.trace('objects to be deleted');",
+        to: "await forgetObjects(db, keys, now); if (keys.length > 0) log.trace('objects to be deleted');",
+      },
+    ],
+    blows: [kill('objects to be deleted')],
+  },
+  {
+    name: 'binds a key in a second transaction after the admission',
+    edits: [
+      { file: 'jobs/admission.ts', from: 'await bindKeys(tx, bound, ', to: 'boundLater.push([bound, ' },
+      {
+        file: 'jobs/admission.ts',
+        from: 'new Date(now.getTime() + FINGERPRINT_KEPT_MS));',
+        to: 'new Date(now.getTime() + FINGERPRINT_KEPT_MS)]);',
+      },
+      {
+        file: 'jobs/admission.ts',
+        from: '    return verdicts;\n  }\n\n  async #admitAll',
+        to: `    for (const [bound, until] of boundLater.splice(0)) {
+            await this.#parts.db.transaction((tx) => bindKeys(tx, bound, until));
+          }
+          return verdicts;
+        }
+
+        async #admitAll`,
+      },
+      {
+        file: 'jobs/admission.ts',
+        from: 'type Verdict = ',
+        to: 'const boundLater: [Parameters<typeof bindKeys>[1], Date][] = [];\ntype Verdict = ',
+      },
+    ],
+    blows: [kill('admission committed')],
+  },
+];
+
+function kill(point: keyof typeof POINTS): Blow {
+  return { kind: 'kill', point, passes: 0 };
+}
+
+/** Plays each bug until something catches it. */
+export async function catchPlanted(
+  server: Server,
+  { seed, roundsMax }: { seed: number; roundsMax: number },
+): Promise<readonly Caught[]> {
+  const caught: Caught[] = [];
+  for (const [number, bug] of BUGS.entries())
+    caught.push(await hunt(server, bug, { name: `planted_${number}`, seed, roundsMax }));
+  return caught;
+}
+
+interface Hunt {
+  readonly name: string;
+  readonly seed: number;
+  readonly roundsMax: number;
+}
+
+async function hunt(server: Server, { name, edits, blows }: Bug, asked: Hunt): Promise<Caught> {
+  const world = await World.open(server, asked.name, edits);
+  try {
+    for (let round = 1; round <= asked.roundsMax; round++) {
+      const { findings }: Played = await playRound(world, new History(), asked.seed + round, blows);
+      if (findings[0] !== undefined) return { name, rounds: round, finding: findings[0] };
+    }
+    return { name, rounds: asked.roundsMax, finding: undefined };
+  } finally {
+    await world.close();
+  }
+}
+
+export function showCaught(results: readonly Caught[]): string {
+  const lines = results.map(({ name, rounds, finding }) =>
+    finding === undefined ? `NOT CAUGHT in ${rounds} rounds: ${name}` : `${name}: round ${rounds}, "${finding}"`,
+  );
+  const count = results.filter(({ finding }) => finding !== undefined).length;
+  return [...lines, `${count} of ${results.length} planted bugs caught`].join('\n');
+}

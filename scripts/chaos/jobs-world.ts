@@ -1,0 +1,196 @@
+// All that a round of chaos happens to: a database, upstreams, gateways, a clock, and what the clients were told.
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { Agent, request } from 'undici';
+import { type Db, openDb } from '../../src/db/index.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/index.ts';
+import { type Gateway, Gateways } from './jobs-gateways.ts';
+import type { Edit } from './jobs-planted.ts';
+import { Upstreams } from './jobs-upstreams.ts';
+
+const ADMIN_TOKEN = 'admin-token-of-the-chaos';
+const ANSWER_MS_MAX = 10_000;
+const CALL_AGAIN_MS = 50;
+const CALLS_MAX = 400;
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are looked into
+  readonly json: any;
+}
+
+/** Somebody who pays. */
+export interface Customer {
+  readonly accountId: string;
+  readonly key: string;
+}
+
+/** A server for any number of worlds. */
+export interface Server {
+  readonly folder: string;
+  readonly postgres: EmbeddedPostgres;
+  stop(): Promise<void>;
+}
+
+export async function startServer(): Promise<Server> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-chaos-'));
+  // What the server has written survives its own death, if not the machine's.
+  const settings = { fsync: 'off' };
+  const log = pino({ level: 'silent' });
+  const postgres = await startEmbeddedPostgres({ folder, log, progress: () => undefined, settings });
+  const stop = async () => {
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { folder, postgres, stop };
+}
+
+export class World {
+  readonly server: Server;
+  readonly db: Db;
+  readonly upstreams: Upstreams;
+  readonly gateways: Gateways;
+  readonly objectFolder: string;
+  readonly complaints: string[] = [];
+  readonly #agent = new Agent({ connect: { timeout: ANSWER_MS_MAX } });
+
+  private constructor(
+    server: Server,
+    db: Db,
+    upstreams: Upstreams,
+    environment: NodeJS.ProcessEnv,
+    edits: readonly Edit[],
+  ) {
+    this.server = server;
+    this.db = db;
+    this.upstreams = upstreams;
+    this.objectFolder = join(environment.TOLLGATE_DATA ?? '', 'objects');
+    this.gateways = new Gateways({ db, environment, edits, complaints: this.complaints });
+  }
+
+  static async open(server: Server, name: string, edits: readonly Edit[] = []): Promise<World> {
+    const { host, port, user, database } = server.postgres.connection;
+    const log = pino({ level: 'silent' });
+    const maker = openDb(server.postgres.connection, log);
+    await maker.run(`create database ${name} template template0`);
+    await maker.close();
+    const upstreams = await Upstreams.start();
+    const data = join(server.folder, name);
+    await mkdir(data, { mode: 0o700 });
+    const configuration = join(data, 'chaos.yaml');
+    await writeFile(configuration, JSON.stringify(upstreams.configuration));
+    const environment = {
+      PATH: process.env.PATH,
+      PORT: '0',
+      DATABASE_URL: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+      NODE_COMPILE_CACHE: join(server.folder, 'compiled'),
+      TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+      TOLLGATE_CONFIG: configuration,
+      TOLLGATE_DATA: data,
+      TOLLGATE_FETCH_ALLOW: upstreams.fileHosts,
+      TOLLGATE_SECRET: 'root-secret-of-the-chaos-0123456789abcdef',
+      TOLLGATE_TEST_CLOCK: '1',
+    };
+    const db = openDb({ ...server.postgres.connection, database: name || database }, log);
+    return new World(server, db, upstreams, environment, edits);
+  }
+
+  async close(): Promise<void> {
+    await this.gateways.stop();
+    await this.#agent.destroy();
+    await this.upstreams.stop();
+    await this.db.close();
+  }
+
+  /** One call to one gateway. Undefined: nobody knows what became of it. */
+  async call(
+    gateway: Gateway,
+    method: 'GET' | 'POST',
+    path: string,
+    options: CallOptions,
+  ): Promise<Answer | undefined> {
+    const { key, body, headers = {} } = options;
+    try {
+      const answer = await request(gateway.url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+        body: body === undefined ? null : JSON.stringify(body),
+        dispatcher: this.#agent,
+        headersTimeout: ANSWER_MS_MAX,
+        bodyTimeout: ANSWER_MS_MAX,
+      });
+      return { status: answer.statusCode, json: await answer.body.json() };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A call of the operator's, to whoever is up, until it works. */
+  async admin(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer['json']> {
+    let answer: Answer | undefined;
+    for (let call = 0; call < CALLS_MAX; call++) {
+      const gateway = this.gateways.up.at(-1);
+      const options = { key: ADMIN_TOKEN, body };
+      answer = gateway && (await this.call(gateway, method, `/api/admin${path}`, options));
+      if (answer?.status === 200) return answer.json;
+      if (answer !== undefined && answer.status < 500) break;
+      await sleep(CALL_AGAIN_MS);
+    }
+    throw new Error(`${method} ${path} answered ${JSON.stringify(answer)}`);
+  }
+
+  /** Time passes for everybody. A move that nobody confirms may have happened. */
+  async move(seconds: number): Promise<void> {
+    await this.gateways.bury();
+    const gateway = this.gateways.up.at(-1);
+    if (gateway === undefined) return;
+    const body = { advance_seconds: seconds };
+    await this.call(gateway, 'POST', '/api/admin/clock', { key: ADMIN_TOKEN, body });
+  }
+
+  /** The program's time. */
+  async now(): Promise<Date> {
+    const [row] = await this.db.rows<{ offset: bigint }>('select offset_ms as offset from test_clock');
+    return new Date(Date.now() + Number(row?.offset ?? 0n));
+  }
+
+  /** An account whose credits came in several pieces, the first of which do not go far. */
+  async newCustomer(): Promise<Customer> {
+    const { id } = await this.admin('POST', '/accounts', { name: 'chaos' });
+    const { key } = await this.admin('POST', `/accounts/${id}/keys`, {
+      name: 'chaos',
+      rpm: 1_000_000,
+      concurrency: 1_000,
+    });
+    for (const credits of [50, 130, 100_000]) await this.admin('POST', `/accounts/${id}/grants`, { credits });
+    return { accountId: id, key };
+  }
+
+  /** Kills the server under everybody's feet, and waits until whoever started it has brought it back. */
+  async killDatabase(): Promise<void> {
+    const killed = await this.#postmaster();
+    process.kill(killed, 'SIGKILL');
+    for (let look = 0; look < CALLS_MAX; look++) {
+      // Sessions of the dead server may still answer.
+      const next = await this.#postmaster().catch(() => killed);
+      const isBack = next !== killed && (await this.db.rows('select 1').catch(() => [])).length > 0;
+      if (isBack) return;
+      await sleep(CALL_AGAIN_MS);
+    }
+    throw new Error('the database does not come back');
+  }
+
+  async #postmaster(): Promise<number> {
+    const file = await readFile(join(this.server.folder, 'postgres', 'postmaster.pid'), 'utf8');
+    return Number.parseInt(file, 10);
+  }
+}
+
+interface CallOptions {
+  readonly key: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,155 @@
+import type { Readable } from 'node:stream';
+import { Busboy } from '@fastify/busboy';
+import type { FastifyRequest } from 'fastify';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import { FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../limits.ts';
+import { isForm } from './body.ts';
+
+export interface FormRules<File> {
+  readonly bytesMax: number;
+  readonly tooLarge: ErrorCode;
+  /** Takes a file as it comes; what it throws ends the reading. */
+  take(name: string, fileName: string, body: AsyncIterable<Buffer>): Promise<File>;
+}
+
+export type FormPart<File> = { readonly name: string; readonly value: string } | FormFile<File>;
+
+interface FormFile<File> {
+  readonly name: string;
+  readonly file: File;
+}
+
+/** The values of a form, in the order in which they were sent. */
+export function valuesOf(parts: readonly FormPart<unknown>[]): (readonly [name: string, value: string])[] {
+  return parts.flatMap((part) => ('value' in part ? [[part.name, part.value] as const] : []));
+}
+
+/** Its files, in the order in which they were sent. */
+export function filesOf<File>(parts: readonly FormPart<File>[]): FormFile<File>[] {
+  return parts.flatMap((part) => ('file' in part ? [part] : []));
+}
+
+type Parser = InstanceType<typeof Busboy>;
+
+/** The name and value of a part are held; a file is only passed on. */
+const FIELD_NAME_BYTES_MAX = 200;
+const BOUNDARY_CHARS_MAX = 70;
+
+/**
+ * Reads a form while it arrives: its parts, in the order in which they were sent. Throws `unsupported_content_type`,
+ * `invalid_multipart`, `form_field_too_large`, the route's own code for a body over its cap, or what `take` throws.
+ */
+export async function readForm<File>(request: FastifyRequest, rules: FormRules<File>): Promise<FormPart<File>[]> {
+  if (!isForm(request))
+    throw new ApiError('unsupported_content_type', { message: 'This route takes multipart/form-data.' });
+  const reading = new FormReading(request, rules);
+  try {
+    return await reading.run();
+  } catch (error) {
+    reading.giveUp(error);
+    if (error instanceof ApiError || request.raw.destroyed) throw error;
+    throw reading.isParserFault(error) ? new ApiError('invalid_multipart', { cause: error }) : error;
+  }
+}
+
+class FormReading<File> {
+  readonly #request: FastifyRequest;
+  readonly #rules: FormRules<File>;
+  readonly #parts: (FormPart<File> | Promise<FormFile<File>>)[] = [];
+  readonly #failed = Promise.withResolvers<never>();
+  readonly #files = new Set<Readable>();
+  #parserFault: unknown;
+
+  constructor(request: FastifyRequest, rules: FormRules<File>) {
+    this.#request = request;
+    this.#rules = rules;
+    this.#failed.promise.catch(() => undefined);
+  }
+
+  /** Whoever takes a file would wait for the rest of it for ever. */
+  giveUp(error: unknown): void {
+    for (const stream of this.#files) stream.destroy(error instanceof Error ? error : undefined);
+  }
+
+  isParserFault(error: unknown): boolean {
+    return error === this.#parserFault;
+  }
+
+  async run(): Promise<FormPart<File>[]> {
+    const parser = this.#parser();
+    const ended = new Promise<void>((resolve) => {
+      parser.on('finish', resolve);
+    });
+    const fed = this.#feed(parser);
+    await Promise.race([Promise.all([fed, ended]), this.#failed.promise]);
+    return Promise.all(this.#parts.map(async (part) => part));
+  }
+
+  #parser(): Parser {
+    const contentType = this.#request.headers['content-type'] ?? '';
+    const boundary = /boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType);
+    const name = boundary?.[1] ?? boundary?.[2] ?? '';
+    if (name === '' || name.length > BOUNDARY_CHARS_MAX) throw new ApiError('invalid_multipart');
+    const parser = new Busboy({
+      headers: { 'content-type': contentType },
+      limits: {
+        fieldNameSize: FIELD_NAME_BYTES_MAX,
+        // One more than is allowed, so that the limit itself can be told from what is above it.
+        fieldSize: FORM_FIELD_BYTES_MAX + 1,
+        parts: FORM_PARTS_MAX + 1,
+        headerPairs: 20,
+      },
+    });
+    parser.on('field', (field, value) => this.#field(field, value));
+    parser.on('file', (field, stream, fileName) => {
+      this.#files.add(stream);
+      stream.on('close', () => this.#files.delete(stream));
+      stream.on('error', (error) => this.#failParsing(error));
+      const taken = this.#rules.take(field, fileName, stream).then((file) => ({ name: field, file }));
+      taken.catch((error: unknown) => this.#fail(error));
+      this.#add(taken);
+    });
+    parser.on('partsLimit', () => this.#fail(new ApiError('invalid_multipart', { message: TOO_MANY_PARTS })));
+    parser.on('error', (error) => this.#failParsing(error));
+    return parser;
+  }
+
+  #field(name: string, value: string): void {
+    if (Buffer.byteLength(value) > FORM_FIELD_BYTES_MAX) this.#fail(new ApiError('form_field_too_large'));
+    this.#add({ name, value });
+  }
+
+  #add(part: FormPart<File> | Promise<FormFile<File>>): void {
+    if (this.#parts.push(part) > FORM_PARTS_MAX) {
+      this.#fail(new ApiError('invalid_multipart', { message: TOO_MANY_PARTS }));
+    }
+  }
+
+  async #feed(parser: Parser): Promise<void> {
+    let bytes = 0;
+    // Whoever stops reading early still has to answer: the connection stays.
+    const pieces: AsyncIterable<Buffer> = this.#request.raw.iterator({ destroyOnReturn: false });
+    for await (const piece of pieces) {
+      bytes += piece.length;
+      if (bytes > this.#rules.bytesMax) throw new ApiError(this.#rules.tooLarge);
+      // A file that is taken slowly holds the sender back.
+      if (!parser.write(piece)) await Promise.race([drained(parser), this.#failed.promise]);
+    }
+    parser.end();
+  }
+
+  #failParsing(error: unknown): void {
+    this.#parserFault = error;
+    this.#fail(error);
+  }
+
+  #fail(error: unknown): void {
+    this.#failed.reject(error);
+  }
+}
+
+const TOO_MANY_PARTS = `A form may have at most ${FORM_PARTS_MAX} parts.`;
+
+function drained(parser: Parser): Promise<void> {
+  return new Promise((resolve) => parser.once('drain', () => resolve()));
+}

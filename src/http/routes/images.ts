@@ -1,0 +1,82 @@
+import { ApiError, type ErrorCode } from '../../errors.ts';
+import { inlineRules } from '../../jobs/index.ts';
+import { IMAGE_JSON_BYTES_MAX, IMAGE_MULTIPART_BYTES_MAX } from '../../limits.ts';
+import { fromForm, imageSchema, toImageRequest } from '../../requests/index.ts';
+import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from '../create-call.ts';
+import { jobSchema } from '../job-views.ts';
+import type { HttpParts } from '../parts.ts';
+import { FORM_TO_READ, type Routes } from '../route.ts';
+
+const IMAGE_CODES = [
+  ...CREATE_CODES,
+  'missing_prompt',
+  'invalid_n',
+  'invalid_response_format',
+  'invalid_output_format',
+  'invalid_input_reference',
+  'invalid_mask',
+  'empty_mask',
+  'empty_image',
+  'unreadable_image',
+  'unsupported_image_format',
+  'image_too_large',
+] as const satisfies readonly ErrorCode[];
+
+export function imageRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/images/generations',
+      summary: 'Make images; answers with a job',
+      access: 'caller',
+      body: { kind: 'json', schema: imageSchema, bytesMax: IMAGE_JSON_BYTES_MAX },
+      answers: { 202: jobSchema },
+      codes: IMAGE_CODES,
+    },
+    ({ body, exact, ...call }) => {
+      const json = exact();
+      const media = toImageRequest(body, json, 'images');
+      return answerWithJob(parts, call, { endpoint: 'images', media, fingerprint: sentJson(call, json) });
+    },
+  );
+
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/images/edits',
+      summary: 'Change images, sent as files or named by URL; answers with a job',
+      access: 'caller',
+      body: {
+        kind: 'json or form',
+        schema: imageSchema,
+        bytesMax: IMAGE_JSON_BYTES_MAX,
+        formBytesMax: IMAGE_MULTIPART_BYTES_MAX,
+      },
+      answers: { 202: jobSchema },
+      codes: [...IMAGE_CODES, 'missing_image', 'unexpected_file'],
+    },
+    ({ body, exact, ...call }) => {
+      const endpoint = 'image_edits';
+      if (body !== FORM_TO_READ) {
+        const json = exact();
+        const media = toImageRequest(body, json, endpoint);
+        return answerWithJob(parts, call, { endpoint, media, fingerprint: sentJson(call, json) });
+      }
+      const rules = { formBytesMax: IMAGE_MULTIPART_BYTES_MAX, rulesFor: editFileRules };
+      return withStoredForm(parts, call, rules, (form, sent) => {
+        const media = fromForm(endpoint, form);
+        return answerWithJob(parts, call, { endpoint, media, fingerprint: sentForm(call, sent) });
+      });
+    },
+  );
+}
+
+const PICTURE = inlineRules('image');
+const MASK = { ...PICTURE, empty: 'empty_mask' } as const;
+
+function editFileRules(name: string, count: number): typeof PICTURE {
+  if (name === 'image' || name === 'image[]') return PICTURE;
+  if (name !== 'mask') throw new ApiError('unexpected_file');
+  if (count > 0) throw new ApiError('invalid_mask');
+  return MASK;
+}

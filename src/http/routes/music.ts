@@ -1,0 +1,36 @@
+import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
+import { soundSchema, toSoundRequest } from '../../requests/index.ts';
+import { answerWithJob, CREATE_CODES, sentJson } from '../create-call.ts';
+import { jobSchema } from '../job-views.ts';
+import type { HttpParts } from '../parts.ts';
+import type { Routes } from '../route.ts';
+
+export function musicRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/audio/music',
+      summary: 'Make music; answers with a job',
+      access: 'caller',
+      body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
+      answers: { 202: jobSchema },
+      codes: [
+        ...CREATE_CODES,
+        'missing_input',
+        'text_too_long',
+        'invalid_n',
+        'invalid_duration',
+        'invalid_response_format',
+        'invalid_output',
+        'invalid_reference_audio',
+        'unsupported_audio_format',
+        'voice_sample_too_large',
+      ],
+    },
+    ({ body, exact, ...call }) => {
+      const json = exact();
+      const media = toSoundRequest(body, json);
+      return answerWithJob(parts, call, { endpoint: 'audio_music', media, fingerprint: sentJson(call, json) });
+    },
+  );
+}

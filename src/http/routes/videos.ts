@@ -1,0 +1,60 @@
+import { ApiError } from '../../errors.ts';
+import { inlineRules } from '../../jobs/index.ts';
+import { VIDEO_BODY_BYTES_MAX } from '../../limits.ts';
+import { fromForm, toVideoRequest, videoSchema } from '../../requests/index.ts';
+import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from '../create-call.ts';
+import { jobSchema } from '../job-views.ts';
+import type { HttpParts } from '../parts.ts';
+import { FORM_TO_READ, type Routes } from '../route.ts';
+
+const endpoint = 'videos';
+
+export function videoRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/videos',
+      summary: 'Make a video; answers with a job',
+      access: 'caller',
+      body: {
+        kind: 'json or form',
+        schema: videoSchema,
+        bytesMax: VIDEO_BODY_BYTES_MAX,
+        formBytesMax: VIDEO_BODY_BYTES_MAX,
+      },
+      answers: { 202: jobSchema },
+      codes: [
+        ...CREATE_CODES,
+        'missing_prompt',
+        'invalid_seconds',
+        'invalid_fps',
+        'invalid_input_reference',
+        'empty_image',
+        'unreadable_image',
+        'unsupported_image_format',
+        'image_too_large',
+        'unexpected_file',
+      ],
+    },
+    ({ body, exact, ...call }) => {
+      if (body !== FORM_TO_READ) {
+        const json = exact();
+        const media = toVideoRequest(body, json);
+        return answerWithJob(parts, call, { endpoint, media, fingerprint: sentJson(call, json) });
+      }
+      const rules = { formBytesMax: VIDEO_BODY_BYTES_MAX, rulesFor: referenceRules };
+      return withStoredForm(parts, call, rules, (form, sent) => {
+        const media = fromForm(endpoint, form);
+        return answerWithJob(parts, call, { endpoint, media, fingerprint: sentForm(call, sent) });
+      });
+    },
+  );
+}
+
+const PICTURE = inlineRules('image');
+
+function referenceRules(name: string, count: number): typeof PICTURE {
+  if (name !== 'input_reference') throw new ApiError('unexpected_file');
+  if (count > 0) throw new ApiError('invalid_input_reference');
+  return PICTURE;
+}

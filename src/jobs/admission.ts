@@ -1,0 +1,171 @@
+import { CREDIT_REFUSALS } from '../billing/index.ts';
+import { Gathering, type Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { keepObjectsUntil } from '../intake/index.ts';
+import { lockAccounts, type NewReservation, reserveAll } from '../ledger/index.ts';
+import { FINGERPRINT_KEPT_MS, INPUT_KEPT_MS, OPEN_JOBS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { bindKeys, type IdempotencyKey, type KnownKey, selectKeys } from './keys-store.ts';
+import type { JobParts } from './parts.ts';
+import { countOpen, insertJobs, type NewJob } from './store.ts';
+
+/** A request that is ready to become a job. */
+export interface Applicant {
+  readonly job: Omit<NewJob, 'behind'>;
+  readonly reservation: NewReservation;
+  readonly key: IdempotencyKey | undefined;
+  /** The applicant's own claim on the key, if it has one. */
+  readonly claim: string | undefined;
+  /** What lies in the object store for it. */
+  readonly inputs: readonly string[];
+}
+
+/** The job that stands now for the request: the new one, or the first that was made under the same key. */
+export interface Admitted {
+  readonly jobId: string;
+  readonly isReplay: boolean;
+}
+
+const APPLICANTS_PER_ROUND_MAX = 128;
+
+/**
+ * Reservation, job and fingerprint in one transaction. Applicants that come together share it; each is judged as if it
+ * had come alone, in the order of their coming.
+ */
+export class Admissions {
+  readonly #parts: JobParts;
+  readonly #gathering = new Gathering(
+    (applicants: readonly Applicant[]) => this.#run(applicants),
+    APPLICANTS_PER_ROUND_MAX,
+  );
+
+  constructor(parts: JobParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws ApiError, and then there is no job, no reservation and no fingerprint. */
+  async admit(applicant: Applicant): Promise<Admitted> {
+    const verdict = await this.#gathering.add(applicant);
+    if (verdict instanceof ApiError) throw verdict;
+    return verdict;
+  }
+
+  async #run(applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
+    const verdicts = await this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants));
+    this.#parts.log.trace('admission committed');
+    return verdicts;
+  }
+
+  async #admitAll(tx: Tx, applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
+    const now = this.#parts.clock.now();
+    const accountIds = [...new Set(applicants.map(({ job }) => job.accountId))].sort();
+    // Whoever admits for an account holds its lock, so what is read below stays true until the commit.
+    await lockAccounts(tx, accountIds);
+    const verdicts = judgeKeys(applicants, await knownKeys(tx, applicants), now);
+    const placed = judgeCapacity(applicants, verdicts, await countOpen(tx, accountIds));
+    const reservations = placed.map(({ applicant }) => applicant.reservation);
+    const refusals = await reserveAll(tx, reservations, now);
+    const admitted = placed.filter(({ applicant }) => {
+      const reason = refusals.get(applicant.reservation.id);
+      verdicts.set(applicant, reason === undefined ? firstOf(applicant) : tooLittle(reason));
+      return reason === undefined;
+    });
+    if (admitted.length > 0) await this.#write(tx, admitted, now);
+    return applicants.map((applicant) => followed(applicant, verdicts));
+  }
+
+  async #write(tx: Tx, admitted: readonly Placed[], now: Date): Promise<void> {
+    const jobs = admitted.map(({ applicant, behind }) => ({ ...applicant.job, behind }));
+    await insertJobs(tx, jobs);
+    const bound = admitted.flatMap(({ applicant: { key, job } }) =>
+      key === undefined ? [] : [{ key, jobId: job.id }],
+    );
+    if (bound.length > 0) await bindKeys(tx, bound, new Date(now.getTime() + FINGERPRINT_KEPT_MS));
+    const inputs = admitted.flatMap(({ applicant }) => applicant.inputs);
+    if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
+    await this.#parts.bus.announce(tx, 'job', '');
+    this.#parts.log.trace('admission to be committed');
+  }
+}
+
+type Verdict = Admitted | ApiError;
+
+/** Without an entry, an applicant is still to be judged. One that names another shares its fate. */
+type Verdicts = Map<Applicant, Verdict | Applicant>;
+
+interface Placed {
+  readonly applicant: Applicant;
+  /** How many open jobs its account has before it. */
+  readonly behind: number;
+}
+
+async function knownKeys(tx: Tx, applicants: readonly Applicant[]): Promise<Map<string, KnownKey>> {
+  const keys = applicants.flatMap(({ key }) => (key === undefined ? [] : [key]));
+  if (keys.length === 0) return new Map();
+  return new Map((await selectKeys(tx, keys)).map((row) => [scopeOf(row), row]));
+}
+
+function scopeOf({ accountId, credential, key }: Pick<IdempotencyKey, 'accountId' | 'credential' | 'key'>): string {
+  return JSON.stringify([accountId, credential, key]);
+}
+
+function judgeKeys(applicants: readonly Applicant[], known: ReadonlyMap<string, KnownKey>, now: Date): Verdicts {
+  const verdicts: Verdicts = new Map();
+  const leaders = new Map<string, Applicant>();
+  for (const applicant of applicants) {
+    if (applicant.key === undefined) continue;
+    const scope = scopeOf(applicant.key);
+    const leader = leaders.get(scope);
+    const verdict = leader ?? judgeKnown(applicant.key, applicant.claim, known.get(scope), now);
+    if (verdict !== undefined) verdicts.set(applicant, verdict);
+    else leaders.set(scope, applicant);
+  }
+  return verdicts;
+}
+
+/** What is known under a key decides, unless that is nothing, or the asker's own claim, or one that has run out. */
+export function judgeKnown(
+  { fingerprint }: IdempotencyKey,
+  claim: string | undefined,
+  known: KnownKey | undefined,
+  now: Date,
+): Verdict | undefined {
+  if (known === undefined) return undefined;
+  if (known.jobId === null) {
+    return known.claim === claim || known.deleteAt <= now ? undefined : new ApiError('admission_in_progress');
+  }
+  if (!known.fingerprint.equals(fingerprint)) return new ApiError('idempotency_conflict');
+  return { jobId: known.jobId, isReplay: true };
+}
+
+function judgeCapacity(applicants: readonly Applicant[], verdicts: Verdicts, open: Map<string, number>): Placed[] {
+  return applicants.flatMap((applicant) => {
+    if (verdicts.has(applicant)) return [];
+    const { accountId } = applicant.job;
+    const behind = open.get(accountId) ?? 0;
+    if (behind >= OPEN_JOBS_PER_ACCOUNT_MAX) {
+      verdicts.set(applicant, new ApiError('media_open_job_capacity'));
+      return [];
+    }
+    open.set(accountId, behind + 1);
+    return [{ applicant, behind }];
+  });
+}
+
+function firstOf({ job }: Applicant): Admitted {
+  return { jobId: job.id, isReplay: false };
+}
+
+function tooLittle(reason: 'balance' | 'key_limit'): ApiError {
+  return new ApiError('insufficient_credits', { message: CREDIT_REFUSALS[reason] });
+}
+
+/** Two that came together under one key: the second finds the first's job, or may try again where there is none. */
+function followed(applicant: Applicant, verdicts: Verdicts): Verdict {
+  const verdict = verdicts.get(applicant);
+  if (verdict === undefined) throw new Error('an applicant was not judged');
+  if (!('reservation' in verdict)) return verdict;
+  const leading = followed(verdict, verdicts);
+  if (leading instanceof ApiError) return new ApiError('admission_in_progress');
+  const isSame = verdict.key !== undefined && applicant.key?.fingerprint.equals(verdict.key.fingerprint) === true;
+  return isSame ? { jobId: leading.jobId, isReplay: true } : new ApiError('idempotency_conflict');
+}

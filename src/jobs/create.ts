@@ -1,0 +1,173 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import type { Caller } from '../accounts/index.ts';
+import { measureMedia, ofLedger, quote } from '../billing/index.ts';
+import type { Endpoint } from '../configuration/index.ts';
+import { ApiError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { DISPATCH_DEADLINE_MS, PREPARATION_LEASE_MS } from '../limits.ts';
+import { type MediaRequest, type MediaSource, urlsIn } from '../requests/index.ts';
+import { modelFor } from '../routing/index.ts';
+import type { Media } from '../vendors/index.ts';
+import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
+import { ableCandidates } from './candidates.ts';
+import type { Job } from './job.ts';
+import { claimKey, dropClaim, type IdempotencyKey, selectKeys } from './keys-store.ts';
+import type { JobParts } from './parts.ts';
+import { discardInputs, type Prepared, prepareMedia } from './prepare.ts';
+import { selectJob } from './store.ts';
+import { mediaOf, withMedia } from './task-work.ts';
+
+export interface CreateParts extends JobParts {
+  readonly admissions: Admissions;
+}
+
+export interface CreateOrder {
+  readonly endpoint: Endpoint;
+  readonly requestId: string;
+  readonly request: MediaRequest<MediaSource>;
+  readonly key: Pick<IdempotencyKey, 'key' | 'fingerprint'> | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface Created {
+  readonly job: Job;
+  /** The job was made by an earlier request with the same key. */
+  readonly isReplay: boolean;
+}
+
+/**
+ * Turns a checked request into a durable job with its credits held, or finds the job that an earlier request with the same
+ * key has become. Throws ApiError, and then nothing is held, kept or asked of an upstream.
+ */
+export async function createJob(parts: CreateParts, caller: Caller, order: CreateOrder): Promise<Created> {
+  const { accountId } = caller;
+  const key = order.key && { ...order.key, accountId, credential: caller.keyId };
+  // First of all: a replay must not depend on what has become of the model since.
+  const known = key && (await replayOf(parts, key));
+  if (known !== undefined) await discardInputs(parts, uploadsOf(order.request));
+  const admitted: Admitted & { readonly job?: Job } = known ?? (await admit(parts, caller, order, key));
+  const job = admitted.job ?? (await selectJob(parts.db, accountId, admitted.jobId));
+  if (job === undefined) throw new Error(`job ${admitted.jobId} was made and is not there`);
+  return { job, isReplay: admitted.isReplay };
+}
+
+async function replayOf(parts: CreateParts, key: IdempotencyKey): Promise<Admitted | undefined> {
+  const [known] = await ofLedger(() => selectKeys(parts.db, [key]));
+  const verdict = judgeKnown(key, undefined, known, parts.clock.now());
+  if (verdict instanceof ApiError) throw verdict;
+  return verdict;
+}
+
+async function admit(
+  parts: CreateParts,
+  caller: Caller,
+  order: CreateOrder,
+  key: IdempotencyKey | undefined,
+): Promise<Admitted & { readonly job?: Job }> {
+  const model = modelFor(parts, caller, order.request.model, order.endpoint);
+  ableCandidates(parts, caller, model, unread(order.request));
+  const measures = measureMedia(order.request, order.endpoint, model);
+  const quoted = quote(model.pricing, measures.selectors, measures.units);
+  // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
+  for (const url of urlsIn(order.request.extra)) parts.guardedFetch.check(url);
+  const claim = await claimFor(parts, order, key);
+  if (typeof claim === 'object') {
+    await discardInputs(parts, uploadsOf(order.request));
+    return claim;
+  }
+  let prepared: Prepared | undefined;
+  try {
+    prepared = await prepareMedia(parts, caller.accountId, order.request, order.signal);
+    const applicant = applicantFor(parts, caller, order, prepared, { measures, quoted });
+    const admitted = await ofLedger(() => parts.admissions.admit({ ...applicant, key, claim }));
+    if (admitted.isReplay) await discardInputs(parts, prepared.inputs);
+    return admitted.isReplay ? admitted : { ...admitted, job: newborn(applicant.job) };
+  } catch (error) {
+    // With the database away nobody knows whether the job was made; then its inputs must stay.
+    if (isRefusal(error)) await discardInputs(parts, prepared?.inputs ?? []);
+    if (claim !== undefined) await dropClaim(parts.db, claim).catch(() => undefined);
+    throw error;
+  }
+}
+
+interface Priced {
+  readonly measures: ReturnType<typeof measureMedia>;
+  readonly quoted: ReturnType<typeof quote>;
+}
+
+function applicantFor(
+  { clock }: CreateParts,
+  { accountId, keyId, groups }: Caller,
+  { endpoint, requestId, request }: CreateOrder,
+  prepared: Prepared,
+  { measures, quoted }: Priced,
+): Omit<Applicant, 'key' | 'claim'> {
+  const createdAt = clock.now();
+  const [jobId, reservationId] = [newId('job'), randomUUIDv7()];
+  const shared = { accountId, keyId, requestId, model: request.model, endpoint };
+  return {
+    job: {
+      ...shared,
+      id: jobId,
+      kind: request.kind,
+      groups,
+      wanted: request.kind === 'video' ? 1 : request.n,
+      estimate: measures.units,
+      reservationId,
+      request: prepared.request,
+      createdAt,
+      dispatchDeadlineAt: new Date(createdAt.getTime() + DISPATCH_DEADLINE_MS),
+    },
+    reservation: { ...shared, id: reservationId, jobId, amount: quoted.amount, price: quoted.priceText },
+    inputs: prepared.inputs,
+  };
+}
+
+/** A job as it is at its admission. */
+function newborn({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: Applicant['job']): Job {
+  const nothing = { updatedAt: null, acceptedAt: null, finishedAt: null, errorCode: null, charged: null };
+  return { id, accountId, kind, model, status: 'queued', progress: 0, createdAt, dispatchDeadlineAt, ...nothing };
+}
+
+/** Whoever is refused has certainly not been admitted. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.code !== 'precheck_failed';
+}
+
+/**
+ * Where media have to be fetched first, others with the same key are told to wait meanwhile; whoever comes too late for
+ * that is given the first one's job. Without any, the admission itself is quick enough to be waited for.
+ */
+async function claimFor(
+  parts: CreateParts,
+  { request }: CreateOrder,
+  key: IdempotencyKey | undefined,
+): Promise<string | Admitted | undefined> {
+  if (key === undefined || mediaOf(request).length === 0) return undefined;
+  const now = parts.clock.now();
+  const claim = randomUUID();
+  const until = new Date(now.getTime() + PREPARATION_LEASE_MS);
+  parts.log.trace('key to be claimed');
+  if (await ofLedger(() => claimKey(parts.db, key, claim, now, until))) {
+    parts.log.trace('key claimed');
+    return claim;
+  }
+  // It was taken between the look and the claim. Where it is free again already, the next try finds it so.
+  const known = await replayOf(parts, key);
+  if (known === undefined) throw new ApiError('admission_in_progress');
+  return known;
+}
+
+function uploadsOf(request: MediaRequest<MediaSource>): string[] {
+  return mediaOf(request).flatMap(({ media }) => (media.from === 'upload' ? [media.key] : []));
+}
+
+/** For checks that look at what was asked and not at the bytes. */
+function unread(request: MediaRequest<MediaSource>): MediaRequest<Media> {
+  return withMedia(request, () => ({
+    mimeType: '',
+    bytes: 0,
+    url: undefined,
+    read: () => Promise.reject(new Error('nothing has been fetched yet')),
+  }));
+}

@@ -1,0 +1,137 @@
+import type { MicroCredits } from '../credits.ts';
+import { newId } from '../ids.ts';
+import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
+import { endAll } from '../ledger/index.ts';
+import { OUTPUT_KEPT_MS } from '../limits.ts';
+import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
+import type { EngineParts } from './engine-parts.ts';
+import type { Collected, EndedJob, HeldJob, JobFault } from './job.ts';
+import { outputKeys } from './output-keys.ts';
+import type { JobParts } from './parts.ts';
+import { LostJob, patiently } from './queue.ts';
+import { endJobs, type JobEnd } from './queue-store.ts';
+import { type Asset, insertAssets, selectPrices } from './store.ts';
+import { withMedia } from './task-work.ts';
+
+/** The only way into a terminal state. With at least one result a job has succeeded. Throws LostJob. */
+export async function endJob(engine: EngineParts, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
+  const delivered = expired === undefined ? held.attempts.flatMap(({ collected }) => collected ?? []) : [];
+  const isSuccess = delivered.some(({ kind }) => kind !== 'thumbnail');
+  const status = expired ?? (isSuccess ? 'succeeded' : 'failed');
+  const errorCode = isSuccess ? null : (expired ?? faultOf(held));
+  await patiently(() => engine.ends.add({ held, status, errorCode, delivered: isSuccess ? delivered : [] }));
+}
+
+/** Of several calls that failed, the first tells why. */
+function faultOf({ attempts }: HeldJob): JobFault {
+  return attempts.find(({ errorCode }) => errorCode !== null)?.errorCode ?? 'upstream_failed';
+}
+
+/** State, money, assets and what is to be deleted change in one transaction. */
+export async function endAllJobs(parts: JobParts, ends: readonly EndedJob[]): Promise<readonly undefined[]> {
+  await parts.db.transaction(async (tx) => {
+    const now = parts.clock.now();
+    const prices = await selectPrices(
+      tx,
+      ends.map(({ held }) => held.job.reservationId),
+    );
+    const costs = ends.map((end) => costOf(end, prices.get(end.held.job.reservationId) as FrozenPrice));
+    const ended = await endJobs(
+      tx,
+      ends.map((end, place) => toJobEnd(end, costs[place]?.charged ?? 0n)),
+      now,
+    );
+    // Whoever lost a job must not write anything about it; the round is run again without company.
+    if (ended.size < ends.length) throw new LostJob();
+    await endAll(
+      tx,
+      ends.map(({ held, status }, place) => ({
+        id: held.job.reservationId,
+        actual: status === 'succeeded' ? costs[place]?.charged : undefined,
+        units: status === 'succeeded' ? JSON.stringify(costs[place]?.units) : undefined,
+      })),
+      now,
+    );
+    const assets = ends.flatMap((end) => assetsOf(end, now));
+    if (assets.length > 0) await insertAssets(tx, assets);
+    await keepAndDrop(tx, ends, now);
+    for (const { status } of ends) parts.log.trace(`${status} to be committed`);
+  });
+  for (const { status } of ends) parts.log.trace(`${status} committed`);
+  return ends.map(() => undefined);
+}
+
+type Tx = Parameters<typeof endJobs>[0];
+
+function toJobEnd({ held, status, errorCode }: EndedJob, charged: MicroCredits): JobEnd {
+  return { jobId: held.job.id, fence: held.fence, status, errorCode, charged, attempts: held.attempts };
+}
+
+/** At the price of then, for what was really delivered. */
+function costOf({ held, status, delivered }: EndedJob, price: FrozenPrice): { charged: MicroCredits; units: Units } {
+  if (status !== 'succeeded') return { charged: 0n, units: {} };
+  const units = unitsOf(held, delivered);
+  return { charged: charge(price, units), units };
+}
+
+function unitsOf({ job }: HeldJob, delivered: readonly Collected[]): Units {
+  const results = delivered.filter(({ kind }) => kind !== 'thumbnail');
+  const milliseconds = results.reduce((sum, { seconds = 0 }) => sum + Math.round(seconds * 1000), 0);
+  switch (job.kind) {
+    case 'image':
+      return { images: results.length, requests: 1 };
+    case 'video':
+      return { milliseconds, requests: 1 };
+    case 'audio': {
+      const characters = Math.round(((job.estimate.characters ?? 0) / job.wanted) * results.length);
+      return { milliseconds, characters, requests: results.length };
+    }
+  }
+}
+
+/** Results first, in the order in which they were asked for; thumbnails are counted on from them. */
+function assetsOf({ held, delivered }: EndedJob, createdAt: Date): Asset[] {
+  const results = delivered.filter(({ kind }) => kind !== 'thumbnail');
+  const thumbnails = delivered.filter(({ kind }) => kind === 'thumbnail');
+  return [...results, ...thumbnails].map(({ key, ...rest }, ordinal) => ({
+    id: newId('ast'),
+    jobId: held.job.id,
+    ordinal,
+    objectKey: key,
+    createdAt,
+    ...rest,
+  }));
+}
+
+async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promise<void> {
+  const keptUntil = new Date(now.getTime() + OUTPUT_KEPT_MS);
+  const outputs = ends.flatMap(({ held, delivered }) => {
+    const kept = new Set(delivered.map(({ key }) => key));
+    const { accountId } = held.job;
+    return [
+      ...delivered.map(({ key, mimeType, bytes }) => ({ key, accountId, mimeType, bytes, deleteAt: keptUntil })),
+      ...leftovers(held)
+        .filter((key) => !kept.has(key))
+        .map((key) => ({ key, accountId, mimeType: '', bytes: 0, deleteAt: now })),
+    ];
+  });
+  if (outputs.length > 0) await recordObjects(tx, outputs);
+  await deleteObjectsAt(tx, ends.flatMap(inputsOf), now);
+}
+
+/** Where a worker that died, or a call that failed in the end, may have put something. */
+function leftovers({ job, attempts }: HeldJob): string[] {
+  return (
+    attempts
+      // One that was collected and has something to tell was not collected whole.
+      .filter(({ state, detail }) => state === 'failed' || (state === 'collected' && detail !== null))
+      .flatMap((attempt) => outputKeys(job.id, attempt))
+  );
+}
+
+/** What was stored for this job alone. A file of the caller's own stays until its own time. */
+function inputsOf({ held }: EndedJob): string[] {
+  const keys: string[] = [];
+  withMedia(held.job.request, ({ key }) => keys.push(key));
+  return keys.filter((key) => key.startsWith('inputs/'));
+}

@@ -1,0 +1,79 @@
+import { Gathering } from '../db/index.ts';
+import { collect } from './collect.ts';
+import { dispatch, recover } from './dispatch.ts';
+import { endAllJobs, endJob } from './end.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type EndedJob, type HeldJob, nextStep } from './job.ts';
+import type { JobParts } from './parts.ts';
+import { giveUp, poll } from './poll.ts';
+import { JobQueue, LostJob } from './queue.ts';
+
+const ENDS_PER_ROUND_MAX = 64;
+/** After an error of our own a job is left alone for this long. */
+const AFTER_ERROR_MS = 5_000;
+
+/** Takes jobs and does for each what it needs, step after step, until there is something to wait for. */
+export class Engine implements EngineParts {
+  readonly parts: JobParts;
+  readonly queue: JobQueue;
+  readonly ends: Gathering<EndedJob, undefined>;
+
+  constructor(parts: JobParts) {
+    this.parts = parts;
+    this.queue = new JobQueue(parts);
+    this.ends = new Gathering((ends) => endAllJobs(parts, ends), ENDS_PER_ROUND_MAX);
+  }
+
+  take(limit: number): Promise<HeldJob[]> {
+    return this.queue.take(limit);
+  }
+
+  extend(): Promise<void> {
+    return this.queue.extend();
+  }
+
+  /** Never throws: whatever happens to one job is in the log and leaves the others alone. */
+  async run(taken: HeldJob, signal: AbortSignal): Promise<void> {
+    let held = taken;
+    try {
+      for (let next: HeldJob | undefined = held; next !== undefined; next = await this.#step(held, signal)) held = next;
+    } catch (error) {
+      if (!(error instanceof LostJob) && !signal.aborted) await this.#leave(held, error);
+    } finally {
+      this.queue.forget(taken.job.id);
+    }
+  }
+
+  /** Undefined: the job waits for something, or is over. */
+  async #step(held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+    switch (nextStep(held, this.parts.clock.now(), this.parts.jobMinutes)) {
+      case 'recover':
+        return recover(this, held, signal);
+      case 'dispatch':
+        return dispatch(this, held, signal);
+      case 'poll':
+        return poll(this, held, signal);
+      case 'give up':
+        return giveUp(this, held);
+      case 'collect':
+        return collect(this, held, signal);
+      case 'expire':
+        await endJob(this, held, 'queue_expired');
+        return undefined;
+      case 'end':
+        await endJob(this, held);
+        return undefined;
+    }
+  }
+
+  /** If even this cannot be written, the lease runs out by itself. What a worker without the job ran into is no fault. */
+  async #leave(held: HeldJob, error: unknown): Promise<void> {
+    const dueAt = new Date(this.parts.clock.nowMs() + AFTER_ERROR_MS);
+    try {
+      await this.queue.save(held, { dueAt });
+    } catch (failure) {
+      if (failure instanceof LostJob) return;
+    }
+    this.parts.log.error({ job_id: held.job.id, err: error }, 'a step of a job failed and will be tried again');
+  }
+}

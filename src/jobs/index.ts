@@ -1,0 +1,14 @@
+/**
+ * Jobs: requests whose results take a while. Hides how one is admitted with its credits and its key in one transaction,
+ * how workers share the queue without doing anything twice, and how results get into the object store.
+ * `nextStep` in job.ts is the whole life of a job; `end.ts` is the only way out of it.
+ */
+export { Admissions } from './admission.ts';
+export { type CreateParts, createJob, isRefusal } from './create.ts';
+export { Engine } from './engine.ts';
+export { type HeldJob, JOB_FAULTS, type Job } from './job.ts';
+export { forgetKeys } from './keys-store.ts';
+export type { JobParts } from './parts.ts';
+export { discardInputs, type InputRules, inlineRules, storeInput } from './prepare.ts';
+export { countDue } from './queue-store.ts';
+export { getAssets, getJob, type LinkedAsset, listJobs } from './read.ts';

@@ -1,0 +1,83 @@
+import type { Db, Queries, Tx } from '../db/index.ts';
+
+/** The scope and value of an Idempotency-Key, and what was asked under it. */
+export interface IdempotencyKey {
+  readonly accountId: string;
+  readonly credential: string;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+}
+
+export interface KnownKey {
+  readonly fingerprint: Buffer;
+  /** Null while the first request under the key is being prepared. */
+  readonly jobId: string | null;
+  readonly claim: string | null;
+  /** When the claim runs out, or the fingerprint is forgotten. */
+  readonly deleteAt: Date;
+}
+
+export function selectKeys(queries: Queries, keys: readonly IdempotencyKey[]): Promise<(KnownKey & Scope)[]> {
+  return queries.rows<KnownKey & Scope>(
+    `select account_id as "accountId", credential, key, fingerprint, job_id as "jobId", claim,
+       delete_at as "deleteAt"
+     from idempotency_keys
+     where (account_id, credential, key) in (select * from unnest($1::text[], $2::text[], $3::text[]))`,
+    columns(keys),
+  );
+}
+
+type Scope = Pick<IdempotencyKey, 'accountId' | 'credential' | 'key'>;
+
+function columns(keys: readonly Scope[]): [string[], string[], string[]] {
+  return [keys.map((one) => one.accountId), keys.map((one) => one.credential), keys.map((one) => one.key)];
+}
+
+/** Claims a key that nobody holds; a claim that has run out counts as none. Tells whether it did. */
+export async function claimKey(db: Db, key: IdempotencyKey, claim: string, now: Date, until: Date): Promise<boolean> {
+  const claimed = await db.run(
+    `insert into idempotency_keys as known (account_id, credential, key, fingerprint, claim, delete_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (account_id, credential, key) do update
+       set fingerprint = excluded.fingerprint, claim = excluded.claim, delete_at = excluded.delete_at
+       where known.job_id is null and known.delete_at <= $7`,
+    [key.accountId, key.credential, key.key, key.fingerprint, claim, until, now],
+  );
+  return claimed === 1;
+}
+
+export async function dropClaim(db: Db, claim: string): Promise<void> {
+  await db.run('delete from idempotency_keys where claim = $1 and job_id is null', [claim]);
+}
+
+/** Binds keys to their jobs, whether they were claimed before or not. */
+export async function bindKeys(
+  tx: Tx,
+  bound: readonly { readonly key: IdempotencyKey; readonly jobId: string }[],
+  keptUntil: Date,
+): Promise<void> {
+  await tx.run(
+    `insert into idempotency_keys (account_id, credential, key, fingerprint, job_id, delete_at)
+     select *, $6 from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[])
+     on conflict (account_id, credential, key) do update
+       set fingerprint = excluded.fingerprint, job_id = excluded.job_id, claim = null,
+         delete_at = excluded.delete_at`,
+    [
+      ...columns(bound.map(({ key }) => key)),
+      bound.map(({ key }) => key.fingerprint),
+      bound.map(({ jobId }) => jobId),
+      keptUntil,
+    ],
+  );
+}
+
+const FORGOTTEN_AT_ONCE_MAX = 10_000;
+
+/** Fingerprints that are old, and claims that nobody followed up. Tells how many. */
+export function forgetKeys(db: Db, now: Date): Promise<number> {
+  return db.run(
+    `delete from idempotency_keys where (account_id, credential, key) in (
+       select account_id, credential, key from idempotency_keys where delete_at <= $1 limit $2)`,
+    [now, FORGOTTEN_AT_ONCE_MAX],
+  );
+}

@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import { deleteObjectsAt, findObject, recordObjects, storeMedia } from '../intake/index.ts';
+import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
+import { type MediaKind, Unreadable } from '../media/index.ts';
+import type { MediaRequest, MediaSource } from '../requests/index.ts';
+import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
+import type { StoredMedia } from './job.ts';
+import type { JobParts } from './parts.ts';
+import { mediaOf, withMedia } from './task-work.ts';
+
+/** A request whose media all lie in the object store. */
+export interface Prepared {
+  readonly request: MediaRequest<StoredMedia>;
+  /** The keys of all of them. */
+  readonly inputs: readonly string[];
+}
+
+/**
+ * Fetches, checks and stores every picture and clip that a request names. Throws ApiError, and then what was stored for it
+ * is cleaned away. Nothing is charged, and no upstream is asked.
+ */
+export async function prepareMedia(
+  parts: JobParts,
+  accountId: string,
+  request: MediaRequest<MediaSource>,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const sources = mediaOf(request);
+  const settled = await Promise.allSettled(
+    sources.map(({ media, kind }) => storeSource(parts, accountId, media, kind, signal)),
+  );
+  const stored = new Map<MediaSource, StoredMedia>();
+  for (const [place, result] of settled.entries()) {
+    const source = sources[place]?.media;
+    if (result.status === 'fulfilled' && source !== undefined) stored.set(source, result.value);
+  }
+  const inputs = [...stored.values()].map(({ key }) => key);
+  const failed = settled.find((result) => result.status === 'rejected');
+  if (failed !== undefined) {
+    await discardInputs(parts, inputs);
+    throw failed.reason;
+  }
+  return { request: withMedia(request, (source) => storedAs(stored, source)), inputs };
+}
+
+function storedAs(stored: ReadonlyMap<MediaSource, StoredMedia>, source: MediaSource): StoredMedia {
+  const media = stored.get(source);
+  if (media === undefined) throw new Error('a picture or clip of the request was not stored');
+  return media;
+}
+
+/** What was stored for a request that did not become a job goes at once. A caller's own files stay. */
+export async function discardInputs(parts: JobParts, keys: readonly string[]): Promise<void> {
+  const own = keys.filter((key) => key.startsWith('inputs/'));
+  // If this fails, they go when their early day has come.
+  await deleteObjectsAt(parts.db, own, parts.clock.now()).catch(() => undefined);
+}
+
+async function storeSource(
+  parts: JobParts,
+  accountId: string,
+  source: MediaSource,
+  kind: MediaKind,
+  signal: AbortSignal,
+): Promise<StoredMedia> {
+  switch (source.from) {
+    case 'upload':
+      return { key: source.key, mimeType: source.mimeType, bytes: source.bytes };
+    case 'bytes':
+      return storeInput(parts, accountId, source.bytes, inlineRules(kind), signal);
+    case 'url': {
+      const own = await ownObject(parts, accountId, source.url, kind);
+      if (own !== undefined) return own;
+      const rules = fetchedRules(kind);
+      const { url, body } = await parts.guardedFetch.open(source.url, { bytesMax: bytesMaxOf(kind), signal });
+      return { ...(await storeInput(parts, accountId, body, rules, signal)), url };
+    }
+  }
+}
+
+/** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */
+async function ownObject(
+  { objects, db, clock }: JobParts,
+  accountId: string,
+  url: string,
+  kind: MediaKind,
+): Promise<StoredMedia | undefined> {
+  const key = objects.keyOfLink(url, clock.now());
+  if (key === undefined) return undefined;
+  const found = await findObject(db, accountId, key, clock.now());
+  const isTaken = found?.mimeType.startsWith(`${kind}/`) === true && found.bytes <= bytesMaxOf(kind);
+  if (!isTaken) throw new ApiError('invalid_input_url');
+  return { key, ...found };
+}
+
+/** What a piece of a request must be, and what the caller is told when it is not. */
+export interface InputRules {
+  readonly kind: MediaKind;
+  readonly empty: ErrorCode;
+  readonly otherKind: ErrorCode;
+  readonly unreadable: ErrorCode;
+  readonly tooLarge: ErrorCode;
+}
+
+const PICTURE: InputRules = {
+  kind: 'image',
+  empty: 'empty_image',
+  otherKind: 'unsupported_image_format',
+  unreadable: 'unreadable_image',
+  tooLarge: 'image_too_large',
+};
+
+const SOUND: InputRules = {
+  kind: 'audio',
+  empty: 'invalid_reference_audio',
+  otherKind: 'unsupported_audio_format',
+  unreadable: 'invalid_reference_audio',
+  tooLarge: 'voice_sample_too_large',
+};
+
+/** For what came with the request itself. Clips are only ever named by URL. */
+export function inlineRules(kind: MediaKind): InputRules {
+  return kind === 'audio' ? SOUND : PICTURE;
+}
+
+/** Whatever is wrong with what a URL gave has one name. */
+function fetchedRules(kind: MediaKind): InputRules {
+  const code = 'invalid_input_url';
+  return { kind, empty: code, otherKind: code, unreadable: code, tooLarge: code };
+}
+
+function bytesMaxOf(kind: MediaKind): number {
+  return kind === 'image' ? IMAGE_BYTES_MAX : CLIP_BYTES_MAX;
+}
+
+/** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
+export async function storeInput(
+  parts: Pick<JobParts, 'db' | 'clock' | 'objects' | 'log'>,
+  accountId: string,
+  body: Buffer | AsyncIterable<Buffer>,
+  rules: InputRules,
+  signal: AbortSignal,
+): Promise<StoredMedia> {
+  const key = `inputs/${randomBytes(20).toString('hex')}`;
+  const deleteAt = new Date(parts.clock.nowMs() + UNOWNED_KEPT_MS);
+  await recordObjects(parts.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
+  try {
+    parts.log.trace({ key }, 'input to be stored');
+    const { mimeType, bytes } = await storeMedia(parts, key, body, {
+      bytesMax: bytesMaxOf(rules.kind),
+      kinds: [rules.kind],
+      refusal: (reason) => new ApiError(reason === 'empty' ? rules.empty : rules.otherKind),
+      signal,
+    });
+    parts.log.trace({ key }, 'input stored');
+    return { key, mimeType, bytes };
+  } catch (error) {
+    await deleteObjectsAt(parts.db, [key], parts.clock.now()).catch(() => undefined);
+    throw toldToCaller(error, rules);
+  }
+}
+
+function toldToCaller(error: unknown, { tooLarge, unreadable }: InputRules): unknown {
+  if (error instanceof ObjectTooLarge) return new ApiError(tooLarge, { cause: error });
+  if (error instanceof Unreadable) return new ApiError(unreadable, { cause: error });
+  if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });
+  return error;
+}

@@ -1,0 +1,230 @@
+import type { Db, Queries, Tx } from '../db/index.ts';
+import { parseJson } from '../json.ts';
+import type { Attempt, Collected, HeldJob, JobFault, OutputPlace } from './job.ts';
+
+/** The queue: taking jobs, and writing what became of them. Every write names its fence. */
+
+interface TakenRow extends Omit<HeldJob['job'], 'request' | 'estimate'> {
+  readonly fence: number;
+  readonly asked: string;
+}
+
+/** Takes up to `limit` jobs that are due: pushes them out of everybody's sight until `leaseUntil`. */
+export async function takeJobs(
+  db: Db,
+  now: Date,
+  leaseUntil: Date,
+  limit: number,
+  except: readonly string[],
+): Promise<HeldJob[]> {
+  const rows = await db.rows<TakenRow>(
+    `with taken as (
+       update open_jobs set due_at = $2, fence = fence + 1
+       where job_id in (
+         select job_id from open_jobs where due_at <= $1 and job_id <> all ($4)
+         order by place limit $3 for update skip locked)
+       returning job_id, fence)
+     select id, account_id as "accountId", kind, model, status, progress, created_at as "createdAt",
+       updated_at as "updatedAt", accepted_at as "acceptedAt", finished_at as "finishedAt",
+       dispatch_deadline_at as "dispatchDeadlineAt", error_code as "errorCode", charged, groups, endpoint, wanted,
+       request_id as "requestId", reservation_id as "reservationId", fence, request::text as asked
+     from taken join jobs on id = job_id`,
+    [now, leaseUntil, limit, except],
+  );
+  if (rows.length === 0) return [];
+  const attempts = await attemptsOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ fence, asked, ...row }) => ({
+    job: { ...row, ...(parseJson(asked).exact() as Pick<HeldJob['job'], 'request' | 'estimate'>) },
+    attempts: attempts.get(row.id) ?? [],
+    fence,
+  }));
+}
+
+interface AttemptRow extends Omit<Attempt, 'task' | 'outputs' | 'collected'> {
+  readonly jobId: string;
+  readonly task: string | null;
+  readonly outputs: readonly OutputPlace[] | null;
+  readonly collected: readonly Collected[] | null;
+}
+
+async function attemptsOf(queries: Queries, jobIds: readonly string[]): Promise<Map<string, Attempt[]>> {
+  const rows = await queries.rows<AttemptRow>(
+    `select job_id as "jobId", number, upstream_id as "upstreamId", upstream_model as "upstreamModel", count, state,
+       task::text as task, outputs, collected, error_code as "errorCode", detail, started_at as "startedAt",
+       updated_at as "updatedAt"
+     from job_attempts where job_id = any ($1) order by job_id, number`,
+    [jobIds],
+  );
+  const attempts = new Map<string, Attempt[]>();
+  for (const { jobId, task, ...row } of rows) {
+    const attempt = { ...row, task: task === null ? null : (parseJson(task).exact() as Attempt['task']) };
+    attempts.set(jobId, [...(attempts.get(jobId) ?? []), attempt]);
+  }
+  return attempts;
+}
+
+/** What a step leaves behind: changed attempts, how far the job is, and from when on it can be taken again. */
+export interface StepSave {
+  readonly jobId: string;
+  readonly fence: number;
+  readonly status: 'queued' | 'running';
+  readonly progress: number;
+  readonly acceptedAt: Date | null;
+  readonly dueAt: Date;
+  readonly attempts: readonly Attempt[];
+}
+
+/** Tells which jobs were still held. One statement, so all of a job's write or none of it. */
+export async function saveSteps(db: Db, saves: readonly StepSave[], now: Date): Promise<ReadonlySet<string>> {
+  const rows = await db.rows<{ id: string }>(SAVE_STEPS, [
+    now,
+    saves.map((save) => save.jobId),
+    saves.map((save) => save.fence),
+    saves.map((save) => save.status),
+    saves.map((save) => save.progress),
+    saves.map((save) => save.acceptedAt),
+    saves.map((save) => save.dueAt),
+    ...attemptColumns(saves),
+  ]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const ATTEMPT_COLUMNS = `job_id, number, upstream_id, upstream_model, count, state, task, outputs, collected, error_code,
+  detail, started_at, updated_at`;
+
+const ATTEMPT_CONFLICT = `on conflict (job_id, number) do update set state = excluded.state, task = excluded.task,
+  outputs = excluded.outputs, collected = excluded.collected, error_code = excluded.error_code, detail = excluded.detail,
+  updated_at = excluded.updated_at`;
+
+const SAVE_STEPS = `
+  with asked as (
+    select * from unnest($2::text[], $3::int[], $4::text[], $5::int[], $6::timestamptz[], $7::timestamptz[])
+      as asked (id, fence, status, progress, accepted_at, due_at)
+  ), saved as (
+    update open_jobs set due_at = asked.due_at from asked
+    where job_id = asked.id and open_jobs.fence = asked.fence
+    returning job_id as id
+  ), changed as (
+    update jobs set status = asked.status, progress = asked.progress, accepted_at = asked.accepted_at, updated_at = $1
+    from asked join saved using (id)
+    where jobs.id = asked.id and (jobs.status <> asked.status or jobs.progress < asked.progress)
+  ), written as (
+    insert into job_attempts (${ATTEMPT_COLUMNS})
+    select attempt.*
+    from unnest($8::text[], $9::int[], $10::text[], $11::text[], $12::int[], $13::text[], $14::json[], $15::json[],
+      $16::json[], $17::text[], $18::text[], $19::timestamptz[], $20::timestamptz[]) as attempt (${ATTEMPT_COLUMNS})
+    join saved on saved.id = attempt.job_id
+    ${ATTEMPT_CONFLICT}
+  )
+  select id from saved`;
+
+function attemptColumns(saves: readonly { jobId: string; attempts: readonly Attempt[] }[]): unknown[] {
+  const all = saves.flatMap(({ jobId, attempts }) => attempts.map((attempt) => ({ jobId, ...attempt })));
+  const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
+  return [
+    all.map((one) => one.jobId),
+    all.map((one) => one.number),
+    all.map((one) => one.upstreamId),
+    all.map((one) => one.upstreamModel),
+    all.map((one) => one.count),
+    all.map((one) => one.state),
+    all.map((one) => json(one.task)),
+    all.map((one) => json(one.outputs)),
+    all.map((one) => json(one.collected)),
+    all.map((one) => one.errorCode),
+    all.map((one) => one.detail),
+    all.map((one) => one.startedAt),
+    all.map((one) => one.updatedAt),
+  ];
+}
+
+/** Keeps jobs out of everybody's sight for longer. */
+export async function extendJobs(
+  db: Db,
+  held: readonly { readonly jobId: string; readonly fence: number }[],
+  leaseUntil: Date,
+): Promise<void> {
+  await db.run(
+    `update open_jobs set due_at = $3 from unnest($1::text[], $2::int[]) as held (id, fence)
+     where job_id = held.id and open_jobs.fence = held.fence`,
+    [held.map(({ jobId }) => jobId), held.map(({ fence }) => fence), leaseUntil],
+  );
+}
+
+/**
+ * What a worker stored for a job that somebody else has ended since is nobody's, unless it is a result of it: then the
+ * other one stored the same. While the job is open, its end will find it.
+ */
+export async function disownOutputs(
+  db: Db,
+  { id, accountId }: Pick<HeldJob['job'], 'id' | 'accountId'>,
+  keys: readonly string[],
+  deleteAt: Date,
+): Promise<void> {
+  await db.run(
+    `insert into stored_objects as known (key, account_id, mime_type, bytes, delete_at)
+     select stored.key, $2, '', 0, $4 from unnest($3::text[]) as stored (key)
+     where not exists (select from jobs where id = $1 and status in ('queued', 'running'))
+       and not exists (select from job_assets where job_id = $1 and object_key = stored.key)
+     on conflict (key) do update set delete_at = greatest(known.delete_at, excluded.delete_at)`,
+    [id, accountId, keys, deleteAt],
+  );
+}
+
+/** How a job ends. */
+export interface JobEnd {
+  readonly jobId: string;
+  readonly fence: number;
+  readonly status: 'succeeded' | 'failed' | 'queue_expired';
+  readonly errorCode: JobFault | null;
+  readonly charged: bigint;
+  readonly attempts: readonly Attempt[];
+}
+
+/** Tells which jobs were still held, and have ended now. */
+export async function endJobs(tx: Tx, ends: readonly JobEnd[], now: Date): Promise<ReadonlySet<string>> {
+  const rows = await tx.rows<{ id: string }>(END_JOBS, [
+    now,
+    ends.map((end) => end.jobId),
+    ends.map((end) => end.fence),
+    ends.map((end) => end.status),
+    ends.map((end) => end.errorCode),
+    ends.map((end) => end.charged),
+    ...attemptColumns(ends),
+  ]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+// A job that nobody accepted and that fails for good passes through `running` in this very statement.
+const END_JOBS = `
+  with asked as (
+    select * from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::bigint[])
+      as asked (id, fence, status, error_code, charged)
+  ), gone as (
+    delete from open_jobs using asked where job_id = asked.id and open_jobs.fence = asked.fence returning job_id as id
+  ), ended as (
+    update jobs set status = asked.status, error_code = asked.error_code, charged = asked.charged, finished_at = $1,
+      updated_at = $1, progress = case when asked.status = 'succeeded' then 100 else jobs.progress end,
+      accepted_at = case when asked.status = 'queue_expired' then null else coalesce(jobs.accepted_at, $1) end
+    from asked join gone using (id)
+    where jobs.id = asked.id
+      and (jobs.status = 'queued' or (jobs.status = 'running' and asked.status <> 'queue_expired'))
+    returning jobs.id
+  ), written as (
+    insert into job_attempts (${ATTEMPT_COLUMNS})
+    select attempt.*
+    from unnest($7::text[], $8::int[], $9::text[], $10::text[], $11::int[], $12::text[], $13::json[], $14::json[],
+      $15::json[], $16::text[], $17::text[], $18::timestamptz[], $19::timestamptz[]) as attempt (${ATTEMPT_COLUMNS})
+    join ended on ended.id = attempt.job_id
+    ${ATTEMPT_CONFLICT}
+  )
+  select id from ended`;
+
+/** Jobs that are due and that nobody has taken. */
+export async function countDue(db: Db, now: Date): Promise<number> {
+  const [row] = await db.rows<{ due: number }>('select count(*)::int as due from open_jobs where due_at <= $1', [now]);
+  return row?.due ?? 0;
+}

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseUnavailable, Gathering } from '../db/index.ts';
+import { JOB_LEASE_MS } from '../limits.ts';
+import type { Attempt, HeldJob } from './job.ts';
+import { outputKeys } from './output-keys.ts';
+import type { JobParts } from './parts.ts';
+import { disownOutputs, extendJobs, type StepSave, saveSteps, takeJobs } from './queue-store.ts';
+
+const SAVES_PER_ROUND_MAX = 256;
+/** A job that is let go was not in a hurry: when many wait for slow upstreams, this is most of all that is written. */
+const LEAVES_LINGER_MS = 50;
+/** With the database away, what is known is kept and said again for this long. */
+const PATIENCE_MS = 60_000;
+const AGAIN_AFTER_MS = 250;
+/** Longer than anybody needs who is deleting under the same key just now. */
+const DISOWNED_KEPT_MS = 60_000;
+
+/** Somebody else has the job now; whatever was being done for it is none of our business any more. */
+export class LostJob extends Error {}
+
+/** What a step changes about a job. */
+export interface Change {
+  readonly status?: 'running';
+  readonly progress?: number;
+  /** Those that are new or different. */
+  readonly attempts?: readonly Attempt[];
+  /** Lets the job go until then. */
+  readonly dueAt?: Date;
+}
+
+/** Takes jobs for this process and keeps them while they are worked on. */
+export class JobQueue {
+  readonly #parts: JobParts;
+  readonly #held = new Map<string, number>();
+  readonly #saves = new Gathering((saves: readonly StepSave[]) => this.#saveAll(saves), SAVES_PER_ROUND_MAX);
+  readonly #leaves = new Gathering(
+    (saves: readonly StepSave[]) => this.#saveAll(saves),
+    SAVES_PER_ROUND_MAX,
+    LEAVES_LINGER_MS,
+  );
+
+  constructor(parts: JobParts) {
+    this.#parts = parts;
+  }
+
+  async take(limit: number): Promise<HeldJob[]> {
+    const now = this.#parts.clock.now();
+    const taken = await takeJobs(this.#parts.db, now, leaseFrom(now), limit, [...this.#held.keys()]);
+    for (const { job, fence } of taken) this.#held.set(job.id, fence);
+    return taken;
+  }
+
+  /** Call it several times per lease. */
+  async extend(): Promise<void> {
+    if (this.#held.size === 0) return;
+    const held = [...this.#held].map(([jobId, fence]) => ({ jobId, fence }));
+    await extendJobs(this.#parts.db, held, leaseFrom(this.#parts.clock.now()));
+  }
+
+  /** This process is done with a job, for now or for good. */
+  forget(jobId: string): void {
+    this.#held.delete(jobId);
+  }
+
+  /** Writes a change and returns the job as it is then. Throws LostJob. */
+  async save(held: HeldJob, change: Change): Promise<HeldJob> {
+    const now = this.#parts.clock.now();
+    const { job, fence } = held;
+    const status = change.status ?? (job.status === 'running' ? 'running' : 'queued');
+    const acceptedAt = job.acceptedAt ?? (status === 'running' ? now : null);
+    const progress = Math.max(job.progress, change.progress ?? 0);
+    const attempts = change.attempts ?? [];
+    const dueAt = change.dueAt ?? leaseFrom(now);
+    const gathering = change.dueAt === undefined ? this.#saves : this.#leaves;
+    try {
+      await patiently(() => gathering.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }));
+    } catch (error) {
+      if (error instanceof LostJob) await this.#disown(job, attempts);
+      throw error;
+    }
+    return { fence, job: { ...job, status, progress, acceptedAt }, attempts: merged(held.attempts, attempts) };
+  }
+
+  /** Whoever has ended the job did not know of what was stored here meanwhile. */
+  async #disown(job: HeldJob['job'], attempts: readonly Attempt[]): Promise<void> {
+    const stored = attempts.filter(({ state }) => state === 'collected' || state === 'failed');
+    const keys = stored.flatMap((attempt) => outputKeys(job.id, attempt));
+    const deleteAt = new Date(this.#parts.clock.nowMs() + DISOWNED_KEPT_MS);
+    if (keys.length > 0) await patiently(() => disownOutputs(this.#parts.db, job, keys, deleteAt));
+  }
+
+  async #saveAll(saves: readonly StepSave[]): Promise<readonly undefined[]> {
+    const saved = await saveSteps(this.#parts.db, saves, this.#parts.clock.now());
+    if (saves.length === 1 && saved.size === 0) throw new LostJob();
+    // A round in which somebody lost a job is run again one by one; whoever still holds theirs writes the same again.
+    if (saved.size < saves.length) throw new Error('a job of this round was lost');
+    return saves.map(() => undefined);
+  }
+}
+
+function leaseFrom(now: Date): Date {
+  return new Date(now.getTime() + JOB_LEASE_MS);
+}
+
+/** The changed ones in the place of the old, in the order of their numbers. */
+export function merged(attempts: readonly Attempt[], changed: readonly Attempt[]): readonly Attempt[] {
+  const all = new Map([...attempts, ...changed].map((attempt) => [attempt.number, attempt]));
+  return [...all.values()].sort((one, other) => one.number - other.number);
+}
+
+/** What an upstream has told must not be forgotten because the database was away for a moment. */
+export async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (const untilMs = performance.now() + PATIENCE_MS; ; await sleep(AGAIN_AFTER_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable) || performance.now() > untilMs) throw error;
+    }
+  }
+}

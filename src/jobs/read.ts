@@ -1,0 +1,64 @@
+import { ApiError } from '../errors.ts';
+import { LINK_MS, OUTPUT_KEPT_MS } from '../limits.ts';
+import { StorageUnavailable } from '../storage/index.ts';
+import type { Job } from './job.ts';
+import type { JobParts } from './parts.ts';
+import { type Asset, type JobFilter, selectAssets, selectJob, selectJobs } from './store.ts';
+
+const JOB_ID = /^job_[A-Za-z0-9_-]{10,64}$/;
+
+/** Throws `job_not_found`, alike for what is not there and what is somebody else's. */
+export async function getJob({ db }: Pick<JobParts, 'db'>, accountId: string, id: string): Promise<Job> {
+  const job = JOB_ID.test(id) ? await selectJob(db, accountId, id) : undefined;
+  if (job === undefined) throw new ApiError('job_not_found');
+  return job;
+}
+
+/** Newest first. */
+export function listJobs({ db }: Pick<JobParts, 'db'>, accountId: string, filter: JobFilter): Promise<Job[]> {
+  return selectJobs(db, accountId, filter);
+}
+
+export interface LinkedAsset extends Asset {
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+/** Freshly signed. Throws `job_asset_not_ready` as long as there are none; none any more is an empty list. */
+export async function getAssets(parts: JobParts, accountId: string, id: string): Promise<LinkedAsset[]> {
+  const job = await getJob(parts, accountId, id);
+  if (job.status !== 'succeeded') throw new ApiError('job_asset_not_ready');
+  const now = parts.clock.now();
+  if (isGone(job, now)) return [];
+  const assets = await selectAssets(parts.db, job.id);
+  const expiresAt = new Date(now.getTime() + LINK_MS);
+  try {
+    return await Promise.all(
+      assets.map(async (asset) => ({ ...asset, expiresAt, url: await linkTo(parts, asset, now, expiresAt) })),
+    );
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw new ApiError('job_service_unavailable', { cause: error });
+    throw error;
+  }
+}
+
+function linkTo({ objects }: JobParts, asset: Asset, now: Date, expiresAt: Date): Promise<string> {
+  const { objectKey, mimeType, kind, ordinal } = asset;
+  const fileName = `${kind}-${ordinal}.${extensionOf(mimeType)}`;
+  return objects.link(objectKey, { mimeType, fileName, expiresAt, now });
+}
+
+function isGone({ finishedAt }: Job, now: Date): boolean {
+  return finishedAt !== null && now.getTime() >= finishedAt.getTime() + OUTPUT_KEPT_MS;
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/jpeg': 'jpg',
+  'audio/mpeg': 'mp3',
+  'audio/mp4': 'm4a',
+  'video/quicktime': 'mov',
+};
+
+function extensionOf(mimeType: string): string {
+  return EXTENSIONS[mimeType] ?? mimeType.replace(/^\w+\/(x-)?/, '');
+}

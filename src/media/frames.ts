@@ -1,0 +1,95 @@
+import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX, MEDIA_SECONDS_MAX } from '../limits.ts';
+import { FRAME_HEAD_BYTES, type Frame, type FrameParser, tagBytes } from './frame.ts';
+import { Unreadable, type Window } from './readable.ts';
+
+/** Where sound without a container begins and ends, the tags around it left out. */
+export async function withoutTags(window: Window): Promise<{ start: number; end: number }> {
+  const end = await endBeforeTags(window);
+  return { start: await afterTags(window, 0, end), end };
+}
+
+/** ID3v1 is the last 128 bytes; APE ends with a footer of 32 bytes that tells its length. */
+async function endBeforeTags(window: Window): Promise<number> {
+  let end = window.bytes;
+  if (end >= 128 && (await window.from(end - 128, 3)).toString('latin1', 0, 3) === 'TAG') end -= 128;
+  if (end < 32) return end;
+  const footer = await window.from(end - 32, 32);
+  if (footer.toString('latin1', 0, 8) !== 'APETAGEX') return end;
+  const hasHeader = footer.readUInt32LE(20) >>> 31 === 1;
+  const bytes = footer.readUInt32LE(12) + (hasHeader ? 32 : 0);
+  return bytes >= 32 && bytes <= end ? end - bytes : end;
+}
+
+/** The longest that a frame of any parser can be. */
+const FRAME_BYTES_MAX = 8191;
+
+export interface Counted {
+  readonly frames: number;
+  readonly seconds: number;
+}
+
+/**
+ * Counts the frames from `start` to `end`. Up to MEDIA_GAPS_MAX times it passes over tags and up to MEDIA_JUNK_BYTES_MAX
+ * of anything else, as players do; a last frame that is cut off is not counted.
+ */
+export async function countFrames(window: Window, start: number, end: number, parse: FrameParser): Promise<Counted> {
+  const samples = new Map<number, number>();
+  let frames = 0;
+  let seconds = 0;
+  const count = (frame: Frame) => {
+    frames++;
+    seconds += frame.samples / frame.sampleRate;
+    samples.set(frame.sampleRate, (samples.get(frame.sampleRate) ?? 0) + frame.samples);
+    if (seconds > MEDIA_SECONDS_MAX + 1) throw new Unreadable('it is longer than a day');
+  };
+  let at = await nextFrame(window, start, end, parse);
+  for (let gaps = 0; at !== undefined; gaps++) {
+    if (gaps > MEDIA_GAPS_MAX) throw new Unreadable('too much is between its frames');
+    at = await nextFrame(window, await runOfFrames(window, { start: at, end }, parse, count), end, parse);
+  }
+  // Adding millions of fractions would drift; one division for each rate does not.
+  let exact = 0;
+  for (const [rate, total] of samples) exact += total / rate;
+  return { frames, seconds: exact };
+}
+
+/** Frames that follow each other. Returns where they do not any more. */
+function runOfFrames(
+  window: Window,
+  { start, end }: { start: number; end: number },
+  parse: FrameParser,
+  count: (frame: Frame) => void,
+): Promise<number> {
+  return window.walk({ start, end, need: FRAME_HEAD_BYTES }, (view, offset, at) => {
+    let next = offset;
+    while (next + FRAME_HEAD_BYTES <= view.length) {
+      const frame = parse(view, next);
+      if (frame === undefined || at + (next - offset) + frame.bytes > end) break;
+      count(frame);
+      next += frame.bytes;
+    }
+    return next - offset;
+  });
+}
+
+/** Two frames in a row, or one that ends the file. Undefined if nothing but junk is left. */
+async function nextFrame(window: Window, from: number, end: number, parse: FrameParser): Promise<number | undefined> {
+  const start = await afterTags(window, from, end);
+  const searched = Math.min(MEDIA_JUNK_BYTES_MAX + 1, end - start);
+  if (searched <= 0) return undefined;
+  const least = Math.min(searched + FRAME_BYTES_MAX + FRAME_HEAD_BYTES, end - start);
+  const view = (await window.from(start, least)).subarray(0, least);
+  for (let offset = 0; offset < searched; offset++) {
+    if (view[offset] !== 0xff) continue;
+    const frame = parse(view, offset);
+    if (frame === undefined) continue;
+    const next = offset + frame.bytes;
+    if (start + next === end || parse(view, next)?.sampleRate === frame.sampleRate) return start + offset;
+  }
+  if (start + searched < end) throw new Unreadable(`no frame of sound after byte ${start}`);
+  return undefined;
+}
+
+function afterTags(window: Window, start: number, end: number): Promise<number> {
+  return window.walk({ start, end, need: 10, want: 32 }, tagBytes);
+}

@@ -1,0 +1,172 @@
+import { MEDIA_TRACKS_MAX } from '../limits.ts';
+import { addBlock, type Film, type FilmTrack, newFilm, newFilmTrack, tracksOf } from './film.ts';
+import type { Measured } from './measured.ts';
+import { Unreadable, type Window } from './readable.ts';
+import { measureTracks } from './tracks.ts';
+
+/** Elements by their ids. */
+const SEGMENT = 0x18538067;
+const SEGMENT_HEAD = 0x1549a966;
+const UNIT_NS = 0x2ad7b1;
+const DURATION = 0x4489;
+const TRACKS = 0x1654ae6b;
+const TRACK = 0xae;
+const NUMBER = 0xd7;
+const TYPE = 0x83;
+const CODEC = 0x86;
+const DELAY_NS = 0x56aa;
+const FRAME_NS = 0x23e383;
+const VIDEO = 0xe0;
+const WIDTH = 0xb0;
+const HEIGHT = 0xba;
+const CLUSTER = 0x1f43b675;
+const CLUSTER_AT = 0xe7;
+const SIMPLE_BLOCK = 0xa3;
+const BLOCK_GROUP = 0xa0;
+const BLOCK = 0xa1;
+const BLOCK_DURATION = 0x9b;
+const DISCARDED_NS = 0x75a2;
+const VOID = 0xec;
+
+/** Walked into. Where they end does not matter, and in a live recording is not told: what is inside is known by id. */
+const ENTERED: ReadonlySet<number> = new Set([SEGMENT, SEGMENT_HEAD, TRACKS, TRACK, VIDEO, CLUSTER, BLOCK_GROUP]);
+
+/** The head of an element, and as much of its content as anything here is read from. */
+const LOOK_BYTES = 32;
+
+/**
+ * WebM and Matroska. Every block is looked at: the length is from the first block to the end of the last, since the
+ * length that the head states is absent from live recordings and may be anything elsewhere.
+ */
+export async function measureMatroska(window: Window): Promise<Measured> {
+  const film = newFilm();
+  const range = { start: 0, end: window.bytes, need: 2, want: LOOK_BYTES };
+  const stoppedAt = await window.walk(range, (view, offset, at) => {
+    const { id, contentAt, bytes } = readHead(view, offset);
+    const isEntered = ENTERED.has(id);
+    const isKnown = bytes !== undefined;
+    if (isKnown ? at + contentAt + bytes > window.bytes : !isEntered) {
+      throw new Unreadable(`the element at byte ${at} does not fit`);
+    }
+    if (id === TRACK) addTrack(film);
+    if (isEntered || !isKnown) return contentAt;
+    const start = offset + contentAt;
+    if (id !== VOID) read(film, id, view.subarray(start, start + Math.min(bytes, LOOK_BYTES)));
+    return contentAt + bytes;
+  });
+  if (stoppedAt !== window.bytes) throw new Unreadable('the last element is cut off');
+  return measureTracks(tracksOf(film));
+}
+
+interface Head {
+  readonly id: number;
+  readonly contentAt: number;
+  /** Undefined if nobody knew when it was written. */
+  readonly bytes: number | undefined;
+}
+
+function readHead(view: Buffer, offset: number): Head {
+  const idBytes = codedBytes(view, offset);
+  const contentAt = idBytes + codedBytes(view, offset + idBytes);
+  if (idBytes > 4 || offset + contentAt > view.length) throw new Unreadable('an element has no head');
+  const bytes = readCoded(view, offset + idBytes);
+  const isUnknown = bytes >= 2 ** (7 * (contentAt - idBytes)) - 1;
+  return { id: view.readUIntBE(offset, idBytes), contentAt, bytes: isUnknown ? undefined : bytes };
+}
+
+function addTrack(film: Film): void {
+  if (film.tracks.push(newFilmTrack()) > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
+}
+
+function read(film: Film, id: number, content: Buffer): void {
+  switch (id) {
+    case UNIT_NS:
+      film.unitNs = readUnsigned(content);
+      return;
+    case DURATION:
+      film.duration = readFloat(content);
+      return;
+    case CLUSTER_AT:
+      film.clusterAt = readUnsigned(content);
+      return;
+    case SIMPLE_BLOCK:
+    case BLOCK:
+      readBlock(film, content);
+      return;
+    case BLOCK_DURATION:
+      if (film.latest !== undefined) film.latest.lastNs = readUnsigned(content) * film.unitNs;
+      return;
+    case DISCARDED_NS:
+      if (film.latest !== undefined) film.latest.discardedNs = readSigned(content);
+      return;
+  }
+  const track = film.tracks.at(-1);
+  if (track !== undefined) readTrack(film, track, id, content);
+}
+
+function readTrack(film: Film, track: FilmTrack, id: number, content: Buffer): void {
+  switch (id) {
+    case NUMBER:
+      film.byNumber.set(readUnsigned(content), track);
+      if (film.byNumber.size > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
+      break;
+    case TYPE:
+      track.kind = content[0] === 1 ? 'video' : content[0] === 2 ? 'audio' : undefined;
+      break;
+    case CODEC:
+      track.isOpus = content.toString('latin1') === 'A_OPUS';
+      break;
+    case DELAY_NS:
+      track.delayNs = readUnsigned(content);
+      break;
+    case FRAME_NS:
+      track.frameNs = readUnsigned(content);
+      break;
+    case WIDTH:
+      track.width = readUnsigned(content);
+      break;
+    case HEIGHT:
+      track.height = readUnsigned(content);
+      break;
+  }
+}
+
+/** A block begins with the number of its track. */
+function readBlock(film: Film, content: Buffer): void {
+  const numberBytes = codedBytes(content, 0);
+  if (content.length < numberBytes + 3) throw new Unreadable('a block has no head');
+  const track = film.byNumber.get(readCoded(content, 0));
+  film.latest = undefined;
+  if (track !== undefined) addBlock(film, track, content, numberBytes);
+}
+
+/** How many bytes a number has is told by the zeros that its first byte begins with. */
+function codedBytes(view: Buffer, at: number): number {
+  const bytes = Math.clz32(view[at] ?? 0) - 23;
+  if (bytes > 8) throw new Unreadable('a number has no end');
+  return bytes;
+}
+
+function readCoded(view: Buffer, at: number): number {
+  const bytes = codedBytes(view, at);
+  let value = (view[at] ?? 0) & (0xff >>> bytes);
+  for (let offset = 1; offset < bytes; offset++) value = value * 256 + (view[at + offset] ?? 0);
+  return value;
+}
+
+function readUnsigned(content: Buffer): number {
+  let value = 0;
+  for (const byte of content.subarray(0, 8)) value = value * 256 + byte;
+  return value;
+}
+
+function readSigned(content: Buffer): number {
+  const bytes = Math.min(content.length, 8);
+  const value = readUnsigned(content);
+  return (content[0] ?? 0) >= 0x80 ? value - 256 ** bytes : value;
+}
+
+function readFloat(content: Buffer): number {
+  if (content.length === 4) return content.readFloatBE(0);
+  return content.length === 8 ? content.readDoubleBE(0) : 0;
+}

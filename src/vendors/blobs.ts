@@ -1,0 +1,121 @@
+import { UpstreamError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { parseObject, type UpstreamReply } from './http.ts';
+
+export interface JsonWithBlobs {
+  /** What was a string under the key is now the number of its blob. */
+  readonly json: JsonObject;
+  readonly blobs: readonly Buffer[];
+}
+
+/**
+ * A JSON object whose bulk is base64 under one key. It is decoded while it arrives: text, parsed copy and result of a
+ * large answer are never in memory together, and nobody waits while all of it is parsed. A string that is missed
+ * because of odd spacing is still in `json`.
+ */
+export async function readJsonWithBlobs(
+  { body }: UpstreamReply,
+  key: string,
+  bytesMax: number,
+): Promise<JsonWithBlobs> {
+  const splitter = new BlobSplitter(key);
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > bytesMax) throw new UpstreamError('garbled', 'the answer is too large');
+    splitter.push(piece);
+  }
+  const json = parseObject(splitter.text());
+  if (json === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
+  return { json, blobs: splitter.blobs };
+}
+
+/** The key, its colon and some space between them may lie on both sides of a border. */
+const TAIL_CHARS = 64;
+
+/** Text is kept as Latin-1, a character for each byte, until it is whole. */
+class BlobSplitter {
+  readonly blobs: Buffer[] = [];
+  readonly #start: RegExp;
+  readonly #text: string[] = [];
+  #tail = '';
+  #blob: Base64Decoder | undefined;
+
+  constructor(key: string) {
+    // Inside a string the quotes would be escaped, so this can only be the key itself.
+    this.#start = new RegExp(`"${key}"\\s*:\\s*"`);
+  }
+
+  push(piece: Buffer): void {
+    let rest = piece.toString('latin1');
+    while (rest !== '') rest = this.#blob === undefined ? this.#takeText(rest) : this.#takeBlob(this.#blob, rest);
+  }
+
+  text(): string {
+    return Buffer.from(this.#text.join('') + this.#tail, 'latin1').toString('utf8');
+  }
+
+  #takeText(rest: string): string {
+    const text = this.#tail + rest;
+    const found = this.#start.exec(text);
+    if (found === null) {
+      const cut = Math.max(0, text.length - TAIL_CHARS);
+      this.#text.push(text.slice(0, cut));
+      this.#tail = text.slice(cut);
+      return '';
+    }
+    const end = found.index + found[0].length;
+    this.#text.push(text.slice(0, end - 1), String(this.blobs.length));
+    this.#tail = '';
+    this.#blob = new Base64Decoder();
+    return text.slice(end);
+  }
+
+  #takeBlob(blob: Base64Decoder, rest: string): string {
+    const end = rest.indexOf('"');
+    blob.push(end === -1 ? rest : rest.slice(0, end));
+    if (end === -1) return '';
+    this.blobs.push(blob.end());
+    this.#blob = undefined;
+    return rest.slice(end + 1);
+  }
+}
+
+const DATA_PREFIX = /^data:[^,]*,/;
+const DATA_PREFIX_CHARS_MAX = 256;
+const ESCAPE_CHARS_MAX = 6;
+
+/** Base64 inside a JSON string: with escapes, line breaks or the head of a data URL, as some servers write it. */
+class Base64Decoder {
+  readonly #pieces: Buffer[] = [];
+  #held = '';
+  #isFirst = true;
+
+  push(text: string): void {
+    this.#held += text;
+    if (!this.#isFirst || this.#held.length >= DATA_PREFIX_CHARS_MAX) this.#decode(false);
+  }
+
+  end(): Buffer {
+    this.#decode(true);
+    return Buffer.concat(this.#pieces);
+  }
+
+  #decode(isLast: boolean): void {
+    const text = this.#isFirst ? this.#held.replace(DATA_PREFIX, '') : this.#held;
+    this.#isFirst = false;
+    // The rest of an escape, or of four characters that are three bytes, may be still to come.
+    const cut = isLast ? -1 : text.indexOf('\\', Math.max(0, text.length - ESCAPE_CHARS_MAX + 1));
+    const whole = cut === -1 ? text : text.slice(0, cut);
+    const clean = /[\\\s]/.test(whole) ? plain(whole) : whole;
+    const end = isLast ? clean.length : clean.length - (clean.length % 4);
+    this.#pieces.push(Buffer.from(clean.slice(0, end), 'base64'));
+    this.#held = clean.slice(end) + text.slice(whole.length);
+  }
+}
+
+function plain(text: string): string {
+  return text
+    .replace(/\\u([0-9a-f]{4})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/\\[bfnrt]|[\\\s]/g, '');
+}

@@ -1,0 +1,43 @@
+import type { JsonObject, JsonValue } from '../../json.ts';
+import type { Failed, Output, Succeeded } from '../vendor.ts';
+import { failed } from './faults.ts';
+import { isList, isObject, stringAt } from './fields.ts';
+
+/** Where the models of each kind put their files; the first that is there counts. */
+const PLACES = {
+  image: ['images', 'image'],
+  video: ['video'],
+  audio: ['audio', 'audio_file'],
+} as const;
+
+export type Kind = keyof typeof PLACES;
+
+/** The files of a result, in its order. */
+export function resultOf(result: JsonObject, kind: Kind): Succeeded | Failed {
+  const files = filesAt(result, PLACES[kind]);
+  const isFlagged = flagsOf(result);
+  const clean = files.filter((_file, at) => isFlagged[at] !== true);
+  // A picture that was flagged is delivered as a black one.
+  if (clean.length === 0 && isFlagged.includes(true)) return failed('policy', 'every picture was flagged');
+  const outputs = clean.flatMap(toOutput);
+  if (outputs.length === 0) return failed('server', 'a result without files');
+  const thumbnails = kind === 'video' ? filesAt(result, ['thumbnail']).flatMap(toOutput) : [];
+  return { state: 'succeeded', outputs: [...outputs, ...thumbnails.map((file) => ({ ...file, isThumbnail: true }))] };
+}
+
+function filesAt(result: JsonObject, places: readonly string[]): readonly JsonValue[] {
+  const found = places.map((place) => result[place]).find((value) => value !== undefined && value !== null);
+  if (found === undefined) return [];
+  return isList(found) ? found : [found];
+}
+
+function flagsOf({ has_nsfw_concepts: flags }: JsonObject): readonly JsonValue[] {
+  return isList(flags) ? flags : [];
+}
+
+function toOutput(file: JsonValue): Output[] {
+  const url = isObject(file) ? stringAt(file, 'url') : undefined;
+  if (url === undefined || url === '') return [];
+  const inline = /^data:[^,]*;base64,/.exec(url)?.[0];
+  return [inline === undefined ? { url } : { data: Buffer.from(url.slice(inline.length), 'base64') }];
+}

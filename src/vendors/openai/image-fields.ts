@@ -1,0 +1,94 @@
+import { ApiError } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
+import type { ImageRequest } from '../../requests/index.ts';
+import type { Media } from '../vendor.ts';
+import { isSize, isTier, sizeFor } from './image-size.ts';
+
+type Fields = Readonly<Record<string, JsonValue | undefined>>;
+
+/**
+ * Whose model it is, by its name behind any path. The format's author refuses every field that it does not know, so
+ * its models are sent only what they take, and `check` refuses the rest. A server that merely speaks the format has
+ * fields of its own, and any model's name: it is sent all that the caller gave, as the caller gave it, and may refuse it.
+ */
+function familyOf(upstreamModel: string): { isAuthors: boolean; areSizesFixed: boolean } {
+  const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
+  return {
+    isAuthors: /^(gpt-image|chatgpt-image|dall-e)/.test(name),
+    areSizesFixed: /^(gpt-image-1|chatgpt-image|dall-e)/.test(name),
+  };
+}
+
+/** What is sent beside the pictures. Undefined fields are left out. */
+export function fieldsOf(request: ImageRequest<Media>, count: number, upstreamModel: string): Fields {
+  const { extra, prompt, background, outputFormat: output_format } = request;
+  const shared = { ...extra, model: upstreamModel, prompt, n: count };
+  if (familyOf(upstreamModel).isAuthors) {
+    return { ...shared, size: sizeOf(request, upstreamModel), quality: qualityOf(request), background, output_format };
+  }
+  return {
+    ...shared,
+    size: request.size,
+    resolution: request.resolution,
+    aspect_ratio: request.aspectRatio,
+    quality: request.quality,
+    style: request.style,
+    negative_prompt: request.negativePrompt,
+    background,
+    output_format,
+    response_format: request.responseFormat,
+    seed: request.seed,
+    watermark: request.watermark,
+  };
+}
+
+/** The size that is asked for; undefined where it is left to the upstream. */
+export function sizeOf(request: ImageRequest<Media>, upstreamModel: string): string | undefined {
+  const { size, aspectRatio, resolution } = request;
+  if (size !== undefined || (aspectRatio === undefined && resolution === undefined)) return size;
+  return sizeFor(aspectRatio, resolution, familyOf(upstreamModel).areSizesFixed);
+}
+
+/** The words of earlier models, in those of today's. */
+const OLD_QUALITIES: ReadonlyMap<string, string> = new Map([
+  ['standard', 'medium'],
+  ['hd', 'high'],
+]);
+const QUALITIES: ReadonlySet<string> = new Set(['auto', 'low', 'medium', 'high', 'xhigh', 'max']);
+const BACKGROUNDS: ReadonlySet<string> = new Set(['auto', 'opaque', 'transparent']);
+const MASK_BYTES_MAX = 4 * 1024 * 1024;
+
+function qualityOf({ quality }: ImageRequest<Media>): string | undefined {
+  return quality === undefined ? undefined : (OLD_QUALITIES.get(quality) ?? quality);
+}
+
+/** Throws ApiError for what the model cannot take, naming the first such field. */
+export function checkFields(request: ImageRequest<Media>, upstreamModel: string): void {
+  refuse('stream', !ABSENT.has(request.extra.stream));
+  const { isAuthors, areSizesFixed } = familyOf(upstreamModel);
+  if (!isAuthors) return;
+  const { size, resolution, aspectRatio, background } = request;
+  refuse('negative_prompt', request.negativePrompt !== undefined);
+  refuse('seed', request.seed !== undefined);
+  refuse('style', request.style !== undefined);
+  refuse('watermark', request.watermark === true);
+  refuse('quality', !QUALITIES.has(qualityOf(request) ?? 'auto'));
+  refuse('background', !BACKGROUNDS.has(background ?? 'auto'));
+  refuse('background', background === 'transparent' && request.outputFormat === 'jpeg');
+  refuse('size', size !== undefined && !isSize(size, areSizesFixed));
+  refuse('resolution', resolution !== undefined && !isTier(resolution, areSizesFixed));
+  const isShaped = size === undefined && aspectRatio !== undefined;
+  refuse('aspect_ratio', isShaped && sizeOf(request, upstreamModel) === undefined);
+  refuse('mask', request.mask !== undefined && !isMask(request.mask, request.referenceImages.length));
+}
+
+/** A stream of events would come where a document is read. Forms hold words for everything. */
+const ABSENT: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, false, 'false']);
+
+function isMask(mask: Media, images: number): boolean {
+  return images > 0 && mask.mimeType === 'image/png' && mask.bytes < MASK_BYTES_MAX;
+}
+
+function refuse(field: string, isRefused: boolean): void {
+  if (isRefused) throw new ApiError('unsupported_parameter', { message: `This model cannot take that "${field}".` });
+}
