@@ -57,7 +57,13 @@ export class World {
   readonly complaints: string[] = [];
   readonly #agent = new Agent({ connect: { timeout: ANSWER_MS_MAX } });
 
-  private constructor(server: Server, db: Db, upstreams: Upstreams, environment: NodeJS.ProcessEnv, edits: readonly Edit[]) {
+  private constructor(
+    server: Server,
+    db: Db,
+    upstreams: Upstreams,
+    environment: NodeJS.ProcessEnv,
+    edits: readonly Edit[],
+  ) {
     this.server = server;
     this.db = db;
     this.upstreams = upstreams;
@@ -100,7 +106,12 @@ export class World {
   }
 
   /** One call to one gateway. Undefined: nobody knows what became of it. */
-  async call(gateway: Gateway, method: 'GET' | 'POST', path: string, options: CallOptions): Promise<Answer | undefined> {
+  async call(
+    gateway: Gateway,
+    method: 'GET' | 'POST',
+    path: string,
+    options: CallOptions,
+  ): Promise<Answer | undefined> {
     const { key, body, headers = {} } = options;
     try {
       const answer = await request(gateway.url + path, {
@@ -149,7 +160,11 @@ export class World {
   /** An account whose credits came in several pieces, the first of which do not go far. */
   async newCustomer(): Promise<Customer> {
     const { id } = await this.admin('POST', '/accounts', { name: 'chaos' });
-    const { key } = await this.admin('POST', `/accounts/${id}/keys`, { name: 'chaos', rpm: 1_000_000, concurrency: 1_000 });
+    const { key } = await this.admin('POST', `/accounts/${id}/keys`, {
+      name: 'chaos',
+      rpm: 1_000_000,
+      concurrency: 1_000,
+    });
     for (const credits of [50, 130, 100_000]) await this.admin('POST', `/accounts/${id}/grants`, { credits });
     return { accountId: id, key };
   }
