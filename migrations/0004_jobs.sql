@@ -1,6 +1,4 @@
--- Jobs: work that outlives a request. The jobs table is the queue as well: whoever wants to work on a job takes it by
--- pushing `due_at` into the future (which is its lease) and counting `fence` up; every later write names that fence, so
--- a worker that lost its lease can change nothing. Time is always given by the caller.
+-- Jobs: work that outlives a request. Time is always given by the caller.
 
 create table jobs (
   id text primary key,
@@ -28,19 +26,27 @@ create table jobs (
   error_code text,
   -- In micro-credits, once it has ended.
   charged bigint check (charged >= 0),
-  -- From when on anybody may take it.
-  due_at timestamptz not null,
-  -- Where it stands among those that are due: by age, with a handicap for each open job its account had before it.
-  place timestamptz not null,
-  fence integer not null default 0,
   check ((finished_at is not null) = (status in ('succeeded', 'failed', 'queue_expired', 'canceled'))),
   check ((charged is not null) = (finished_at is not null)),
   check ((error_code is not null) = (status in ('failed', 'queue_expired'))),
   check (status <> 'running' or accepted_at is not null)
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
-create index jobs_due on jobs (due_at) where status in ('queued', 'running');
-create index jobs_open on jobs (account_id) where status in ('queued', 'running');
+);
 create index jobs_newest on jobs (account_id, created_at desc, id desc);
+
+-- The queue: one small row for each job that has not ended, because it changes whenever somebody looks after the job.
+-- Whoever wants to work on a job takes it by pushing `due_at` into the future (which is its lease) and counting `fence`
+-- up; every later write names that fence, so a worker that lost its lease can change nothing.
+create table open_jobs (
+  job_id text primary key references jobs,
+  account_id text not null,
+  -- From when on anybody may take it.
+  due_at timestamptz not null,
+  -- Where it stands among those that are due: by age, with a handicap for each open job its account had before it.
+  place timestamptz not null,
+  fence integer not null default 0
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+create index open_jobs_due on open_jobs (due_at);
+create index open_jobs_account on open_jobs (account_id);
 
 -- One call to one upstream for some of a job's results. It is written before the call: a row still `calling` when its
 -- job is taken up again means that nobody knows what became of it.

@@ -92,6 +92,23 @@ create table config_versions (
   PRIMARY KEY (version)
 );
 
+create table files (
+  id text not null,
+  account_id text not null,
+  object_key text not null,
+  filename text not null,
+  purpose text,
+  mime_type text not null,
+  bytes bigint not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  UNIQUE (object_key),
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+CREATE INDEX files_live ON public.files USING btree (account_id, expires_at);
+CREATE UNIQUE INDEX files_object_key_key ON public.files USING btree (object_key);
+
 create table grants (
   id text not null,
   number bigint generated always as identity not null,
@@ -112,6 +129,97 @@ CREATE INDEX grants_expiring ON public.grants USING btree (expires_at) WHERE spe
 CREATE INDEX grants_newest ON public.grants USING btree (account_id, number DESC);
 CREATE INDEX grants_spending_order ON public.grants USING btree (account_id, expires_at, number) WHERE spendable;
 CREATE UNIQUE INDEX grants_reference ON public.grants USING btree (reference);
+
+create table idempotency_keys (
+  account_id text not null,
+  credential text not null,
+  key text not null,
+  fingerprint bytea not null,
+  job_id text,
+  claim uuid,
+  delete_at timestamp with time zone not null,
+  PRIMARY KEY (account_id, credential, key),
+  FOREIGN KEY (job_id) REFERENCES jobs(id),
+  CHECK ((job_id IS NULL) = (claim IS NOT NULL))
+);
+CREATE INDEX idempotency_keys_due ON public.idempotency_keys USING btree (delete_at);
+
+create table job_assets (
+  id text not null,
+  job_id text not null,
+  ordinal smallint not null,
+  kind text not null,
+  object_key text not null,
+  mime_type text not null,
+  bytes bigint not null,
+  width integer,
+  height integer,
+  seconds double precision,
+  created_at timestamp with time zone not null,
+  UNIQUE (job_id, ordinal),
+  PRIMARY KEY (id),
+  FOREIGN KEY (job_id) REFERENCES jobs(id),
+  CHECK (kind = ANY (ARRAY['image'::text, 'video'::text, 'audio'::text, 'thumbnail'::text])),
+  CHECK (ordinal >= 0)
+);
+CREATE UNIQUE INDEX job_assets_job_id_ordinal_key ON public.job_assets USING btree (job_id, ordinal);
+
+create table job_attempts (
+  job_id text not null,
+  number smallint not null,
+  upstream_id text not null,
+  upstream_model text not null,
+  count smallint not null,
+  state text not null,
+  task json,
+  outputs json,
+  collected json,
+  error_code text,
+  detail text,
+  started_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (job_id, number),
+  FOREIGN KEY (job_id) REFERENCES jobs(id),
+  CHECK (count > 0),
+  CHECK (state = ANY (ARRAY['calling'::text, 'refused'::text, 'accepted'::text, 'ready'::text, 'collected'::text, 'failed'::text]))
+) with (fillfactor=70);
+
+create table jobs (
+  id text not null,
+  account_id text not null,
+  key_id text,
+  groups text[] not null,
+  kind text not null,
+  endpoint text not null,
+  model text not null,
+  status text not null,
+  progress smallint default 0 not null,
+  wanted smallint not null,
+  request json not null,
+  request_id text not null,
+  reservation_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  accepted_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  dispatch_deadline_at timestamp with time zone not null,
+  error_code text,
+  charged bigint,
+  UNIQUE (reservation_id),
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  CHECK (charged >= 0),
+  CHECK ((finished_at IS NOT NULL) = (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'queue_expired'::text, 'canceled'::text]))),
+  CHECK ((charged IS NOT NULL) = (finished_at IS NOT NULL)),
+  CHECK ((error_code IS NOT NULL) = (status = ANY (ARRAY['failed'::text, 'queue_expired'::text]))),
+  CHECK (status <> 'running'::text OR accepted_at IS NOT NULL),
+  CHECK (kind = ANY (ARRAY['image'::text, 'video'::text, 'audio'::text])),
+  CHECK (progress >= 0 AND progress <= 100),
+  CHECK (status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'queue_expired'::text, 'canceled'::text])),
+  CHECK (wanted > 0)
+);
+CREATE INDEX jobs_newest ON public.jobs USING btree (account_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX jobs_reservation_id_key ON public.jobs USING btree (reservation_id);
 
 create table key_spending (
   key_id text not null,
@@ -200,6 +308,18 @@ create table oauth_clients (
   CHECK (cardinality(scopes) > 0)
 );
 
+create table open_jobs (
+  job_id text not null,
+  account_id text not null,
+  due_at timestamp with time zone not null,
+  place timestamp with time zone not null,
+  fence integer default 0 not null,
+  PRIMARY KEY (job_id),
+  FOREIGN KEY (job_id) REFERENCES jobs(id)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+CREATE INDEX open_jobs_account ON public.open_jobs USING btree (account_id);
+CREATE INDEX open_jobs_due ON public.open_jobs USING btree (due_at);
+
 create table open_reservations (
   reservation_id uuid not null,
   known bigint default 0 not null,
@@ -248,6 +368,16 @@ create table reservations (
   CHECK (amount >= 0)
 );
 CREATE INDEX reservations_by_request ON public.reservations USING btree (request_id, account_id);
+
+create table stored_objects (
+  key text not null,
+  account_id text not null,
+  mime_type text not null,
+  bytes bigint not null,
+  delete_at timestamp with time zone not null,
+  PRIMARY KEY (key)
+);
+CREATE INDEX stored_objects_due ON public.stored_objects USING btree (delete_at);
 
 create table test_clock (
   only_row boolean default true not null,

@@ -69,11 +69,13 @@ export const MEDIA_READ_BYTES_MAX = MIB;
 /** Beside one read for every MEDIA_READ_BYTES_MIN / 2 of the file. */
 export const MEDIA_EXTRA_READS_MAX = 16;
 /** Boxes, chunks, pages and blocks of one file. */
-export const MEDIA_PARTS_MAX = 10_000_000;
+export const MEDIA_PARTS_MAX = 5_000_000;
 export const MEDIA_TRACKS_MAX = 64;
+export const MEDIA_EDITS_MAX = 10_000;
 export const MEDIA_SECONDS_MAX = 24 * 60 * 60;
 /** What is passed over between two frames of sound that have no container. */
 export const MEDIA_JUNK_BYTES_MAX = 64 * KIB;
+export const MEDIA_GAPS_MAX = 1_000;
 
 // Stored media.
 export const OBJECT_KEY_CHARS_MAX = 200;
@@ -82,7 +84,6 @@ export const OBJECT_READ_BYTES = 256 * KIB;
 export const UNFINISHED_OBJECT_KEPT_MS = 3_600_000;
 /** The smallest that S3 allows; with ten thousand parts it is still more than any output. */
 export const S3_PART_BYTES = 5 * MIB;
-export const S3_PARTS_AT_ONCE = 2;
 export const S3_CONNECTIONS_MAX = 128;
 export const S3_CONNECT_TIMEOUT_MS = 5_000;
 export const S3_IDLE_TIMEOUT_MS = 60_000;
@@ -103,8 +104,8 @@ export const PREPARATION_LEASE_MS = 60_000;
 export const OPEN_JOBS_PER_ACCOUNT_MAX = 64;
 export const DISPATCH_DEADLINE_MS = 600_000;
 export const JOB_LEASE_MS = 10_000;
-/** How long an upstream may work on what it accepted. */
-export const UPSTREAM_LIMIT_MS = { image: 15 * 60_000, audio: 30 * 60_000, video: 120 * 60_000 } as const;
+/** Nobody waits longer for an upstream than this, whatever is set. */
+export const JOB_MINUTES_MAX = 1_440;
 /** How soon, and at the latest how often, an upstream is asked after its work. */
 export const POLL_MS = {
   image: { first: 500, most: 5_000 },
@@ -114,6 +115,8 @@ export const POLL_MS = {
 export const JOB_STEPS_AT_ONCE_MAX = 128;
 /** Results that could not be fetched or stored are tried again for this long. */
 export const COLLECT_RETRY_MS = 120_000;
+/** For one result, from the first look-up to the last byte. */
+export const COLLECT_TIMEOUT_MS = 900_000;
 /** What was stored for a request that never came to be is cleaned away after this. */
 export const UNOWNED_KEPT_MS = 60 * 60_000;
 /** What a job was given lies ready for as long as any upstream may still ask for it. */

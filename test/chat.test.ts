@@ -77,7 +77,7 @@ describe('a whole answer', () => {
     assert.equal(upstream.requests.length, 0);
   });
 
-  test('R-474: a model whose card does not list chat is not found here', async () => {
+  test('R-149 R-474: a model whose card does not list chat is not found here', async () => {
     refused(await chat({ model: 'silent' }), 404, 'model_not_found');
     refused(await chat({ model: 'nobody' }), 404, 'model_not_found');
     assert.equal(upstream.requests.length, 0);

@@ -173,6 +173,8 @@ describe('statuses', () => {
     no_account: 401,
     insufficient_credits: 402,
     insufficient_scope: 403,
+    // A link carries its own permission, which can be missing or over.
+    invalid_link: 403,
     not_found: 404,
     model_not_found: 404,
     no_capable_provider: 404,

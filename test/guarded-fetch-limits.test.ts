@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { assertTold, bytesOf, FetchTarget, fetcher, fetchText, giving } from './support/fetch-target.ts';
@@ -9,6 +10,8 @@ import { assertTold, bytesOf, FetchTarget, fetcher, fetchText, giving } from './
 const CAP = 100_000;
 /** Short enough to wait for, and what it ends would otherwise never end. */
 const SOON_MS = 50;
+/** Enough for what has to come first, on a busy machine too. */
+const ENOUGH_MS = 1_000;
 /** Longer than any test may take. */
 const NEVER_MS = 600_000;
 
@@ -229,7 +232,7 @@ test('R-292 a body that nobody reads is let go when the time is over', async () 
     using target = await FetchTarget.start((_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding }).write(gzipSync('x').subarray(0, 10));
     });
-    const { body } = await fetcher({ timeoutMs: SOON_MS }).open(target.at('media.test'), { bytesMax: CAP });
+    const { body } = await fetcher({ timeoutMs: ENOUGH_MS }).open(target.at('media.test'), { bytesMax: CAP });
     await target.left();
     await assertTold(Array.fromAsync(body), 'invalid_input_url', encoding);
   }
@@ -237,7 +240,7 @@ test('R-292 a body that nobody reads is let go when the time is over', async () 
 
 test('R-292 a reader slower than the time ends with the fetch', async () => {
   using target = await FetchTarget.start((_request, response) => void response.write('first'));
-  const { body } = await fetcher({ timeoutMs: SOON_MS }).open(target.at('media.test'), { bytesMax: CAP });
+  const { body } = await fetcher({ timeoutMs: ENOUGH_MS }).open(target.at('media.test'), { bytesMax: CAP });
   const pieces = body[Symbol.asyncIterator]();
   assert.equal(String((await pieces.next()).value), 'first');
   await target.left();
@@ -253,58 +256,100 @@ test('R-292 a name that does not resolve in time ends the fetch', async () => {
   }
 });
 
+/** Takes connections and says nothing, so that no handshake ends. */
+async function silence(onConnection: () => void) {
+  const server = createServer().unref();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const left = new Promise((resolve) => {
+    server.on('connection', (socket) => {
+      socket.on('error', () => undefined).on('close', resolve);
+      socket.resume();
+      onConnection();
+    });
+  });
+  const address = server.address();
+  assert.ok(address !== null && typeof address !== 'string');
+  return { url: `https://media.test:${address.port}/`, left };
+}
+
 test('R-292 a connection that is not secured in time ends the fetch', async () => {
-  const silent = createServer();
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const { port } = silent.address() as AddressInfo;
-  const closed = once(silent, 'connection').then(([socket]) => once(socket.resume(), 'close'));
-  const times = { connectTimeoutMs: SOON_MS, timeoutMs: NEVER_MS };
-  await assertTold(read(`https://media.test:${port}/`, times), 'invalid_input_url');
-  await closed;
-  silent.close();
+  const { url, left } = await silence(() => undefined);
+  await assertTold(read(url, { connectTimeoutMs: SOON_MS, timeoutMs: NEVER_MS }), 'invalid_input_url');
+  await left;
 });
 
 test('R-292 the time to connect is over once connected', async () => {
-  const headers = Promise.withResolvers<void>();
-  using target = await FetchTarget.start((_request, response) => void headers.promise.then(() => response.end('x')));
-  const reading = read(target.at('media.test'), { connectTimeoutMs: SOON_MS, timeoutMs: NEVER_MS });
-  setTimeout(headers.resolve, 2 * SOON_MS);
-  assert.equal((await reading).toString(), 'x');
+  using target = await FetchTarget.start((_request, response) => {
+    setTimeout(() => response.end('x'), 1.5 * ENOUGH_MS);
+  });
+  const times = { connectTimeoutMs: ENOUGH_MS, timeoutMs: NEVER_MS };
+  assert.equal((await read(target.at('media.test'), times)).toString(), 'x');
 });
 
 test('a caller who gives up ends the fetch, at every stage, with the reason that was given', async () => {
   const reason = new DOMException('The call was given up.', 'AbortError');
+  let controller = new AbortController();
+  const giveUp = () => controller.abort(reason);
   using target = await FetchTarget.start((request, response) => {
     if (request.url === '/body') response.write('the beginning');
+    else giveUp();
   });
-  const resolve = () => new Promise<never>(() => undefined);
-  const over = AbortSignal.abort(reason);
-  await assert.rejects(fetcher().open(target.at('media.test'), { bytesMax: CAP, signal: over }), reason);
-  assert.equal(target.connections, 0);
-  const stages = [
-    (signal: AbortSignal) => fetcher({ resolve }).open('http://media.test/', { bytesMax: CAP, signal }),
-    (signal: AbortSignal) => fetcher().open(target.at('media.test', '/headers'), { bytesMax: CAP, signal }),
-    async (signal: AbortSignal) =>
-      bytesOf(await fetcher().open(target.at('media.test', '/body'), { bytesMax: CAP, signal })),
-  ];
-  for (const stage of stages) {
-    const controller = new AbortController();
-    const work = stage(controller.signal);
-    setTimeout(() => controller.abort(reason), SOON_MS);
-    await assert.rejects(work, (error) => error === reason);
+  const silent = await silence(giveUp);
+  const resolve = () => {
+    giveUp();
+    return new Promise<never>(() => undefined);
+  };
+  const stages = {
+    lookup: () => fetcher({ resolve }).open('http://media.test/', { bytesMax: CAP, signal: controller.signal }),
+    handshake: () => fetcher().open(silent.url, { bytesMax: CAP, signal: controller.signal }),
+    headers: () => fetcher().open(target.at('media.test'), { bytesMax: CAP, signal: controller.signal }),
+    body: async () => {
+      const url = target.at('media.test', '/body');
+      const { body } = await fetcher().open(url, { bytesMax: CAP, signal: controller.signal });
+      for await (const piece of body) if (piece.length > 0) giveUp();
+    },
+  };
+  for (const [stage, fetch] of Object.entries(stages)) {
+    controller = new AbortController();
+    await assert.rejects(fetch, (error) => error === reason, stage);
   }
-  await target.left();
+  await Promise.all([silent.left, target.left()]);
+});
+
+test('a caller who has left before the fetch begins causes no connection', async () => {
+  const reason = new DOMException('The call was given up.', 'AbortError');
+  using target = await FetchTarget.start(giving('x'));
+  const fetch = fetcher({ allow: ['media.test', '127.0.0.1'] });
+  for (const host of ['media.test', '127.0.0.1']) {
+    const opening = fetch.open(target.at(host), { bytesMax: CAP, signal: AbortSignal.abort(reason) });
+    await assert.rejects(opening, (error) => error === reason, host);
+  }
+  assert.equal(target.connections, 0);
 });
 
 test('whoever stops reading lets the connection go', async () => {
-  using target = await FetchTarget.start((_request, response) => void response.write('the beginning'));
-  const { body } = await fetcher().open(target.at('media.test'), { bytesMax: CAP });
-  for await (const piece of body) {
-    assert.equal(piece.toString(), 'the beginning');
-    break;
+  const whole = gzipSync(randomBytes(CAP));
+  for (const encoding of ['identity', 'gzip']) {
+    using target = await FetchTarget.start((_request, response) => {
+      response.writeHead(200, { 'content-encoding': encoding }).write(whole.subarray(0, CAP / 2));
+    });
+    const { body } = await fetcher().open(target.at('media.test'), { bytesMax: CAP });
+    for await (const piece of body) {
+      assert.ok(piece.length > 0);
+      break;
+    }
+    await target.left();
   }
-  await target.left();
+});
+
+test('a redirect that goes on talking is not listened to', async () => {
+  using target = await FetchTarget.start((_request, response) => void response.write('the beginning'));
+  using talking = await FetchTarget.start((_request, response) => {
+    response.writeHead(302, { location: target.at('media.test') }).write('and');
+  });
+  await fetcher().open(talking.at('media.test'), { bytesMax: CAP });
+  await talking.left();
 });
 
 test('a fetcher that is closed ends its fetches and begins no other', async () => {
@@ -316,4 +361,11 @@ test('a fetcher that is closed ends its fetches and begins no other', async () =
   await assertTold(fetch.open(target.at('media.test'), { bytesMax: CAP }), 'shutting_down');
   await target.left();
   assert.equal(target.connections, 1);
+});
+
+test('a fetcher that is closed ends what it is connecting to', async () => {
+  const fetch = fetcher();
+  const { url, left } = await silence(() => fetch.close());
+  await assertTold(fetch.open(url, { bytesMax: CAP }), 'shutting_down');
+  await left;
 });

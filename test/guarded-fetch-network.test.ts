@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { GuardedFetch, type Resolver } from '../src/fetch/index.ts';
 import { FETCH_ADDRESSES_MAX, FETCH_REDIRECTS_MAX } from '../src/limits.ts';
 import { selfSigned } from './support/certificate.ts';
 import { assertTold, countdown, FetchTarget, fetcher, fetchText, giving } from './support/fetch-target.ts';
 import { REFUSED_URLS } from './support/refused-addresses.ts';
+
+const run = promisify(execFile);
 
 /** Answers each lookup with the next of these, and remembers what it was asked. */
 function answering(...answers: readonly (readonly string[])[]): Resolver & { asked: string[] } {
@@ -33,25 +37,9 @@ test('an allowed address is fetched, whole and as it was sent', async () => {
   assert.equal(target.requests[0]?.url, '/a%20b?c=d');
 });
 
-test('R-293 nothing of a caller and no credential is sent, and the proxies of the environment are not asked', async (t) => {
+test('R-293 nothing of a caller and no credential is sent', async () => {
   using target = await FetchTarget.start(giving('x'));
-  using proxy = await FetchTarget.start(giving('proxied'));
-  const names = [
-    'http_proxy',
-    'HTTP_PROXY',
-    'https_proxy',
-    'HTTPS_PROXY',
-    'all_proxy',
-    'ALL_PROXY',
-    'NODE_USE_ENV_PROXY',
-  ];
-  const before = { ...process.env };
-  t.after(() => {
-    process.env = before;
-  });
-  for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : `http://127.0.0.1:${proxy.port}`;
-  assert.equal(await fetchText(fetcher(), target.at('media.test')), 'x');
-  assert.equal(proxy.connections, 0);
+  await fetchText(fetcher(), target.at('media.test'));
   assert.deepEqual(target.requests[0]?.headers, {
     host: `media.test:${target.port}`,
     connection: 'close',
@@ -59,6 +47,21 @@ test('R-293 nothing of a caller and no credential is sent, and the proxies of th
     'accept-encoding': 'identity',
     'user-agent': 'tollgate',
   });
+});
+
+test('R-293 the proxy of the environment is not asked, although another fetch in the same program asks it', async () => {
+  using target = await FetchTarget.start(giving('direct'));
+  using proxy = await FetchTarget.start(giving('by proxy'));
+  const program = `
+    import { fetcher, fetchText } from ${JSON.stringify(import.meta.resolve('./support/fetch-target.ts'))};
+    const url = 'http://127.0.0.1:${target.port}/';
+    console.log(await (await fetch(url)).text(), '/', await fetchText(fetcher({ allow: ['127.0.0.1'] }), url));
+  `;
+  const address = `http://127.0.0.1:${proxy.port}`;
+  const proxies = { http_proxy: address, HTTP_PROXY: address, all_proxy: address, NODE_USE_ENV_PROXY: '1' };
+  const env = { ...process.env, no_proxy: '', NO_PROXY: '', ...proxies };
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { env });
+  assert.equal(stdout, 'by proxy / direct\n');
 });
 
 test('R-293 a cookie that was set is not sent to the next hop', async () => {
@@ -128,9 +131,6 @@ test('the system resolves names when nobody else does', async () => {
   using target = await FetchTarget.start(giving('x'));
   const log = pino({ level: 'silent' });
   assert.equal(await fetchText(new GuardedFetch({ allow: ['localhost'], log }), target.at('localhost')), 'x');
-  const strict = new GuardedFetch({ allow: [], log });
-  // RFC 6761: never exists.
-  await assertTold(strict.open('http://nothing.invalid/', { bytesMax: 1 }), 'invalid_input_url');
 });
 
 test('an address that does not answer is followed by the next one, up to a bound', async () => {
@@ -216,7 +216,7 @@ test('R-295 an allowed host is allowed under exactly the name and the port that 
   const cases: readonly { allow: string; yes: readonly string[]; no: readonly string[] }[] = [
     { allow: 'media.test', yes: [target.at('media.test'), target.at('MEDIA.TEST.')], no: [target.at('a.media.test')] },
     { allow: `media.test:${port}`, yes: [target.at('media.test')], no: [other.at('media.test')] },
-    { allow: 'MEDIA.test', yes: [target.at('media.test')], no: [target.at('media.test.example')] },
+    { allow: 'MEDIA.test.', yes: [target.at('media.test')], no: [target.at('media.test.example')] },
     {
       allow: '127.0.0.1',
       yes: [target.at('127.0.0.1'), target.at('127.1')],

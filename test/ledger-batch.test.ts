@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDb } from '../src/db/index.ts';
-import { endAbandoned, extendLeases, LedgerBatch, type NewReservation, recordKnown } from '../src/ledger/index.ts';
+import { endAbandoned, extendLeases, LedgerBatch, type NewReservation } from '../src/ledger/index.ts';
 import { silentLog } from './support/database.ts';
 import { asked, availableOf, give, openAccount, openKey, openLedger, remainders, type Way } from './support/ledger.ts';
 
@@ -100,8 +100,8 @@ test('R-277: a dead process’s reservations are ended by any other, at what is 
   await mortal.reserve(unknown);
   await mortal.reserve(known);
   await ledger.plain.reserve(job);
-  await recordKnown(db, known.id, 7n);
-  await recordKnown(db, known.id, 3n);
+  await mortal.recordKnown(known, 7n);
+  await mortal.recordKnown(known, 3n);
   clock.advance(LEASE_SECONDS / 2);
   await extendLeases(db, 'proc_mortal', clock.now());
   clock.advance(LEASE_SECONDS - 0.001);
@@ -112,7 +112,7 @@ test('R-277: a dead process’s reservations are ended by any other, at what is 
 
   assert.deepEqual(await mortal.settle(unknown, 9n), { state: 'refunded', charged: 0n });
   assert.deepEqual(await mortal.settle(known, 19n), { state: 'settled', charged: 7n });
-  await recordKnown(db, known.id, 19n);
+  await mortal.recordKnown(known, 19n);
   assert.equal(await availableOf(ledger, account), 63n);
   await ledger.plain.refund(job);
 });

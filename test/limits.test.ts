@@ -51,6 +51,15 @@ test('R-499: a bucket never holds more than a minute’s worth', async () => {
   assertRateLimited(await ask(caller));
 });
 
+test('R-519: six jobs, looked at after five seconds and then every ten, never meet the limit', async () => {
+  const caller = await gateway.newCaller();
+  gateway.clock.advance(5);
+  for (let look = 0; look < 60; look++) {
+    await spend(caller, 6);
+    gateway.clock.advance(10);
+  }
+});
+
 test('R-499: each key of an account has a bucket of its own', async () => {
   const caller = await gateway.newCaller({ key: { rpm: 1 } });
   const other = await gateway.admin('POST', `/accounts/${caller.accountId}/keys`, { name: 'other', rpm: 1 });

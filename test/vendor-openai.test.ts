@@ -10,6 +10,7 @@ import {
   isFault,
   KEY,
   MARKER,
+  parsed,
   requestOf,
   TOOL_CALLS,
   together,
@@ -81,7 +82,9 @@ test('each chunk is handed on before the next frame is sent', () =>
     for (const [at, gate] of gates.entries()) {
       gate.resolve();
       const { value } = await chunks.next();
-      assert.equal(value.body.choices[0].delta.content, String(at));
+      assert.deepEqual(parsed(value).body?.choices, [
+        { index: 0, delta: { content: String(at) }, finish_reason: at === 2 ? 'stop' : null },
+      ]);
     }
     assert.equal((await chunks.next()).done, true);
   }));
@@ -106,7 +109,7 @@ test('a server without a key is sent no authorization', () =>
 
 test('a stream that ended with its marker leaves its connection to others', () =>
   withEmulator({}, async (_emulator, upstream) => {
-    const pool = upstream.pools.of(upstream.address);
+    const pool = upstream.pools.at(upstream.address).pool;
     let connections = 0;
     pool.on('connect', () => connections++);
     for (let round = 0; round < 10; round++) await collect(await chat.stream(requestOf({ stream: true }), upstream));

@@ -2,6 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+export const ADMIN_TOKEN = 'admin-token-of-the-bench';
+
 /** A server under measurement, in a process of its own so that its processor time is its own. */
 export interface BenchServer {
   readonly url: string;
@@ -9,6 +11,8 @@ export interface BenchServer {
   readonly key: string;
   /** Processor time used so far, in microseconds. */
   cpuMicros(): Promise<number>;
+  /** Resident memory. */
+  memoryBytes(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -28,6 +32,10 @@ export async function forkServer(script: string, args: readonly string[] = []): 
     cpuMicros: async () => {
       child.send('cpu');
       return (await answerOf<{ cpuMicros: number }>(child)).cpuMicros;
+    },
+    memoryBytes: async () => {
+      child.send('memory');
+      return (await answerOf<{ memoryBytes: number }>(child)).memoryBytes;
     },
     stop: async () => {
       const ended = once(child, 'exit');
@@ -58,6 +66,8 @@ export function answerBench(ready: Ready, stop: () => Promise<void>): void {
     if (message === 'cpu') {
       const { user, system } = process.cpuUsage();
       process.send?.({ cpuMicros: user + system });
+    } else if (message === 'memory') {
+      process.send?.({ memoryBytes: process.memoryUsage.rss() });
     } else {
       void stop().then(() => process.exit(0));
     }

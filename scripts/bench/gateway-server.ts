@@ -6,7 +6,7 @@ import { startApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { CONCURRENCY_MAX, RPM_MAX } from '../../src/limits.ts';
 import { createLog } from '../../src/log.ts';
-import { answerBench } from './child.ts';
+import { ADMIN_TOKEN, answerBench } from './child.ts';
 
 const [upstream = '', given] = process.argv.slice(2);
 const folder = given ?? (await mkdtemp(join(tmpdir(), 'tollgate-bench-')));
@@ -16,6 +16,7 @@ const config = loadConfig({
   PORT: '0',
   ...(upstream === '' ? {} : { TOLLGATE_CONFIG: configFile }),
   TOLLGATE_DATA: folder,
+  TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
   TOLLGATE_RPM: String(RPM_MAX),
   TOLLGATE_CONCURRENCY: String(CONCURRENCY_MAX),
 });
@@ -26,11 +27,31 @@ answerBench({ url: app.url, key: app.firstStart?.key ?? '' }, async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** One chat model, served by the bench's own upstream. */
+/** One model of each kind that is measured, served by the bench's own upstream. */
 function documentFor(url: string): string {
   return JSON.stringify({
-    upstreams: [{ id: 'fake', vendor: 'openai', base_url: `${url}/v1` }],
+    upstreams: [
+      { id: 'fake', vendor: 'openai', base_url: `${url}/v1` },
+      { id: 'queue', vendor: 'fal', base_url: url, api_key: 'key' },
+    ],
     models: [
+      {
+        id: 'bench/instant',
+        modality: 'image',
+        owned_by: 'bench',
+        endpoints: ['images'],
+        pricing: { mode: 'per_image', credits: { base: 1 } },
+        routes: [{ upstream: 'fake', model: 'upstream-model' }],
+      },
+      {
+        id: 'bench/slow',
+        modality: 'video',
+        owned_by: 'bench',
+        endpoints: ['videos'],
+        pricing: { mode: 'per_second', credits: { per_second: 1 } },
+        accepts: { seconds_max: 5 },
+        routes: [{ upstream: 'queue', model: 'bench/slow' }],
+      },
       {
         id: 'bench/chat',
         modality: 'chat',

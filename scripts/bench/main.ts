@@ -1,6 +1,7 @@
 // Measures against a yardstick in the same run and prints ratios. `npm run bench -- models` runs one part.
 import { benchChat } from './chat.ts';
 import { benchCredits } from './credits.ts';
+import { benchJobs } from './jobs.ts';
 import { benchLedger } from './ledger.ts';
 import { benchMedia } from './media.ts';
 import { benchModels } from './models.ts';
@@ -11,6 +12,7 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   credits: benchCredits,
   ledger: benchLedger,
   chat: benchChat,
+  jobs: benchJobs,
   media: benchMedia,
 };
 

@@ -29,8 +29,8 @@ export function installSwift(): string | undefined {
   console.error(`Installing ${PACKAGE} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   for (const args of [['update'], ['install', '--yes', '--no-install-recommends', PACKAGE]]) {
-    const { status, stderr, stdout } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
-    if (status !== 0) return `apt-get ${args.join(' ')} failed: ${(stderr || stdout).trim().slice(-500)}`;
+    const { status, error, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
+    if (status !== 0) return `apt-get ${args.join(' ')} failed: ${error?.message ?? stderr.trim().slice(-500)}`;
   }
   return isInstalled() ? undefined : `${PACKAGE} was installed, and ${PYTHON} does not find it`;
 }

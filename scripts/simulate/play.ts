@@ -1,5 +1,5 @@
 import type { Db } from '../../src/db/index.ts';
-import { balanceOf, books, extendLeases, recordKnown } from '../../src/ledger/index.ts';
+import { balanceOf, books, extendLeases } from '../../src/ledger/index.ts';
 import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import { charge } from '../../src/pricing/index.ts';
 import { INVARIANTS } from './invariants.ts';
@@ -175,7 +175,7 @@ async function performMeter(
   if (account?.holds.get(name)?.state === 'open' && known > (world.known.get(name) ?? 0n)) world.known.set(name, known);
   if (account !== undefined) meter(account, name, known);
   if (hold.bill !== undefined) await hold.bill.meter(counts);
-  else await recordKnown(hold.process.line, hold.reservation.id, charge(hold.quoted.price, counts));
+  else await hold.process.parts.ledger.recordKnown(hold.reservation, charge(hold.quoted.price, counts));
   await world.evidence.look(world.db);
   checkInvariants(world);
   follow(world, [], []);

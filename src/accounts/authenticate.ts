@@ -36,17 +36,18 @@ export class Authenticator {
 
   /** Throws the ApiError that says why not. */
   async authenticate(credential: string): Promise<Caller> {
-    if (!isApiKeyShape(credential)) throw new ApiError('invalid_api_key');
     const digest = hash('sha256', credential, 'base64');
     const { bus, clock } = this.#parts;
-    const known = (bus.fresh ? this.#known.get(digest) : undefined) ?? (await this.#lookUp(digest));
+    const known = (bus.fresh ? this.#known.get(digest) : undefined) ?? (await this.#lookUp(credential, digest));
     const nowMs = clock.nowMs();
     refuseUnusable(known.holder, nowMs);
     this.#lastUsedMs.set(known.caller.keyId, nowMs);
     return known.caller;
   }
 
-  async #lookUp(digest: string): Promise<{ holder: KeyHolder; caller: Caller }> {
+  async #lookUp(credential: string, digest: string): Promise<{ holder: KeyHolder; caller: Caller }> {
+    // What cannot be a key is not looked for.
+    if (!isApiKeyShape(credential)) throw new ApiError('invalid_api_key');
     const changesBefore = this.#changes;
     const holder = await this.#findHolder(digest);
     if (holder === undefined) throw new ApiError('invalid_api_key');

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import { type LedgerBatch, type NewReservation, recordKnown } from '../ledger/index.ts';
+import type { LedgerBatch, NewReservation } from '../ledger/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
 import type { BillingParts } from './parts.ts';
 import type { Quote } from './quote.ts';
@@ -43,13 +43,11 @@ export const CREDIT_REFUSALS = {
 
 /** One call's hold until it is settled or refunded, which happens once: whatever comes second changes nothing. */
 export class Bill {
-  readonly #parts: BillingParts;
   readonly #ledger: LedgerBatch;
   readonly #reservation: NewReservation;
   readonly #price: FrozenPrice;
 
   constructor(parts: BillingParts, reservation: NewReservation, price: FrozenPrice) {
-    this.#parts = parts;
     this.#ledger = parts.ledger;
     this.#reservation = reservation;
     this.#price = price;
@@ -57,7 +55,7 @@ export class Bill {
 
   /** Records what is owed already, so that it is charged even if this process dies now. */
   async meter(units: Units): Promise<void> {
-    await recordKnown(this.#parts.db, this.#reservation.id, charge(this.#price, units));
+    await this.#ledger.recordKnown(this.#reservation, charge(this.#price, units));
   }
 
   /** Takes what these units cost at the frozen price and gives the rest back. Returns what was charged. */

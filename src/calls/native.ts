@@ -72,7 +72,7 @@ interface Opened {
 
 async function open(parts: CallParts, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
   const model = modelFor(parts, caller, call.model, 'native');
-  const candidates = candidatesFor(parts, caller, model, (vendor) => vendor.native !== undefined);
+  const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.native !== undefined);
   if (call.request.action === 'countTokens') return { candidates, bill: undefined, inputTokens: 0 };
   const { units, selectors } = measureNative(call.json, model);
   const { accountId, keyId } = caller;

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pass } from 'node:timers/promises';
 import { DatabaseUnavailable } from './db.ts';
 
 interface Waiting<Member, Told> {
@@ -15,13 +15,18 @@ interface Waiting<Member, Told> {
 export class Gathering<Member, Told> {
   readonly #run: (members: readonly Member[]) => Promise<readonly Told[]>;
   readonly #membersMax: number;
+  readonly #lingerMs: number;
   #waiting: Waiting<Member, Told>[] = [];
   #running = false;
 
-  /** `run` answers each member at its place, and does all or nothing. */
-  constructor(run: (members: readonly Member[]) => Promise<readonly Told[]>, membersMax: number) {
+  /**
+   * `run` answers each member at its place, and does all or nothing. Where nobody is in a hurry, rounds wait for company
+   * for as long as `lingerMs`.
+   */
+  constructor(run: (members: readonly Member[]) => Promise<readonly Told[]>, membersMax: number, lingerMs = 0) {
     this.#run = run;
     this.#membersMax = membersMax;
+    this.#lingerMs = lingerMs;
   }
 
   add(member: Member): Promise<Told> {
@@ -34,10 +39,14 @@ export class Gathering<Member, Told> {
   async #drain(): Promise<void> {
     this.#running = true;
     // A turn of the event loop first: whoever was just answered, or has come with the same packet, can join.
-    for (await nextTurn(); this.#waiting.length > 0; await nextTurn()) {
+    for (await this.#company(); this.#waiting.length > 0; await this.#company()) {
       await this.#round(this.#waiting.splice(0, this.#membersMax));
     }
     this.#running = false;
+  }
+
+  #company(): Promise<void> {
+    return this.#lingerMs === 0 ? nextTurn() : pass(this.#lingerMs);
   }
 
   async #round(round: readonly Waiting<Member, Told>[]): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { pipeline } from 'node:stream';
+import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Client } from 'undici';
 import { ApiError } from '../errors.ts';
@@ -24,15 +24,10 @@ export async function get(url: URL, socket: Socket, signal: AbortSignal): Promis
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const end = () => void client.destroy();
-  try {
-    const path = url.pathname + url.search;
-    const answer = await client.request({ method: 'GET', path, headers: HEADERS, reset: true, signal });
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body, end };
-  } catch (error) {
-    end();
-    throw error;
-  }
+  const path = url.pathname + url.search;
+  const answer = await client.request({ method: 'GET', path, headers: HEADERS, reset: true, signal });
+  const end = () => void socket.destroy();
+  return { status: answer.statusCode, headers: answer.headers, body: answer.body, end };
 }
 
 /** The client would take a closed connection for bad luck, and ask for another for ever. */
@@ -50,22 +45,22 @@ export function redirection({ status, headers }: Answer): string | undefined {
 export function contentOf({ status, headers, body }: Answer, bytesMax: number): AsyncIterable<Buffer> {
   if (status !== 200) throw notFetchable(`the status is ${status}`);
   if (Number(headers['content-length'] ?? 0) > bytesMax) throw notFetchable('the body is too large');
+  const decoder = decoderOf(String(headers['content-encoding'] ?? 'identity'));
   const wire = capped(body, bytesMax);
-  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-  switch (encoding) {
+  if (decoder === undefined) return wire;
+  const decoded = pipeline(wire, decoder, () => undefined);
+  return capped(decoded, bytesMax);
+}
+
+/** Asked for bytes as they are, some stores still give what they keep compressed. */
+function decoderOf(encoding: string): Transform | undefined {
+  switch (encoding.toLowerCase()) {
     case 'identity':
-      return wire;
-    // Asked for as it is, some stores still give what they keep compressed.
+      return undefined;
     case 'gzip':
-      return capped(
-        pipeline(wire, createGunzip(), () => undefined),
-        bytesMax,
-      );
+      return createGunzip();
     case 'br':
-      return capped(
-        pipeline(wire, createBrotliDecompress(), () => undefined),
-        bytesMax,
-      );
+      return createBrotliDecompress();
     default:
       throw notFetchable('its encoding is unknown');
   }

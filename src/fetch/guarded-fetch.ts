@@ -96,7 +96,6 @@ export class GuardedFetch {
 
   async #addressesOf(url: URL, signal: AbortSignal): Promise<readonly string[]> {
     const addresses = await resolveOnce(this.#resolve, hostOf(url), signal);
-    if (addresses.length === 0) throw notFetchable('the name has no address');
     if (this.#policy.isAllowed(url))
       this.#log.info({ url: url.origin + url.pathname }, 'fetching from an allowed host');
     else if (!addresses.every(isPublicAddress)) throw refusal('one of its addresses is not public');

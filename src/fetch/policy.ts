@@ -22,8 +22,7 @@ export class UrlPolicy {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new ApiError('unsupported_media_url_scheme');
     if (url.href.length > FETCH_URL_CHARS_MAX) throw refusal('it is too long');
     if (url.username !== '' || url.password !== '') throw refusal('it holds user information');
-    // The same name without the root's dot is the one in certificates and in the list of what is allowed.
-    if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+    dropRootDot(url);
     if (!this.#mayUsePort(url)) throw refusal('its port is not allowed');
     if (!this.isAllowed(url) && !mayBePublic(hostOf(url))) throw refusal('its host is not public');
     return url;
@@ -69,5 +68,11 @@ function canonicalEntry(entry: string): string {
   const [, host = '', port] = /^(\[.*\]|[^:@/?#\\]*)(?::(\d+))?$/.exec(isIP(entry) === 6 ? `[${entry}]` : entry) ?? [];
   const url = URL.parse(`http://${host}:${port ?? ''}/`);
   if (url === null || hostOf(url) === '') throw new Error(`TOLLGATE_FETCH_ALLOW: "${entry}" is not host or host:port`);
+  dropRootDot(url);
   return port === undefined ? url.hostname : withPort(url);
+}
+
+/** The same name, as it stands in certificates. */
+function dropRootDot(url: URL): void {
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
 }

@@ -12,8 +12,8 @@ export const resolveBySystem: Resolver = async (hostname) => {
 
 /** An address is its own answer. The wait ends with the signal, although the system's lookup goes on. */
 export async function resolveOnce(resolve: Resolver, host: string, signal: AbortSignal): Promise<readonly string[]> {
-  if (isIP(host) !== 0) return [host];
   signal.throwIfAborted();
+  if (isIP(host) !== 0) return [host];
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort);

@@ -77,7 +77,9 @@ export async function keepFile(
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + FILE_KEPT_MS);
   const file = { id: newId('file'), accountId, purpose, createdAt, expiresAt, ...received };
-  const { objectKey: key, mimeType, bytes, fileName } = received;
+  const { objectKey: key, mimeType, bytes } = received;
+  // Whatever the file is called, its link has a name that any header can hold.
+  const url = await objects.link(key, { mimeType, fileName: file.id, expiresAt, now: createdAt });
   await db.transaction(async (tx) => {
     await lockAccounts(tx, [accountId]);
     const live = await liveFiles(tx, accountId, createdAt);
@@ -87,7 +89,6 @@ export async function keepFile(
     await insertFile(tx, file);
     await recordObjects(tx, [{ key, accountId, mimeType, bytes, deleteAt: expiresAt }]);
   });
-  const url = await objects.link(key, { mimeType, fileName, expiresAt, now: createdAt });
   return { ...file, url };
 }
 
@@ -97,6 +98,6 @@ const NAME_BYTES_MAX = 255;
 function safeName(given: string): string {
   const name = (given.split(/[\\/]/).at(-1) ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '_').replace(/^\.+/, '');
   let safe = name.trim();
-  while (Buffer.byteLength(safe) > NAME_BYTES_MAX) safe = [...safe].slice(0, -1).join('');
+  while (Buffer.byteLength(safe) > NAME_BYTES_MAX) safe = Array.from(safe).slice(0, -1).join('');
   return safe === '' ? 'file' : safe;
 }

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
 import { createJob, discardInputs, type InputRules, isRefusal, storeInput } from '../jobs/index.ts';
+import type { JsonObject } from '../json.ts';
 import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentBody } from '../requests/index.ts';
 import { callContext } from './call.ts';
 import { filesOf, readForm, valuesOf } from './form.ts';
@@ -81,7 +81,7 @@ type SentForm = Extract<SentBody, { form: unknown }>['form'];
 export interface FileRules {
   readonly formBytesMax: number;
   /** What a file under this name must be. Throws ApiError where none is wanted. `count` have come under it before. */
-  rulesFor(name: string, count: number): InputRules;
+  readonly rulesFor: (name: string, count: number) => InputRules;
 }
 
 /**

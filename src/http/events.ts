@@ -28,30 +28,71 @@ export async function sendEvents(reply: FastifyReply, stream: EventStream, log: 
     .header('x-accel-buffering', 'no');
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
   raw.writeHead(200);
+  const body = new StreamBody(raw);
   const keepAlive = stream.keepAlive
-    ? setInterval(() => raw.write(': keep-alive\n\n'), KEEP_ALIVE_EVERY_MS)
+    ? setInterval(() => body.write(': keep-alive\n\n'), KEEP_ALIVE_EVERY_MS)
     : undefined;
   try {
     for await (const frame of stream.frames) {
       if (raw.destroyed) return;
-      if (!raw.write(frame)) await drained(raw);
+      if (!body.write(frame)) await drained(raw);
     }
-    raw.end(stream.end);
+    body.end(stream.end);
   } catch (error) {
-    failStream(raw, stream, error, log);
+    // A caller who has left is told nothing.
+    if (!raw.destroyed) failStream(body, stream, error, log);
   } finally {
     clearInterval(keepAlive);
   }
 }
 
-/** A caller who has left is told nothing. */
-function failStream(raw: ServerResponse, stream: EventStream, error: unknown, log: Logger): void {
-  if (raw.destroyed) return;
+/**
+ * The server would write each chunk of a chunked body in four pieces, which costs more than all else that is done for a
+ * frame. So once it has announced chunks it is told to leave them to this. What is not chunked stays as it is.
+ */
+class StreamBody {
+  readonly #raw: ServerResponse;
+  readonly #isChunked: boolean;
+
+  constructor(raw: ServerResponse) {
+    this.#raw = raw;
+    this.#isChunked = raw.chunkedEncoding;
+    raw.chunkedEncoding = false;
+  }
+
+  /** False when the reader is slow. */
+  write(frame: string | Buffer): boolean {
+    return this.#raw.write(this.#isChunked ? toChunk(frame) : frame);
+  }
+
+  /** Ends the connection in the middle of the body. */
+  cutAfter(text: string): void {
+    this.#raw.write(this.#isChunked ? toChunk(text) : text, () => this.#raw.destroy());
+  }
+
+  end(text: string): void {
+    this.#raw.end(this.#isChunked ? toChunk(text) + LAST_CHUNK : text);
+  }
+}
+
+const LAST_CHUNK = '0\r\n\r\n';
+const CRLF = Buffer.from('\r\n');
+
+function toChunk(frame: string): string;
+function toChunk(frame: string | Buffer): string | Buffer;
+function toChunk(frame: string | Buffer): string | Buffer {
+  // An empty chunk would be the last one.
+  if (frame.length === 0) return frame;
+  const size = `${Buffer.byteLength(frame).toString(16)}\r\n`;
+  return typeof frame === 'string' ? `${size}${frame}\r\n` : Buffer.concat([Buffer.from(size), frame, CRLF]);
+}
+
+function failStream(body: StreamBody, stream: EventStream, error: unknown, log: Logger): void {
   const told = error instanceof ApiError ? error : new ApiError('internal_error', { cause: error });
   if (told !== error) log.error({ err: error }, 'unexpected error in a stream');
   const text = stream.error(JSON.stringify(errorEnvelope(told.code, told.message)));
-  if (stream.cutOnError) raw.write(text, () => raw.destroy());
-  else raw.end(text);
+  if (stream.cutOnError) body.cutAfter(text);
+  else body.end(text);
 }
 
 /** A slow reader holds the upstream back instead of filling memory. */

@@ -72,12 +72,12 @@ type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType 
 type BodyOf<C extends Contract> = C extends { body: { kind: 'json'; schema: infer S extends z.ZodType } }
   ? z.output<S>
   : C extends { body: { kind: 'json or form'; schema: infer S extends z.ZodType } }
-  ? z.output<S> | typeof FORM_TO_READ
-  : C extends { body: { kind: 'text' } }
-    ? string
-    : C extends { body: { kind: 'bytes' } }
-      ? Buffer
-      : undefined;
+    ? z.output<S> | typeof FORM_TO_READ
+    : C extends { body: { kind: 'text' } }
+      ? string
+      : C extends { body: { kind: 'bytes' } }
+        ? Buffer
+        : undefined;
 
 /** In the place of a body that is a form: the route reads it itself, with `readForm`. */
 export const FORM_TO_READ = Symbol('a form');

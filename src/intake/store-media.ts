@@ -1,5 +1,5 @@
 import { SNIFF_BYTES } from '../limits.ts';
-import { asMeasured, type MediaKind, type Measured, measure, readableOf, type Sniffed, sniff } from '../media/index.ts';
+import { asMeasured, type Measured, type MediaKind, measure, readableOf, type Sniffed, sniff } from '../media/index.ts';
 import type { IntakeParts } from './parts.ts';
 
 /** A picture or clip in the object store, and what its bytes say about it. */
@@ -18,7 +18,7 @@ export interface StoreRules {
   /** What it may be. */
   readonly kinds: readonly MediaKind[];
   /** What is thrown for nothing at all, and for something else. */
-  refusal(reason: 'empty' | 'other kind', sniffed: Sniffed | undefined): Error;
+  readonly refusal: (reason: 'empty' | 'other kind', sniffed: Sniffed | undefined) => Error;
 }
 
 /**

@@ -51,10 +51,10 @@ export async function findObject(
   return row && { mimeType: row.mimeType, bytes: Number(row.bytes) };
 }
 
-export async function selectDueObjects(db: Db, now: Date, limit: number): Promise<string[]> {
+export async function selectDueObjects(db: Db, now: Date, limit: number, except: readonly string[]): Promise<string[]> {
   const rows = await db.rows<{ key: string }>(
-    'select key from stored_objects where delete_at <= $1 order by delete_at limit $2',
-    [now, limit],
+    'select key from stored_objects where delete_at <= $1 and key <> all ($3) order by delete_at limit $2',
+    [now, limit, except],
   );
   return rows.map(({ key }) => key);
 }
@@ -64,7 +64,10 @@ export async function forgetObjects(db: Db, keys: readonly string[], now: Date):
   await db.run('delete from stored_objects where key = any ($1) and delete_at <= $2', [keys, now]);
 }
 
-export async function countDueObjects(db: Db, now: Date): Promise<{ readonly due: number; readonly oldestAt: Date | null }> {
+export async function countDueObjects(
+  db: Db,
+  now: Date,
+): Promise<{ readonly due: number; readonly oldestAt: Date | null }> {
   const [row] = await db.rows<{ due: number; oldestAt: Date | null }>(
     `select count(*)::int as due, min(delete_at) as "oldestAt" from stored_objects where delete_at <= $1`,
     [now],

@@ -1,6 +1,6 @@
+import { CREDIT_REFUSALS } from '../billing/index.ts';
 import { Gathering, type Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import { CREDIT_REFUSALS } from '../billing/index.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
 import { lockAccounts, type NewReservation, reserveAll } from '../ledger/index.ts';
 import { FINGERPRINT_KEPT_MS, INPUT_KEPT_MS, OPEN_JOBS_PER_ACCOUNT_MAX } from '../limits.ts';
@@ -33,7 +33,10 @@ const APPLICANTS_PER_ROUND_MAX = 128;
  */
 export class Admissions {
   readonly #parts: JobParts;
-  readonly #gathering = new Gathering((applicants: readonly Applicant[]) => this.#run(applicants), APPLICANTS_PER_ROUND_MAX);
+  readonly #gathering = new Gathering(
+    (applicants: readonly Applicant[]) => this.#run(applicants),
+    APPLICANTS_PER_ROUND_MAX,
+  );
 
   constructor(parts: JobParts) {
     this.#parts = parts;
@@ -73,7 +76,9 @@ export class Admissions {
   async #write(tx: Tx, admitted: readonly Placed[], now: Date): Promise<void> {
     const jobs = admitted.map(({ applicant, behind }) => ({ ...applicant.job, behind }));
     await insertJobs(tx, jobs);
-    const bound = admitted.flatMap(({ applicant: { key, job } }) => (key === undefined ? [] : [{ key, jobId: job.id }]));
+    const bound = admitted.flatMap(({ applicant: { key, job } }) =>
+      key === undefined ? [] : [{ key, jobId: job.id }],
+    );
     if (bound.length > 0) await bindKeys(tx, bound, new Date(now.getTime() + FINGERPRINT_KEPT_MS));
     const inputs = admitted.flatMap(({ applicant }) => applicant.inputs);
     if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));

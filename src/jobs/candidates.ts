@@ -20,12 +20,12 @@ export function ableCandidates(
 ): Candidate[] {
   let refusal: ApiError | undefined;
   try {
-    return candidatesFor(parts, caller, model, (vendor, route) => {
+    return candidatesFor(parts, caller, model, ({ vendor, accepts, upstreamModel }) => {
       const work = taskWorkOf(vendor, request.kind);
       if (work === undefined) return false;
       try {
-        checkFits(narrowed(model.accepts, route.accepts ?? {}), request);
-        work.check(request, route.model);
+        checkFits(narrowed(model.accepts, accepts), request);
+        work.check(request, upstreamModel);
         return true;
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;

@@ -4,9 +4,8 @@ import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output } from '../vendors/index.ts';
-import { failure } from './dispatch.ts';
-import type { Engine } from './engine.ts';
-import type { Attempt, Collected, HeldJob, JobKind } from './job.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type Attempt, type Collected, failure, type HeldJob, type JobKind } from './job.ts';
 import { outputKey } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
 import { together } from './together.ts';
@@ -17,7 +16,7 @@ const COLLECT_AGAIN_MS = 3_000;
 class Undeliverable extends Error {}
 
 /** Brings home what is ready. What cannot be fetched just now is tried again for a while; undefined: it waits. */
-export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+export async function collect(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const ready = held.attempts.filter(({ state }) => state === 'ready');
   const done = await together(
     ready.map(async (attempt) => {
@@ -33,23 +32,21 @@ export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal
 
 /**
  * For results that came with an answer. Those that are elsewhere are only noted, so that a worker that dies while it
- * fetches them loses nothing; those that are here are stored at once, because there is no other place for them.
+ * fetches them loses nothing; those that are here are stored at once. Undefined: they could not be, just now.
  */
 export async function collectNow(
-  engine: Engine,
+  engine: EngineParts,
   held: HeldJob,
   attempt: Attempt,
   made: readonly Output[],
   signal: AbortSignal,
-): Promise<Attempt> {
-  const updatedAt = engine.parts.clock.now();
+): Promise<Attempt | undefined> {
   const outputs = asked(made, attempt);
-  if (outputs.length > 0 && outputs.every((output) => 'url' in output)) {
-    const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
-    return { ...attempt, state: 'ready', outputs: places, updatedAt };
+  if (outputs.length === 0 || !outputs.every((output) => 'url' in output)) {
+    return collected(engine, held, attempt, outputs, signal);
   }
-  const done = await collected(engine, held, attempt, outputs, signal);
-  return done ?? { ...attempt, ...failure('undeliverable_output', 'the results could not be stored'), updatedAt };
+  const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
+  return { ...attempt, state: 'ready', outputs: places, updatedAt: engine.parts.clock.now() };
 }
 
 /** What an upstream made beyond what it was asked for is left with it: nobody has agreed to pay for it. */
@@ -63,7 +60,7 @@ function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
 
 /** Undefined: not now, perhaps later. What can be delivered is, even if the rest never can. */
 async function collected(
-  { parts }: Engine,
+  { parts }: EngineParts,
   { job }: HeldJob,
   attempt: Attempt,
   outputs: readonly Output[],
@@ -90,6 +87,10 @@ async function collected(
   return { ...attempt, ...failure('undeliverable_output', detail ?? 'there are no results'), outputs: null, updatedAt };
 }
 
+function isJudgement(error: unknown): error is Error {
+  return error instanceof Unreadable || error instanceof ObjectTooLarge || error instanceof Undeliverable;
+}
+
 function isPassing(error: unknown): boolean {
   return error instanceof StorageUnavailable || (error instanceof ApiError && error.code === 'invalid_input_url');
 }
@@ -106,7 +107,7 @@ async function store(
     const body =
       'data' in output
         ? output.data
-        : (await parts.guardedFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
+        : (await parts.collectingFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
     const wanted = kind === 'thumbnail' ? 'image' : kind;
     parts.log.trace({ key }, 'result to be stored');
     const piece = await storeMedia(parts, key, body, {
@@ -118,7 +119,11 @@ async function store(
     parts.log.trace({ key }, 'result stored');
     return { kind, ...piece };
   } catch (error) {
-    if (error instanceof Unreadable || error instanceof ObjectTooLarge) throw new Undeliverable(error.message);
+    if (isJudgement(error)) {
+      // It may have been stored before it was found out.
+      await parts.objects.remove(key);
+      throw new Undeliverable(error.message);
+    }
     // An address that is not allowed will not be allowed later either.
     if (error instanceof ApiError && error.code !== 'invalid_input_url') throw new Undeliverable(error.message);
     throw error;

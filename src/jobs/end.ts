@@ -4,8 +4,8 @@ import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
-import type { Engine } from './engine.ts';
-import type { Collected, HeldJob, JobFault } from './job.ts';
+import type { EngineParts } from './engine-parts.ts';
+import type { Collected, EndedJob, HeldJob, JobFault } from './job.ts';
 import { outputKeys } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
 import { LostJob, patiently } from './queue.ts';
@@ -13,16 +13,8 @@ import { endJobs, type JobEnd } from './queue-store.ts';
 import { type Asset, insertAssets, selectPrices } from './store.ts';
 import { withMedia } from './task-work.ts';
 
-/** A job that is over, and what it brought. */
-export interface EndedJob {
-  readonly held: HeldJob;
-  readonly status: 'succeeded' | 'failed' | 'queue_expired';
-  readonly errorCode: JobFault | null;
-  readonly delivered: readonly Collected[];
-}
-
 /** The only way into a terminal state. With at least one result a job has succeeded. Throws LostJob. */
-export async function endJob(engine: Engine, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
+export async function endJob(engine: EngineParts, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
   const delivered = expired === undefined ? held.attempts.flatMap(({ collected }) => collected ?? []) : [];
   const isSuccess = delivered.some(({ kind }) => kind !== 'thumbnail');
   const status = expired ?? (isSuccess ? 'succeeded' : 'failed');
@@ -36,7 +28,7 @@ function faultOf({ attempts }: HeldJob): JobFault {
 }
 
 /** State, money, assets and what is to be deleted change in one transaction. */
-export async function endAllJobs(parts: JobParts, ends: readonly EndedJob[]): Promise<readonly void[]> {
+export async function endAllJobs(parts: JobParts, ends: readonly EndedJob[]): Promise<readonly undefined[]> {
   await parts.db.transaction(async (tx) => {
     const now = parts.clock.now();
     const prices = await selectPrices(
@@ -129,10 +121,12 @@ async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promis
 
 /** Where a worker that died, or a call that failed in the end, may have put something. */
 function leftovers({ job, attempts }: HeldJob): string[] {
-  return attempts
-    // One that was collected and has something to tell was not collected whole.
-    .filter(({ state, detail }) => state === 'failed' || (state === 'collected' && detail !== null))
-    .flatMap((attempt) => outputKeys(job.id, attempt));
+  return (
+    attempts
+      // One that was collected and has something to tell was not collected whole.
+      .filter(({ state, detail }) => state === 'failed' || (state === 'collected' && detail !== null))
+      .flatMap((attempt) => outputKeys(job.id, attempt))
+  );
 }
 
 /** What was stored for this job alone. A file of the caller's own stays until its own time. */

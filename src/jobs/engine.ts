@@ -1,8 +1,9 @@
 import { Gathering } from '../db/index.ts';
 import { collect } from './collect.ts';
 import { dispatch, recover } from './dispatch.ts';
-import { type EndedJob, endAllJobs, endJob } from './end.ts';
-import { type HeldJob, nextStep } from './job.ts';
+import { endAllJobs, endJob } from './end.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type EndedJob, type HeldJob, nextStep } from './job.ts';
 import type { JobParts } from './parts.ts';
 import { giveUp, poll } from './poll.ts';
 import { JobQueue, LostJob } from './queue.ts';
@@ -12,10 +13,10 @@ const ENDS_PER_ROUND_MAX = 64;
 const AFTER_ERROR_MS = 5_000;
 
 /** Takes jobs and does for each what it needs, step after step, until there is something to wait for. */
-export class Engine {
+export class Engine implements EngineParts {
   readonly parts: JobParts;
   readonly queue: JobQueue;
-  readonly ends: Gathering<EndedJob, void>;
+  readonly ends: Gathering<EndedJob, undefined>;
 
   constructor(parts: JobParts) {
     this.parts = parts;
@@ -45,7 +46,7 @@ export class Engine {
 
   /** Undefined: the job waits for something, or is over. */
   async #step(held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-    switch (nextStep(held, this.parts.clock.now())) {
+    switch (nextStep(held, this.parts.clock.now(), this.parts.jobMinutes)) {
       case 'recover':
         return recover(this, held, signal);
       case 'dispatch':

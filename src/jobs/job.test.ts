@@ -22,7 +22,11 @@ function attempt(state: Attempt['state'], count = 1, startedAfter = 0): Attempt 
   };
 }
 
-function job(status: 'queued' | 'running', wanted: number, kind: 'image' | 'video' | 'audio' = 'image'): HeldJob['job'] {
+function job(
+  status: 'queued' | 'running',
+  wanted: number,
+  kind: 'image' | 'video' | 'audio' = 'image',
+): HeldJob['job'] {
   const asked = { kind, model: 'm' } as HeldJob['job']['request'];
   return {
     id: 'job_0123456789',
@@ -67,13 +71,19 @@ const rows: [Step, string, HeldJob['job'], Attempt[], number][] = [
   ['end', 'R-203: what has failed is over', job('running', 1), [attempt('failed')], 5],
   ['end', 'R-205: also when nobody had accepted it', job('queued', 1), [attempt('failed')], 5],
   ['poll', 'one of three still works', job('running', 3), [attempt('collected', 2), attempt('accepted')], 5],
-  ['end', 'two of three are delivered, one is refused', job('running', 3), [attempt('collected', 2), attempt('refused')], 5],
+  [
+    'end',
+    'two of three are delivered, one is refused',
+    job('running', 3),
+    [attempt('collected', 2), attempt('refused')],
+    5,
+  ],
   ['dispatch', 'nobody took the second half yet', job('queued', 3), [attempt('refused', 2), attempt('refused')], 5],
 ];
 
 for (const [step, name, held, attempts, seconds] of rows) {
   test(`${name}: ${step}`, () => {
-    assert.equal(nextStep({ job: held, attempts }, later(seconds)), step);
+    assert.equal(nextStep({ job: held, attempts }, later(seconds), { image: 15, audio: 30, video: 120 }), step);
   });
 }
 

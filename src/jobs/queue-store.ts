@@ -2,7 +2,7 @@ import type { Db, Queries, Tx } from '../db/index.ts';
 import { parseJson } from '../json.ts';
 import type { Attempt, Collected, HeldJob, JobFault, OutputPlace } from './job.ts';
 
-/** The queue's side of the jobs table: taking jobs, and writing what became of them. Every write names its fence. */
+/** The queue: taking jobs, and writing what became of them. Every write names its fence. */
 
 interface TakenRow extends Omit<HeldJob['job'], 'request' | 'estimate'> {
   readonly fence: number;
@@ -18,15 +18,17 @@ export async function takeJobs(
   except: readonly string[],
 ): Promise<HeldJob[]> {
   const rows = await db.rows<TakenRow>(
-    `update jobs set due_at = $2, fence = fence + 1
-     where id in (
-       select id from jobs
-       where status in ('queued', 'running') and due_at <= $1 and id <> all ($4)
-       order by place limit $3 for update skip locked)
-     returning id, account_id as "accountId", kind, model, status, progress, created_at as "createdAt",
+    `with taken as (
+       update open_jobs set due_at = $2, fence = fence + 1
+       where job_id in (
+         select job_id from open_jobs where due_at <= $1 and job_id <> all ($4)
+         order by place limit $3 for update skip locked)
+       returning job_id, fence)
+     select id, account_id as "accountId", kind, model, status, progress, created_at as "createdAt",
        updated_at as "updatedAt", accepted_at as "acceptedAt", finished_at as "finishedAt",
        dispatch_deadline_at as "dispatchDeadlineAt", error_code as "errorCode", charged, groups, endpoint, wanted,
-       request_id as "requestId", reservation_id as "reservationId", fence, request::text as asked`,
+       request_id as "requestId", reservation_id as "reservationId", fence, request::text as asked
+     from taken join jobs on id = job_id`,
     [now, leaseUntil, limit, except],
   );
   if (rows.length === 0) return [];
@@ -98,13 +100,17 @@ const ATTEMPT_CONFLICT = `on conflict (job_id, number) do update set state = exc
   updated_at = excluded.updated_at`;
 
 const SAVE_STEPS = `
-  with saved as (
-    update jobs set status = asked.status, progress = greatest(jobs.progress, asked.progress),
-      accepted_at = asked.accepted_at, due_at = asked.due_at, updated_at = $1
-    from unnest($2::text[], $3::int[], $4::text[], $5::int[], $6::timestamptz[], $7::timestamptz[])
+  with asked as (
+    select * from unnest($2::text[], $3::int[], $4::text[], $5::int[], $6::timestamptz[], $7::timestamptz[])
       as asked (id, fence, status, progress, accepted_at, due_at)
-    where jobs.id = asked.id and jobs.fence = asked.fence and jobs.status in ('queued', 'running')
-    returning jobs.id
+  ), saved as (
+    update open_jobs set due_at = asked.due_at from asked
+    where job_id = asked.id and open_jobs.fence = asked.fence
+    returning job_id as id
+  ), changed as (
+    update jobs set status = asked.status, progress = asked.progress, accepted_at = asked.accepted_at, updated_at = $1
+    from asked join saved using (id)
+    where jobs.id = asked.id and (jobs.status <> asked.status or jobs.progress < asked.progress)
   ), written as (
     insert into job_attempts (${ATTEMPT_COLUMNS})
     select attempt.*
@@ -142,8 +148,8 @@ export async function extendJobs(
   leaseUntil: Date,
 ): Promise<void> {
   await db.run(
-    `update jobs set due_at = $3 from unnest($1::text[], $2::int[]) as held (id, fence)
-     where jobs.id = held.id and jobs.fence = held.fence and jobs.status in ('queued', 'running')`,
+    `update open_jobs set due_at = $3 from unnest($1::text[], $2::int[]) as held (id, fence)
+     where job_id = held.id and open_jobs.fence = held.fence`,
     [held.map(({ jobId }) => jobId), held.map(({ fence }) => fence), leaseUntil],
   );
 }
@@ -194,13 +200,17 @@ export async function endJobs(tx: Tx, ends: readonly JobEnd[], now: Date): Promi
 
 // A job that nobody accepted and that fails for good passes through `running` in this very statement.
 const END_JOBS = `
-  with ended as (
+  with asked as (
+    select * from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::bigint[])
+      as asked (id, fence, status, error_code, charged)
+  ), gone as (
+    delete from open_jobs using asked where job_id = asked.id and open_jobs.fence = asked.fence returning job_id as id
+  ), ended as (
     update jobs set status = asked.status, error_code = asked.error_code, charged = asked.charged, finished_at = $1,
       updated_at = $1, progress = case when asked.status = 'succeeded' then 100 else jobs.progress end,
       accepted_at = case when asked.status = 'queue_expired' then null else coalesce(jobs.accepted_at, $1) end
-    from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::bigint[])
-      as asked (id, fence, status, error_code, charged)
-    where jobs.id = asked.id and jobs.fence = asked.fence
+    from asked join gone using (id)
+    where jobs.id = asked.id
       and (jobs.status = 'queued' or (jobs.status = 'running' and asked.status <> 'queue_expired'))
     returning jobs.id
   ), written as (
@@ -213,12 +223,8 @@ const END_JOBS = `
   )
   select id from ended`;
 
-
 /** Jobs that are due and that nobody has taken. */
 export async function countDue(db: Db, now: Date): Promise<number> {
-  const [row] = await db.rows<{ due: number }>(
-    `select count(*)::int as due from jobs where status in ('queued', 'running') and due_at <= $1`,
-    [now],
-  );
+  const [row] = await db.rows<{ due: number }>('select count(*)::int as due from open_jobs where due_at <= $1', [now]);
   return row?.due ?? 0;
 }

@@ -7,6 +7,8 @@ import type { JobParts } from './parts.ts';
 import { disownOutputs, extendJobs, type StepSave, saveSteps, takeJobs } from './queue-store.ts';
 
 const SAVES_PER_ROUND_MAX = 256;
+/** A job that is let go was not in a hurry: when many wait for slow upstreams, this is most of all that is written. */
+const LEAVES_LINGER_MS = 50;
 /** With the database away, what is known is kept and said again for this long. */
 const PATIENCE_MS = 60_000;
 const AGAIN_AFTER_MS = 250;
@@ -31,6 +33,11 @@ export class JobQueue {
   readonly #parts: JobParts;
   readonly #held = new Map<string, number>();
   readonly #saves = new Gathering((saves: readonly StepSave[]) => this.#saveAll(saves), SAVES_PER_ROUND_MAX);
+  readonly #leaves = new Gathering(
+    (saves: readonly StepSave[]) => this.#saveAll(saves),
+    SAVES_PER_ROUND_MAX,
+    LEAVES_LINGER_MS,
+  );
 
   constructor(parts: JobParts) {
     this.#parts = parts;
@@ -64,8 +71,9 @@ export class JobQueue {
     const progress = Math.max(job.progress, change.progress ?? 0);
     const attempts = change.attempts ?? [];
     const dueAt = change.dueAt ?? leaseFrom(now);
+    const gathering = change.dueAt === undefined ? this.#saves : this.#leaves;
     try {
-      await patiently(() => this.#saves.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }));
+      await patiently(() => gathering.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }));
     } catch (error) {
       if (error instanceof LostJob) await this.#disown(job, attempts);
       throw error;

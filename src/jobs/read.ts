@@ -33,7 +33,9 @@ export async function getAssets(parts: JobParts, accountId: string, id: string):
   const assets = await selectAssets(parts.db, job.id);
   const expiresAt = new Date(now.getTime() + LINK_MS);
   try {
-    return await Promise.all(assets.map(async (asset) => ({ ...asset, expiresAt, url: await linkTo(parts, asset, now, expiresAt) })));
+    return await Promise.all(
+      assets.map(async (asset) => ({ ...asset, expiresAt, url: await linkTo(parts, asset, now, expiresAt) })),
+    );
   } catch (error) {
     if (error instanceof StorageUnavailable) throw new ApiError('job_service_unavailable', { cause: error });
     throw error;

@@ -20,14 +20,19 @@ const PLACE_HANDICAP_MS = 1_000;
 export async function insertJobs(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
   const place = ({ createdAt, behind }: NewJob) => new Date(createdAt.getTime() + behind * PLACE_HANDICAP_MS);
   await tx.run(
-    `insert into jobs (id, account_id, key_id, groups, kind, endpoint, model, status, wanted, request, request_id,
-       reservation_id, created_at, dispatch_deadline_at, due_at, place)
-     select id, account_id, key_id, string_to_array(groups, ' '), kind, endpoint, model, 'queued', wanted, request,
-       request_id, reservation_id, created_at, deadline, created_at, place
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[],
-       $9::json[], $10::text[], $11::uuid[], $12::timestamptz[], $13::timestamptz[], $14::timestamptz[])
-       as job (id, account_id, key_id, groups, kind, endpoint, model, wanted, request, request_id, reservation_id,
-         created_at, deadline, place)`,
+    `with job as (
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[],
+         $9::json[], $10::text[], $11::uuid[], $12::timestamptz[], $13::timestamptz[], $14::timestamptz[])
+         as job (id, account_id, key_id, groups, kind, endpoint, model, wanted, request, request_id, reservation_id,
+           created_at, deadline, place)
+     ), made as (
+       insert into jobs (id, account_id, key_id, groups, kind, endpoint, model, status, wanted, request, request_id,
+         reservation_id, created_at, dispatch_deadline_at)
+       select id, account_id, key_id, string_to_array(groups, ' '), kind, endpoint, model, 'queued', wanted, request,
+         request_id, reservation_id, created_at, deadline
+       from job
+     )
+     insert into open_jobs (job_id, account_id, due_at, place) select id, account_id, created_at, place from job`,
     [
       jobs.map((job) => job.id),
       jobs.map((job) => job.accountId),
@@ -51,8 +56,7 @@ export async function insertJobs(tx: Tx, jobs: readonly NewJob[]): Promise<void>
 /** How many open jobs each account has. Only right under the accounts' lock. */
 export async function countOpen(tx: Tx, accountIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await tx.rows<{ id: string; open: number }>(
-    `select account_id as id, count(*)::int as open from jobs
-     where account_id = any ($1) and status in ('queued', 'running') group by account_id`,
+    `select account_id as id, count(*)::int as open from open_jobs where account_id = any ($1) group by account_id`,
     [accountIds],
   );
   return new Map(rows.map(({ id, open }) => [id, open]));

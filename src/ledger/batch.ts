@@ -4,7 +4,14 @@ import type { MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable, type Db } from '../db/index.ts';
 import { RESERVATION_LEASE_MS } from '../limits.ts';
 import { type Admission, byAccount, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
-import { type LedgerAnswers, type NewEnding, type NewReservation, type Patience, runLedger } from './store.ts';
+import {
+  type LedgerAnswers,
+  type NewEnding,
+  type NewReservation,
+  type Patience,
+  runLedger,
+  updateKnown,
+} from './store.ts';
 
 const MEMBERS_PER_BATCH_MAX = 256;
 /** With this many calls unanswered the ledger is not keeping up, and new reservations are refused. */
@@ -71,6 +78,11 @@ export class LedgerBatch {
   /** As the verb of the same name, in a transaction of its own. */
   refund(reservation: NewReservation): Promise<Ending> {
     return this.#end(reservation, { id: reservation.id, actual: undefined, units: undefined });
+  }
+
+  /** Records what a running call owes already; if its process dies, that much is charged. Never lowers it. */
+  async recordKnown({ id }: NewReservation, known: MicroCredits): Promise<void> {
+    await updateKnown(this.#parts.db, id, known);
   }
 
   #end({ accountId }: NewReservation, asked: NewEnding): Promise<Ending> {

@@ -5,13 +5,13 @@
  */
 export { LedgerBatch } from './batch.ts';
 export { books } from './books.ts';
-export { endAbandoned, extendLeases, lapseExpired, recordKnown } from './leases.ts';
+export { endAbandoned, extendLeases, lapseExpired } from './leases.ts';
 export {
   type Admission,
   balanceOf,
-  endAll,
   type Ending,
   type Entry,
+  endAll,
   type Grant,
   grant,
   listEntries,

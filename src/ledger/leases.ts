@@ -1,7 +1,6 @@
-import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
 import { RESERVATION_LEASE_MS } from '../limits.ts';
-import { deleteOwners, lapseSome, runLedger, selectAbandoned, updateKnown, upsertOwner } from './store.ts';
+import { deleteOwners, lapseSome, runLedger, selectAbandoned, upsertOwner } from './store.ts';
 
 const OWNER_KEPT_MS = 24 * 60 * 60 * 1000;
 const PER_TURN_MAX = 100;
@@ -9,11 +8,6 @@ const PER_TURN_MAX = 100;
 /** Says that a process lives and still answers for all its reservations. Call it several times per RESERVATION_LEASE_MS. */
 export async function extendLeases(db: Db, processId: string, now: Date): Promise<void> {
   await upsertOwner(db, { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) });
-}
-
-/** Records what a running call owes already; if its process dies, that much is charged. Never lowers it. */
-export async function recordKnown(db: Db, reservationId: string, known: MicroCredits): Promise<void> {
-  await updateKnown(db, reservationId, known);
 }
 
 /**

@@ -2,23 +2,19 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { type Grant, insertGrant, type NewGrant, selectGrant, selectGrants } from './grants-store.ts';
 import { type Admission, byAccount, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
 import {
   type Balance,
   type EntryType,
-  type Grant,
-  insertGrant,
-  lockBalances,
   type Lease,
+  lockBalances,
   type NewEnding,
-  type NewGrant,
   type NewReservation,
   type Page,
   runLedger,
   selectBalance,
   selectEntries,
-  selectGrant,
-  selectGrants,
 } from './store.ts';
 
 export type { Admission, Ending, Grant, NewReservation };
@@ -94,7 +90,13 @@ export async function reserveAll(
 /** As `settle` and `refund` for many. Answers in the order of asking. */
 export async function endAll(tx: Tx, endings: readonly NewEnding[], now: Date): Promise<readonly Ending[]> {
   if (endings.length === 0) return [];
-  const run = { now, patience: 'wait', endings: endings.map(checkedEnding), reservations: [], lease: undefined } as const;
+  const run = {
+    now,
+    patience: 'wait',
+    endings: endings.map(checkedEnding),
+    reservations: [],
+    lease: undefined,
+  } as const;
   const { ended } = await runLedger(tx, run);
   return endings.map(({ id }, place) => toEnding(ended[place], id));
 }

@@ -38,12 +38,16 @@ export async function measureFlac(window: Window): Promise<Measured> {
 
 async function readMetadata(window: Window, start: number): Promise<{ stream: Stream; audioAt: number }> {
   const stream = readStream(await window.from(start, 4 + 4 + 34));
-  let at = start + 4;
-  for (;;) {
-    const head = (window.held(at, 4) ?? (await window.from(at, 4))).readUInt32BE(0);
-    at += 4 + (head & 0xff_ffff);
-    if (head >>> 31 === 1) return { stream, audioAt: at };
-  }
+  let audioAt: number | undefined;
+  await window.walk({ start: start + 4, end: window.bytes, need: 4 }, (view, offset, at) => {
+    const head = view.readUInt32BE(offset);
+    const bytes = 4 + (head & 0xff_ffff);
+    const isLast = head >>> 31 === 1;
+    if (isLast) audioAt = at + bytes;
+    return isLast ? 0 : bytes;
+  });
+  if (audioAt === undefined) throw new Unreadable('it holds no frames');
+  return { stream, audioAt };
 }
 
 function readStream(view: Buffer): Stream {

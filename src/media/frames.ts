@@ -1,5 +1,5 @@
-import { MEDIA_JUNK_BYTES_MAX, MEDIA_SECONDS_MAX } from '../limits.ts';
-import { FRAME_HEAD_BYTES, type Frame, type FrameParser, id3Bytes } from './frame.ts';
+import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX, MEDIA_SECONDS_MAX } from '../limits.ts';
+import { FRAME_HEAD_BYTES, type Frame, type FrameParser, tagBytes } from './frame.ts';
 import { Unreadable, type Window } from './readable.ts';
 
 /** Where sound without a container begins and ends, the tags around it left out. */
@@ -29,77 +29,67 @@ export interface Counted {
 }
 
 /**
- * Counts the frames from `start` to `end`. Between frames it passes over tags and up to MEDIA_JUNK_BYTES_MAX of anything
- * else, as players do; a last frame that is cut off is not counted.
+ * Counts the frames from `start` to `end`. Up to MEDIA_GAPS_MAX times it passes over tags and up to MEDIA_JUNK_BYTES_MAX
+ * of anything else, as players do; a last frame that is cut off is not counted.
  */
 export async function countFrames(window: Window, start: number, end: number, parse: FrameParser): Promise<Counted> {
   const samples = new Map<number, number>();
   let frames = 0;
   let seconds = 0;
+  const count = (frame: Frame) => {
+    frames++;
+    seconds += frame.samples / frame.sampleRate;
+    samples.set(frame.sampleRate, (samples.get(frame.sampleRate) ?? 0) + frame.samples);
+    if (seconds > MEDIA_SECONDS_MAX + 1) throw new Unreadable('it is longer than a day');
+  };
   let at = await nextFrame(window, start, end, parse);
-  while (at !== undefined) {
-    const run = await runOfFrames(window, at, end, parse, (frame) => {
-      frames++;
-      seconds += frame.samples / frame.sampleRate;
-      samples.set(frame.sampleRate, (samples.get(frame.sampleRate) ?? 0) + frame.samples);
-      return seconds <= MEDIA_SECONDS_MAX;
-    });
-    at = run.isDone ? undefined : await nextFrame(window, run.at, end, parse);
+  for (let gaps = 0; at !== undefined; gaps++) {
+    if (gaps > MEDIA_GAPS_MAX) throw new Unreadable('too much is between its frames');
+    at = await nextFrame(window, await runOfFrames(window, { start: at, end }, parse, count), end, parse);
   }
   // Adding millions of fractions would drift; one division for each rate does not.
   let exact = 0;
-  for (const [rate, count] of samples) exact += count / rate;
+  for (const [rate, total] of samples) exact += total / rate;
   return { frames, seconds: exact };
 }
 
-/** Frames that follow each other without a gap. */
-async function runOfFrames(
+/** Frames that follow each other. Returns where they do not any more. */
+function runOfFrames(
   window: Window,
-  from: number,
-  end: number,
+  { start, end }: { start: number; end: number },
   parse: FrameParser,
-  count: (frame: Frame) => boolean,
-): Promise<{ at: number; isDone: boolean }> {
-  let at = from;
-  while (at + FRAME_HEAD_BYTES <= end) {
-    const view = await window.from(at, FRAME_HEAD_BYTES);
-    let offset = 0;
-    while (offset + FRAME_HEAD_BYTES <= view.length) {
-      const frame = parse(view, offset);
-      if (frame === undefined) return { at: at + offset, isDone: false };
-      if (at + offset + frame.bytes > end || !count(frame)) return { at: end, isDone: true };
-      offset += frame.bytes;
+  count: (frame: Frame) => void,
+): Promise<number> {
+  return window.walk({ start, end, need: FRAME_HEAD_BYTES }, (view, offset, at) => {
+    let next = offset;
+    while (next + FRAME_HEAD_BYTES <= view.length) {
+      const frame = parse(view, next);
+      if (frame === undefined || at + (next - offset) + frame.bytes > end) break;
+      count(frame);
+      next += frame.bytes;
     }
-    at += offset;
-  }
-  return { at, isDone: true };
+    return next - offset;
+  });
 }
 
 /** Two frames in a row, or one that ends the file. Undefined if nothing but junk is left. */
 async function nextFrame(window: Window, from: number, end: number, parse: FrameParser): Promise<number | undefined> {
   const start = await afterTags(window, from, end);
-  const searched = Math.min(MEDIA_JUNK_BYTES_MAX, end - start);
+  const searched = Math.min(MEDIA_JUNK_BYTES_MAX + 1, end - start);
   if (searched <= 0) return undefined;
-  const view = await window.from(start, Math.min(searched + FRAME_BYTES_MAX + FRAME_HEAD_BYTES, end - start));
-  let offset = view.indexOf(0xff);
-  while (offset >= 0 && offset < searched) {
+  const least = Math.min(searched + FRAME_BYTES_MAX + FRAME_HEAD_BYTES, end - start);
+  const view = (await window.from(start, least)).subarray(0, least);
+  for (let offset = 0; offset < searched; offset++) {
+    if (view[offset] !== 0xff) continue;
     const frame = parse(view, offset);
-    if (frame !== undefined) {
-      const next = offset + frame.bytes;
-      if (start + next === end || parse(view, next)?.sampleRate === frame.sampleRate) return start + offset;
-    }
-    offset = view.indexOf(0xff, offset + 1);
+    if (frame === undefined) continue;
+    const next = offset + frame.bytes;
+    if (start + next === end || parse(view, next)?.sampleRate === frame.sampleRate) return start + offset;
   }
   if (start + searched < end) throw new Unreadable(`no frame of sound after byte ${start}`);
   return undefined;
 }
 
-async function afterTags(window: Window, from: number, end: number): Promise<number> {
-  let at = from;
-  while (at + 10 <= end) {
-    const bytes = id3Bytes(await window.from(at, 10), 0);
-    if (bytes === 0) break;
-    at += bytes;
-  }
-  return at;
+function afterTags(window: Window, start: number, end: number): Promise<number> {
+  return window.walk({ start, end, need: 10, want: 32 }, tagBytes);
 }

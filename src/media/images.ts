@@ -12,15 +12,21 @@ export async function measurePng(window: Window): Promise<Measured> {
   if (head.toString('latin1', 12, 16) !== 'IHDR') throw new Unreadable('the image has no header');
   const image = imageOf(head.readUInt32BE(16), head.readUInt32BE(20));
   let hasData = false;
-  for (let at = 8; ; ) {
-    const chunk = window.held(at, 8) ?? (await window.from(at, 8));
-    const type = chunk.readUInt32BE(4);
-    at += 12 + chunk.readUInt32BE(0);
-    if (type === PNG_END && hasData && at <= window.bytes) return image;
-    if (type !== PNG_DATA || hasData) continue;
+  let hasEnd = false;
+  await window.walk({ start: 8, end: window.bytes, need: 12 }, (chunk, offset, at) => {
+    const type = chunk.readUInt32BE(offset + 4);
+    const bytes = 12 + chunk.readUInt32BE(offset);
+    if (type === PNG_END && hasData) hasEnd = at + bytes <= window.bytes;
+    if (type === PNG_END) return 0;
+    if (type !== PNG_DATA || hasData) return bytes;
     hasData = true;
-    if (await endsWith(window, PNG_LAST_CHUNK)) return image;
-  }
+    return endsWith(window, PNG_LAST_CHUNK).then((ends) => {
+      hasEnd = ends;
+      return ends ? 0 : bytes;
+    });
+  });
+  if (!hasEnd) throw new Unreadable('the image ends early');
+  return image;
 }
 
 const JPEG_SCAN = 0xda;
@@ -28,30 +34,24 @@ const JPEG_END = Buffer.from('ffd9', 'hex');
 
 export async function measureJpeg(window: Window): Promise<Measured> {
   let image: Measured | undefined;
-  for (let at = 2; ; ) {
-    const segment = window.held(at, 4) ?? (await window.from(at, 4));
-    if (segment.readUInt8(0) !== 0xff) throw new Unreadable(`no marker at byte ${at}`);
-    const marker = segment.readUInt8(1);
-    const bytes = segment.readUInt16BE(2);
-    if (isFrame(marker)) image = readFrame(await window.from(at, 9));
-    if (marker === JPEG_SCAN) {
-      if (image === undefined) throw new Unreadable('the image has no header');
-      await findJpegEnd(window, at);
-      return image;
-    }
-    if (marker === 0xff) at += 1;
-    else if (bytes >= 2 && marker !== JPEG_END[1]) at += 2 + bytes;
-    else throw new Unreadable(`no segment at byte ${at}`);
-  }
+  let scanAt: number | undefined;
+  await window.walk({ start: 2, end: window.bytes, need: 9 }, (segment, offset, at) => {
+    const marker = segment.readUInt8(offset + 1);
+    const bytes = segment.readUInt16BE(offset + 2);
+    if (marker === JPEG_SCAN) scanAt = at;
+    if (segment.readUInt8(offset) !== 0xff || marker === JPEG_SCAN || bytes < 2) return 0;
+    if (isFrame(marker) && bytes >= 7)
+      image = imageOf(segment.readUInt16BE(offset + 7), segment.readUInt16BE(offset + 5));
+    return marker === 0xff ? 1 : 2 + bytes;
+  });
+  if (image === undefined || scanAt === undefined) throw new Unreadable('the image has no header or no content');
+  await findJpegEnd(window, scanAt);
+  return image;
 }
 
 /** Each way to code a picture has a marker of its own; three in their row mean something else. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
-}
-
-function readFrame(segment: Buffer): Measured {
-  return imageOf(segment.readUInt16BE(7), segment.readUInt16BE(5));
 }
 
 /** In the coded picture the end marker cannot stand for anything else. What others wrote behind it does not matter. */
@@ -63,6 +63,9 @@ async function findJpegEnd(window: Window, from: number): Promise<void> {
     at += view.length - 1;
   }
 }
+
+/** `VP8 `, `VP8L`, `ANMF`. */
+const WEBP_PICTURES = [0x56503820, 0x5650384c, 0x414e4d46];
 
 export async function measureWebp(window: Window): Promise<Measured> {
   const head = await window.from(0, 30);
@@ -83,12 +86,13 @@ export async function measureWebp(window: Window): Promise<Measured> {
 
 /** The extended header may be followed by colours and notes before a picture, or the first of several. */
 async function findWebpPicture(window: Window): Promise<void> {
-  for (let at = 12; ; ) {
-    const chunk = window.held(at, 8) ?? (await window.from(at, 8));
-    if (/^(?:VP8 |VP8L|ANMF)$/.test(chunk.toString('latin1', 0, 4))) return;
-    const bytes = chunk.readUInt32LE(4);
-    at += 8 + bytes + (bytes % 2);
-  }
+  let hasPicture = false;
+  await window.walk({ start: 12, end: window.bytes, need: 8 }, (chunk, offset) => {
+    hasPicture = WEBP_PICTURES.includes(chunk.readUInt32BE(offset));
+    const bytes = chunk.readUInt32LE(offset + 4);
+    return hasPicture ? 0 : 8 + bytes + (bytes % 2);
+  });
+  if (!hasPicture) throw new Unreadable('the image has no content');
 }
 
 async function endsWith(window: Window, end: Buffer): Promise<boolean> {

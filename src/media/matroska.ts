@@ -26,6 +26,7 @@ const BLOCK_GROUP = 0xa0;
 const BLOCK = 0xa1;
 const BLOCK_DURATION = 0x9b;
 const DISCARDED_NS = 0x75a2;
+const VOID = 0xec;
 
 /** Walked into. Where they end does not matter, and in a live recording is not told: what is inside is known by id. */
 const ENTERED: ReadonlySet<number> = new Set([SEGMENT, SEGMENT_HEAD, TRACKS, TRACK, VIDEO, CLUSTER, BLOCK_GROUP]);
@@ -39,36 +40,38 @@ const LOOK_BYTES = 32;
  */
 export async function measureMatroska(window: Window): Promise<Measured> {
   const film = newFilm();
-  for (let at = 0; at < window.bytes; ) {
-    const least = Math.min(LOOK_BYTES, window.bytes - at);
-    const view = window.held(at, least) ?? (await window.from(at, least));
-    const { id, contentAt, bytes } = readElement(view);
+  const range = { start: 0, end: window.bytes, need: 2, want: LOOK_BYTES };
+  const stoppedAt = await window.walk(range, (view, offset, at) => {
+    const { id, contentAt, bytes } = readHead(view, offset);
     const isEntered = ENTERED.has(id);
-    if (bytes === undefined ? !isEntered : at + contentAt + bytes > window.bytes) {
+    const isKnown = bytes !== undefined;
+    if (isKnown ? at + contentAt + bytes > window.bytes : !isEntered) {
       throw new Unreadable(`the element at byte ${at} does not fit`);
     }
     if (id === TRACK) addTrack(film);
-    else if (!isEntered) read(film, id, view.subarray(contentAt, contentAt + Math.min(bytes ?? 0, LOOK_BYTES)));
-    at += contentAt + (isEntered ? 0 : (bytes ?? 0));
-  }
+    if (isEntered || !isKnown) return contentAt;
+    const start = offset + contentAt;
+    if (id !== VOID) read(film, id, view.subarray(start, start + Math.min(bytes, LOOK_BYTES)));
+    return contentAt + bytes;
+  });
+  if (stoppedAt !== window.bytes) throw new Unreadable('the last element is cut off');
   return measureTracks(tracksOf(film));
 }
 
-interface Element {
+interface Head {
   readonly id: number;
   readonly contentAt: number;
-  /** Undefined if it is not known yet when it was written. */
+  /** Undefined if nobody knew when it was written. */
   readonly bytes: number | undefined;
 }
 
-function readElement(view: Buffer): Element {
-  const idBytes = Math.clz32(view[0] ?? 0) - 23;
-  const sizeBytes = Math.clz32(view[idBytes] ?? 0) - 23;
-  if (idBytes > 4 || sizeBytes > 8 || idBytes + sizeBytes > view.length) throw new Unreadable('an element has no head');
-  const contentAt = idBytes + sizeBytes;
-  const size = readCoded(view, idBytes, sizeBytes);
-  const isUnknown = size >= 2 ** (7 * sizeBytes) - 1;
-  return { id: view.readUIntBE(0, idBytes), contentAt, bytes: isUnknown ? undefined : size };
+function readHead(view: Buffer, offset: number): Head {
+  const idBytes = codedBytes(view, offset);
+  const contentAt = idBytes + codedBytes(view, offset + idBytes);
+  if (idBytes > 4 || offset + contentAt > view.length) throw new Unreadable('an element has no head');
+  const bytes = readCoded(view, offset + idBytes);
+  const isUnknown = bytes >= 2 ** (7 * (contentAt - idBytes)) - 1;
+  return { id: view.readUIntBE(offset, idBytes), contentAt, bytes: isUnknown ? undefined : bytes };
 }
 
 function addTrack(film: Film): void {
@@ -128,17 +131,24 @@ function readTrack(film: Film, track: FilmTrack, id: number, content: Buffer): v
   }
 }
 
-/** A block begins with the number of its track, coded as sizes are. */
+/** A block begins with the number of its track. */
 function readBlock(film: Film, content: Buffer): void {
-  const numberBytes = Math.clz32(content[0] ?? 0) - 23;
-  if (numberBytes > 8 || content.length < numberBytes + 3) throw new Unreadable('a block has no head');
-  const track = film.byNumber.get(readCoded(content, 0, numberBytes));
+  const numberBytes = codedBytes(content, 0);
+  if (content.length < numberBytes + 3) throw new Unreadable('a block has no head');
+  const track = film.byNumber.get(readCoded(content, 0));
   film.latest = undefined;
-  if (track !== undefined) addBlock(film, track, content.subarray(numberBytes));
+  if (track !== undefined) addBlock(film, track, content, numberBytes);
 }
 
-/** A number whose first byte tells, by its leading zeros, how many bytes it has. */
-function readCoded(view: Buffer, at: number, bytes: number): number {
+/** How many bytes a number has is told by the zeros that its first byte begins with. */
+function codedBytes(view: Buffer, at: number): number {
+  const bytes = Math.clz32(view[at] ?? 0) - 23;
+  if (bytes > 8) throw new Unreadable('a number has no end');
+  return bytes;
+}
+
+function readCoded(view: Buffer, at: number): number {
+  const bytes = codedBytes(view, at);
   let value = (view[at] ?? 0) & (0xff >>> bytes);
   for (let offset = 1; offset < bytes; offset++) value = value * 256 + (view[at + offset] ?? 0);
   return value;

@@ -3,26 +3,6 @@ import { type Measured, soundOf } from './measured.ts';
 import { opusSamples } from './opus.ts';
 import { Unreadable, type Window } from './readable.ts';
 
-/** One of the streams that are in the file at the same time. */
-interface Stream {
-  readonly samplesPerSecond: number;
-  /** At its beginning, to be decoded and not to be heard. */
-  readonly skippedSamples: number;
-  /** At most how many samples the packet that begins here holds. */
-  readonly packetSamples: (page: Buffer, at: number) => number;
-  startSample: number | undefined;
-  endSample: number;
-}
-
-interface Page {
-  readonly bytes: number;
-  readonly bodyAt: number;
-  readonly isFirst: boolean;
-  readonly serial: number;
-  /** The number of the last sample that ends on it; undefined if none does. */
-  readonly sample: number | undefined;
-}
-
 const PAGE_SIGNATURE = 0x4f676753;
 const PAGE_HEAD_BYTES = 27;
 const PAGE_HEAD_BYTES_MAX = 27 + 255;
@@ -32,60 +12,78 @@ const PAGE_HEAD_BYTES_MAX = 27 + 255;
  * was recorded from a broadcast does not begin at its sample 0, so what its first page cannot hold is taken off.
  */
 export async function measureOgg(window: Window): Promise<Measured> {
-  let seconds = 0;
-  let streams = new Map<number, Stream | undefined>();
-  let isBeginning = true;
-  for (let at = 0; at < window.bytes; ) {
-    const least = Math.min(PAGE_HEAD_BYTES_MAX, window.bytes - at);
-    const page = readPage(window.held(at, least) ?? (await window.from(at, least)), at, window.bytes);
-    if (page.isFirst && !isBeginning) {
-      seconds += longest(streams);
-      streams = new Map();
-    }
-    isBeginning = page.isFirst;
-    if (page.isFirst) streams.set(page.serial, readHead(await window.from(at, page.bytes), page));
-    if (streams.size > MEDIA_TRACKS_MAX) throw new Unreadable('too many streams');
-    const stream = streams.get(page.serial);
-    if (stream !== undefined && page.sample !== undefined && page.sample > 0) {
-      stream.startSample ??= page.sample - samplesOn(await window.from(at, page.bytes), page, stream);
-      stream.endSample = Math.max(stream.endSample, page.sample);
-    }
-    at += page.bytes;
-  }
-  return soundOf(seconds + longest(streams));
-}
-
-function longest(streams: ReadonlyMap<number, Stream | undefined>): number {
-  const lengths = [...streams.values()].map((stream) => {
-    if (stream === undefined) return 0;
-    const start = Math.max(stream.startSample ?? 0, 0) + stream.skippedSamples;
-    return (stream.endSample - start) / stream.samplesPerSecond;
+  const chain: Chain = { seconds: 0, streams: new Map(), isBeginning: true };
+  const range = { start: 0, end: window.bytes, need: PAGE_HEAD_BYTES, want: PAGE_HEAD_BYTES_MAX };
+  const stoppedAt = await window.walk(range, (view, offset, at) => {
+    const page = readPage(view, offset);
+    if (at + page.bytes > window.bytes) throw new Unreadable('the last page is cut off');
+    if (page.isFirst) addStream(chain, page, view.subarray(offset + page.bodyAt, offset + page.bytes));
+    chain.isBeginning = page.isFirst;
+    const stream = chain.streams.get(page.serial);
+    if (stream === undefined || page.sample === 0) return page.bytes;
+    stream.endSample = Math.max(stream.endSample, page.sample);
+    if (stream.startSample !== undefined) return page.bytes;
+    const isHeld = offset + page.bytes <= view.length;
+    if (isHeld) return findStart(view.subarray(offset), page, stream);
+    return window.from(at, page.bytes).then((whole) => findStart(whole, page, stream));
   });
-  return Math.max(0, ...lengths);
+  if (stoppedAt !== window.bytes) throw new Unreadable('the last page is cut off');
+  return soundOf(chain.seconds + longest(chain));
 }
 
-function readPage(head: Buffer, at: number, end: number): Page {
-  if (head.length < PAGE_HEAD_BYTES || head.readUInt32BE(0) !== PAGE_SIGNATURE) {
-    throw new Unreadable(`no page at byte ${at}`);
-  }
-  const bodyAt = PAGE_HEAD_BYTES + head.readUInt8(26);
-  if (at + bodyAt > end) throw new Unreadable('the last page is cut off');
+interface Page {
+  readonly bytes: number;
+  readonly bodyAt: number;
+  readonly isFirst: boolean;
+  readonly serial: number;
+  /** The number of the last sample that ends on it; 0 if none does. */
+  readonly sample: number;
+}
+
+function readPage(view: Buffer, offset: number): Page {
+  if (view.readUInt32BE(offset) !== PAGE_SIGNATURE) throw new Unreadable('something else is between two pages');
+  const bodyAt = PAGE_HEAD_BYTES + view.readUInt8(offset + 26);
   let bytes = bodyAt;
-  for (let index = PAGE_HEAD_BYTES; index < bodyAt; index++) bytes += head.readUInt8(index);
-  if (at + bytes > end) throw new Unreadable('the last page is cut off');
-  const high = head.readInt32LE(10);
+  for (let index = PAGE_HEAD_BYTES; index < bodyAt; index++) bytes += view[offset + index] ?? 0;
+  const high = view.readInt32LE(offset + 10);
   return {
     bytes,
     bodyAt,
-    isFirst: (head.readUInt8(5) & 2) !== 0,
-    serial: head.readUInt32LE(14),
-    sample: high < 0 ? undefined : high * 2 ** 32 + head.readUInt32LE(6),
+    isFirst: (view.readUInt8(offset + 5) & 2) !== 0,
+    serial: view.readUInt32LE(offset + 14),
+    sample: high < 0 ? 0 : high * 2 ** 32 + view.readUInt32LE(offset + 6),
   };
 }
 
-/** Undefined for a stream of anything but Opus and Vorbis. */
-function readHead(view: Buffer, { bodyAt, bytes }: Page): Stream | undefined {
-  const packet = view.subarray(bodyAt, bytes);
+interface Chain {
+  /** Of the files before this one. */
+  seconds: number;
+  /** Those of this file, by serial number; undefined for one of anything but Opus and Vorbis. */
+  readonly streams: Map<number, Stream | undefined>;
+  /** All streams of a file begin before any goes on. */
+  isBeginning: boolean;
+}
+
+interface Stream {
+  readonly samplesPerSecond: number;
+  /** At its beginning, to be decoded and not to be heard. */
+  readonly skippedSamples: number;
+  /** How many samples the packet that begins here holds, at most. */
+  readonly packetSamples: (page: Buffer, at: number) => number;
+  startSample: number | undefined;
+  endSample: number;
+}
+
+function addStream(chain: Chain, { serial }: Page, packet: Buffer): void {
+  if (!chain.isBeginning) {
+    chain.seconds += longest(chain);
+    chain.streams.clear();
+  }
+  chain.streams.set(serial, readHead(packet));
+  if (chain.streams.size > MEDIA_TRACKS_MAX) throw new Unreadable('too many streams');
+}
+
+function readHead(packet: Buffer): Stream | undefined {
   if (packet.length >= 19 && packet.toString('latin1', 0, 8) === 'OpusHead') {
     const skippedSamples = packet.readUInt16LE(10);
     return {
@@ -96,26 +94,35 @@ function readHead(view: Buffer, { bodyAt, bytes }: Page): Stream | undefined {
       endSample: 0,
     };
   }
-  if (packet.length >= 30 && packet.toString('latin1', 0, 7) === '\u0001vorbis') {
-    const samplesPerSecond = packet.readUInt32LE(12);
-    if (samplesPerSecond === 0) throw new Unreadable('it states no sample rate');
-    const half = 2 ** (packet.readUInt8(28) >>> 4) / 2;
-    return { samplesPerSecond, skippedSamples: 0, packetSamples: () => half, startSample: undefined, endSample: 0 };
-  }
-  return undefined;
+  if (packet.length < 30 || packet.toString('latin1', 0, 7) !== '\u0001vorbis') return undefined;
+  const samplesPerSecond = packet.readUInt32LE(12);
+  if (samplesPerSecond === 0) throw new Unreadable('it states no sample rate');
+  const half = 2 ** (packet.readUInt8(28) >>> 4) / 2;
+  return { samplesPerSecond, skippedSamples: 0, packetSamples: () => half, startSample: undefined, endSample: 0 };
 }
 
-/** At most how many samples the packets that end on this page hold. */
-function samplesOn(view: Buffer, { bodyAt }: Page, stream: Stream): number {
+/** The first page on which a packet of sound ends tells the sample it ends with. */
+function findStart(view: Buffer, page: Page, stream: Stream): number {
   let samples = 0;
-  let packetAt = bodyAt;
-  let at = bodyAt;
-  for (let index = PAGE_HEAD_BYTES; index < bodyAt; index++) {
-    const segment = view.readUInt8(index);
-    at += segment;
-    if (segment === 255) continue;
+  let packetAt = page.bodyAt;
+  let segmentAt = page.bodyAt;
+  for (let index = PAGE_HEAD_BYTES; index < page.bodyAt; index++) {
+    const bytes = view.readUInt8(index);
+    segmentAt += bytes;
+    if (bytes === 255) continue;
     samples += stream.packetSamples(view, packetAt);
-    packetAt = at;
+    packetAt = segmentAt;
   }
-  return samples;
+  stream.startSample = Math.max(0, page.sample - samples);
+  return page.bytes;
+}
+
+function longest({ streams }: Chain): number {
+  let seconds = 0;
+  for (const stream of streams.values()) {
+    if (stream === undefined) continue;
+    const heard = stream.endSample - (stream.startSample ?? 0) - stream.skippedSamples;
+    seconds = Math.max(seconds, heard / stream.samplesPerSecond);
+  }
+  return seconds;
 }

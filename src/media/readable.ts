@@ -15,45 +15,75 @@ export function readableOf(buffer: Buffer): Readable {
 /** The media is broken, truncated, empty, or beyond a bound. The message is for the log. */
 export class Unreadable extends Error {}
 
-const READS_PER_TURN = 16;
+/** Of one file; more are made only after others had their turn, since what is in memory already is read at once. */
+const READS_IN_ONE_TURN = 2;
+
+/** A part that has to be waited for takes as long as some that do not. */
+const PARTS_PER_WAIT = 4;
+
+/** What is walked over, and how many bytes of each part are needed to take the next step, or wanted if they are there. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+  readonly need: number;
+  readonly want?: number;
+}
+
+/** Looks at the part that begins at `offset` of the view and at `at` of the file. Its length, or 0 to stop. */
+export type Step = (view: Buffer, offset: number, at: number) => number | Promise<number>;
 
 /**
- * The view of one measuring. Whoever walks a file forward through it reads each byte about once; reads and looks are
- * counted, so that no file, whatever it states of itself, costs more than its length allows.
+ * The view of one measuring. Whoever goes forward through it reads each byte about once; reads and parts are counted,
+ * so that no file, whatever it states of itself, costs more than its length allows.
  */
 export class Window {
   readonly bytes: number;
   readonly #media: Readable;
-  #readsLeft: number;
-  #looksLeft = MEDIA_PARTS_MAX;
+  readonly #readsMax: number;
+  #reads = 0;
+  #parts = 0;
   #from = 0;
   #held: Buffer = Buffer.alloc(0);
 
   constructor(media: Readable) {
     this.#media = media;
     this.bytes = media.bytes;
-    this.#readsLeft = Math.ceil(media.bytes / (MEDIA_READ_BYTES_MIN / 2)) + MEDIA_EXTRA_READS_MAX;
+    this.#readsMax = Math.ceil(media.bytes / (MEDIA_READ_BYTES_MIN / 2)) + MEDIA_EXTRA_READS_MAX;
   }
 
   /** All that is held from `at` on, at least `least` bytes. Unreadable if the file ends before. */
   async from(at: number, least: number): Promise<Buffer> {
-    return this.held(at, least) ?? (await this.#load(at, least));
+    const start = at - this.#from;
+    if (start < 0 || start + least > this.#held.length) return this.#load(at, least);
+    return start === 0 ? this.#held : this.#held.subarray(start);
   }
 
-  /** The same without waiting, if it is held already. */
-  held(at: number, least: number): Buffer | undefined {
-    if (this.#looksLeft-- <= 0) throw new Unreadable('too many parts');
-    const start = at - this.#from;
-    if (start < 0 || start + least > this.#held.length) return undefined;
-    return start === 0 ? this.#held : this.#held.subarray(start);
+  /** From part to part. Returns where it stopped: before the end also where fewer bytes are left than needed. */
+  async walk({ start, end, need, want = need }: Range, step: Step): Promise<number> {
+    let at = start;
+    while (end - at >= need) {
+      const view = await this.from(at, Math.min(want, end - at));
+      for (let offset = 0; ; ) {
+        if (this.#parts >= MEDIA_PARTS_MAX) throw new Unreadable('too many parts');
+        const taken = step(view, offset, at);
+        const isReady = typeof taken === 'number';
+        this.#parts += isReady ? 1 : PARTS_PER_WAIT;
+        const bytes = isReady ? taken : await taken;
+        if (bytes === 0) return at;
+        at += bytes;
+        offset += bytes;
+        const isHeld = end - at >= need && offset + Math.min(want, end - at) <= view.length;
+        if (!isHeld) break;
+      }
+    }
+    return at;
   }
 
   async #load(at: number, least: number): Promise<Buffer> {
     if (at < 0 || at + least > this.bytes) throw new Unreadable(`the file ends before byte ${at + least}`);
-    if (this.#readsLeft-- <= 0) throw new Unreadable('too many reads');
-    // What is in memory already never waits; others get their turn all the same.
-    if (this.#readsLeft % READS_PER_TURN === 0) await setImmediate();
-    const isNext = at >= this.#from && at <= this.#from + this.#held.length;
+    if (this.#reads >= this.#readsMax) throw new Unreadable('too many reads');
+    if (this.#reads++ >= READS_IN_ONE_TURN) await setImmediate();
+    const isNext = at >= this.#from && at - this.#from <= this.#held.length + MEDIA_READ_BYTES_MIN;
     const length = isNext ? Math.min(this.#held.length * 2, MEDIA_READ_BYTES_MAX) : 0;
     const end = Math.min(at + Math.max(length, least, MEDIA_READ_BYTES_MIN), this.bytes);
     const held = await this.#media.read(at, end);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import { CHAT_MESSAGES_MAX } from '../limits.ts';
-import { countField, modelField, optional } from './fields.ts';
+import { modelField } from './fields.ts';
 
 /** A chat call, checked. */
 export interface ChatRequest {
@@ -23,7 +23,7 @@ export interface ChatRequest {
 const N_MAX = 128;
 const TOKENS_MAX = 10_000_000;
 
-const tokens = optional(z.int().min(1).max(TOKENS_MAX));
+const tokens = z.int().min(1).max(TOKENS_MAX).nullish();
 
 export const chatSchema = z.looseObject({
   model: modelField,
@@ -31,12 +31,12 @@ export const chatSchema = z.looseObject({
     .array(z.looseObject({ role: z.string() }), { error: 'missing_messages' })
     .min(1, { error: 'missing_messages' })
     .max(CHAT_MESSAGES_MAX, { error: `expected at most ${CHAT_MESSAGES_MAX} messages` }),
-  stream: optional(z.boolean()),
-  stream_options: optional(z.looseObject({ include_usage: optional(z.boolean()) })),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: tokens,
   max_completion_tokens: tokens,
-  n: countField(N_MAX),
-  tools: optional(z.array(z.unknown())),
+  n: z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(N_MAX, { error: 'invalid_n' }).nullish(),
+  tools: z.array(z.unknown()).nullish(),
 });
 
 /** `exact` is the same body with every number as it was written. */
@@ -47,7 +47,7 @@ export function toChatRequest(asked: z.output<typeof chatSchema>, exact: JsonObj
     includeUsage: asked.stream_options?.include_usage ?? false,
     messages: asked.messages,
     tools: asked.tools ?? [],
-    maxOutputTokens: asked.max_completion_tokens ?? asked.max_tokens,
+    maxOutputTokens: asked.max_completion_tokens ?? asked.max_tokens ?? undefined,
     n: asked.n ?? 1,
     body: exact,
   };

@@ -11,16 +11,16 @@ import {
   ratioField,
   sizeField,
   textField,
-  unmodelled,
   wholeField,
 } from './fields.ts';
 import type { ImageRequest, MediaSource } from './media-requests.ts';
-import { passthrough } from './passthrough.ts';
+import { passthrough, unmodelled } from './passthrough.ts';
 import { IMAGE_SLOT, listField, MASK_SLOT, pictureOf, referenceField } from './references.ts';
 
 const references = listField(referenceField('invalid_input_reference'), 'invalid_input_reference');
 
-export const imageSchema = z.looseObject({
+// What is not named here is not looked at: it is taken from the exact body, and bounded there.
+export const imageSchema = z.object({
   model: modelField,
   prompt: z.string({ error: 'missing_prompt' }).min(1, { error: 'missing_prompt' }),
   n: countField(IMAGES_PER_REQUEST_MAX),
@@ -38,7 +38,7 @@ export const imageSchema = z.looseObject({
   reference_images: references,
   images: references.describe('The same as `reference_images`.'),
   mask: optional(referenceField('invalid_mask')),
-  metadata: optional(z.looseObject({ resolution: textField.describe('The same as `resolution`.') })),
+  metadata: optional(z.object({ resolution: textField.describe('The same as `resolution`.') })),
 });
 type Asked = z.output<typeof imageSchema>;
 

@@ -3,6 +3,7 @@ import type { Catalogue, ListedModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import { findVendor, type Vendor } from '../vendors/index.ts';
+import type { RouteAccepts } from './fits.ts';
 import type { Health } from './health.ts';
 
 /** One upstream that is able to serve this request. */
@@ -16,10 +17,9 @@ export interface Candidate {
   readonly timeoutMs: number;
   readonly priority: number;
   readonly weight: number;
+  /** How its route narrows what the model takes. */
+  readonly accepts: RouteAccepts;
 }
-
-/** A route of a model, as able-to-do-this is judged by it. */
-export type Route = ListedModel['routes'][number];
 
 export interface CandidateParts {
   readonly catalogue: Catalogue;
@@ -27,7 +27,12 @@ export interface CandidateParts {
 }
 
 /** Throws `model_not_found`, alike for a model that does not exist, is out of reach, or does not serve this endpoint. */
-export function modelFor({ catalogue }: CandidateParts, caller: Pick<Caller, 'groups'>, id: string, endpoint: Endpoint): ListedModel {
+export function modelFor(
+  { catalogue }: CandidateParts,
+  caller: Pick<Caller, 'groups'>,
+  id: string,
+  endpoint: Endpoint,
+): ListedModel {
   const model = catalogue.snapshot.find(id, caller.groups);
   if (model === undefined || !model.endpoints.includes(endpoint)) throw new ApiError('model_not_found');
   return model;
@@ -41,36 +46,43 @@ export function candidatesFor(
   { catalogue, health }: CandidateParts,
   caller: Pick<Caller, 'groups'>,
   model: ListedModel,
-  isAble: (vendor: Vendor, route: Route) => boolean,
+  isAble: (candidate: Candidate) => boolean,
 ): Candidate[] {
-  const able = reachable(catalogue, caller, model, isAble);
+  const able = reachable(catalogue, caller.groups, model).filter(isAble);
   if (able.length === 0) throw new ApiError('no_capable_provider');
   const available = able.filter(({ upstreamId }) => !health.isCooling(upstreamId));
   if (available.length === 0) throw new ApiError('no_available_provider');
   return available.length === 1 ? available : inOrder(available);
 }
 
-function reachable(
-  catalogue: Catalogue,
-  { groups }: Pick<Caller, 'groups'>,
-  model: ListedModel,
-  isAble: (vendor: Vendor, route: Route) => boolean,
-): Candidate[] {
-  const { upstreams } = catalogue.snapshot;
+// A model lives as long as the snapshot it belongs to, and a list of groups as long as its caller is remembered.
+const reachableOf = new WeakMap<ListedModel, WeakMap<readonly string[], readonly Candidate[]>>();
+
+function reachable(catalogue: Catalogue, groups: readonly string[], model: ListedModel): readonly Candidate[] {
+  let known = reachableOf.get(model);
+  if (known === undefined) {
+    known = new WeakMap();
+    reachableOf.set(model, known);
+  }
+  let candidates = known.get(groups);
+  if (candidates === undefined) {
+    candidates = findReachable(catalogue, groups, model);
+    known.set(groups, candidates);
+  }
+  return candidates;
+}
+
+function findReachable(catalogue: Catalogue, groups: readonly string[], model: ListedModel): Candidate[] {
   return model.routes.flatMap((route) => {
-    const upstream = upstreams.get(route.upstream);
+    const upstream = catalogue.snapshot.upstreams.get(route.upstream);
     if (upstream?.enabled !== true || !upstream.groups.some((group) => groups.includes(group))) return [];
     const candidate = candidateOf(catalogue, upstream.id, route.model);
-    return candidate !== undefined && isAble(candidate.vendor, route) ? [candidate] : [];
+    return candidate === undefined ? [] : [{ ...candidate, accepts: route.accepts ?? {} }];
   });
 }
 
 /** An upstream as it is configured now; undefined when it is not any more. */
-export function candidateOf(
-  { snapshot }: Catalogue,
-  upstreamId: string,
-  upstreamModel: string,
-): Candidate | undefined {
+export function candidateOf({ snapshot }: Catalogue, upstreamId: string, upstreamModel: string): Candidate | undefined {
   const upstream = snapshot.upstreams.get(upstreamId);
   const vendor = upstream && findVendor(upstream.vendor);
   if (upstream === undefined || vendor === undefined) return undefined;
@@ -83,6 +95,7 @@ export function candidateOf(
     timeoutMs: upstream.timeout_seconds * 1000,
     priority: upstream.priority,
     weight: upstream.weight,
+    accepts: {},
   };
 }
 

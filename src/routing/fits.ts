@@ -4,7 +4,8 @@ import type { ImageRequest, MediaRequest, SoundRequest, VideoRequest } from '../
 import { isOfTier, isSameShape } from '../shape.ts';
 
 export type Accepts = ListedModel['accepts'];
-type RouteAccepts = ListedModel['routes'][number]['accepts'];
+/** How a route narrows what its model takes. */
+export type RouteAccepts = NonNullable<ListedModel['routes'][number]['accepts']>;
 type Slot = Accepts['slots'][number];
 
 /** What can be asked of a model by one of its routes: what the route does not mention is as the model has it. */
@@ -12,11 +13,11 @@ export function narrowed(model: Accepts, route: RouteAccepts): Accepts {
   return {
     ...model,
     ...route,
-    resolutions: route?.resolutions ?? model.resolutions,
-    aspect_ratios: route?.aspect_ratios ?? model.aspect_ratios,
-    sizes: route?.sizes ?? model.sizes,
-    slots: route?.slots ?? model.slots,
-    voice_design: route?.voice_design ?? model.voice_design,
+    resolutions: route.resolutions ?? model.resolutions,
+    aspect_ratios: route.aspect_ratios ?? model.aspect_ratios,
+    sizes: route.sizes ?? model.sizes,
+    slots: route.slots ?? model.slots,
+    voice_design: route.voice_design ?? model.voice_design,
   };
 }
 

@@ -3,6 +3,6 @@
  * share it, the bound on attempts, and which faults are the request's own.
  */
 export { type AttemptParts, firstThatWorks, tryOne, upstreamOf } from './attempt.ts';
-export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor, type Route } from './candidates.ts';
+export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor } from './candidates.ts';
 export { type Accepts, asksForVoiceDesign, checkFits, narrowed } from './fits.ts';
 export { Health } from './health.ts';

@@ -2,14 +2,7 @@ import { Readable } from 'node:stream';
 import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { unixSeconds } from '../clock.ts';
 import { ConfigError, type S3Settings } from '../config.ts';
-import {
-  S3_CONNECT_TIMEOUT_MS,
-  S3_CONNECTIONS_MAX,
-  S3_IDLE_TIMEOUT_MS,
-  S3_LINK_SECONDS_MAX,
-  S3_PART_BYTES,
-  S3_PARTS_AT_ONCE,
-} from '../limits.ts';
+import { S3_CONNECT_TIMEOUT_MS, S3_CONNECTIONS_MAX, S3_IDLE_TIMEOUT_MS, S3_LINK_SECONDS_MAX } from '../limits.ts';
 import { Incoming } from './incoming.ts';
 import {
   assertKey,
@@ -23,6 +16,7 @@ import {
   unavailable,
 } from './object-store.ts';
 import { PresignedLinks } from './presigned.ts';
+import { upload } from './s3-upload.ts';
 
 /** Throws ConfigError when the SDK finds no credentials or no region. The bucket itself is not asked for anything. */
 export async function openS3Store(settings: S3Settings): Promise<ObjectStore> {
@@ -44,12 +38,11 @@ type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
 /** Only a process that has a bucket pays for it. */
 async function loadSdk() {
-  const [client, storage, presigner] = await Promise.all([
+  const [client, presigner] = await Promise.all([
     import('@aws-sdk/client-s3'),
-    import('@aws-sdk/lib-storage'),
     import('@aws-sdk/s3-request-presigner'),
   ]);
-  return { ...client, Upload: storage.Upload, getSignedUrl: presigner.getSignedUrl };
+  return { ...client, getSignedUrl: presigner.getSignedUrl };
 }
 
 function clientSettings({ endpoint, region }: S3Settings) {
@@ -86,17 +79,13 @@ class S3Store implements ObjectStore {
   async put(key: string, body: AsyncIterable<Buffer> | Buffer, options: PutOptions): Promise<{ bytes: number }> {
     const target = this.#target(key);
     const incoming = new Incoming(body, options);
-    const upload = new this.#sdk.Upload({
-      client: this.#client,
-      params: { ...target, Body: Readable.from(incoming.chunks()), ContentType: options.mimeType },
-      partSize: S3_PART_BYTES,
-      queueSize: S3_PARTS_AT_ONCE,
-    });
+    const { mimeType, signal } = options;
     try {
-      await upload.done();
+      await upload(this.#sdk, this.#client, { target, mimeType, chunks: incoming.chunks(), signal });
       return { bytes: incoming.bytes };
     } catch (error) {
-      throw incoming.failure === undefined ? unavailable(error) : incoming.failure.reason;
+      if (incoming.failure !== undefined) throw incoming.failure.reason;
+      throw signal?.aborted === true ? signal.reason : unavailable(error);
     }
   }
 

@@ -43,7 +43,13 @@ export class EventChunks implements ChunkStream {
       if (chunk !== undefined) return { value: chunk, done: false };
       if (this.#failure !== undefined) throw this.#failure.error;
       if (this.#ended) return { value: undefined, done: true };
-      await this.#receive();
+      this.#ready = [];
+      this.#taken = 0;
+      try {
+        this.#take(await this.#pieces.next());
+      } catch (error) {
+        this.#fail(error);
+      }
     }
   }
 
@@ -53,27 +59,22 @@ export class EventChunks implements ChunkStream {
     return { value: undefined, done: true };
   }
 
-  /** Takes the next piece. What came before a failure is handed out before it. */
-  async #receive(): Promise<void> {
-    this.#ready = [];
-    this.#taken = 0;
-    try {
-      const { value, done } = await this.#pieces.next();
-      const events = done === true ? this.#splitter.end() : this.#splitter.push(value);
-      for (const event of events) this.#read(event);
-      if (done !== true) return;
-      this.#ended = true;
-      this.#reader.end();
-    } catch (error) {
-      // Behind the end marker the body is read on only so that the connection can be used again.
-      this.#ended = true;
-      if (!this.#reader.isDone) this.#failure = { error };
+  #take({ value, done }: IteratorResult<Buffer>): void {
+    const events = done === true ? this.#splitter.end() : this.#splitter.push(value);
+    for (const event of events) {
+      if (this.#reader.isDone) break;
+      const chunk = this.#reader.read(event);
+      if (chunk !== undefined) this.#ready.push(chunk);
     }
+    if (done !== true) return;
+    this.#ended = true;
+    this.#reader.end();
   }
 
-  #read(event: SseEvent): void {
-    if (this.#reader.isDone) return;
-    const chunk = this.#reader.read(event);
-    if (chunk !== undefined) this.#ready.push(chunk);
+  /** What came before a failure is handed out before it. */
+  #fail(error: unknown): void {
+    this.#ended = true;
+    // Behind the end marker the body is read on only so that the connection can be used again.
+    if (!this.#reader.isDone) this.#failure = { error };
   }
 }

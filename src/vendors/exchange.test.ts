@@ -83,8 +83,8 @@ test('a server that lets nobody connect never got the request', async () => {
   await Promise.all(waiting.map((socket) => once(socket, 'connect')));
   class HastyPools extends UpstreamPools {
     readonly #pool = new Pool(`http://127.0.0.1:${port}`, { connect: { timeout: 100 } });
-    override of(): Pool {
-      return this.#pool;
+    override at(): ReturnType<UpstreamPools['at']> {
+      return { pool: this.#pool, path: '' };
     }
     override close(): Promise<void> {
       return this.#pool.destroy();

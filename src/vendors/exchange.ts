@@ -92,7 +92,7 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
   #bytes = 0;
   #ended = false;
   #error: unknown;
-  #waiting: PromiseWithResolvers<Result> | undefined;
+  #arrival: PromiseWithResolvers<void> | undefined;
 
   constructor(signal: AbortSignal, resolve: (reply: Exchanged) => void, reject: (error: unknown) => void) {
     this.#signal = signal;
@@ -113,13 +113,10 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    if (this.#waiting !== undefined) {
-      this.#answer({ value: piece, done: false });
-      return;
-    }
     this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes > UPSTREAM_BUFFER_BYTES_MAX) controller.pause();
+    this.#arrival?.resolve();
   }
 
   onResponseEnd(): void {
@@ -136,33 +133,27 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
     this.#error = error;
     this.#signal.removeEventListener('abort', this.#onAbort);
     if (!this.#begun) this.#reject(error);
-    else if (this.#waiting !== undefined) this.#answer(undefined);
-  }
-
-  /** Undefined: there is no more, for the reason in `#error`. */
-  #answer(result: Result | undefined): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (result !== undefined) waiting?.resolve(result);
-    else if (this.#error === undefined) waiting?.resolve({ value: undefined, done: true });
-    else waiting?.reject(this.#error);
+    else this.#arrival?.resolve();
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  next(): Promise<Result> {
-    const piece = this.#pieces.shift();
-    if (piece !== undefined) {
-      this.#bytes -= piece.length;
-      if (this.#controller?.paused === true && this.#bytes <= UPSTREAM_BUFFER_BYTES_MAX) this.#controller.resume();
-      return Promise.resolve({ value: piece, done: false });
+  /** All that has come: what one read of the socket holds is often many pieces, and goes on as one. */
+  async next(): Promise<Result> {
+    while (this.#pieces.length === 0) {
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#ended) return { value: undefined, done: true };
+      this.#arrival = Promise.withResolvers<void>();
+      await this.#arrival.promise;
     }
-    this.#waiting = Promise.withResolvers<Result>();
-    const { promise } = this.#waiting;
-    if (this.#ended) this.#answer(undefined);
-    return promise;
+    const [first] = this.#pieces;
+    const value = first !== undefined && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#bytes = 0;
+    if (this.#controller?.paused === true) this.#controller.resume();
+    return { value, done: false };
   }
 
   /** Whoever stops reading lets the upstream go. */

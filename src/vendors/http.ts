@@ -52,11 +52,10 @@ export async function send(
   call: UpstreamCall,
   readFault: FaultReader = () => undefined,
 ): Promise<UpstreamReply> {
-  const url = new URL(upstream.address + call.path);
-  const pool = upstream.pools.of(url.origin);
+  const { pool, path } = upstream.pools.at(upstream.address);
   const reply = await exchange(pool, {
     method: call.method,
-    path: url.pathname + url.search,
+    path: path + call.path,
     headers: call.headers,
     body: call.body ?? null,
     signal: upstream.signal,
@@ -136,11 +135,29 @@ function retryAfterMs(header: string | string[] | undefined): number | undefined
   return undefined;
 }
 
+/** Where an address leads: the connections, and what stands before every path. */
+interface Place {
+  readonly pool: Pool;
+  readonly path: string;
+}
+
 /** Connections kept open to each upstream origin, bounded, for the life of the process. */
 export class UpstreamPools {
   readonly #pools = new Map<string, Pool>();
+  readonly #places = new Map<string, Place>();
 
-  of(origin: string): Pool {
+  /** `address` is one of the configuration's, of which there are few. */
+  at(address: string): Place {
+    let place = this.#places.get(address);
+    if (place === undefined) {
+      const { origin, pathname } = new URL(address);
+      place = { pool: this.#of(origin), path: pathname.replace(/\/$/, '') };
+      this.#places.set(address, place);
+    }
+    return place;
+  }
+
+  #of(origin: string): Pool {
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
       pool = new Pool(origin, {

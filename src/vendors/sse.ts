@@ -1,18 +1,43 @@
+import { isAscii } from 'node:buffer';
 import { UpstreamError } from '../errors.ts';
 import { UPSTREAM_FRAME_BYTES_MAX } from '../limits.ts';
 
-/** One server-sent event. */
-export interface SseEvent {
-  /** As it came, its blank line included. */
-  readonly bytes: Buffer;
-  /** The `event:` field; '' if there is none. */
-  readonly event: string;
-  /** The `data:` lines, joined. */
-  readonly data: string;
-}
-
 const LF = 0x0a;
 const CR = 0x0d;
+
+/** One server-sent event. */
+export class SseEvent {
+  /** The `event:` field; '' if there is none. */
+  readonly event: string = '';
+  /** The `data:` lines, joined. */
+  readonly data: string;
+  readonly #source: Buffer;
+  readonly #start: number;
+  readonly #end: number;
+
+  /** `text` is what stands in `source` from `start` to `end`, as far as it matters. */
+  constructor(text: string, source: Buffer, start: number, end: number) {
+    this.#source = source;
+    this.#start = start;
+    this.#end = end;
+    // By far the most common: one data line.
+    if (text.startsWith('data: ') && !text.includes('\n') && !text.includes('\r')) {
+      this.data = text.slice(6);
+      return;
+    }
+    const data: string[] = [];
+    for (const line of text.split(/\r\n|\n|\r/)) {
+      if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
+      else if (line.startsWith('event:')) this.event = line.slice(6).trim();
+    }
+    this.data = data.join('\n');
+  }
+
+  /** As it came, its blank line included. */
+  get bytes(): Buffer {
+    return this.#source.subarray(this.#start, this.#end);
+  }
+}
 
 /** Cuts a body into events at its blank lines (LF, CRLF or CR). Comments come as events without data. */
 export async function* readEvents(body: AsyncIterable<Buffer>): AsyncIterable<SseEvent> {
@@ -23,56 +48,70 @@ export async function* readEvents(body: AsyncIterable<Buffer>): AsyncIterable<Ss
 
 /** The same, piece by piece. */
 export class EventSplitter {
-  #pending: Buffer = Buffer.alloc(0);
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
   #searched = 0;
 
   /** The events that this piece completes. */
   push(piece: Buffer): SseEvent[] {
+    this.#add(piece);
+    // A long line in many pieces is put together once, at its end.
+    if (!piece.includes(LF) && !piece.includes(CR)) return [];
+    const bytes = this.#rest();
+    // One character for each byte, so that places in it are places in the bytes.
+    const text = bytes.toString('latin1');
+    const cut = text.includes('\r') ? afterAnyBlankLine : afterBlankLine;
+    const isText = isAscii(bytes);
     const events: SseEvent[] = [];
-    let pending = this.#pending.length === 0 ? piece : Buffer.concat([this.#pending, piece]);
-    for (let end = endOfEvent(pending, this.#searched); end !== -1; end = endOfEvent(pending, 0)) {
-      // A CR at the very end may be half of a CRLF: the event is not over before the next byte is seen.
-      if (end === pending.length && pending[end - 1] === CR) break;
-      events.push(parseEvent(pending.subarray(0, end)));
-      pending = pending.subarray(end);
-      this.#searched = 0;
+    let start = 0;
+    for (let end = cut(text, this.#searched); end !== -1; end = cut(text, start)) {
+      const own = isText ? text.slice(start, end) : bytes.toString('utf8', start, end);
+      events.push(new SseEvent(own.trimEnd(), bytes, start, end));
+      start = end;
     }
-    if (pending.length > UPSTREAM_FRAME_BYTES_MAX) throw new UpstreamError('garbled', 'an event is too large');
-    this.#pending = pending;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    if (start < bytes.length) this.#add(bytes.subarray(start));
     // A line end may be cut in two; the last four bytes are looked at again.
-    this.#searched = Math.max(0, pending.length - 4);
+    this.#searched = Math.max(0, this.#pendingBytes - 4);
     return events;
   }
 
   /** What stands behind the last blank line. */
   end(): SseEvent[] {
-    return this.#pending.length === 0 ? [] : [parseEvent(this.#pending)];
+    const rest = this.#rest();
+    return rest.length === 0 ? [] : [new SseEvent(rest.toString('utf8').trimEnd(), rest, 0, rest.length)];
+  }
+
+  #add(bytes: Buffer): void {
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes > UPSTREAM_FRAME_BYTES_MAX) throw new UpstreamError('garbled', 'an event is too large');
+  }
+
+  #rest(): Buffer {
+    const [first] = this.#pending;
+    return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
   }
 }
 
 /** The place behind the first blank line, or -1. */
-function endOfEvent(bytes: Buffer, from: number): number {
-  for (let at = from; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte !== LF && byte !== CR) continue;
-    const next = byte === CR && bytes[at + 1] === LF ? at + 2 : at + 1;
-    if (bytes[next] === LF) return next + 1;
-    if (bytes[next] === CR) return bytes[next + 1] === LF ? next + 2 : next + 1;
-  }
-  return -1;
+function afterBlankLine(text: string, from: number): number {
+  const at = text.indexOf('\n\n', from);
+  return at === -1 ? -1 : at + 2;
 }
 
-function parseEvent(bytes: Buffer): SseEvent {
-  const text = bytes.toString('utf8');
-  // By far the most common: one data line.
-  if (text.startsWith('data: ') && text.indexOf('\n') >= text.trimEnd().length) {
-    return { bytes, event: '', data: text.slice(6).trimEnd() };
+/** The same where lines may end in other ways. */
+function afterAnyBlankLine(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char !== LF && char !== CR) continue;
+    const next = char === CR && text.charCodeAt(at + 1) === LF ? at + 2 : at + 1;
+    if (text.charCodeAt(next) === LF) return next + 1;
+    if (text.charCodeAt(next) !== CR) continue;
+    // A CR at the very end may be half of a CRLF: the event is not over before the next byte is seen.
+    if (next + 1 === text.length) return -1;
+    return text.charCodeAt(next + 1) === LF ? next + 2 : next + 1;
   }
-  let event = '';
-  const data: string[] = [];
-  for (const line of text.split(/\r\n|\n|\r/)) {
-    if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
-    else if (line.startsWith('event:')) event = line.slice(6).trim();
-  }
-  return { bytes, event, data: data.join('\n') };
+  return -1;
 }

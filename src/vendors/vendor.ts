@@ -100,8 +100,16 @@ export interface ChatAnswer {
 /** `body` is a `chat.completion.chunk`, or undefined when the upstream only told its usage. */
 export interface ChatChunk {
   readonly body: JsonObject | undefined;
+  /** In place of the body's own `choices`, where the vendor has them as text already. */
+  readonly written?: WrittenChoices;
   /** A running total, where the upstream tells one; the last counts. */
   readonly usage: TokenUsage | undefined;
+}
+
+/** `choices` as JSON, fit for the caller, and what they add to the answer. */
+interface WrittenChoices {
+  readonly choices: string;
+  readonly content: string;
 }
 
 /** Disjoint counts, as prices are. */

@@ -10,7 +10,7 @@ const REST_MS_MAX = 1_000;
 /** How often a job that became due is noticed when nobody told. */
 const LOOK_EVERY_MS = 200;
 /** One look takes at most this many, so that the processes of a deployment share what there is. */
-const TAKEN_AT_ONCE_MAX = 64;
+const TAKEN_AT_ONCE_MAX = 128;
 
 interface LoopParts {
   readonly engine: Engine;

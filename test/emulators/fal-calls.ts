@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { type Fault, UpstreamError } from '../../src/errors.ts';
 import type { ImageRequest, SoundRequest, VideoRequest } from '../../src/requests/index.ts';
-import { findVendor, type Upstream, UpstreamPools, type Vendor } from '../../src/vendors/index.ts';
-import type { Media, Progress, TaskOrder, TaskWork } from '../../src/vendors/vendor.ts';
+import {
+  findVendor,
+  type Media,
+  type Progress,
+  type TaskOrder,
+  type TaskWork,
+  type Upstream,
+  UpstreamPools,
+  type Vendor,
+} from '../../src/vendors/index.ts';
 import { FalEmulator, type FalOptions } from './fal.ts';
 import { smallPng } from './fal-files.ts';
 
@@ -20,8 +28,8 @@ function present<Work extends Vendor['image' | 'video' | 'music']>(work: Work): 
   return work;
 }
 
-export function mediaOf(mimeType: string, data: Buffer, url?: string, bytes = data.length): Media {
-  return { mimeType, bytes, url, read: () => Promise.resolve(data) };
+export function mediaOf(mimeType: string, data: Buffer, url?: string): Media {
+  return { mimeType, bytes: data.length, url, read: () => Promise.resolve(data) };
 }
 
 export const PNG = smallPng();
@@ -119,9 +127,9 @@ export class EmulatedPools extends UpstreamPools {
     super();
     this.#origin = origin;
   }
-  override of(origin: string): ReturnType<UpstreamPools['of']> {
-    this.origins.push(origin);
-    return super.of(this.#origin);
+  override at(address: string): ReturnType<UpstreamPools['at']> {
+    this.origins.push(new URL(address).origin);
+    return super.at(this.#origin);
   }
 }
 
@@ -150,11 +158,13 @@ export async function submitted<Request>(
 ): Promise<() => Promise<Progress>> {
   const answer = await work.submit(request, ORDER, upstream);
   assert.equal(answer.state, 'accepted');
-  assert.ok(work.poll);
-  const { poll } = work;
   // A task is stored as JSON between two questions.
   const task = JSON.parse(JSON.stringify(answer.task));
-  return () => poll(task, upstream);
+  return async () => {
+    const progress = await work.poll?.(task, upstream);
+    assert.ok(progress);
+    return progress;
+  };
 }
 
 export const isFault = (fault: Fault) => (error: unknown) => {

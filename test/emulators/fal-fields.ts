@@ -1,5 +1,5 @@
 /** What the vendor says of a field that it does not take. */
-export interface Complaint {
+interface Complaint {
   readonly type: string;
   readonly msg: string;
   readonly ctx?: Readonly<Record<string, unknown>>;

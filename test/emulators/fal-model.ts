@@ -34,7 +34,7 @@ interface NewerInputs {
 }
 
 /** What is held against the vendor's types: a field too many, too few or of another type does not compile. */
-export function model<Id extends keyof Inputs & string>(
+export function model<Id extends keyof Inputs>(
   id: Id,
   output: Model['output'],
   rules: Rules<Inputs[Id]>,

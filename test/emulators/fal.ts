@@ -129,7 +129,7 @@ export class FalEmulator {
       case 'fault':
         return this.#break(response, script.fault, JSON.stringify(body));
       case 'changed':
-        return this.#send(response, status, script.change(body));
+        return this.#send(response, status, script.change(body), headers);
       case 'slow':
       case 'answer':
         return status >= 300
@@ -219,6 +219,6 @@ function marked(body: Json, marker: string): Json {
   const { detail } = body;
   if (detail === STILL_RUNNING) return body;
   if (!Array.isArray(detail))
-    return { ...body, ...(detail !== undefined && { detail: `${String(detail)} ${marker}` }) };
+    return { ...body, ...(detail !== undefined && { detail: `${JSON.stringify(detail)} ${marker}` }) };
   return { ...body, detail: detail.map((part: Json) => ({ ...part, msg: `${String(part.msg)} ${marker}` })) };
 }

@@ -31,8 +31,8 @@ class EmulatedPools extends UpstreamPools {
     super();
     this.#origin = origin;
   }
-  override of(): ReturnType<UpstreamPools['of']> {
-    return super.of(this.#origin);
+  override at(address: string): ReturnType<UpstreamPools['at']> {
+    return super.at(this.#origin + new URL(address).pathname);
   }
 }
 
@@ -54,7 +54,13 @@ export async function withEmulator(
 }
 
 export async function collect(chunks: AsyncIterable<ChatChunk>): Promise<ChatChunk[]> {
-  return Array.fromAsync(chunks);
+  return Array.fromAsync(chunks, parsed);
+}
+
+/** With its choices in its body, however they came. */
+export function parsed({ body, written, usage }: ChatChunk): ChatChunk {
+  if (body === undefined || written === undefined) return { body, usage };
+  return { body: { ...body, choices: JSON.parse(written.choices) }, usage };
 }
 
 interface Said {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { request } from 'undici';
-import { OBJECT_KEY_CHARS_MAX } from '../../src/limits.ts';
+import { OBJECT_KEY_CHARS_MAX, S3_PART_BYTES } from '../../src/limits.ts';
 import { type ByteRange, type LinkOptions, type ObjectStore, ObjectTooLarge } from '../../src/storage/index.ts';
 
 const MIB = 1024 * 1024;
@@ -57,6 +57,16 @@ function promiseKeeping(promise: Promised): void {
     await store.remove(key);
     assert.equal(await store.read(key), undefined);
     await store.remove(key);
+  });
+
+  promise('objects about the size of one part come back whole', async ({ store }) => {
+    for (const bytes of [S3_PART_BYTES - 1, S3_PART_BYTES, S3_PART_BYTES + 1, 2 * S3_PART_BYTES]) {
+      const key = newKey();
+      const body = Buffer.alloc(bytes, randomUUID());
+      assert.deepEqual(await store.put(key, body, { mimeType: 'video/mp4', bytesMax: bytes }), { bytes });
+      const object = await store.read(key);
+      assert.ok(Buffer.concat(await Array.fromAsync(object?.body ?? [])).equals(body), `${bytes} bytes`);
+    }
   });
 
   promise('a stream of 100 MiB comes back byte for byte', async ({ store }) => {

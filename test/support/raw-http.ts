@@ -74,6 +74,12 @@ export class RawConnection {
     return { status, headers, text, json: text === '' ? undefined : JSON.parse(text) };
   }
 
+  /** Resolves once what came ends with this, and takes it all. */
+  async until(ending: string): Promise<string> {
+    await this.#until(() => this.#received.toString('utf8').endsWith(ending));
+    return this.#take(this.#received.length);
+  }
+
   /** Resolves when the server has ended its side, with what came since the last answer. Fails after a reset. */
   async end(): Promise<string> {
     await this.#until(() => this.#hasEnded);

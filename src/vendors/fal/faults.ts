@@ -49,9 +49,10 @@ export function verdictOf(told: Told, asked: 'status' | 'result'): Progress {
   throw new UpstreamError('server', detailOf(told));
 }
 
+const CODES: Partial<Record<Fault, Failed['code']>> = { client: 'upstream_rejected', policy: 'content_rejected' };
+
 export function failed(fault: Fault, detail: string): Failed {
-  const code =
-    fault === 'client' ? 'upstream_rejected' : fault === 'policy' ? 'content_rejected' : ('upstream_failed' as const);
+  const code = CODES[fault] ?? 'upstream_failed';
   return { state: 'failed', code, detail: detail.slice(0, UPSTREAM_ERROR_BYTES_MAX) };
 }
 
@@ -76,9 +77,9 @@ function detailsIn(body: JsonObject | undefined): JsonObject[] {
 
 /** For the log: what and where, without the input that the vendor repeats. */
 function detailOf({ status, body }: Told): string {
-  const details = detailsIn(body).map(({ loc, type, msg }) => `${JSON.stringify(loc)} ${type}: ${msg}`);
-  const text = details.length > 0 ? details.join('; ') : `${body?.error_type ?? ''} ${body?.detail ?? ''}`;
-  return `status ${status}: ${text}`;
+  const details = detailsIn(body).map(({ loc, type, msg }) => ({ loc, type, msg }));
+  const told = details.length > 0 ? details : { detail: body?.detail, error_type: body?.error_type };
+  return `status ${status}: ${JSON.stringify(told)}`;
 }
 
 function named(fault: Fault, names: readonly string[]): [string, Fault][] {

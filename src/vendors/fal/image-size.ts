@@ -5,7 +5,7 @@ import { type Fields, type Takes, unsupported } from './input.ts';
 
 type Shape = Pick<ImageRequest<Media>, 'size' | 'resolution' | 'aspectRatio'>;
 
-const KIB = 1024;
+const SIDE_OF_1K = 1024;
 /** No model of these families makes a longer side, and all want sides that divide by this. */
 const SIDE_PIXELS_MAX = 4096;
 const SIDE_STEP_PIXELS = 16;
@@ -43,7 +43,7 @@ function sizeOf(shape: Shape, field: string, side: number, free: string | undefi
   if (shape.resolution === undefined) return ratio && (PRESETS.get(ratio) ?? pixelsOf(ratio, side, field));
   const tier = tierOf(shape.resolution, field);
   if (ratio === undefined && free !== undefined && tier > 1) return `${free}${tier}K`;
-  return pixelsOf(ratio ?? '1:1', tier * KIB, field);
+  return pixelsOf(ratio ?? '1:1', tier * SIDE_OF_1K, field);
 }
 
 /** The area of the square, in the shape asked for. */

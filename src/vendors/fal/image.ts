@@ -47,17 +47,20 @@ const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
   [/^fal-ai\/(flux-2|z-image)(\/|$)/, { takes: { ...seeded, ...bySize, ...anyFormat } }],
   [/^fal-ai\/flux-2-/, { takes: { ...seeded, ...bySize, ...jpegOrPng }, isSingle: true }],
   [/^fal-ai\/flux-pro\/(kontext|v1\.1-ultra)/, { takes: { ...seeded, ...byRatio, ...jpegOrPng } }],
-  [/^fal-ai\/flux-pro\/v1\/fill|^fal-ai\/flux\/.*\/image-to-image/, { takes: { ...seeded, ...jpegOrPng } }],
+  [/^fal-ai\/flux(-pro\/v1\/fill|(-1)?\/.*image-to-image|-kontext\b)/, { takes: { ...seeded, ...jpegOrPng } }],
   [/^fal-ai\/flux/, { takes: { ...seeded, ...bySize, ...jpegOrPng } }],
   [/\/seedream\/v3\//, { takes: { ...seeded, ...bySize } }],
   [/\/seedream\/v5\//, { takes: { ...prompted, ...sized(2048, 'auto_') }, always: ONE_EACH }],
   [/\/seedream\//, { takes: { ...seeded, ...sized(2048, 'auto_') }, always: ONE_EACH }],
-  [/^fal-ai\/(nano-banana-|imagen4)/, { takes: { ...seeded, ...byRatio, ...byTier, ...anyFormat } }],
-  [/^fal-ai\/nano-banana/, { takes: { ...seeded, ...byRatio, ...anyFormat } }],
+  [/^fal-ai\/(nano-banana-|imagen4(?!.*fast))/, { takes: { ...seeded, ...byRatio, ...byTier, ...anyFormat } }],
+  [/^fal-ai\/(nano-banana|imagen4)/, { takes: { ...seeded, ...byRatio, ...anyFormat } }],
   [/\/gpt-image-/, { takes: { ...prompted, ...anyFormat, ...drawn, size: as('image_size') } }],
+  [/^fal-ai\/recraft\/v4/, { takes: { ...prompted, ...bySize }, isSingle: true }],
+  [/^fal-ai\/recraft\/.*image-to-image/, { takes: { ...prompted, ...styled, ...negative }, isSingle: true }],
   [/^fal-ai\/recraft/, { takes: { ...prompted, ...bySize, ...styled }, isSingle: true }],
+  [/^fal-ai\/ideogram\/v3\/edit/, { takes: seeded }],
   [/^fal-ai\/ideogram/, { takes: { ...seeded, ...bySize, ...negative, ...styled } }],
-  [/^fal-ai\/(qwen-image|hidream|hunyuan-image)/, { takes: { ...seeded, ...bySize, ...anyFormat, ...negative } }],
+  [/^fal-ai\/(qwen-image|hidream-i1|hunyuan-image)/, { takes: { ...seeded, ...bySize, ...anyFormat, ...negative } }],
 ];
 
 /** Of a model that is not known, all is asked for under the usual names. */
@@ -76,7 +79,9 @@ const USUAL: ImageFamily = {
 
 /** Which pictures an endpoint takes is told by the end of its name. */
 const ENDPOINTS: readonly (readonly [RegExp, Takes<Request>])[] = [
+  [/gpt-image-1(-mini)?\/edit/, several],
   [/gpt-image-.*edit/, { ...several, mask: as('mask_image_url') }],
+  [/z-image.*inpaint/, { referenceImages: single('image_url'), mask: as('mask_image_url') }],
   [/fill|inpaint|ideogram\/v3\/edit/, { referenceImages: single('image_url'), mask: as('mask_url') }],
   [/text-to-image/, {}],
   [/\/edit|edit-image|\/multi$|kling-image\/o/, several],

@@ -54,25 +54,28 @@ const source: Takes<Request> = { sourceVideo: as('video_url') };
 const clips: Takes<Request> = { referenceVideos: as('video_urls'), referenceAudios: as('audio_urls') };
 const images = pictures('image_urls');
 
-const KLING: Takes<Request> = { ...lasting, ...negative };
-const SEEDANCE: Takes<Request> = { ...lasting, ...ratio, ...tier, ...seeded };
-const VEO: Takes<Request> = { ...lastingWithUnit, ...ratio, ...negative, ...seeded };
-const AUDIBLE_VEO: VideoFamily = { takes: { ...VEO, ...tier, ...audible }, always: SILENT };
+const firstOnly: Takes<Request> = { firstFrame: as('image_url') };
+const prompted: Takes<Request> = { prompt: as('prompt') };
 
-/** The first that fits the name counts. */
+const KLING: VideoFamily = { takes: { ...lasting, ...negative }, shape: ratio };
+const LOUD_KLING: VideoFamily = { takes: { ...lasting, ...audible }, shape: ratio, always: SILENT };
+const SEEDANCE: Takes<Request> = { ...lasting, ...ratio, ...tier, ...seeded };
+const VEO2: Takes<Request> = { ...lastingWithUnit, ...ratio, ...negative, ...seeded };
+const VEO: VideoFamily = { takes: { ...VEO2, ...tier, ...audible }, always: SILENT };
+const VEO_BY_REFERENCE: Takes<Request> = { ...lastingWithUnit, ...ratio, ...tier, ...audible };
+
+/** The first that fits the name counts. What a model takes differs even within a family. */
 const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
-  [
-    /\/kling-video\/o1\/|\/kling-video\/.*video-to-video/,
-    { takes: lasting, shape: ratio, frames: startToEnd, references: images },
-  ],
-  [
-    /\/kling-video\/o3\/.*reference-to/,
-    { takes: { ...lasting, ...audible }, shape: ratio, references: { ...images, ...startToEnd }, always: SILENT },
-  ],
-  [/\/kling-video\/o3\//, { takes: { ...lasting, ...audible }, shape: ratio, frames: imageToEnd, always: SILENT }],
-  [/\/kling-video\/v(2\.6|3)\//, { takes: { ...KLING, ...audible }, shape: ratio, frames: startToEnd, always: SILENT }],
-  [/\/kling-video\//, { takes: KLING, shape: ratio, frames: imageToTail, references: pictures('input_image_urls') }],
+  [/\/kling-video\/.*motion-control/, { takes: prompted, references: { inputReference: as('image_url') } }],
+  [/\/kling-video\/.*\/edit/, { takes: prompted, references: images }],
+  [/\/kling-video\/(o1|.*video-to-video)/, { takes: lasting, shape: ratio, frames: startToEnd, references: images }],
+  [/\/kling-video\/o3\/.*reference-to/, { ...LOUD_KLING, references: { ...images, ...startToEnd } }],
+  [/\/kling-video\/o3\//, { ...LOUD_KLING, frames: imageToEnd }],
+  [/\/kling-video\/v(2\.6|3)\//, { ...LOUD_KLING, takes: { ...LOUD_KLING.takes, ...negative }, frames: startToEnd }],
+  [/\/kling-video\/(v1\/|.*\/pro\/)/, { ...KLING, frames: imageToTail, references: pictures('input_image_urls') }],
+  [/\/kling-video\//, { ...KLING, frames: firstOnly, references: pictures('input_image_urls') }],
   [/\/seedance\/v1\.5\//, { takes: { ...SEEDANCE, ...steady, ...audible }, frames: imageToEnd, always: SILENT }],
+  [/\/seedance\/.*\/fast\//, { takes: { ...SEEDANCE, ...steady }, frames: firstOnly }],
   [
     /\/seedance\//,
     { takes: { ...SEEDANCE, ...steady }, frames: imageToEnd, references: pictures('reference_image_urls') },
@@ -81,9 +84,11 @@ const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
     /\/seedance-/,
     { takes: { ...SEEDANCE, ...audible }, frames: imageToEnd, references: { ...images, ...clips }, always: SILENT },
   ],
-  [/\/veo2/, { takes: VEO, frames: { firstFrame: as('image_url') } }],
-  [/\/veo.*first-last-frame/, { ...AUDIBLE_VEO, frames: firstToLast }],
-  [/\/veo/, { ...AUDIBLE_VEO, frames: { firstFrame: as('image_url') }, references: images }],
+  [/\/veo2\/image-to-video/, { takes: lastingWithUnit, frames: firstOnly }],
+  [/\/veo2/, { takes: VEO2 }],
+  [/\/veo.*reference-to-video/, { takes: VEO_BY_REFERENCE, references: images, always: SILENT }],
+  [/\/veo.*first-last-frame/, { ...VEO, frames: firstToLast }],
+  [/\/veo/, { ...VEO, frames: firstOnly }],
 ];
 
 /** Of a model that is not known, all is asked for under the usual names. */
@@ -97,7 +102,10 @@ const USUAL: VideoFamily = {
 const ENDPOINTS: readonly (readonly [RegExp, (family: VideoFamily) => Takes<Request>])[] = [
   [/text-to-video/, (family) => ({ ...family.shape })],
   [/reference-to-video|\/elements$/, (family) => ({ ...family.shape, ...family.references })],
-  [/video-to-video|extend|edit|modify/, (family) => ({ ...family.shape, ...family.references, ...source })],
+  [
+    /video-to-video|motion-control|extend|edit|modify/,
+    (family) => ({ ...family.shape, ...family.references, ...source }),
+  ],
   [/image-to-video|frame-to-video/, (family) => ({ ...family.frames })],
 ];
 

@@ -17,14 +17,9 @@ export interface Post {
 /** Resolves at the upstream's success. */
 export function post(upstream: Upstream, asked: Post): Promise<UpstreamReply> {
   const { action, body, contentType = 'application/json', accept } = asked;
-  const search = searchOf(asked);
-  const path = `/v1beta/${modelPath(upstream.model)}:${action}`;
+  const path = `/v1beta/${modelPath(upstream.model)}:${action}${searchOf(asked)}`;
   const headers = { 'x-goog-api-key': upstream.apiKey, 'content-type': contentType, accept };
-  return send(
-    upstream,
-    { method: 'POST', path: search === '' ? path : `${path}?${search}`, headers, body },
-    faultOfRefusal,
-  );
+  return send(upstream, { method: 'POST', path, headers, body }, faultOfRefusal);
 }
 
 /**
@@ -37,7 +32,8 @@ function searchOf({ action, query }: Post): string {
   const place = parts.findIndex(isAlt);
   const kept = parts.flatMap((part, at) => (!isAlt(part) ? [part] : at === place ? [wanted] : []));
   if (place === -1 && wanted === 'alt=sse') kept.push(wanted);
-  return kept.join('&');
+  // Whatever a caller's query may hold, what goes out is a query and nothing else.
+  return kept.length === 0 ? '' : new URL(`?${kept.join('&')}`, 'http://localhost').search;
 }
 
 function isAlt(part: string): boolean {

@@ -7,6 +7,7 @@ import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { Choices, toBody, toChoice } from './choices.ts';
 import { faultOf, throwIfError, toUpstreamError } from './faults.ts';
 import { listAt } from './fields.ts';
+import { PlainFrames } from './plain-frames.ts';
 import { toCall } from './request.ts';
 import { usageIn } from './usage.ts';
 
@@ -45,6 +46,7 @@ async function refuseDocument(reply: UpstreamReply): Promise<void> {
 class FrameReader implements EventReader {
   readonly #model: string;
   readonly #choices = new Choices();
+  readonly #plain = new PlainFrames();
   #isEmpty = true;
   isDone = false;
 
@@ -53,9 +55,16 @@ class FrameReader implements EventReader {
   }
 
   read(event: SseEvent): ChatChunk | undefined {
+    const plain = event.event === '' ? this.#plain.read(event.data) : undefined;
+    if (plain !== undefined) {
+      this.#choices.begin(plain.index);
+      return { body: plain.body, written: plain, usage: undefined };
+    }
     this.isDone = event.data === '[DONE]';
-    const chunk = this.isDone || isComment(event) ? undefined : toChunk(frameOf(event), this.#model, this.#choices);
+    if (this.isDone || isComment(event)) return undefined;
+    const chunk = toChunk(frameOf(event), this.#model, this.#choices);
     if (chunk !== undefined) this.#isEmpty = false;
+    if (chunk?.body !== undefined) this.#plain.learn(event.data, chunk.body);
     return chunk;
   }
 

@@ -41,6 +41,11 @@ export class Choices {
     return this.#finished.size > 0 && this.#finished.size === this.#seen.size;
   }
 
+  /** Notes a choice of a frame that was not read. */
+  begin(index: number): void {
+    this.#seen.add(index);
+  }
+
   /** A choice of a frame. */
   read(choice: JsonValue, at: number): JsonObject {
     if (!isObject(choice)) throw new UpstreamError('garbled', 'a choice is not an object');

@@ -47,8 +47,11 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([
   ['fireworks.ai', {}],
 ]);
 
+/** The last two labels of the host of an address. */
+const REGISTERED_NAME = /^https?:\/\/(?:[^/?#]*[@.])?([^/?#:@.]+\.[^/?#:@.]+)(?:[/?#:]|$)/i;
+
 function dialectOf(address: string): Dialect | undefined {
-  return DIALECTS.get(new URL(address).hostname.split('.').slice(-2).join('.'));
+  return DIALECTS.get(REGISTERED_NAME.exec(address)?.[1]?.toLowerCase() ?? '');
 }
 
 function speak(wire: Record<string, JsonValue>, dialect: Dialect): void {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { type ChatRequest, parseWith } from '../../requests/index.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
-import { delivered, type FailureCounts, type Faults, faultsOf, suffer } from './faults.ts';
+import { delivered, type FailureCounts, type Faults, faultsOf, plain, suffer } from './faults.ts';
 import { ofData, ofUrl } from './media.ts';
 import { type Call, checkPrompt, inputTokensOf, type Prompt, type Reply, repliesTo, seedOf, usageOf } from './reply.ts';
 import type { Turn } from './text.ts';
@@ -176,13 +176,6 @@ function read(request: ChatRequest): { prompt: Prompt; faults: Faults | undefine
   };
   checkPrompt(prompt);
   return { prompt, faults };
-}
-
-/** A few keys with every number as a plain one; the body itself may hold numbers as they were written. */
-function plain(body: JsonObject, keys: readonly string[]): JsonObject {
-  const present = keys.filter((key) => body[key] !== undefined);
-  const value: JsonObject = Object.fromEntries(present.map((key): [string, JsonValue] => [key, body[key] ?? null]));
-  return present.length === 0 ? value : JSON.parse(JSON.stringify(value));
 }
 
 const TEXT_ONLY = JSON.stringify(['text']);

@@ -1,4 +1,5 @@
-import type { Answer, Random } from './text.ts';
+import { pick, type Random } from './random.ts';
+import type { Answer } from './text.ts';
 
 const SENTENCES_UNSTATED = 4;
 const SENTENCES_MAX = 200;
@@ -107,9 +108,4 @@ function inWords(topic: string, count: number, random: Random): string {
     .slice(0, count)
     .join(' ')
     .replace(/[,;.]?$/, '.');
-}
-
-/** One of several, as the series decides. */
-export function pick<Item>(items: readonly [Item, ...Item[]], random: Random): Item {
-  return items[Math.floor(random() * items.length)] ?? items[0];
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Fault, UpstreamError } from '../../errors.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
 import { parseWith } from '../../requests/index.ts';
 import type { Upstream } from '../http.ts';
 
@@ -58,6 +59,13 @@ export function faultsOf(body: { readonly sandbox?: unknown; readonly extra?: un
   return { delayMs: asked.delay_ms ?? 0, fault: isEmpty ? undefined : fault, times, afterFrames };
 }
 
+/** A few keys with every number as a plain one; the body itself may hold numbers as they were written. */
+export function plain(body: JsonObject, keys: readonly string[]): JsonObject {
+  const present = keys.filter((key) => body[key] !== undefined);
+  const value: JsonObject = Object.fromEntries(present.map((key): [string, JsonValue] => [key, body[key] ?? null]));
+  return present.length === 0 ? value : JSON.parse(JSON.stringify(value));
+}
+
 /**
  * Lets the asked time pass and throws the asked fault if this attempt is to fail at once. What it returns is how a
  * stream must break off later. A whole answer has no frames, so there a cut fails it at once.
@@ -71,12 +79,32 @@ export async function suffer(
   upstream.signal.throwIfAborted();
   if (faults === undefined) return undefined;
   await pass(faults.delayMs, upstream);
-  const { fault, times, afterFrames } = faults;
-  if (fault === undefined && afterFrames === undefined) return undefined;
-  if (times !== undefined && !failures.isDue(keyOf(upstream, request.bytes()), times)) return undefined;
+  const { fault, afterFrames } = faults;
+  if (!isDue(faults, upstream, failures, request.bytes)) return undefined;
   const error = fault && new UpstreamError(fault, `the request asked for the fault "${fault}"`);
   if (afterFrames !== undefined && request.isStream) return { afterFrames, error };
   throw error ?? new UpstreamError('server', 'the request asked for no answer');
+}
+
+/** The fault of this attempt at work that is done later; its delay is no matter of this moment. */
+export function faultDue(
+  faults: Faults | undefined,
+  upstream: Upstream,
+  failures: FailureCounts,
+  bytes: () => string,
+): Fault | undefined {
+  if (faults === undefined || !isDue(faults, upstream, failures, bytes)) return undefined;
+  return faults.fault ?? 'server';
+}
+
+function isDue(
+  { fault, times, afterFrames }: Faults,
+  upstream: Upstream,
+  failures: FailureCounts,
+  bytes: () => string | Buffer,
+): boolean {
+  if (fault === undefined && afterFrames === undefined) return false;
+  return times === undefined || failures.isDue(keyOf(upstream, bytes()), times);
 }
 
 /** Silence longer than the upstream may be silent ends as it does on a socket. */

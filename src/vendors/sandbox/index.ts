@@ -1,15 +1,24 @@
 import type { Vendor } from '../vendor.ts';
 import { chatWork } from './chat.ts';
 import { FailureCounts } from './faults.ts';
+import { imageKind } from './image.ts';
+import { musicKind } from './music.ts';
 import { nativeWork } from './native.ts';
+import { Studio } from './studio/studio.ts';
+import { taskWork } from './tasks.ts';
+import { videoKind } from './video.ts';
 
 const failures = new FailureCounts();
+const studio = new Studio();
 
-/** Answers on this machine, without a key or a network; fails when a request asks it to. */
+/** Answers and makes media on this machine, without a key or a network; fails when a request asks it to. */
 export const sandbox: Vendor = {
   name: 'sandbox',
   address: 'none',
   apiKey: 'none',
   chat: chatWork(failures),
   native: nativeWork(failures),
+  image: taskWork(imageKind, failures, studio),
+  video: taskWork(videoKind, failures, studio),
+  music: taskWork(musicKind, failures, studio),
 };

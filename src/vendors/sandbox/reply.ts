@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { estimatePromptTokens, estimateTokens } from '../../requests/index.ts';
 import type { TokenUsage } from '../vendor.ts';
+import { digest, type Random, seriesOf } from './random.ts';
 import { fitting } from './schema.ts';
-import { type Answer, answerTo, lastWords, type Random, type Turn } from './text.ts';
+import { type Answer, answerTo, lastWords, type Turn } from './text.ts';
 import { tokensOf } from './tokens.ts';
 
 interface Tool {
@@ -162,19 +162,4 @@ function likeness({ name, description }: Tool, words: ReadonlySet<string>): numb
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\d]{3,}/gu) ?? [];
   return words.filter((word) => !EMPTY_WORDS.has(word)).map((word) => word.replace(/(?<=\w{3})s$/, ''));
-}
-
-/** Numbers that look random and are decided by the seed (mulberry32). */
-function seriesOf(seed: string): Random {
-  let state = Number.parseInt(digest(seed).slice(0, 8), 16);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

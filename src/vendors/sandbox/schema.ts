@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { pick, topicOf } from './essay.ts';
-import type { Random } from './text.ts';
+import { topicOf } from './essay.ts';
+import { pick, type Random } from './random.ts';
 
 /** Where values come from: what the user said, and what would have been answered. */
 export interface Material {

@@ -1,5 +1,6 @@
 import { answerArithmetic } from './arithmetic.ts';
 import { essay, LENGTH } from './essay.ts';
+import type { Random } from './random.ts';
 
 /** One message of a conversation, as far as the generator reads it. */
 export interface Turn {
@@ -10,9 +11,6 @@ export interface Turn {
   /** The tool whose result this is; '' for every other turn. */
   readonly tool: string;
 }
-
-/** A number from 0 up to 1, the next of a series that its seed decides. */
-export type Random = () => number;
 
 // Enough for everything that is read as a request; the rest of a long text is only material.
 const ASKED_CHARS_MAX = 4_000;
