@@ -53,9 +53,8 @@ export function welcome(url: string, config: Config, firstStart: FirstStart | un
     '',
     'Try it:',
     `  curl ${url}/v1/models -H "Authorization: Bearer ${key}"`,
-    `  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" --json '${TRIAL_CHAT}'`,
     `  curl ${url}/v1/images/generations -H "Authorization: Bearer ${key}" --json '${TRIAL_PICTURE}'`,
-    `  curl ${url}/v1/credits -H "Authorization: Bearer ${key}"`,
+    `  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" --json '${TRIAL_CHAT}'`,
     '',
   ];
   return lines.filter((line) => line !== undefined).join('\n');

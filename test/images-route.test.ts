@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { dataUrl, GIF, pngOf, SVG } from './support/forms.ts';
+import { dataUrl, GIF, pngOf, SVG } from './support/asked-forms.ts';
 import type { NewCaller } from './support/gateway.ts';
 import { picture } from './support/media-samples.ts';
 import { MediaStudio, openImage, type Told } from './support/media-studio.ts';

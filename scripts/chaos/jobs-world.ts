@@ -132,7 +132,7 @@ export class World {
   async admin(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer['json']> {
     let answer: Answer | undefined;
     for (let call = 0; call < CALLS_MAX; call++) {
-      const [gateway] = this.gateways.up.toReversed();
+      const gateway = this.gateways.up.at(-1);
       const options = { key: ADMIN_TOKEN, body };
       answer = gateway && (await this.call(gateway, method, `/api/admin${path}`, options));
       if (answer?.status === 200) return answer.json;
@@ -169,22 +169,23 @@ export class World {
     return { accountId: id, key };
   }
 
-  /** Kills the server under everybody's feet; whoever started it brings it back. */
+  /** Kills the server under everybody's feet, and waits until whoever started it has brought it back. */
   async killDatabase(): Promise<void> {
-    const file = await readFile(join(this.server.folder, 'postgres', 'postmaster.pid'), 'utf8');
-    process.kill(Number.parseInt(file, 10), 'SIGKILL');
-  }
-
-  async databaseIsBack(): Promise<void> {
+    const killed = await this.#postmaster();
+    process.kill(killed, 'SIGKILL');
     for (let look = 0; look < CALLS_MAX; look++) {
-      const isBack = await this.db.rows('select 1').then(
-        () => true,
-        () => false,
-      );
+      // Sessions of the dead server may still answer.
+      const next = await this.#postmaster().catch(() => killed);
+      const isBack = next !== killed && (await this.db.rows('select 1').catch(() => [])).length > 0;
       if (isBack) return;
       await sleep(CALL_AGAIN_MS);
     }
     throw new Error('the database does not come back');
+  }
+
+  async #postmaster(): Promise<number> {
+    const file = await readFile(join(this.server.folder, 'postgres', 'postmaster.pid'), 'utf8');
+    return Number.parseInt(file, 10);
   }
 }
 

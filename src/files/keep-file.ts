@@ -77,7 +77,9 @@ export async function keepFile(
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + FILE_KEPT_MS);
   const file = { id: newId('file'), accountId, purpose, createdAt, expiresAt, ...received };
-  const { objectKey: key, mimeType, bytes, fileName } = received;
+  const { objectKey: key, mimeType, bytes } = received;
+  // Whatever the file is called, its link has a name that any header can hold.
+  const url = await objects.link(key, { mimeType, fileName: file.id, expiresAt, now: createdAt });
   await db.transaction(async (tx) => {
     await lockAccounts(tx, [accountId]);
     const live = await liveFiles(tx, accountId, createdAt);
@@ -87,7 +89,6 @@ export async function keepFile(
     await insertFile(tx, file);
     await recordObjects(tx, [{ key, accountId, mimeType, bytes, deleteAt: expiresAt }]);
   });
-  const url = await objects.link(key, { mimeType, fileName, expiresAt, now: createdAt });
   return { ...file, url };
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode } from '../errors.ts';
@@ -35,8 +36,8 @@ const FIELD_NAME_BYTES_MAX = 200;
 const BOUNDARY_CHARS_MAX = 70;
 
 /**
- * Reads a form while it arrives: its parts, in the order in which they were sent. Throws `unsupported_content_type`, `invalid_multipart`, `form_field_too_large`, the
- * route's own code for a body over its cap, or what `take` throws.
+ * Reads a form while it arrives: its parts, in the order in which they were sent. Throws `unsupported_content_type`,
+ * `invalid_multipart`, `form_field_too_large`, the route's own code for a body over its cap, or what `take` throws.
  */
 export async function readForm<File>(request: FastifyRequest, rules: FormRules<File>): Promise<FormPart<File>[]> {
   if (!isForm(request))
@@ -45,6 +46,7 @@ export async function readForm<File>(request: FastifyRequest, rules: FormRules<F
   try {
     return await reading.run();
   } catch (error) {
+    reading.giveUp(error);
     if (error instanceof ApiError || request.raw.destroyed) throw error;
     throw reading.isParserFault(error) ? new ApiError('invalid_multipart', { cause: error }) : error;
   }
@@ -55,12 +57,18 @@ class FormReading<File> {
   readonly #rules: FormRules<File>;
   readonly #parts: (FormPart<File> | Promise<FormFile<File>>)[] = [];
   readonly #failed = Promise.withResolvers<never>();
+  readonly #files = new Set<Readable>();
   #parserFault: unknown;
 
   constructor(request: FastifyRequest, rules: FormRules<File>) {
     this.#request = request;
     this.#rules = rules;
     this.#failed.promise.catch(() => undefined);
+  }
+
+  /** Whoever takes a file would wait for the rest of it for ever. */
+  giveUp(error: unknown): void {
+    for (const stream of this.#files) stream.destroy(error instanceof Error ? error : undefined);
   }
 
   isParserFault(error: unknown): boolean {
@@ -94,6 +102,8 @@ class FormReading<File> {
     });
     parser.on('field', (field, value) => this.#field(field, value));
     parser.on('file', (field, stream, fileName) => {
+      this.#files.add(stream);
+      stream.on('close', () => this.#files.delete(stream));
       stream.on('error', (error) => this.#failParsing(error));
       const taken = this.#rules.take(field, fileName, stream).then((file) => ({ name: field, file }));
       taken.catch((error: unknown) => this.#fail(error));

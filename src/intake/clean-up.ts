@@ -1,8 +1,11 @@
+import { StorageUnavailable } from '../storage/index.ts';
 import type { IntakeParts } from './parts.ts';
 import { countDueObjects, forgetObjects, selectDueObjects } from './store.ts';
 
 const PER_TURN_MAX = 100;
 const AT_ONCE_MAX = 8;
+/** When so much cannot be deleted, the store itself is away. */
+const STUCK_MAX = 100;
 
 export interface Backlog {
   readonly pending: number;
@@ -25,34 +28,49 @@ export class CleanUp {
 
   /**
    * The object goes first and its row after, so that a process that dies in between leaves a row that says what is still
-   * to be done. Tells how many it deleted.
+   * to be done. What cannot be deleted does not keep the others; it is tried again in the next round.
    */
-  async run(): Promise<number> {
+  async run(): Promise<void> {
     this.#isRunning = true;
     try {
-      for (let total = 0; ; ) {
-        const deleted = await this.#turn();
-        total += deleted;
-        if (deleted < PER_TURN_MAX) return total;
-      }
+      const stuck: string[] = [];
+      while (stuck.length < STUCK_MAX && (await this.#turn(stuck))) {}
     } finally {
       this.#isRunning = false;
     }
   }
 
-  async #turn(): Promise<number> {
-    const { db, clock, objects, log } = this.#parts;
+  /** Tells whether there may be more to do. */
+  async #turn(stuck: string[]): Promise<boolean> {
+    const { db, clock, log } = this.#parts;
     const now = clock.now();
-    const keys = await selectDueObjects(db, now, PER_TURN_MAX);
-    if (keys.length > 0) log.trace('objects to be deleted');
+    const keys = await selectDueObjects(db, now, PER_TURN_MAX, stuck);
+    if (keys.length === 0) return false;
+    log.trace('objects to be deleted');
+    const deleted: string[] = [];
     for (let at = 0; at < keys.length; at += AT_ONCE_MAX) {
-      await Promise.all(keys.slice(at, at + AT_ONCE_MAX).map((key) => objects.remove(key)));
+      await Promise.all(
+        keys.slice(at, at + AT_ONCE_MAX).map(async (key) => {
+          if (await this.#remove(key)) deleted.push(key);
+          else stuck.push(key);
+        }),
+      );
     }
-    if (keys.length === 0) return 0;
     log.trace('objects deleted');
-    await forgetObjects(db, keys, now);
+    await forgetObjects(db, deleted, now);
     log.trace('objects forgotten');
-    return keys.length;
+    return keys.length === PER_TURN_MAX;
+  }
+
+  async #remove(key: string): Promise<boolean> {
+    try {
+      await this.#parts.objects.remove(key);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error;
+      this.#parts.log.warn({ key, err: error }, 'an expired object could not be deleted and will be tried again');
+      return false;
+    }
   }
 
   async backlog(): Promise<Backlog> {

@@ -71,6 +71,10 @@ async function admit(
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
   for (const url of urlsIn(order.request.extra)) parts.guardedFetch.check(url);
   const claim = await claimFor(parts, order, key);
+  if (typeof claim === 'object') {
+    await discardInputs(parts, uploadsOf(order.request));
+    return claim;
+  }
   let prepared: Prepared | undefined;
   try {
     prepared = await prepareMedia(parts, caller.accountId, order.request, order.signal);
@@ -131,14 +135,14 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Where media have to be fetched first, others with the same key are told to wait meanwhile. Without any, the admission
- * itself is quick enough to be waited for.
+ * Where media have to be fetched first, others with the same key are told to wait meanwhile; whoever comes too late for
+ * that is given the first one's job. Without any, the admission itself is quick enough to be waited for.
  */
 async function claimFor(
   parts: CreateParts,
   { request }: CreateOrder,
   key: IdempotencyKey | undefined,
-): Promise<string | undefined> {
+): Promise<string | Admitted | undefined> {
   if (key === undefined || mediaOf(request).length === 0) return undefined;
   const now = parts.clock.now();
   const claim = randomUUID();
@@ -148,10 +152,10 @@ async function claimFor(
     parts.log.trace('key claimed');
     return claim;
   }
+  // It was taken between the look and the claim. Where it is free again already, the next try finds it so.
   const known = await replayOf(parts, key);
-  // It was taken between the look and the claim; the next try finds what has become of it.
-  if (known === undefined || known.isReplay) throw new ApiError('admission_in_progress');
-  return undefined;
+  if (known === undefined) throw new ApiError('admission_in_progress');
+  return known;
 }
 
 function uploadsOf(request: MediaRequest<MediaSource>): string[] {

@@ -89,7 +89,8 @@ async function ownObject(
   const key = objects.keyOfLink(url, clock.now());
   if (key === undefined) return undefined;
   const found = await findObject(db, accountId, key, clock.now());
-  if (found === undefined || !found.mimeType.startsWith(`${kind}/`)) throw new ApiError('invalid_input_url');
+  const isTaken = found?.mimeType.startsWith(`${kind}/`) === true && found.bytes <= bytesMaxOf(kind);
+  if (!isTaken) throw new ApiError('invalid_input_url');
   return { key, ...found };
 }
 

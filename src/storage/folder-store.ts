@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Secret } from '../config.ts';
@@ -85,16 +85,19 @@ export class FolderStore implements ObjectStore {
     try {
       return await OpenedFile.open(path);
     } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw unavailable(error);
+      if (!isMissing(error)) throw unavailable(error);
+      await this.#assertThere(key);
+      return undefined;
     }
   }
 
   async remove(key: string): Promise<void> {
+    await this.#assertThere(key);
     await asUnavailable(rm(this.#pathOf(key), { force: true }));
   }
 
   async link(key: string, options: LinkOptions): Promise<string> {
+    await this.#assertThere(key);
     return this.#links.make(key, options);
   }
 
@@ -108,6 +111,11 @@ export class FolderStore implements ObjectStore {
   }
 
   async close(): Promise<void> {}
+
+  /** With its disk not mounted, the store is away: nothing can be said about what lies in it. */
+  async #assertThere(key: string): Promise<void> {
+    await asUnavailable(access(join(this.#pathOf(key), '..')));
+  }
 
   /** One file name whatever the slashes, so that `a` and `a/b` do not get in each other's way. */
   #pathOf(key: string): string {

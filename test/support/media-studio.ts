@@ -113,7 +113,7 @@ export function toldBy({ status, json }: Answer): string {
 }
 
 function describe({ body, raw }: Asking): string {
-  return raw === undefined ? JSON.stringify(body).slice(0, 300) : String(raw.subarray?.(0, 300) ?? raw.slice(0, 300));
+  return raw === undefined ? JSON.stringify(body).slice(0, 300) : String(raw).slice(0, 300);
 }
 
 /** Takes everything, under the names that callers use. */

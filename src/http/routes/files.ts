@@ -3,7 +3,9 @@ import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { discardFile, keepFile, receiveFile } from '../../files/index.ts';
 import { FILE_BYTES_MAX, FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../../limits.ts';
+import { parseWith } from '../../requests/index.ts';
 import { callContext } from '../call.ts';
+import { nameField } from '../fields.ts';
 import { filesOf, readForm, valuesOf } from '../form.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
@@ -21,6 +23,8 @@ const fileSchema = z
     expires_at: z.int(),
   })
   .meta({ id: 'File' });
+
+const purposeField = z.object({ purpose: nameField.optional() });
 
 /** The file itself and what stands around it. */
 const FORM_BYTES_MAX = FILE_BYTES_MAX + FORM_PARTS_MAX * FORM_FIELD_BYTES_MAX;
@@ -48,12 +52,13 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
       const { signal } = callContext(request, reply);
       const { accountId } = caller;
       const received: string[] = [];
+      let files = 0;
       try {
         const form = await readForm(request, {
           bytesMax: FORM_BYTES_MAX,
           tooLarge: 'file_too_large',
           take: async (name, fileName, body) => {
-            if (name !== 'file' || received.length > 0) throw new ApiError('unexpected_file');
+            if (name !== 'file' || ++files > 1) throw new ApiError('unexpected_file');
             const file = await receiveFile(parts, accountId, fileName, body, signal);
             received.push(file.objectKey);
             return file;
@@ -61,7 +66,8 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
         });
         const [file] = filesOf(form);
         if (file === undefined) throw new ApiError('missing_file');
-        const purpose = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
+        const given = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
+        const { purpose } = parseWith(purposeField, given === '' ? {} : { purpose: given });
         const kept = await keepFile(parts, accountId, file.file, purpose);
         reply.header('cache-control', 'private, no-store');
         return {
