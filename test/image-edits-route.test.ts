@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { dataUrl, formOf, GIF, type Part, pngOf, SVG, valuesOf } from './support/forms.ts';
+import { dataUrl, formOf, GIF, type Part, pngOf, SVG, valuesOf } from './support/asked-forms.ts';
 import type { NewCaller } from './support/gateway.ts';
 import { picture } from './support/media-samples.ts';
 import { type Asking, EDITS, MediaStudio, openImage, type Told } from './support/media-studio.ts';
