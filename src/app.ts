@@ -6,13 +6,13 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { BUILT_IN_CATALOGUE, DocumentError } from './configuration/index.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import { Bus, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
+import { Bus, type Db, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
 import { CleanUp } from './intake/index.ts';
-import { Admissions, Engine } from './jobs/index.ts';
+import { Admissions, Engine, type JobParts } from './jobs/index.ts';
 import { LedgerBatch } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
@@ -67,9 +67,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await migrate(db, progress);
 
   const bus = new Bus(db, address, newId('proc'), log);
-  const testClock = config.testClock ? new TestClock(db, bus) : undefined;
-  await testClock?.load();
-  const clock = options.clock ?? testClock ?? systemClock;
+  const { clock, testClock } = await openClock(options, db, bus);
   const rootSecret = config.rootSecret ?? keptSecret(resolve(config.dataFolder), 'secret');
   const objects = await openObjectStore(config, rootSecret);
   undo.push(() => objects.close());
@@ -84,14 +82,11 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await catalogue.reload();
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
-  const pools = new UpstreamPools();
-  undo.push(() => pools.close());
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
-  const guardedFetch = new GuardedFetch({ allow: config.fetchAllow, log });
-  undo.push(async () => guardedFetch.close());
-  const collectingFetch = new GuardedFetch({ allow: config.fetchAllow, log, timeoutMs: COLLECT_TIMEOUT_MS });
-  undo.push(async () => collectingFetch.close());
-  const jobParts = { db, bus, clock, log, catalogue, health, pools, objects, guardedFetch, collectingFetch };
+  const outward = openOutward(config, log);
+  undo.push(() => outward.close());
+  const { jobMinutes } = config;
+  const jobParts: JobParts = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
   const parts: HttpParts = {
     ...shared,
     ...jobParts,
@@ -125,6 +120,29 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
       return unwind(undo);
     },
   };
+}
+
+async function openClock(
+  options: AppOptions,
+  db: Db,
+  bus: Bus,
+): Promise<{ clock: Clock; testClock: TestClock | undefined }> {
+  const testClock = options.config.testClock ? new TestClock(db, bus) : undefined;
+  await testClock?.load();
+  return { clock: options.clock ?? testClock ?? systemClock, testClock };
+}
+
+/** Every way in which this program calls others: configured upstreams, and addresses that came from outside. */
+function openOutward({ fetchAllow: allow }: Config, log: Logger) {
+  const pools = new UpstreamPools();
+  const guardedFetch = new GuardedFetch({ allow, log });
+  const collectingFetch = new GuardedFetch({ allow, log, timeoutMs: COLLECT_TIMEOUT_MS });
+  const close = async () => {
+    guardedFetch.close();
+    collectingFetch.close();
+    await pools.close();
+  };
+  return { pools, guardedFetch, collectingFetch, close };
 }
 
 /** The last started is the first stopped; one that fails to stop does not keep the others running. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { CONCURRENCY_MAX, RPM_MAX } from './limits.ts';
+import { CONCURRENCY_MAX, JOB_MINUTES_MAX, RPM_MAX } from './limits.ts';
 import type { LogLevel } from './log.ts';
 
 /** The process's settings, read once from the environment. Every default is in this file. */
@@ -27,6 +27,8 @@ export interface Config {
   readonly partnerKeyHeader: string;
   /** `host` or `host:port` that guarded fetches may reach although private. */
   readonly fetchAllow: readonly string[];
+  /** How long an upstream may work on a job that it accepted. */
+  readonly jobMinutes: { readonly image: number; readonly audio: number; readonly video: number };
   /** Negative keeps saved transcriptions for ever. */
   readonly transcriptDays: number;
   readonly testClock: boolean;
@@ -103,6 +105,11 @@ export function loadConfig(env: Environment): Config {
     corsOrigins: settings.list('TOLLGATE_CORS_ORIGINS', 'origins such as https://app.example.com', isOrigin),
     partnerKeyHeader: settings.header('TOLLGATE_PARTNER_KEY_HEADER', 'x-partner-api-key'),
     fetchAllow: settings.list('TOLLGATE_FETCH_ALLOW', 'entries host or host:port', (item) => /^[^\s/@]+$/.test(item)),
+    jobMinutes: {
+      image: settings.integer('TOLLGATE_IMAGE_MINUTES', 15, 1, JOB_MINUTES_MAX),
+      audio: settings.integer('TOLLGATE_MUSIC_MINUTES', 30, 1, JOB_MINUTES_MAX),
+      video: settings.integer('TOLLGATE_VIDEO_MINUTES', 120, 1, JOB_MINUTES_MAX),
+    },
     transcriptDays: settings.integer('TOLLGATE_TRANSCRIPT_DAYS', 30, -1_000_000, 36_500),
     testClock: settings.flag('TOLLGATE_TEST_CLOCK'),
     production,

@@ -104,8 +104,8 @@ export const PREPARATION_LEASE_MS = 60_000;
 export const OPEN_JOBS_PER_ACCOUNT_MAX = 64;
 export const DISPATCH_DEADLINE_MS = 600_000;
 export const JOB_LEASE_MS = 10_000;
-/** How long an upstream may work on what it accepted. */
-export const UPSTREAM_LIMIT_MS = { image: 15 * 60_000, audio: 30 * 60_000, video: 120 * 60_000 } as const;
+/** Nobody waits longer for an upstream than this, whatever is set. */
+export const JOB_MINUTES_MAX = 1_440;
 /** How soon, and at the latest how often, an upstream is asked after its work. */
 export const POLL_MS = {
   image: { first: 500, most: 5_000 },

@@ -47,9 +47,9 @@ describe('addresses', () => {
     });
   }
 
-  test('R-024: a path begins with its version, and only the price list, the probe, links and the operator have none', async () => {
+  test('R-024: a path begins with its version, and only the price list, the probe, signed links and the operator have none', async () => {
     for (const { path } of await documentedPaths()) {
-      assert.match(path, /^\/(v1|v1beta|api\/admin)\/|^\/(api\/hub\/public\/models|healthz|openapi\.json)$|^\/media\/none$/);
+      assert.match(path, /^\/(v1|v1beta|api\/admin|media)\/|^\/(api\/hub\/public\/models|healthz|openapi\.json)$/);
     }
   });
 
@@ -107,7 +107,7 @@ describe('addresses', () => {
 
   test('R-018: no path is found with a slash behind it', async () => {
     for (const { path, methods } of await documentedPaths()) {
-      // Behind /v1/models/{model} and /media/{object} a slash belongs to the name.
+      // Behind /v1/models/{model} and in a signed link a slash belongs to the name.
       if (path === '/v1/models/none' || path === '/media/none') continue;
       const [method = ''] = methods;
       const answer = await sendRaw(gateway.url, requestText(`${method} ${path}/`, [bearer(keyFor(path))], '{}'));
@@ -134,8 +134,8 @@ describe('addresses', () => {
   });
 
   test('R-019: HEAD of everything else is not found', async () => {
-    const known = ['/healthz', PRICE_LIST, '/media/none'];
-    const others = (await documentedPaths()).filter(({ path }) => !known.includes(path));
+    const answering = ['/healthz', PRICE_LIST, '/media/none'];
+    const others = (await documentedPaths()).filter(({ path }) => !answering.includes(path));
     for (const { path } of others) {
       const text = requestText(`HEAD ${path}`, [bearer(keyFor(path))]);
       assert.equal((await sendRaw(gateway.url, text, { head: true })).status, 404, path);

@@ -208,7 +208,7 @@ test('a condition that says that the caller has it already answers 304', async (
   assert.equal((await get(target, { 'if-none-match': '"other"' })).status, 200);
 });
 
-test('HEAD answers as GET does, without a body and without regard to a range', async () => {
+test('R-019: HEAD answers as GET does, without a body and without regard to a range', async () => {
   const target = await stored();
   const whole = await get(target);
   for (const headers of [{}, { range: 'bytes=0-9' }]) {

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { UpstreamError } from '../src/errors.ts';
-import { type Upstream, UpstreamPools } from '../src/vendors/index.ts';
-import type { TaskWork } from '../src/vendors/vendor.ts';
+import { type TaskWork, type Upstream, UpstreamPools } from '../src/vendors/index.ts';
 import { FalEmulator } from './emulators/fal.ts';
 import {
   image,

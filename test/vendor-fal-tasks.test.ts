@@ -184,6 +184,12 @@ describe('a question after the result of a task', () => {
       status: 422,
       code: 'content_rejected',
     },
+    {
+      name: 'several refusals, one of them by content rules',
+      body: '{"detail":[{"type":"downstream_service_error"},{"type":"content_policy_violation"}]}',
+      status: 422,
+      code: 'content_rejected',
+    },
     { name: 'nothing', body: '{}', code: 'upstream_failed' },
     { name: 'no pictures', body: '{"images":[]}', code: 'upstream_failed' },
     { name: 'pictures of a wrong type', body: '{"images":"x","seed":[]}', code: 'upstream_failed' },
@@ -202,6 +208,14 @@ describe('a question after the result of a task', () => {
         assert.equal(codeOf(await ask()), code);
       }));
   }
+
+  test('that gets an error named in a header alone ends the task', () =>
+    withEmulator({ readsUntilDone: 0 }, async (emulator, upstream) => {
+      emulator.outcome({ kind: 'failure', error: 'runnerGone' });
+      const ask = await submitted(image, imageRequest(), upstream);
+      emulator.script('result', { kind: 'changed', change: () => ({}) });
+      assert.equal(codeOf(await ask()), 'upstream_failed');
+    }));
 
   test('that comes too early finds the task running', () =>
     withEmulator({ readsUntilDone: 0 }, async (emulator, upstream) => {

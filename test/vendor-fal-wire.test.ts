@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { EndpointTypeMap } from '@fal-ai/client/endpoints';
 import { type JsonObject, parseJson } from '../src/json.ts';
 import type { ImageRequest, SoundRequest, VideoRequest } from '../src/requests/index.ts';
-import type { Media, TaskWork } from '../src/vendors/vendor.ts';
+import type { Media, TaskWork } from '../src/vendors/index.ts';
 import {
   image,
   imageRequest,
@@ -20,7 +21,7 @@ import {
 } from './emulators/fal-calls.ts';
 
 const MIB = 1024 * 1024;
-const clip = mediaOf('video/mp4', Buffer.from('clip'), 'https://files.example/clip.mp4', 20 * MIB);
+const clip = mediaOf('video/mp4', Buffer.alloc(6 * MIB), 'https://files.example/clip.mp4');
 const voice = mediaOf('audio/mpeg', Buffer.from('voice'), 'https://files.example/voice.mp3');
 const VOICE_URI = `data:audio/mpeg;base64,${Buffer.from('voice').toString('base64')}`;
 
@@ -317,22 +318,52 @@ test('R-322 a key such as __proto__ is plain data', () =>
     );
   }));
 
-for (const [bytes, sent] of [
-  [5 * MIB, PNG_URI],
-  [5 * MIB + 1, 'https://files.example/a.png'],
-] as const) {
-  test(`a picture of ${bytes} bytes that anybody can fetch is sent ${sent === PNG_URI ? 'itself' : 'as its address'}`, async () => {
-    const large = mediaOf('image/png', await picture.read(), 'https://files.example/a.png', bytes);
-    const wire = await wireOf(image, imageRequest({ referenceImages: [large] }), 'fal-ai/flux-2/edit');
-    assert.deepEqual(JSON.parse(wire).image_urls, [sent]);
+const ADDRESS = 'https://files.example/a.png';
+const SIZES: readonly { name: string; bytes: number; url: string | undefined; sent: 'itself' | 'as its address' }[] = [
+  { name: 'of exactly 5 MiB', bytes: 5 * MIB, url: ADDRESS, sent: 'itself' },
+  { name: 'a byte larger', bytes: 5 * MIB + 1, url: ADDRESS, sent: 'as its address' },
+  { name: 'a byte larger that nobody else can fetch', bytes: 5 * MIB + 1, url: undefined, sent: 'itself' },
+];
+for (const { name, bytes, url, sent } of SIZES) {
+  test(`a picture ${name} is sent ${sent}`, async () => {
+    const data = randomBytes(bytes);
+    const request = imageRequest({ referenceImages: [picture, mediaOf('image/png', data, url)] });
+    const { image_urls: urls } = JSON.parse(await wireOf(image, request, 'fal-ai/flux-2/edit'));
+    const expected = sent === 'itself' ? `data:image/png;base64,${data.toString('base64')}` : ADDRESS;
+    assert.ok(urls[0] === PNG_URI && urls[1] === expected);
   });
 }
 
-test('a large picture that nobody else can fetch is sent itself', async () => {
-  const large = mediaOf('image/png', await picture.read(), undefined, 20 * MIB);
-  const wire = await wireOf(image, imageRequest({ referenceImages: [large] }), 'fal-ai/flux-2/edit');
-  assert.deepEqual(JSON.parse(wire).image_urls, [PNG_URI]);
-});
+test('a picture is read when its turn comes, and not before', () =>
+  withEmulator({}, async (emulator, upstream) => {
+    const [asked, given] = [Promise.withResolvers<void>(), Promise.withResolvers<Buffer>()];
+    let reads = 0;
+    const first: Media = {
+      ...picture,
+      read: () => {
+        asked.resolve();
+        return given.promise;
+      },
+    };
+    const second: Media = { ...picture, read: () => picture.read().finally(() => reads++) };
+    const request = imageRequest({ referenceImages: [first, second] });
+    const submission = image.submit(request, ORDER, { ...upstream, model: 'fal-ai/flux-2/edit' });
+    await asked.promise;
+    assert.equal(reads, 0);
+    given.resolve(await picture.read());
+    await submission;
+    assert.equal(reads, 1);
+    assert.deepEqual(emulator.tasks[0]?.input.image_urls, [PNG_URI, PNG_URI]);
+  }));
+
+test('a picture that cannot be read is nobody’s task, and no fault of the upstream', () =>
+  withEmulator({}, async (emulator, upstream) => {
+    const gone: Media = { ...picture, read: () => Promise.reject(new Error('gone')) };
+    const request = imageRequest({ referenceImages: [gone] });
+    const submission = image.submit(request, ORDER, { ...upstream, model: 'fal-ai/flux-2/edit' });
+    await assert.rejects(submission, { message: 'gone' });
+    assert.equal(emulator.tasks.length, 0);
+  }));
 
 for (const [startWithinMs, header] of [
   [600_000, '600'],

@@ -52,6 +52,18 @@ test('a clip, a piece of music and one of another place are found', () =>
     assert.deepEqual([await ask(), await play(), await hum()], [clip, piece, other]);
   }));
 
+test('a task is running until the vendor says otherwise, however often it is asked after', () =>
+  withEmulator({}, async (emulator, upstream) => {
+    const ask = await submitted(image, imageRequest(), upstream);
+    const [task] = emulator.tasks;
+    for (const state of ['IN_QUEUE', 'IN_PROGRESS']) {
+      assert.equal(task?.state, state);
+      for (let round = 0; round < 3; round++) assert.deepEqual(await ask(), { state: 'running' });
+      task?.advance();
+    }
+    assert.equal((await ask()).state, 'succeeded');
+  }));
+
 test('a task that is over can be asked after again, and says the same', () =>
   withEmulator({ readsUntilDone: 0 }, async (_emulator, upstream) => {
     const ask = await submitted(image, imageRequest(), upstream);
@@ -126,7 +138,8 @@ describe('a submission that fails is a fault, and is never sent again', () => {
     test(`${name} is ${fault}`, () =>
       withEmulator({}, async (emulator, upstream) => {
         emulator.script('submit', script);
-        await assert.rejects(image.submit(imageRequest(), ORDER, upstream), isFault(fault));
+        const isUncertain = script.kind === 'fault' || tasks > 0;
+        await assert.rejects(image.submit(imageRequest(), ORDER, upstream), { fault, isUncertain });
         assert.deepEqual([emulator.requests.length, emulator.tasks.length], [1, tasks]);
       }));
   }

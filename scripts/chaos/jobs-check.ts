@@ -21,9 +21,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const byPrompt = Map.groupBy(jobs, ({ prompt }) => prompt);
     return outcomes.flatMap(({ order, jobIds, sendings, refusals }) => {
       const made = byPrompt.get(order.prompt) ?? [];
-      if (order.idempotencyKey === undefined) return made.length > sendings ? [`${made.length} jobs for one sending`] : [];
+      if (order.idempotencyKey === undefined)
+        return made.length > sendings ? [`${made.length} jobs for one sending`] : [];
       const told = new Set(jobIds);
-      const bound = keys.filter((row) => row.accountId === order.customer.accountId && row.key === order.idempotencyKey);
+      const bound = keys.filter(
+        (row) => row.accountId === order.customer.accountId && row.key === order.idempotencyKey,
+      );
       const findings = [];
       if (told.size > 1) findings.push(`"${order.prompt}" was told ${[...told].join(' and ')}`);
       if (made.length > 1) findings.push(`"${order.prompt}" became ${made.length} jobs`);
@@ -74,7 +77,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
     return named.flatMap(({ jobId, number, task }) => {
       const own = known.filter((id) => task?.includes(id) === true);
       const sharing = named.filter((other) => own[0] !== undefined && other.task?.includes(own[0]) === true);
-      if (own.length !== 1) return [`attempt ${number} of ${jobId} has the task ${task}, which the upstream knows ${own.length} times`];
+      if (own.length !== 1)
+        return [`attempt ${number} of ${jobId} has the task ${task}, which the upstream knows ${own.length} times`];
       return sharing.length > 1 ? [`the task ${own[0]} belongs to ${sharing.length} attempts`] : [];
     });
   },
@@ -84,20 +88,27 @@ export const RULES: Readonly<Record<string, Rule>> = {
       const accepted = attempts.filter(({ jobId, state }) => jobId === id && !['refused', 'failed'].includes(state));
       const count = accepted.reduce((sum, attempt) => sum + attempt.count, 0);
       const delivered = assets.filter(({ jobId, kind }) => jobId === id && kind !== 'thumbnail').length;
-      return count > wanted || delivered > wanted ? [`${id} wanted ${wanted}: ${count} accepted, ${delivered} delivered`] : [];
+      return count > wanted || delivered > wanted
+        ? [`${id} wanted ${wanted}: ${count} accepted, ${delivered} delivered`]
+        : [];
     }),
 
-  'each state has its marks': ({ jobs }) => jobs.flatMap((job) => (isMarked(job) ? [] : [`${job.id}: ${marksOf(job)}`])),
+  'each state has its marks': ({ jobs }) =>
+    jobs.flatMap((job) => (isMarked(job) ? [] : [`${job.id}: ${marksOf(job)}`])),
 
   'each job is paid once and rightly': ({ jobs, assets, entries }) => {
     const byReservation = Map.groupBy(entries, ({ reservationId }) => reservationId);
     const byJob = Map.groupBy(assets, ({ jobId }) => jobId);
-    return jobs.flatMap((job) => faultsOfMoney(job, byJob.get(job.id) ?? [], byReservation.get(job.reservationId) ?? []));
+    return jobs.flatMap((job) =>
+      faultsOfMoney(job, byJob.get(job.id) ?? [], byReservation.get(job.reservationId) ?? []),
+    );
   },
 
   'no reservation is without a job': ({ jobs, holds }) => {
     const known = new Set(jobs.map(({ reservationId }) => reservationId));
-    return holds.filter(({ id }) => !known.has(id)).map(({ id, jobId }) => `reservation ${id} is for ${jobId}, which is not there`);
+    return holds
+      .filter(({ id }) => !known.has(id))
+      .map(({ id, jobId }) => `reservation ${id} is for ${jobId}, which is not there`);
   },
 
   'the books follow from the entries': ({ entries, balances, grants, books }) => [
@@ -114,7 +125,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const byJob = Map.groupBy(assets, ({ jobId }) => jobId);
     return jobs.flatMap((job) => {
       const own = byJob.get(job.id) ?? [];
-      const findings = own.some(({ ordinal }, place) => ordinal !== place) ? [`${job.id} has a gap in its results`] : [];
+      const findings = own.some(({ ordinal }, place) => ordinal !== place)
+        ? [`${job.id} has a gap in its results`]
+        : [];
       const isKept = job.finishedAt !== null && now.getTime() < job.finishedAt.getTime() + KEPT_MS;
       for (const asset of own) {
         const [file, row] = [files.get(asset.key), rows.get(asset.key)];
@@ -129,10 +142,14 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'nothing lies about': ({ jobs, objects, files, now }) => {
     const rows = new Set(objects.map(({ key }) => key));
     return [
-      ...[...files.keys()].filter((key) => !rows.has(key)).map((key) => `${key} lies in the folder and nobody knows it`),
+      ...[...files.keys()]
+        .filter((key) => !rows.has(key))
+        .map((key) => `${key} lies in the folder and nobody knows it`),
       ...objects.filter(({ deleteAt }) => deleteAt <= now).map(({ key }) => `${key} should have gone`),
       ...jobs.flatMap(({ id, inputs }) =>
-        inputs.filter((key) => rows.has(key) || files.has(key)).map((key) => `${key}, an input of ${id}, is still there`),
+        inputs
+          .filter((key) => rows.has(key) || files.has(key))
+          .map((key) => `${key}, an input of ${id}, is still there`),
       ),
     ];
   },
@@ -153,7 +170,16 @@ function placeOf({ jobId, upstream }: AttemptRow): string {
   return `${jobId} at ${upstream}`;
 }
 
-function isMarked({ status, errorCode, charged, finishedAt, acceptedAt, progress, createdAt, deadlineAt }: JobRow): boolean {
+function isMarked({
+  status,
+  errorCode,
+  charged,
+  finishedAt,
+  acceptedAt,
+  progress,
+  createdAt,
+  deadlineAt,
+}: JobRow): boolean {
   if (finishedAt === null || charged === null || finishedAt < createdAt) return false;
   switch (status) {
     case 'succeeded':
@@ -173,7 +199,10 @@ function marksOf({ status, errorCode, charged, finishedAt, acceptedAt, progress 
 }
 
 function faultsOfMoney(job: JobRow, assets: readonly AssetRow[], entries: readonly EntryRow[]): string[] {
-  const [holds, ends] = [entries.filter(({ type }) => type === 'reserve'), entries.filter(({ type }) => type !== 'reserve')];
+  const [holds, ends] = [
+    entries.filter(({ type }) => type === 'reserve'),
+    entries.filter(({ type }) => type !== 'reserve'),
+  ];
   const [hold, end] = [holds[0], ends[0]];
   if (holds.length !== 1 || hold === undefined) return [`${job.id} was held ${holds.length} times`];
   if (ends.length !== 1 || end === undefined) return [`${job.id} was ended ${ends.length} times`];
@@ -219,7 +248,8 @@ function faultsOfBalance(balance: Evidence['balances'][number], entries: readonl
   });
   for (const figure of FIGURES) {
     const sum = own.reduce((total, entry) => total + entry[figure], 0n);
-    if (sum !== balance[figure]) findings.push(`${balance.accountId} has ${figure} ${balance[figure]}, and its entries say ${sum}`);
+    if (sum !== balance[figure])
+      findings.push(`${balance.accountId} has ${figure} ${balance[figure]}, and its entries say ${sum}`);
   }
   return findings;
 }

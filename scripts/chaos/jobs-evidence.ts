@@ -121,7 +121,11 @@ export interface Evidence {
 }
 
 /** Of these accounts; objects and files are looked at all together, since nobody's may be left over. */
-export async function gather(world: World, outcomes: readonly Outcome[], accountIds: readonly string[]): Promise<Evidence> {
+export async function gather(
+  world: World,
+  outcomes: readonly Outcome[],
+  accountIds: readonly string[],
+): Promise<Evidence> {
   const of = [accountIds];
   const { db, upstreams, complaints, objectFolder } = world;
   const jobs = await db.rows<JobRow>(JOBS, of);
@@ -136,7 +140,10 @@ export async function gather(world: World, outcomes: readonly Outcome[], account
     entries: await db.rows<EntryRow>(ENTRIES, of),
     holds: await db.rows<HoldRow>(HOLDS, of),
     balances: await db.rows<BalanceRow>(BALANCES, of),
-    grants: await db.rows<Evidence['grants'][number]>('select id, remaining from grants where account_id = any ($1)', of),
+    grants: await db.rows<Evidence['grants'][number]>(
+      'select id, remaining from grants where account_id = any ($1)',
+      of,
+    ),
     files: await filesIn(objectFolder),
     submissions: upstreams.submissions.filter(({ prompt }) => prompts.has(prompt)),
     outcomes,

@@ -1,22 +1,19 @@
 // Gateways in processes of their own, on one database: started, told where to end or halt, and replaced.
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Db } from '../../src/db/index.ts';
 import type { Edit } from './jobs-planted.ts';
 import type { Order, Said } from './jobs-process.ts';
 
-const START_MS_MAX = 60_000;
-
 export class Gateway {
   readonly url: string;
   /** Its row among the processes of the deployment. */
   readonly row: string;
   readonly #child: ChildProcess;
-  /** The points at which it ended or halted itself. */
-  readonly reached: string[] = [];
-  isHalted = false;
+  #order: Order | undefined;
+  #isHalted = false;
 
   constructor(child: ChildProcess, url: string, row: string) {
     this.#child = child;
@@ -28,38 +25,43 @@ export class Gateway {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  get isHalted(): boolean {
+    return this.#isHalted;
+  }
+
   /** Whether it would answer. */
   get isUp(): boolean {
-    return this.isAlive && !this.isHalted;
+    return this.isAlive && !this.#isHalted;
   }
 
-  hear(said: Said): void {
-    if (said.said === 'reached') this.reached.push(said.point);
+  /** Whether it would answer and nothing is to happen to it. */
+  get isSafe(): boolean {
+    return this.isUp && this.#order === undefined;
   }
 
+  /** It ends or halts itself when it comes to a point. */
   order(order: Order): void {
-    if (order.signal === 'SIGSTOP') this.#haltsAt = order.point;
+    this.#order = order;
     this.#child.send(order);
   }
 
-  #haltsAt: string | undefined;
-
-  /** Whether it did as it was ordered. */
-  get hasObeyed(): boolean {
-    if (this.#haltsAt === undefined) return !this.isAlive;
-    this.isHalted = this.reached.includes(this.#haltsAt);
-    return this.isHalted;
+  /** It has come to the point, and does not answer any more. */
+  obey(): void {
+    this.#isHalted = this.#order?.signal === 'SIGSTOP';
   }
 
-  /** Halts it at once. */
+  /** Halts it wherever it is. */
   halt(): void {
-    this.isHalted = true;
+    this.#isHalted = true;
     this.#child.kill('SIGSTOP');
   }
 
+  /** Halted or not, and whatever it was ordered. */
   goOn(): void {
-    this.isHalted = false;
-    this.#haltsAt = undefined;
+    if (!this.isAlive) return;
+    if (this.#order !== undefined) this.#child.send('go on');
+    this.#order = undefined;
+    this.#isHalted = false;
     this.#child.kill('SIGCONT');
   }
 
@@ -79,30 +81,36 @@ export interface Fleet {
   readonly complaints: string[];
 }
 
+interface Spare {
+  readonly child: ChildProcess;
+  /** Resolves to its address once it has begun. */
+  readonly ready: Promise<string>;
+  readonly heard: EventEmitter;
+}
+
 /** As many gateways as there should be; whoever dies is replaced when somebody asks for it. */
 export class Gateways {
   readonly #fleet: Fleet;
   readonly #all: Gateway[] = [];
   readonly #rows = new Set<string>();
   #starting: Promise<unknown> = Promise.resolve();
+  #spare: Spare | undefined;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
-  get all(): readonly Gateway[] {
-    return this.#all;
-  }
-
+  /** Those that answer; the safest last. */
   get up(): readonly Gateway[] {
-    return this.#all.filter(({ isUp }) => isUp);
+    return this.#all.filter(({ isUp }) => isUp).sort((one, other) => Number(one.isSafe) - Number(other.isSafe));
   }
 
   /** Starts as many as are missing, one after the other: a new row is then the new one's. */
   fill(count: number): Promise<void> {
     const filled = this.#starting.then(async () => {
       await this.bury();
-      while (this.#all.length < count) this.#all.push(await this.#start());
+      // One that has an order left may die meanwhile.
+      while (this.#all.filter(({ isAlive }) => isAlive).length < count) this.#all.push(await this.#start());
     });
     this.#starting = filled.catch(() => undefined);
     return filled;
@@ -120,35 +128,38 @@ export class Gateways {
 
   async stop(): Promise<void> {
     await this.#starting;
+    this.#spare?.child.kill('SIGKILL');
     await Promise.all(this.#all.map((gateway) => gateway.kill()));
   }
 
   async #start(): Promise<Gateway> {
-    const { environment, edits } = this.#fleet;
+    const { child, ready, heard } = this.#spare ?? this.#spawn();
+    this.#spare = this.#spawn();
+    child.send('begin');
+    const gateway = new Gateway(child, await ready, await this.#newRow());
+    heard.on('reached', () => gateway.obey());
+    return gateway;
+  }
+
+  /** A process that reads its modules while others still work, and then waits to be wanted. */
+  #spawn(): Spare {
+    const { environment, edits, complaints } = this.#fleet;
     const script = fileURLToPath(new URL('./jobs-process.ts', import.meta.url));
-    const child = fork(script, [JSON.stringify(edits)], { env: environment, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    const stdio = ['ignore', 'pipe', 'inherit', 'ipc'] as const;
+    const child = fork(script, [JSON.stringify(edits)], { env: environment, stdio: [...stdio] });
     if (child.stdout === null) throw new Error('a gateway cannot be heard');
-    const ready = Promise.withResolvers<string>();
-    let gateway: Gateway | undefined;
+    const heard = new EventEmitter();
     createInterface({ input: child.stdout }).on('line', (line) => {
       const said = JSON.parse(line) as Said;
-      if (said.said === 'ready') ready.resolve(said.url);
-      if (said.said === 'error') this.#fleet.complaints.push(said.line);
-      gateway?.hear(said);
+      if (said.said === 'ready') heard.emit('ready', said.url);
+      if (said.said === 'reached') heard.emit('reached');
+      if (said.said === 'error') complaints.push(said.line);
     });
-    const failed = () => ready.reject(new Error('a gateway did not start'));
-    child.once('exit', failed);
-    const timer = setTimeout(failed, START_MS_MAX);
-    try {
-      const url = await ready.promise;
-      gateway = new Gateway(child, url, await this.#newRow());
-      return gateway;
-    } catch (error) {
-      child.kill('SIGKILL');
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
+    const failed = once(child, 'exit').then(() => Promise.reject(new Error('a gateway did not start')));
+    const ready = Promise.race([once(heard, 'ready').then(([url]) => String(url)), failed]);
+    // One that is never wanted is killed in the end.
+    ready.catch(() => undefined);
+    return { child, ready, heard };
   }
 
   async #newRow(): Promise<string> {

@@ -69,7 +69,7 @@ export function makeOrder(random: Random, fate: Fate, customer: Customer, name: 
     case 'pictures':
       return picture('photo');
     case 'edit':
-      return { ...picture('photo', { image: PICTURE }), path: '/v1/images/edits' };
+      return { ...picture('photo', { images: [PICTURE] }), path: '/v1/images/edits' };
     case 'tasks':
       return picture('flux');
     case 'singles':

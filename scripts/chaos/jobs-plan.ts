@@ -36,39 +36,57 @@ export interface Blow {
   readonly passes: number;
 }
 
-export interface Plan {
+/** A blow, and what clients ask for from the moment on that somebody waits for it to fall. */
+export interface Wave {
   readonly blow: Blow;
   /** The other gateway is killed as well, so that there is none for a while. */
   readonly isAlone: boolean;
   readonly fates: readonly Fate[];
   /** In how large steps time passes until the blow has fallen. */
   readonly stepSeconds: number;
-  /** How long the last thing of the round is left alone, in days; what was stored before may have gone by then. */
+}
+
+export interface Plan {
+  readonly waves: readonly Wave[];
+  /** How long the world is left alone in the end, in days; what was stored may have gone by then. */
   readonly restDays: number;
 }
 
 const STEP_SECONDS = 3;
 /** Past the time in which an upstream must be found. */
 const EXPIRY_STEP_SECONDS = 320;
-const PASSES_MAX = 3;
+const PASSES = [0, 0, 0, 1, 2];
+const WAVES_MAX = 3;
+const AIMED_ORDERS = 8;
 
-export function makePlan(random: Random, blows: readonly Blow[] = []): Plan {
-  const blow = blows.length > 0 ? random.pick(blows) : makeBlow(random);
+export function makePlan(random: Random): Plan {
+  const waves = Array.from({ length: random.whole(1, WAVES_MAX) }, () => makeWave(random));
+  return { waves, restDays: random.chance(0.1) ? random.pick([1, 16, 31]) : 0 };
+}
+
+function makeWave(random: Random): Wave {
+  const blow = makeBlow(random);
   const needed = POINTS[blow.point ?? ''] ?? [];
   const wanted = needed.length === 0 ? [] : Array.from({ length: random.whole(1, 3) }, () => random.pick(needed));
-  const others = Array.from({ length: random.whole(2, 6) }, () => random.pick(FATES));
+  const others = Array.from({ length: random.whole(1, 4) }, () => random.pick(FATES));
   return {
     blow,
     isAlone: blow.kind === 'kill' && random.chance(0.25),
     fates: [...wanted, ...others],
     stepSeconds: blow.point?.startsWith('queue_expired') === true ? EXPIRY_STEP_SECONDS : STEP_SECONDS,
-    restDays: random.chance(0.1) ? random.pick([1, 16, 31]) : 0,
   };
+}
+
+/** One blow at one point, with nothing but orders of this fate about. */
+export function aimedPlan(kind: 'kill' | 'halt', point: string, fate: Fate): Plan {
+  const blow = { kind, point, passes: 0 };
+  const fates = Array.from({ length: AIMED_ORDERS }, () => fate);
+  return { waves: [{ blow, isAlone: false, fates, stepSeconds: STEP_SECONDS }], restDays: 0 };
 }
 
 function makeBlow(random: Random): Blow {
   const kind = random.weighted({ kill: 80, halt: 14, 'kill the database': 6 });
   const isAnyTime = kind === 'kill the database' || random.chance(0.1);
   if (isAnyTime) return { kind, point: undefined, passes: 0 };
-  return { kind, point: random.pick(Object.keys(POINTS)), passes: random.whole(0, PASSES_MAX - 1) };
+  return { kind, point: random.pick(Object.keys(POINTS)), passes: random.pick(PASSES) };
 }

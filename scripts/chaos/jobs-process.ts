@@ -1,11 +1,13 @@
 // The whole program, which ends or halts itself at a named point when it is told to. The points are lines of its own
 // log, so nothing in the program knows of this.
 import { writeSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { flushCompileCache, registerHooks } from 'node:module';
 import { pino } from 'pino';
 import type { Edit } from './jobs-planted.ts';
 
-/** What the driver tells it. */
+/** What the driver tells it: to begin, once it has read its modules; where to end or halt; or not to after all. */
+export type Told = 'begin' | Order | 'go on';
+
 export interface Order {
   readonly point: string;
   /** How often the point is passed before. */
@@ -16,7 +18,7 @@ export interface Order {
 /** What it tells the driver, one JSON line each: it must be out before the signal takes effect. */
 export type Said =
   | { readonly said: 'ready'; readonly url: string }
-  | { readonly said: 'reached'; readonly point: string }
+  | { readonly said: 'reached' }
   | { readonly said: 'error'; readonly line: string };
 
 const ERROR_LEVEL = 50;
@@ -33,9 +35,9 @@ function hear(line: string): void {
   const { level, msg } = JSON.parse(line) as { level: number; msg?: string };
   if (level >= ERROR_LEVEL) say({ said: 'error', line });
   if (order === undefined || msg !== order.point || passed++ < order.passes) return;
-  const { point, signal } = order;
+  const { signal } = order;
   order = undefined;
-  say({ said: 'reached', point });
+  say({ said: 'reached' });
   process.kill(process.pid, signal);
 }
 
@@ -56,12 +58,16 @@ function plant(edits: readonly Edit[]): void {
   });
 }
 
-process.on('message', (told: Order) => {
-  order = told;
-  passed = 0;
+const begun = Promise.withResolvers<void>();
+process.on('message', (told: Told) => {
+  if (told === 'begin') begun.resolve();
+  else [order, passed] = [told === 'go on' ? undefined : told, 0];
 });
 plant(JSON.parse(process.argv[2] ?? '[]'));
 const [{ startApp }, { loadConfig }] = await Promise.all([import('../../src/app.ts'), import('../../src/config.ts')]);
+// Otherwise only a process that ends in order would leave what it compiled to the next.
+flushCompileCache();
+await begun.promise;
 const log = pino({ level: 'trace', base: null }, { write: hear });
 const app = await startApp({ config: loadConfig(process.env), environment: {}, log, progress: () => undefined });
 say({ said: 'ready', url: app.url });

@@ -4,9 +4,9 @@ import { Random } from '../simulate/random.ts';
 import { check } from './jobs-check.ts';
 import { type Evidence, gather } from './jobs-evidence.ts';
 import type { Gateway } from './jobs-gateways.ts';
-import { makeOrder, type Outcome, place, sendUntilTold } from './jobs-load.ts';
-import { type Blow, makePlan, type Plan } from './jobs-plan.ts';
-import type { World } from './jobs-world.ts';
+import { type Fate, makeOrder, type Outcome, place, sendUntilTold } from './jobs-load.ts';
+import { makePlan, type Plan, type Wave } from './jobs-plan.ts';
+import type { Customer, World } from './jobs-world.ts';
 
 const GATEWAYS = 2;
 const CUSTOMERS = 2;
@@ -14,6 +14,7 @@ const LEASE_SECONDS = 11;
 const DAY_SECONDS = 24 * 60 * 60;
 /** Time passes this many times at most before a blow that was to fall at a point falls at once. */
 const STEPS_MAX = 12;
+const IDLE_STEPS_MAX = 2;
 const ANY_TIME_MS_MAX = 150;
 /** In which steps time passes until everything has ended: leases, cooldowns, claims, deadlines, an endless clip. */
 const REST_STEPS_SECONDS = [LEASE_SECONDS, 3, LEASE_SECONDS, 31, 61, 330, 330, 700, 3_700, 3_700];
@@ -33,27 +34,25 @@ export class History {
   readonly accountIds: string[] = [];
 }
 
-export async function playRound(world: World, history: History, seed: number, blows: readonly Blow[] = []): Promise<Played> {
+/** By a plan that follows from the seed, unless one is given. */
+export async function playRound(world: World, history: History, seed: number, given?: Plan): Promise<Played> {
   const random = new Random(seed);
-  const plan = makePlan(random, blows);
+  const plan = given ?? makePlan(random);
   await world.gateways.fill(GATEWAYS);
   const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => world.newCustomer()));
-  const accountIds = customers.map(({ accountId }) => accountId);
-  const orders = plan.fates.map((fate, number) => makeOrder(random, fate, random.pick(customers), `${seed}-${number}`));
-  const blown = strike(world, plan, random);
-  const outcomes: Outcome[] = [];
-  const clients = Promise.all(
-    orders.map(async (order, number) => {
-      outcomes.push(await place(world, new Random(seed * 100 + number), order));
-    }),
-  );
-  const kills = await blown;
-  const isAtRest = await rest(world, clients, accountIds);
-  for (const outcome of outcomes) {
-    if (outcome.jobIds.length > 0 && outcome.order.idempotencyKey !== undefined) await sendUntilTold(world, random, outcome);
+  const clients = new Clients(world, customers, seed);
+  let kills = 0;
+  for (const wave of plan.waves) {
+    await world.gateways.fill(GATEWAYS);
+    const struck = strike(world, clients, wave, random);
+    clients.send(wave.fates, random);
+    kills += await struck;
   }
+  const isAtRest = await rest(world, clients);
+  await clients.sendAgain(random);
   if (plan.restDays > 0) await world.move(plan.restDays * DAY_SECONDS);
   await world.move(1);
+  const { outcomes, accountIds } = clients;
   history.outcomes.push(...outcomes);
   history.accountIds.push(...accountIds);
   const evidence = await gather(world, outcomes, accountIds);
@@ -61,78 +60,112 @@ export async function playRound(world: World, history: History, seed: number, bl
   return { seed, plan, kills, jobs: evidence.jobs.length, findings };
 }
 
+/** The clients of a round. */
+class Clients {
+  readonly accountIds: readonly string[];
+  readonly outcomes: Outcome[] = [];
+  readonly #world: World;
+  readonly #customers: readonly Customer[];
+  readonly #seed: number;
+  #sent = 0;
+
+  constructor(world: World, customers: readonly Customer[], seed: number) {
+    this.#world = world;
+    this.#customers = customers;
+    this.#seed = seed;
+    this.accountIds = customers.map(({ accountId }) => accountId);
+  }
+
+  send(fates: readonly Fate[], random: Random): void {
+    for (const fate of fates) {
+      const number = this.#sent++;
+      const order = makeOrder(random, fate, random.pick(this.#customers), `${this.#seed}-${number}`);
+      const own = new Random(this.#seed * 100 + number);
+      void place(this.#world, own, order).then((outcome) => this.outcomes.push(outcome));
+    }
+  }
+
+  /** Whether every client has its answer and every job has ended. */
+  async areDone(): Promise<boolean> {
+    if (this.outcomes.length < this.#sent) return false;
+    const [row] = await this.#world.db.rows<{ open: number }>(
+      `select count(*)::int as open from jobs where account_id = any ($1) and status in ('queued', 'running')`,
+      [this.accountIds],
+    );
+    return row?.open === 0;
+  }
+
+  /** Whoever had a key asks once more, and must be told the same. */
+  async sendAgain(random: Random): Promise<void> {
+    const keyed = this.outcomes.filter(({ order, jobIds }) => order.idempotencyKey !== undefined && jobIds.length > 0);
+    for (const outcome of keyed) await sendUntilTold(this.#world, random, outcome);
+  }
+}
+
 /** Without a database the program may complain. */
-function excused(evidence: Evidence, { blow }: Plan): Evidence {
-  return blow.kind === 'kill the database' ? { ...evidence, complaints: [] } : evidence;
+function excused(evidence: Evidence, { waves }: Plan): Evidence {
+  const isAway = waves.some(({ blow }) => blow.kind === 'kill the database');
+  return isAway ? { ...evidence, complaints: [] } : evidence;
 }
 
 /** Returns how many were killed. */
-async function strike(world: World, plan: Plan, random: Random): Promise<number> {
-  const { blow, isAlone } = plan;
-  if (blow.kind === 'kill the database') {
+async function strike(world: World, clients: Clients, wave: Wave, random: Random): Promise<number> {
+  if (wave.blow.kind === 'kill the database') {
     await sleep(random.whole(0, ANY_TIME_MS_MAX));
     await world.killDatabase();
-    await world.databaseIsBack();
     return 1;
   }
   const [victim, other] = world.gateways.up;
   if (victim === undefined || other === undefined) throw new Error('there is nobody to strike');
-  let kills = await fall(world, victim, other, plan, random);
-  if (isAlone && other.isAlive) {
-    await other.kill();
-    kills++;
-  }
-  return kills;
+  await wait(world, clients, { victim, other }, wave, random);
+  if (wave.blow.kind === 'halt') await overtake(world, victim);
+  else await Promise.all([victim.kill(), wave.isAlone && other.kill()]);
+  other.goOn();
+  return [victim, other].filter(({ isAlive }) => !isAlive).length + (wave.blow.kind === 'halt' ? 1 : 0);
 }
 
 /** Nobody looks for a lost call unless there is one. */
 const NEEDS_A_LOST_CALL = 'lost calls looked for';
 
-async function fall(world: World, victim: Gateway, other: Gateway, plan: Plan, random: Random): Promise<number> {
-  const { point, passes, kind } = plan.blow;
-  const signal = kind === 'halt' ? 'SIGSTOP' : 'SIGKILL';
-  if (point === undefined) await sleep(random.whole(0, ANY_TIME_MS_MAX));
-  else {
-    victim.order({ point, passes, signal });
-    if (point === NEEDS_A_LOST_CALL) other.order({ point: 'calls answered', passes: 0, signal: 'SIGKILL' });
-    for (let step = 0; step < STEPS_MAX && !victim.hasObeyed; step++) {
-      await world.move(point === NEEDS_A_LOST_CALL ? LEASE_SECONDS : plan.stepSeconds);
-    }
+/** Lets time pass until the victim has come to the point, or there is nothing left for it to do. */
+async function wait(
+  world: World,
+  clients: Clients,
+  { victim, other }: { victim: Gateway; other: Gateway },
+  { blow: { point, passes, kind }, stepSeconds }: Wave,
+  random: Random,
+): Promise<void> {
+  if (point === undefined) {
+    await sleep(random.whole(0, ANY_TIME_MS_MAX));
+    return;
   }
-  const kills = other.isAlive ? 1 : 2;
-  if (kind === 'kill') await victim.kill();
-  else await overtake(world, victim);
-  return kills;
+  victim.order({ point, passes, signal: kind === 'halt' ? 'SIGSTOP' : 'SIGKILL' });
+  if (point === NEEDS_A_LOST_CALL) other.order({ point: 'calls answered', passes: 0, signal: 'SIGKILL' });
+  let idleSteps = 0;
+  for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && victim.isUp; step++) {
+    await world.move(point === NEEDS_A_LOST_CALL ? LEASE_SECONDS : stepSeconds);
+    if (await clients.areDone()) idleSteps++;
+  }
 }
 
 /** Time passes while the victim stands still, so that somebody else takes its work; then it goes on as if nothing was. */
 async function overtake(world: World, victim: Gateway): Promise<void> {
   if (!victim.isAlive) return;
   victim.halt();
-  await world.gateways.fill(GATEWAYS);
+  if (world.gateways.up.length === 0) await world.gateways.fill(GATEWAYS);
   for (let step = 0; step < 2; step++) await world.move(LEASE_SECONDS);
   victim.goOn();
 }
 
-/** Lets time pass until every client has its answer and every job has ended. Tells whether it came to that. */
-async function rest(world: World, clients: Promise<unknown>, accountIds: readonly string[]): Promise<boolean> {
-  let isAnswered = false;
-  const answered = clients.then(() => {
-    isAnswered = true;
-  });
-  await world.gateways.fill(GATEWAYS);
-  for (let move = 0; move < REST_MOVES_MAX; move++) {
+/** Lets time pass until everything has ended. Tells whether it came to that. */
+async function rest(world: World, clients: Clients): Promise<boolean> {
+  const filled = world.gateways.fill(GATEWAYS);
+  if (world.gateways.up.length === 0) await filled;
+  let isDone = false;
+  for (let move = 0; move < REST_MOVES_MAX && !isDone; move++) {
     await world.move(REST_STEPS_SECONDS[move] ?? REST_STEPS_SECONDS.at(-1) ?? 0);
-    if (isAnswered && (await countOpen(world, accountIds)) === 0) return true;
+    isDone = await clients.areDone();
   }
-  await answered;
-  return (await countOpen(world, accountIds)) === 0;
-}
-
-async function countOpen({ db }: World, accountIds: readonly string[]): Promise<number> {
-  const [row] = await db.rows<{ open: number }>(
-    `select count(*)::int as open from jobs where account_id = any ($1) and status in ('queued', 'running')`,
-    [accountIds],
-  );
-  return row?.open ?? 0;
+  await filled;
+  return isDone;
 }

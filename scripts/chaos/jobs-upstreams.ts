@@ -129,7 +129,15 @@ function clipModel(name: string, upstream: string): unknown {
 /** Two seconds of grey, in a real container. */
 async function smallClip(): Promise<Buffer> {
   const [side, frameRate, seconds] = [64, 10, 2];
+  const [errors, rejections] = [process.listeners('uncaughtException'), process.listeners('unhandledRejection')];
   const { default: library } = await import('h264-mp4-encoder');
+  // The library listens to every error of the process, only to throw it again with the whole of its own text.
+  for (const listener of process.listeners('uncaughtException')) {
+    if (!errors.includes(listener)) process.off('uncaughtException', listener);
+  }
+  for (const listener of process.listeners('unhandledRejection')) {
+    if (!rejections.includes(listener)) process.off('unhandledRejection', listener);
+  }
   const encoder = await library.createH264MP4Encoder();
   Object.assign(encoder, { width: side, height: side, frameRate });
   encoder.initialize();

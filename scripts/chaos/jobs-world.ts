@@ -57,7 +57,13 @@ export class World {
   readonly complaints: string[] = [];
   readonly #agent = new Agent({ connect: { timeout: ANSWER_MS_MAX } });
 
-  private constructor(server: Server, db: Db, upstreams: Upstreams, environment: NodeJS.ProcessEnv, edits: readonly Edit[]) {
+  private constructor(
+    server: Server,
+    db: Db,
+    upstreams: Upstreams,
+    environment: NodeJS.ProcessEnv,
+    edits: readonly Edit[],
+  ) {
     this.server = server;
     this.db = db;
     this.upstreams = upstreams;
@@ -100,7 +106,12 @@ export class World {
   }
 
   /** One call to one gateway. Undefined: nobody knows what became of it. */
-  async call(gateway: Gateway, method: 'GET' | 'POST', path: string, options: CallOptions): Promise<Answer | undefined> {
+  async call(
+    gateway: Gateway,
+    method: 'GET' | 'POST',
+    path: string,
+    options: CallOptions,
+  ): Promise<Answer | undefined> {
     const { key, body, headers = {} } = options;
     try {
       const answer = await request(gateway.url + path, {
@@ -121,7 +132,7 @@ export class World {
   async admin(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer['json']> {
     let answer: Answer | undefined;
     for (let call = 0; call < CALLS_MAX; call++) {
-      const [gateway] = this.gateways.up.toReversed();
+      const gateway = this.gateways.up.at(-1);
       const options = { key: ADMIN_TOKEN, body };
       answer = gateway && (await this.call(gateway, method, `/api/admin${path}`, options));
       if (answer?.status === 200) return answer.json;
@@ -149,27 +160,32 @@ export class World {
   /** An account whose credits came in several pieces, the first of which do not go far. */
   async newCustomer(): Promise<Customer> {
     const { id } = await this.admin('POST', '/accounts', { name: 'chaos' });
-    const { key } = await this.admin('POST', `/accounts/${id}/keys`, { name: 'chaos', rpm: 1_000_000, concurrency: 1_000 });
+    const { key } = await this.admin('POST', `/accounts/${id}/keys`, {
+      name: 'chaos',
+      rpm: 1_000_000,
+      concurrency: 1_000,
+    });
     for (const credits of [50, 130, 100_000]) await this.admin('POST', `/accounts/${id}/grants`, { credits });
     return { accountId: id, key };
   }
 
-  /** Kills the server under everybody's feet; whoever started it brings it back. */
+  /** Kills the server under everybody's feet, and waits until whoever started it has brought it back. */
   async killDatabase(): Promise<void> {
-    const file = await readFile(join(this.server.folder, 'postgres', 'postmaster.pid'), 'utf8');
-    process.kill(Number.parseInt(file, 10), 'SIGKILL');
-  }
-
-  async databaseIsBack(): Promise<void> {
+    const killed = await this.#postmaster();
+    process.kill(killed, 'SIGKILL');
     for (let look = 0; look < CALLS_MAX; look++) {
-      const isBack = await this.db.rows('select 1').then(
-        () => true,
-        () => false,
-      );
+      // Sessions of the dead server may still answer.
+      const next = await this.#postmaster().catch(() => killed);
+      const isBack = next !== killed && (await this.db.rows('select 1').catch(() => [])).length > 0;
       if (isBack) return;
       await sleep(CALL_AGAIN_MS);
     }
     throw new Error('the database does not come back');
+  }
+
+  async #postmaster(): Promise<number> {
+    const file = await readFile(join(this.server.folder, 'postgres', 'postmaster.pid'), 'utf8');
+    return Number.parseInt(file, 10);
   }
 }
 

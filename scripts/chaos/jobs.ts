@@ -1,33 +1,37 @@
 // Kills a busy gateway at named points of a job's life, over and over. After each round everything is brought to rest and
-// looked at by a checker of its own. `npm run chaos:jobs -- --kills 500 [--seed 7]`.
+// looked at by a checker of its own. `npm run chaos:jobs -- --kills 500 [--seed 7] [--verbose]`, or with `--planted`: the
+// checker is put to the test with mistakes that it must find.
 import { parseArgs } from 'node:util';
-import { History, playRound } from './jobs-round.ts';
-import { startServer, World } from './jobs-world.ts';
+import { catchPlanted, showCaught } from './jobs-planted.ts';
+import { runChaos, showRun } from './jobs-run.ts';
+import { startServer } from './jobs-world.ts';
+
+const SEEDS = 1_000_000;
+const PLANTED_ROUNDS_MAX = 10;
 
 const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '40' }, seed: { type: 'string' }, verbose: { type: 'boolean' } },
+  options: {
+    kills: { type: 'string', default: '40' },
+    seed: { type: 'string' },
+    planted: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+  },
 });
+const seed = values.seed === undefined ? Math.floor(Math.random() * SEEDS) : Number(values.seed);
 const startedMs = performance.now();
 const server = await startServer();
-const world = await World.open(server, 'chaos');
-const history = new History();
-let seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
-let kills = 0;
-let jobs = 0;
 try {
-  while (kills < Number(values.kills)) {
-    const played = await playRound(world, history, seed++);
-    kills += played.kills;
-    jobs += played.jobs;
-    if (values.verbose) console.log(kills, Math.round(performance.now() - startedMs), JSON.stringify(played));
-    if (played.findings.length > 0) {
-      console.error(JSON.stringify(played.plan), `seed ${played.seed}\n${played.findings.join('\n')}`);
-      process.exitCode = 1;
-      break;
-    }
+  if (values.planted) {
+    const caught = await catchPlanted(server, { seed, roundsMax: PLANTED_ROUNDS_MAX });
+    console.log(showCaught(caught));
+    if (caught.some(({ finding }) => finding === undefined)) process.exitCode = 1;
+  } else {
+    const progress = (line: string) => values.verbose && console.log(line);
+    const run = await runChaos(server, { kills: Number(values.kills), seed, progress });
+    console.log(showRun(run));
+    if (run.findings.length > 0) process.exitCode = 1;
   }
-  console.log(kills, jobs);
+  console.log(`from seed ${seed} on, ${Math.round((performance.now() - startedMs) / 1000)} seconds`);
 } finally {
-  await world.close();
   await server.stop();
 }

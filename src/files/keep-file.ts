@@ -98,6 +98,6 @@ const NAME_BYTES_MAX = 255;
 function safeName(given: string): string {
   const name = (given.split(/[\\/]/).at(-1) ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '_').replace(/^\.+/, '');
   let safe = name.trim();
-  while (Buffer.byteLength(safe) > NAME_BYTES_MAX) safe = [...safe].slice(0, -1).join('');
+  while (Buffer.byteLength(safe) > NAME_BYTES_MAX) safe = Array.from(safe).slice(0, -1).join('');
   return safe === '' ? 'file' : safe;
 }

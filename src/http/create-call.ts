@@ -81,7 +81,7 @@ type SentForm = Extract<SentBody, { form: unknown }>['form'];
 export interface FileRules {
   readonly formBytesMax: number;
   /** What a file under this name must be. Throws ApiError where none is wanted. `count` have come under it before. */
-  rulesFor(name: string, count: number): InputRules;
+  readonly rulesFor: (name: string, count: number) => InputRules;
 }
 
 /**

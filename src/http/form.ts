@@ -77,7 +77,7 @@ class FormReading<File> {
     });
     const fed = this.#feed(parser);
     await Promise.race([Promise.all([fed, ended]), this.#failed.promise]);
-    return Promise.all(this.#parts);
+    return Promise.all(this.#parts.map(async (part) => part));
   }
 
   #parser(): Parser {

@@ -18,7 +18,7 @@ export interface StoreRules {
   /** What it may be. */
   readonly kinds: readonly MediaKind[];
   /** What is thrown for nothing at all, and for something else. */
-  refusal(reason: 'empty' | 'other kind', sniffed: Sniffed | undefined): Error;
+  readonly refusal: (reason: 'empty' | 'other kind', sniffed: Sniffed | undefined) => Error;
 }
 
 /**

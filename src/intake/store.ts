@@ -51,12 +51,7 @@ export async function findObject(
   return row && { mimeType: row.mimeType, bytes: Number(row.bytes) };
 }
 
-export async function selectDueObjects(
-  db: Db,
-  now: Date,
-  limit: number,
-  except: readonly string[],
-): Promise<string[]> {
+export async function selectDueObjects(db: Db, now: Date, limit: number, except: readonly string[]): Promise<string[]> {
   const rows = await db.rows<{ key: string }>(
     'select key from stored_objects where delete_at <= $1 and key <> all ($3) order by delete_at limit $2',
     [now, limit, except],

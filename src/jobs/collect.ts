@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output } from '../vendors/index.ts';
-import { failure } from './dispatch.ts';
-import type { Engine } from './engine.ts';
-import type { Attempt, Collected, HeldJob, JobKind } from './job.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type Attempt, type Collected, failure, type HeldJob, type JobKind } from './job.ts';
+import { outputKey } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
+import { together } from './together.ts';
 
 const COLLECT_AGAIN_MS = 3_000;
 
@@ -16,9 +16,9 @@ const COLLECT_AGAIN_MS = 3_000;
 class Undeliverable extends Error {}
 
 /** Brings home what is ready. What cannot be fetched just now is tried again for a while; undefined: it waits. */
-export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+export async function collect(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const ready = held.attempts.filter(({ state }) => state === 'ready');
-  const done = await Promise.all(
+  const done = await together(
     ready.map(async (attempt) => {
       const outputs = (attempt.outputs ?? []).map(({ url, isThumbnail }) => ({ url, isThumbnail }));
       return (await collected(engine, held, attempt, outputs, signal)) ?? attempt;
@@ -32,52 +32,63 @@ export async function collect(engine: Engine, held: HeldJob, signal: AbortSignal
 
 /**
  * For results that came with an answer. Those that are elsewhere are only noted, so that a worker that dies while it
- * fetches them loses nothing; those that are here are stored at once, because there is no other place for them.
+ * fetches them loses nothing; those that are here are stored at once. Undefined: they could not be, just now.
  */
 export async function collectNow(
-  engine: Engine,
+  engine: EngineParts,
   held: HeldJob,
   attempt: Attempt,
-  outputs: readonly Output[],
+  made: readonly Output[],
   signal: AbortSignal,
-): Promise<Attempt> {
-  const updatedAt = engine.parts.clock.now();
-  if (outputs.length > 0 && outputs.every((output) => 'url' in output)) {
-    const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
-    return { ...attempt, state: 'ready', outputs: places, updatedAt };
+): Promise<Attempt | undefined> {
+  const outputs = asked(made, attempt);
+  if (outputs.length === 0 || !outputs.every((output) => 'url' in output)) {
+    return collected(engine, held, attempt, outputs, signal);
   }
-  const done = await collected(engine, held, attempt, outputs, signal);
-  return done ?? { ...attempt, ...failure('undeliverable_output', 'the results could not be stored'), updatedAt };
+  const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
+  return { ...attempt, state: 'ready', outputs: places, updatedAt: engine.parts.clock.now() };
 }
 
-/** Undefined: not now, perhaps later. */
+/** What an upstream made beyond what it was asked for is left with it: nobody has agreed to pay for it. */
+function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
+  const isThumbnail = (output: Output) => output.isThumbnail === true;
+  return [
+    ...outputs.filter((output) => !isThumbnail(output)).slice(0, count),
+    ...outputs.filter(isThumbnail).slice(0, count),
+  ];
+}
+
+/** Undefined: not now, perhaps later. What can be delivered is, even if the rest never can. */
 async function collected(
-  { parts }: Engine,
+  { parts }: EngineParts,
   { job }: HeldJob,
   attempt: Attempt,
   outputs: readonly Output[],
   signal: AbortSignal,
 ): Promise<Attempt | undefined> {
+  const settled = await Promise.allSettled(
+    outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
+  );
   const updatedAt = parts.clock.now();
-  try {
-    if (outputs.every(({ isThumbnail }) => isThumbnail === true)) throw new Undeliverable('there are no results');
-    const stored = await Promise.all(
-      outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
-    );
-    return { ...attempt, state: 'collected', collected: stored, outputs: null, updatedAt };
-  } catch (error) {
-    const detail = error instanceof Error ? error.message.slice(0, 500) : 'unknown';
-    const isLate = parts.clock.nowMs() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
-    if (!(error instanceof Undeliverable) && !isPassing(error)) throw error;
+  const stored = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const errors = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  const own = errors.find((error) => !(error instanceof Undeliverable) && !isPassing(error));
+  if (own !== undefined) throw own;
+  const details = errors.map((error) => (error instanceof Error ? error.message : 'unknown'));
+  const detail = errors.length === 0 ? null : details.join('; ').slice(0, 500);
+  if (detail !== null) {
     parts.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
-    if (isPassing(error) && !isLate) return undefined;
-    return { ...attempt, ...failure('undeliverable_output', detail), outputs: null, updatedAt };
   }
+  const isLate = updatedAt.getTime() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
+  if (errors.some(isPassing) && !isLate) return undefined;
+  if (stored.some(({ kind }) => kind !== 'thumbnail')) {
+    return { ...attempt, state: 'collected', collected: stored, outputs: null, detail, updatedAt };
+  }
+  return { ...attempt, ...failure('undeliverable_output', detail ?? 'there are no results'), outputs: null, updatedAt };
 }
 
-/** Says nothing about the job, and so about where it lies. */
-export function outputKey(jobId: string, attempt: number, index: number): string {
-  return `outputs/${createHash('sha256').update(`${jobId} ${attempt} ${index}`).digest('hex').slice(0, 40)}`;
+function isJudgement(error: unknown): error is Error {
+  return error instanceof Unreadable || error instanceof ObjectTooLarge || error instanceof Undeliverable;
 }
 
 function isPassing(error: unknown): boolean {
@@ -108,7 +119,11 @@ async function store(
     parts.log.trace({ key }, 'result stored');
     return { kind, ...piece };
   } catch (error) {
-    if (error instanceof Unreadable || error instanceof ObjectTooLarge) throw new Undeliverable(error.message);
+    if (isJudgement(error)) {
+      // It may have been stored before it was found out.
+      await parts.objects.remove(key);
+      throw new Undeliverable(error.message);
+    }
     // An address that is not allowed will not be allowed later either.
     if (error instanceof ApiError && error.code !== 'invalid_input_url') throw new Undeliverable(error.message);
     throw error;

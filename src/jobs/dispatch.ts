@@ -1,28 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { ATTEMPTS_MAX } from '../limits.ts';
 import { type Candidate, candidateOf, tryOne, upstreamOf } from '../routing/index.ts';
 import type { Submitted, TaskOrder } from '../vendors/index.ts';
 import { jobCandidates } from './candidates.ts';
 import { collectNow } from './collect.ts';
-import type { Engine } from './engine.ts';
-import { type Attempt, type HeldJob, type JobFault, missing } from './job.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type Attempt, failure, type HeldJob, missing } from './job.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
+import { together } from './together.ts';
 
 const DISPATCH_AGAIN_MS = { first: 2_000, most: 30_000 };
 const LAST_TRY_MS = 1_000;
+const STORE_TRIES_MAX = 5;
+const STORE_AGAIN_MS = 1_000;
 
 /**
  * Finds upstreams for what is missing. Each call is written down before it is made. A plain refusal goes to the next
  * candidate; what may have been accepted is never asked for again. Undefined: nobody took it, and it waits.
  */
-export async function dispatch(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+export async function dispatch(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   let current = held;
   for (const candidate of jobCandidates(engine.parts, held.job).slice(0, ATTEMPTS_MAX)) {
     if (engine.parts.clock.now() >= held.job.dispatchDeadlineAt) return current;
     const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, candidate) });
     engine.parts.log.trace({ job_id: held.job.id }, 'calls written down');
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
-    const ended = await Promise.all(calling.map((attempt) => call(engine, begun, candidate, attempt, signal)));
+    const ended = await together(calling.map((attempt) => call(engine, begun, candidate, attempt, signal)));
     engine.parts.log.trace({ job_id: held.job.id }, 'calls answered');
     current = await engine.queue.save(begun, outcome(ended));
     engine.parts.log.trace({ job_id: held.job.id }, 'answers written down');
@@ -35,7 +39,7 @@ export async function dispatch(engine: Engine, held: HeldJob, signal: AbortSigna
 }
 
 /** As many calls as the candidate needs for what is missing. */
-function newAttempts({ parts }: Engine, { job, attempts }: HeldJob, candidate: Candidate): Attempt[] {
+function newAttempts({ parts }: EngineParts, { job, attempts }: HeldJob, candidate: Candidate): Attempt[] {
   const work = taskWorkOf(candidate.vendor, job.kind);
   const perCall = work?.perCall(forVendor(parts, job.request), candidate.upstreamModel) ?? 1;
   const now = parts.clock.now();
@@ -61,7 +65,7 @@ function newAttempts({ parts }: Engine, { job, attempts }: HeldJob, candidate: C
 
 /** Makes one call and tells what became of it. */
 async function call(
-  engine: Engine,
+  engine: EngineParts,
   held: HeldJob,
   candidate: Candidate,
   attempt: Attempt,
@@ -83,23 +87,30 @@ async function call(
   }
 }
 
-function orderOf({ parts }: Engine, { job }: HeldJob, { number, count }: Attempt): TaskOrder {
+function orderOf({ parts }: EngineParts, { job }: HeldJob, { number, count }: Attempt): TaskOrder {
   const startWithinMs = job.dispatchDeadlineAt.getTime() - parts.clock.nowMs();
   return { id: `${job.id}-${number}`, count, startWithinMs: Math.max(startWithinMs, 1_000) };
 }
 
 async function accepted(
-  engine: Engine,
+  engine: EngineParts,
   held: HeldJob,
   attempt: Attempt,
   submitted: Submitted,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  if (submitted.state === 'succeeded') return collectNow(engine, held, attempt, submitted.outputs, signal);
-  return { ...attempt, state: 'accepted', task: submitted.task, updatedAt: engine.parts.clock.now() };
+  const updatedAt = engine.parts.clock.now();
+  if (submitted.state === 'accepted') return { ...attempt, state: 'accepted', task: submitted.task, updatedAt };
+  // There is no other copy of what is here: a store that is away for a moment must not cost it.
+  for (let tries = 0; tries < STORE_TRIES_MAX; tries++) {
+    if (tries > 0) await sleep(STORE_AGAIN_MS, undefined, { signal });
+    const collected = await collectNow(engine, held, attempt, submitted.outputs, signal);
+    if (collected !== undefined) return collected;
+  }
+  return { ...attempt, ...failure('undeliverable_output', 'the results could not be stored'), updatedAt };
 }
 
-function refused({ parts }: Engine, attempt: Attempt, error: unknown): Attempt {
+function refused({ parts }: EngineParts, attempt: Attempt, error: unknown): Attempt {
   const updatedAt = parts.clock.now();
   if (error instanceof ApiError) return { ...attempt, ...failure('upstream_rejected', error.message), updatedAt };
   if (!(error instanceof UpstreamError)) throw error;
@@ -109,10 +120,6 @@ function refused({ parts }: Engine, attempt: Attempt, error: unknown): Attempt {
   if (!error.isUncertain) return { ...attempt, state: 'refused', detail, updatedAt };
   const code = error.fault === 'timeout' ? 'upstream_timeout' : 'upstream_failed';
   return { ...attempt, ...failure(code, detail), updatedAt };
-}
-
-export function failure(errorCode: JobFault, detail: string): Pick<Attempt, 'state' | 'errorCode' | 'detail'> {
-  return { state: 'failed', errorCode, detail };
 }
 
 /** A job runs from the moment that any upstream has accepted any of it. */
@@ -125,7 +132,7 @@ function outcome(attempts: readonly Attempt[]): { attempts: readonly Attempt[]; 
  * Soon at first, then less often: by then an upstream may have cooled down, or another been added. There is a last try
  * right before the deadline.
  */
-function againAt({ parts }: Engine, { job }: HeldJob): Date {
+function againAt({ parts }: EngineParts, { job }: HeldJob): Date {
   const nowMs = parts.clock.nowMs();
   const waitedMs = nowMs - job.createdAt.getTime();
   const delayMs = Math.min(Math.max(waitedMs / 4, DISPATCH_AGAIN_MS.first), DISPATCH_AGAIN_MS.most);
@@ -138,14 +145,14 @@ function againAt({ parts }: Engine, { job }: HeldJob): Date {
  * The worker before this one died while it waited for an answer. What can be found again at the upstream is adopted, what
  * is known not to have arrived can be sent elsewhere, and what nobody can know has failed: it is not asked for twice.
  */
-export async function recover(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
+export async function recover(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
   const lost = held.attempts.filter(({ state }) => state === 'calling');
-  const found = await Promise.all(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
+  const found = await together(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
   engine.parts.log.trace({ job_id: held.job.id }, 'lost calls looked for');
   return engine.queue.save(held, outcome(found));
 }
 
-async function lookFor(engine: Engine, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
+async function lookFor(engine: EngineParts, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
   const { parts } = engine;
   const candidate = candidateOf(parts.catalogue, attempt.upstreamId, attempt.upstreamModel);
   const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
@@ -153,7 +160,14 @@ async function lookFor(engine: Engine, held: HeldJob, attempt: Attempt, signal: 
   if (candidate === undefined || work?.adopt === undefined) return unknown;
   const request = forVendor(parts, held.job.request);
   const upstream = upstreamOf(candidate, parts.pools, signal);
-  const adopted = await work.adopt(request, orderOf(engine, held, attempt), upstream);
-  if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
-  return accepted(engine, held, attempt, adopted, signal);
+  try {
+    const adopted = await work.adopt(request, orderOf(engine, held, attempt), upstream);
+    if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
+    return await accepted(engine, held, attempt, adopted, signal);
+  } catch (error) {
+    // An upstream that cannot be asked is asked again, but not for ever.
+    const isLate = parts.clock.nowMs() >= attempt.startedAt.getTime() + parts.jobMinutes[held.job.kind] * 60_000;
+    if (isLate && error instanceof UpstreamError) return unknown;
+    throw error;
+  }
 }

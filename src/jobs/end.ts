@@ -4,25 +4,17 @@ import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
-import { outputKey } from './collect.ts';
-import type { Engine } from './engine.ts';
-import type { Collected, HeldJob, JobFault } from './job.ts';
+import type { EngineParts } from './engine-parts.ts';
+import type { Collected, EndedJob, HeldJob, JobFault } from './job.ts';
+import { outputKeys } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
 import { LostJob, patiently } from './queue.ts';
 import { endJobs, type JobEnd } from './queue-store.ts';
 import { type Asset, insertAssets, selectPrices } from './store.ts';
 import { withMedia } from './task-work.ts';
 
-/** A job that is over, and what it brought. */
-export interface EndedJob {
-  readonly held: HeldJob;
-  readonly status: 'succeeded' | 'failed' | 'queue_expired';
-  readonly errorCode: JobFault | null;
-  readonly delivered: readonly Collected[];
-}
-
 /** The only way into a terminal state. With at least one result a job has succeeded. Throws LostJob. */
-export async function endJob(engine: Engine, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
+export async function endJob(engine: EngineParts, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
   const delivered = expired === undefined ? held.attempts.flatMap(({ collected }) => collected ?? []) : [];
   const isSuccess = delivered.some(({ kind }) => kind !== 'thumbnail');
   const status = expired ?? (isSuccess ? 'succeeded' : 'failed');
@@ -129,12 +121,12 @@ async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promis
 
 /** Where a worker that died, or a call that failed in the end, may have put something. */
 function leftovers({ job, attempts }: HeldJob): string[] {
-  return attempts
-    .filter(({ state }) => state === 'failed' || state === 'collected')
-    .flatMap(({ number, count, state, collected }) => {
-      if (state === 'collected') return (collected ?? []).map(({ key }) => key);
-      return Array.from({ length: count + 1 }, (_, index) => outputKey(job.id, number, index));
-    });
+  return (
+    attempts
+      // One that was collected and has something to tell was not collected whole.
+      .filter(({ state, detail }) => state === 'failed' || (state === 'collected' && detail !== null))
+      .flatMap((attempt) => outputKeys(job.id, attempt))
+  );
 }
 
 /** What was stored for this job alone. A file of the caller's own stays until its own time. */

@@ -1,8 +1,9 @@
 import { Gathering } from '../db/index.ts';
 import { collect } from './collect.ts';
 import { dispatch, recover } from './dispatch.ts';
-import { type EndedJob, endAllJobs, endJob } from './end.ts';
-import { type HeldJob, nextStep } from './job.ts';
+import { endAllJobs, endJob } from './end.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type EndedJob, type HeldJob, nextStep } from './job.ts';
 import type { JobParts } from './parts.ts';
 import { giveUp, poll } from './poll.ts';
 import { JobQueue, LostJob } from './queue.ts';
@@ -12,7 +13,7 @@ const ENDS_PER_ROUND_MAX = 64;
 const AFTER_ERROR_MS = 5_000;
 
 /** Takes jobs and does for each what it needs, step after step, until there is something to wait for. */
-export class Engine {
+export class Engine implements EngineParts {
   readonly parts: JobParts;
   readonly queue: JobQueue;
   readonly ends: Gathering<EndedJob, undefined>;
@@ -45,7 +46,7 @@ export class Engine {
 
   /** Undefined: the job waits for something, or is over. */
   async #step(held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-    switch (nextStep(held, this.parts.clock.now())) {
+    switch (nextStep(held, this.parts.clock.now(), this.parts.jobMinutes)) {
       case 'recover':
         return recover(this, held, signal);
       case 'dispatch':
@@ -65,10 +66,14 @@ export class Engine {
     }
   }
 
-  /** If even this cannot be written, the lease runs out by itself. */
+  /** If even this cannot be written, the lease runs out by itself. What a worker without the job ran into is no fault. */
   async #leave(held: HeldJob, error: unknown): Promise<void> {
-    this.parts.log.error({ job_id: held.job.id, err: error }, 'a step of a job failed and will be tried again');
     const dueAt = new Date(this.parts.clock.nowMs() + AFTER_ERROR_MS);
-    await this.queue.save(held, { dueAt }).catch(() => undefined);
+    try {
+      await this.queue.save(held, { dueAt });
+    } catch (failure) {
+      if (failure instanceof LostJob) return;
+    }
+    this.parts.log.error({ job_id: held.job.id, err: error }, 'a step of a job failed and will be tried again');
   }
 }

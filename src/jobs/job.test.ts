@@ -83,7 +83,7 @@ const rows: [Step, string, HeldJob['job'], Attempt[], number][] = [
 
 for (const [step, name, held, attempts, seconds] of rows) {
   test(`${name}: ${step}`, () => {
-    assert.equal(nextStep({ job: held, attempts }, later(seconds)), step);
+    assert.equal(nextStep({ job: held, attempts }, later(seconds), { image: 15, audio: 30, video: 120 }), step);
   });
 }
 

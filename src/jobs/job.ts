@@ -1,7 +1,6 @@
 import type { Endpoint } from '../configuration/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import type { JsonObject } from '../json.ts';
-import { UPSTREAM_LIMIT_MS } from '../limits.ts';
 import type { Units } from '../pricing/index.ts';
 import type { MediaRequest } from '../requests/index.ts';
 
@@ -101,14 +100,30 @@ export interface Collected {
   readonly seconds?: number | undefined;
 }
 
+/** What an attempt becomes that brought nothing. `detail` is for the operator only. */
+export function failure(errorCode: JobFault, detail: string): Pick<Attempt, 'state' | 'errorCode' | 'detail'> {
+  return { state: 'failed', errorCode, detail };
+}
+
+/** A job that is over, and what it brought. */
+export interface EndedJob {
+  readonly held: HeldJob;
+  readonly status: 'succeeded' | 'failed' | 'queue_expired';
+  readonly errorCode: JobFault | null;
+  readonly delivered: readonly Collected[];
+}
+
 export type Step = 'recover' | 'collect' | 'poll' | 'give up' | 'dispatch' | 'expire' | 'end';
 
+/** How long an upstream may work on what it accepted, in minutes. */
+export type JobMinutes = Readonly<Record<JobKind, number>>;
+
 /** What a job needs next. The whole life of a job is in here; everything else does as it says. */
-export function nextStep({ job, attempts }: Pick<HeldJob, 'job' | 'attempts'>, now: Date): Step {
+export function nextStep({ job, attempts }: Pick<HeldJob, 'job' | 'attempts'>, now: Date, minutes: JobMinutes): Step {
   const states = new Set(attempts.map(({ state }) => state));
   if (states.has('calling')) return 'recover';
   if (states.has('ready')) return 'collect';
-  if (states.has('accepted')) return now >= giveUpAt(job, attempts) ? 'give up' : 'poll';
+  if (states.has('accepted')) return now >= giveUpAt(job, attempts, minutes) ? 'give up' : 'poll';
   // What was accepted in part is not asked for again elsewhere: it ends with what was delivered.
   if (job.status === 'running' || missing(job, attempts) === 0) return 'end';
   return now >= job.dispatchDeadlineAt ? 'expire' : 'dispatch';
@@ -120,7 +135,7 @@ export function missing({ wanted }: { readonly wanted: number }, attempts: reado
 }
 
 /** An upstream that accepted a job and never finishes it is not waited for without end. */
-function giveUpAt({ kind, createdAt }: Pick<Job, 'kind' | 'createdAt'>, attempts: readonly Attempt[]): Date {
+function giveUpAt({ kind }: Pick<Job, 'kind'>, attempts: readonly Attempt[], minutes: JobMinutes): Date {
   const since = Math.min(...attempts.filter((one) => one.state === 'accepted').map((one) => one.startedAt.getTime()));
-  return new Date(Math.max(since, createdAt.getTime()) + UPSTREAM_LIMIT_MS[kind]);
+  return new Date(since + minutes[kind] * 60_000);
 }

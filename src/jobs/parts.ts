@@ -4,12 +4,14 @@ import type { GuardedFetch } from '../fetch/index.ts';
 import type { Logger } from '../log.ts';
 import type { AttemptParts, CandidateParts } from '../routing/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
+import type { JobMinutes } from './job.ts';
 
 export interface JobParts extends AttemptParts, CandidateParts {
   readonly db: Db;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly jobMinutes: JobMinutes;
   readonly objects: ObjectStore;
   /** For what callers name. */
   readonly guardedFetch: GuardedFetch;

@@ -3,18 +3,18 @@ import { POLL_MS } from '../limits.ts';
 import { candidateOf, upstreamOf } from '../routing/index.ts';
 import type { Progress } from '../vendors/index.ts';
 import { collectNow } from './collect.ts';
-import { failure } from './dispatch.ts';
-import type { Engine } from './engine.ts';
-import type { Attempt, HeldJob } from './job.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type Attempt, failure, type HeldJob } from './job.ts';
 import { taskWorkOf } from './task-work.ts';
+import { together } from './together.ts';
 
 /** While an upstream works, more than this is not shown. */
 const PROGRESS_UNFINISHED_MAX = 99;
 
 /** Asks after everything that upstreams are working on. Undefined: they still are, and the job waits. */
-export async function poll(engine: Engine, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+export async function poll(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const waiting = held.attempts.filter(({ state }) => state === 'accepted');
-  const asked = await Promise.all(waiting.map((attempt) => ask(engine, held, attempt, signal)));
+  const asked = await together(waiting.map((attempt) => ask(engine, held, attempt, signal)));
   engine.parts.log.trace({ job_id: held.job.id }, 'tasks asked after');
   const changed = asked.map(({ attempt }) => attempt).filter(({ state }) => state !== 'accepted');
   const progress = progressOf(held, asked);
@@ -28,7 +28,7 @@ interface Asked {
   readonly percent: number;
 }
 
-async function ask(engine: Engine, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Asked> {
+async function ask(engine: EngineParts, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Asked> {
   const { parts } = engine;
   const candidate = candidateOf(parts.catalogue, attempt.upstreamId, attempt.upstreamModel);
   const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
@@ -49,7 +49,7 @@ async function ask(engine: Engine, held: HeldJob, attempt: Attempt, signal: Abor
 }
 
 async function told(
-  engine: Engine,
+  engine: EngineParts,
   held: HeldJob,
   attempt: Attempt,
   progress: Progress,
@@ -59,7 +59,8 @@ async function told(
     case 'running':
       return { attempt, percent: progress.percent ?? 0 };
     case 'succeeded':
-      return { attempt: await collectNow(engine, held, attempt, progress.outputs, signal), percent: 100 };
+      // Where they cannot be stored now, they are asked for again.
+      return { attempt: (await collectNow(engine, held, attempt, progress.outputs, signal)) ?? attempt, percent: 100 };
     case 'failed': {
       const updatedAt = engine.parts.clock.now();
       return {
@@ -80,7 +81,7 @@ function progressOf({ job, attempts }: HeldJob, asked: readonly Asked[]): number
 }
 
 /** The longer it has taken, the longer it may take: a quarter of that is waited, within the bounds of the kind. */
-function nextPollAt({ parts }: Engine, { job }: HeldJob): Date {
+function nextPollAt({ parts }: EngineParts, { job }: HeldJob): Date {
   const { first, most } = POLL_MS[job.kind];
   const nowMs = parts.clock.nowMs();
   const runningMs = nowMs - (job.acceptedAt ?? job.createdAt).getTime();
@@ -88,7 +89,7 @@ function nextPollAt({ parts }: Engine, { job }: HeldJob): Date {
 }
 
 /** The time that upstreams have for their work is over: what they have not finished has failed. */
-export function giveUp(engine: Engine, held: HeldJob): Promise<HeldJob> {
+export function giveUp(engine: EngineParts, held: HeldJob): Promise<HeldJob> {
   const updatedAt = engine.parts.clock.now();
   const attempts = held.attempts
     .filter(({ state }) => state === 'accepted')

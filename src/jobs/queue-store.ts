@@ -154,6 +154,26 @@ export async function extendJobs(
   );
 }
 
+/**
+ * What a worker stored for a job that somebody else has ended since is nobody's, unless it is a result of it: then the
+ * other one stored the same. While the job is open, its end will find it.
+ */
+export async function disownOutputs(
+  db: Db,
+  { id, accountId }: Pick<HeldJob['job'], 'id' | 'accountId'>,
+  keys: readonly string[],
+  deleteAt: Date,
+): Promise<void> {
+  await db.run(
+    `insert into stored_objects as known (key, account_id, mime_type, bytes, delete_at)
+     select stored.key, $2, '', 0, $4 from unnest($3::text[]) as stored (key)
+     where not exists (select from jobs where id = $1 and status in ('queued', 'running'))
+       and not exists (select from job_assets where job_id = $1 and object_key = stored.key)
+     on conflict (key) do update set delete_at = greatest(known.delete_at, excluded.delete_at)`,
+    [id, accountId, keys, deleteAt],
+  );
+}
+
 /** How a job ends. */
 export interface JobEnd {
   readonly jobId: string;
@@ -205,9 +225,6 @@ const END_JOBS = `
 
 /** Jobs that are due and that nobody has taken. */
 export async function countDue(db: Db, now: Date): Promise<number> {
-  const [row] = await db.rows<{ due: number }>(
-    'select count(*)::int as due from open_jobs where due_at <= $1',
-    [now],
-  );
+  const [row] = await db.rows<{ due: number }>('select count(*)::int as due from open_jobs where due_at <= $1', [now]);
   return row?.due ?? 0;
 }

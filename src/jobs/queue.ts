@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseUnavailable, Gathering } from '../db/index.ts';
 import { JOB_LEASE_MS } from '../limits.ts';
 import type { Attempt, HeldJob } from './job.ts';
+import { outputKeys } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
-import { extendJobs, type StepSave, saveSteps, takeJobs } from './queue-store.ts';
+import { disownOutputs, extendJobs, type StepSave, saveSteps, takeJobs } from './queue-store.ts';
 
 const SAVES_PER_ROUND_MAX = 256;
 /** A job that is let go was not in a hurry: when many wait for slow upstreams, this is most of all that is written. */
@@ -11,6 +12,8 @@ const LEAVES_LINGER_MS = 50;
 /** With the database away, what is known is kept and said again for this long. */
 const PATIENCE_MS = 60_000;
 const AGAIN_AFTER_MS = 250;
+/** Longer than anybody needs who is deleting under the same key just now. */
+const DISOWNED_KEPT_MS = 60_000;
 
 /** Somebody else has the job now; whatever was being done for it is none of our business any more. */
 export class LostJob extends Error {}
@@ -69,8 +72,21 @@ export class JobQueue {
     const attempts = change.attempts ?? [];
     const dueAt = change.dueAt ?? leaseFrom(now);
     const gathering = change.dueAt === undefined ? this.#saves : this.#leaves;
-    await patiently(() => gathering.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }));
+    try {
+      await patiently(() => gathering.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }));
+    } catch (error) {
+      if (error instanceof LostJob) await this.#disown(job, attempts);
+      throw error;
+    }
     return { fence, job: { ...job, status, progress, acceptedAt }, attempts: merged(held.attempts, attempts) };
+  }
+
+  /** Whoever has ended the job did not know of what was stored here meanwhile. */
+  async #disown(job: HeldJob['job'], attempts: readonly Attempt[]): Promise<void> {
+    const stored = attempts.filter(({ state }) => state === 'collected' || state === 'failed');
+    const keys = stored.flatMap((attempt) => outputKeys(job.id, attempt));
+    const deleteAt = new Date(this.#parts.clock.nowMs() + DISOWNED_KEPT_MS);
+    if (keys.length > 0) await patiently(() => disownOutputs(this.#parts.db, job, keys, deleteAt));
   }
 
   async #saveAll(saves: readonly StepSave[]): Promise<readonly undefined[]> {

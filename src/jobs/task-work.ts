@@ -7,8 +7,7 @@ import type { JobParts } from './parts.ts';
 /** The vendor's work for a kind of job; undefined where it has none. */
 export function taskWorkOf(vendor: Vendor, kind: JobKind): TaskWork<MediaRequest<Media>> | undefined {
   // A request of a kind only ever meets the work of that kind.
-  const work = { image: vendor.image, video: vendor.video, audio: vendor.music }[kind];
-  return work as TaskWork<MediaRequest<Media>> | undefined;
+  return { image: vendor.image, video: vendor.video, audio: vendor.music }[kind];
 }
 
 /** Every picture and clip of a request put through `change`; the rest of it as it is. */

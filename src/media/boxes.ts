@@ -1,65 +1,109 @@
+import type { Movie } from './movie.ts';
 import { Unreadable, type Window } from './readable.ts';
 
-/** A box of MP4, by where its content lies. */
+/** A box of MP4. */
 export interface Box {
   /** Its four letters as a number. */
   readonly type: number;
+  /** Where its content begins and ends. */
   readonly at: number;
   readonly end: number;
+  /** As much of its content as is held: BOX_LOOK_BYTES, all of a shorter one, or more. */
+  readonly content: Buffer;
 }
+
+/** Takes from a box what it tells of the movie: at once, or waiting if that is long. Or has the boxes inside it read. */
+export type BoxReader = (movie: Movie, box: Box, window: Window) => Promise<undefined> | 'enter' | undefined;
+
+const HEAD_BYTES = 8;
+const LONG_HEAD_BYTES = 16;
+const BOX_LOOK_BYTES = 96;
+const DEPTH_MAX = 8;
 
 export function boxType(letters: string): number {
   return Buffer.from(letters, 'latin1').readUInt32BE(0);
 }
 
-/** Every box inside another, in order. One that reaches beyond is a file cut short. */
-export async function eachBox(
-  window: Window,
-  { at: start, end }: Box,
-  visit: (box: Box) => Promise<void> | undefined,
-): Promise<void> {
-  await window.walk({ start, end, need: 8, want: 16 }, (view, offset, at) => {
-    const box = readBox(view, offset, at, end);
-    return visit(box)?.then(() => box.end - at) ?? box.end - at;
+/** Gives every box of the file to the reader of its type, in order. */
+export async function readBoxes(window: Window, readers: ReadonlyMap<number, BoxReader>, movie: Movie): Promise<void> {
+  const ends = [window.bytes];
+  const range = { start: 0, end: window.bytes, need: HEAD_BYTES, want: LONG_HEAD_BYTES + BOX_LOOK_BYTES };
+  await window.walk(range, (view, offset, at) => {
+    const end = innermost(ends, at);
+    // A list of boxes may end with a word of zeros.
+    if (end - at < HEAD_BYTES) return end - at;
+    const { headBytes, bytes } = sizeOf(view, offset, end - at);
+    if (bytes < headBytes || bytes > end - at) throw new Unreadable(`the box at byte ${at} does not fit`);
+    const type = view.readUInt32BE(offset + 4);
+    const reader = readers.get(type);
+    if (reader === undefined) return bytes;
+    const content = view.subarray(offset + headBytes, offset + bytes);
+    const outcome = reader(movie, { type, at: at + headBytes, end: at + bytes, content }, window);
+    if (outcome === undefined) return bytes;
+    if (outcome !== 'enter') return outcome.then(() => bytes);
+    if (ends.push(at + bytes) > DEPTH_MAX) throw new Unreadable('boxes are nested too deep');
+    return headBytes;
   });
 }
 
-function readBox(view: Buffer, offset: number, start: number, end: number): Box {
+/** The end of the box that this place is in. */
+function innermost(ends: number[], at: number): number {
+  let end = ends.at(-1) ?? 0;
+  while (at >= end && ends.length > 1) {
+    ends.pop();
+    end = ends.at(-1) ?? 0;
+  }
+  return end;
+}
+
+function sizeOf(view: Buffer, offset: number, rest: number): { headBytes: number; bytes: number } {
   const size = view.readUInt32BE(offset);
-  const isLong = size === 1 && end - start >= 16;
-  const bytes = isLong ? readLong(view, offset + 8) : size === 0 ? end - start : size;
-  const headBytes = isLong ? 16 : 8;
-  if (bytes < headBytes || start + bytes > end) throw new Unreadable(`the box at byte ${start} does not fit`);
-  return { type: view.readUInt32BE(offset + 4), at: start + headBytes, end: start + bytes };
+  if (size === 1 && rest >= LONG_HEAD_BYTES) return { headBytes: LONG_HEAD_BYTES, bytes: readLong(view, offset + 8) };
+  return { headBytes: HEAD_BYTES, bytes: size === 0 ? rest : size };
 }
 
-/** The first bytes of a box's content. */
-export async function contentOf(window: Window, box: Box, bytes: number): Promise<Buffer> {
-  if (box.at + bytes > box.end) throw new Unreadable(`the box at byte ${box.at} is too short`);
-  return (await window.from(box.at, bytes)).subarray(0, bytes);
+/** The first bytes of a box's content, at most BOX_LOOK_BYTES. */
+export function contentOf({ at, content }: Box, bytes: number): Buffer {
+  if (content.length < bytes) throw new Unreadable(`the box at byte ${at} is too short`);
+  return content;
 }
 
-/** Rows of a table of fixed width, as many as are stated and as the box holds. */
-export async function eachRow(
+export interface Table {
+  /** Where in the content it begins. */
+  readonly start: number;
+  readonly rows: number;
+  readonly rowBytes: number;
+}
+
+/** Every row of a table; `visit` is told in which buffer and where. */
+export function eachRow(
   window: Window,
-  table: { readonly at: number; readonly end: number; readonly rows: number; readonly rowBytes: number },
+  box: Box,
+  { start, rows, rowBytes }: Table,
   visit: (view: Buffer, offset: number) => void,
-): Promise<void> {
-  const { at: start, rows, rowBytes } = table;
-  const end = start + rows * rowBytes;
-  if (end > table.end) throw new Unreadable('a table is longer than its box');
-  if (rowBytes === 0) return;
-  await window.walk({ start, end, need: rowBytes }, (view, offset, at) => {
-    const held = Math.min(view.length, offset + (end - at));
-    let row = offset;
-    for (; row + rowBytes <= held; row += rowBytes) visit(view, row);
-    return row - offset;
-  });
+): Promise<undefined> | undefined {
+  const bytes = start + rows * rowBytes;
+  if (bytes > box.end - box.at) throw new Unreadable('a table is longer than its box');
+  if (rowBytes === 0) return undefined;
+  const visitHeld = (view: Buffer, from: number, to: number) => {
+    let offset = from;
+    for (; offset + rowBytes <= to; offset += rowBytes) visit(view, offset);
+    return offset - from;
+  };
+  if (bytes <= box.content.length) {
+    visitHeld(box.content, start, bytes);
+    return undefined;
+  }
+  const end = box.at + bytes;
+  const range = { start: box.at + start, end, need: rowBytes };
+  return window
+    .walk(range, (view, offset, at) => visitHeld(view, offset, Math.min(view.length, offset + end - at)))
+    .then(() => undefined);
 }
 
 /** Version 1 of a box has its times in eight bytes each. */
 export function isLongForm(content: Buffer): boolean {
-  return content.readUInt8(0) === 1;
+  return content[0] === 1;
 }
 
 export function readLong(view: Buffer, at: number): number {

@@ -25,6 +25,8 @@ export interface FilmTrack {
   blocks: number;
   firstAt: number;
   lastAt: number;
+  /** Of all blocks but the last, in the order of their times. */
+  beforeLastAt: number;
   /** How long the last block lasts, and how much of its end is not heard. */
   lastNs: number;
   discardedNs: number;
@@ -39,7 +41,7 @@ export function newFilm(): Film {
 
 export function newFilmTrack(): FilmTrack {
   const stated = { kind: undefined, isOpus: false, width: 0, height: 0, delayNs: 0, frameNs: 0 };
-  return { ...stated, blocks: 0, firstAt: 0, lastAt: 0, lastNs: 0, discardedNs: 0, opusSamples: 0 };
+  return { ...stated, blocks: 0, firstAt: 0, lastAt: 0, beforeLastAt: 0, lastNs: 0, discardedNs: 0, opusSamples: 0 };
 }
 
 const LACING = 0x06;
@@ -54,7 +56,11 @@ export function addBlock(film: Film, track: FilmTrack, content: Buffer, offset: 
   const isLatest = track.blocks === 0 || at >= track.lastAt;
   track.blocks++;
   film.latest = isLatest ? track : undefined;
-  if (!isLatest) return;
+  if (!isLatest) {
+    track.beforeLastAt = Math.max(track.beforeLastAt, at);
+    return;
+  }
+  track.beforeLastAt = track.lastAt;
   track.lastAt = at;
   track.discardedNs = 0;
   const frames = isLaced ? (content[offset + 3] ?? 0) + 1 : 1;
@@ -86,13 +92,21 @@ function heardSeconds(film: Film, track: FilmTrack, isLast: boolean): number {
 }
 
 /**
- * A last block that does not tell how long it lasts is as long as the others on average, or ends where the file states
- * its end if that is about there.
+ * A last block that does not tell how long it lasts is as long as the others, or ends where the file states its end if
+ * that is about there.
  */
 function lastSeconds({ unitNs, duration }: Film, track: FilmTrack, isLast: boolean): number {
   if (track.lastNs > 0) return track.lastNs / 1e9;
-  const usual = track.blocks > 1 ? Math.round((track.lastAt - track.firstAt) / (track.blocks - 1)) : 0;
+  const usual = usualUnits(track);
   const stated = duration - track.lastAt;
   const units = isLast && stated > 0 && (track.blocks === 1 || stated <= usual * 2) ? stated : usual;
   return (units * unitNs) / 1e9;
+}
+
+/** On average, unless there was a pause: then as long as the one before, or the average if the pause is between. */
+function usualUnits({ blocks, firstAt, lastAt, beforeLastAt }: FilmTrack): number {
+  if (blocks < 2) return 0;
+  const average = (lastAt - firstAt) / (blocks - 1);
+  const before = lastAt - beforeLastAt;
+  return Math.round(Math.abs(average - before) <= 1 ? average : Math.min(average, before));
 }

@@ -53,6 +53,13 @@ export function adtsFrame(buffer: Buffer, at: number): Frame | undefined {
   return bytes > 7 ? { bytes, samples: 1024 * blocks, sampleRate } : undefined;
 }
 
+/** The length of the tag of any kind that begins here, 0 if none does. */
+export function tagBytes(buffer: Buffer, at: number): number {
+  if (buffer[at] === 0x54 && buffer.toString('latin1', at, at + 3) === 'TAG') return 128;
+  const isApe = buffer[at] === 0x41 && at + 32 <= buffer.length && buffer.toString('latin1', at, at + 8) === 'APETAGEX';
+  return isApe ? 32 + buffer.readUInt32LE(at + 12) : id3Bytes(buffer, at);
+}
+
 /** The length of the ID3v2 tag that begins here, 0 if none does. */
 export function id3Bytes(buffer: Buffer, at: number): number {
   if (at + 10 > buffer.length || buffer.readUIntBE(at, 3) !== 0x494433) return 0;

@@ -1,5 +1,5 @@
 import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX, MEDIA_SECONDS_MAX } from '../limits.ts';
-import { FRAME_HEAD_BYTES, type Frame, type FrameParser, id3Bytes } from './frame.ts';
+import { FRAME_HEAD_BYTES, type Frame, type FrameParser, tagBytes } from './frame.ts';
 import { Unreadable, type Window } from './readable.ts';
 
 /** Where sound without a container begins and ends, the tags around it left out. */
@@ -40,9 +40,10 @@ export async function countFrames(window: Window, start: number, end: number, pa
     frames++;
     seconds += frame.samples / frame.sampleRate;
     samples.set(frame.sampleRate, (samples.get(frame.sampleRate) ?? 0) + frame.samples);
+    if (seconds > MEDIA_SECONDS_MAX + 1) throw new Unreadable('it is longer than a day');
   };
   let at = await nextFrame(window, start, end, parse);
-  for (let gaps = 0; at !== undefined && seconds <= MEDIA_SECONDS_MAX; gaps++) {
+  for (let gaps = 0; at !== undefined; gaps++) {
     if (gaps > MEDIA_GAPS_MAX) throw new Unreadable('too much is between its frames');
     at = await nextFrame(window, await runOfFrames(window, { start: at, end }, parse, count), end, parse);
   }
@@ -74,7 +75,7 @@ function runOfFrames(
 /** Two frames in a row, or one that ends the file. Undefined if nothing but junk is left. */
 async function nextFrame(window: Window, from: number, end: number, parse: FrameParser): Promise<number | undefined> {
   const start = await afterTags(window, from, end);
-  const searched = Math.min(MEDIA_JUNK_BYTES_MAX, end - start);
+  const searched = Math.min(MEDIA_JUNK_BYTES_MAX + 1, end - start);
   if (searched <= 0) return undefined;
   const least = Math.min(searched + FRAME_BYTES_MAX + FRAME_HEAD_BYTES, end - start);
   const view = (await window.from(start, least)).subarray(0, least);
@@ -90,5 +91,5 @@ async function nextFrame(window: Window, from: number, end: number, parse: Frame
 }
 
 function afterTags(window: Window, start: number, end: number): Promise<number> {
-  return window.walk({ start, end, need: 10 }, id3Bytes);
+  return window.walk({ start, end, need: 10, want: 32 }, tagBytes);
 }

@@ -23,8 +23,10 @@ export function soundOf(seconds: number): Measured {
   return { seconds: checkedSeconds(seconds), hasAudio: true, hasVideo: false };
 }
 
+/** To the microsecond, which is less than a sample: what remains of the sums behind it would only look exact. */
 export function checkedSeconds(seconds: number): number {
-  if (!(seconds > 0)) throw new Unreadable('it holds no media');
-  if (seconds > MEDIA_SECONDS_MAX) throw new Unreadable('it is longer than a day');
-  return seconds;
+  const rounded = Math.round(seconds * 1e6) / 1e6;
+  if (!(rounded > 0)) throw new Unreadable('it holds no media');
+  if (rounded > MEDIA_SECONDS_MAX) throw new Unreadable('it is longer than a day');
+  return rounded;
 }

@@ -22,7 +22,10 @@ export async function measureOgg(window: Window): Promise<Measured> {
     const stream = chain.streams.get(page.serial);
     if (stream === undefined || page.sample === 0) return page.bytes;
     stream.endSample = Math.max(stream.endSample, page.sample);
-    return stream.startSample === undefined ? findStart(window, at, page, stream) : page.bytes;
+    if (stream.startSample !== undefined) return page.bytes;
+    const isHeld = offset + page.bytes <= view.length;
+    if (isHeld) return findStart(view.subarray(offset), page, stream);
+    return window.from(at, page.bytes).then((whole) => findStart(whole, page, stream));
   });
   if (stoppedAt !== window.bytes) throw new Unreadable('the last page is cut off');
   return soundOf(chain.seconds + longest(chain));
@@ -99,8 +102,7 @@ function readHead(packet: Buffer): Stream | undefined {
 }
 
 /** The first page on which a packet of sound ends tells the sample it ends with. */
-async function findStart(window: Window, at: number, page: Page, stream: Stream): Promise<number> {
-  const view = await window.from(at, page.bytes);
+function findStart(view: Buffer, page: Page, stream: Stream): number {
   let samples = 0;
   let packetAt = page.bodyAt;
   let segmentAt = page.bodyAt;

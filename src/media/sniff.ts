@@ -1,4 +1,5 @@
-import { adtsFrame, id3Bytes, mpegFrame } from './frame.ts';
+import { SNIFF_BYTES } from '../limits.ts';
+import { adtsFrame, FRAME_HEAD_BYTES, id3Bytes, mpegFrame } from './frame.ts';
 import type { Measured } from './measured.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio';
@@ -80,7 +81,7 @@ function tagged(head: Buffer): Sniffed | undefined {
   return latin1(head, at, at + 4) === 'fLaC' ? FLAC : frames(head, at);
 }
 
-/** Eleven or twelve bits are a weak sign: where the next frame should be, there must be one. */
+/** Eleven or twelve bits are a weak sign: where the next frame should be, there must be one, unless the head is short. */
 function frames(head: Buffer, at: number): Sniffed | undefined {
   for (const [parse, sniffed] of [
     [mpegFrame, MP3],
@@ -89,7 +90,8 @@ function frames(head: Buffer, at: number): Sniffed | undefined {
     const frame = parse(head, at);
     if (frame === undefined) continue;
     const next = at + frame.bytes;
-    if (next + 8 > head.length || parse(head, next)?.sampleRate === frame.sampleRate) return sniffed;
+    const isUnseen = next + FRAME_HEAD_BYTES > head.length && (at > 0 || head.length < SNIFF_BYTES);
+    if (isUnseen || parse(head, next)?.sampleRate === frame.sampleRate) return sniffed;
   }
   return undefined;
 }

@@ -12,11 +12,10 @@ import {
   optional,
   secondsField,
   textField,
-  unmodelled,
   wholeField,
 } from './fields.ts';
 import type { MediaSource, SoundRequest } from './media-requests.ts';
-import { passthrough } from './passthrough.ts';
+import { passthrough, unmodelled } from './passthrough.ts';
 import { decodeBase64, listField, readUrl } from './references.ts';
 
 const INVALID = 'invalid_reference_audio';
@@ -27,16 +26,14 @@ const format = optional(
   z.enum(['mp3', 'wav', 'pcm', 'opus', 'flac', 'aac', 'ogg'], { error: 'invalid_response_format' }),
 );
 
-const fields = z.looseObject({
+const fields = z.object({
   model: modelField,
   input: textField,
   text: textField.describe('The same as `input`.'),
   prompt: textField,
   lyrics: textField,
   voice_description: textField,
-  voice: optional(
-    z.union([z.string(), z.looseObject({ id: z.string().min(1) })], { error: 'expected a name or {id}' }),
-  ),
+  voice: optional(z.union([z.string(), z.object({ id: z.string().min(1) })], { error: 'expected a name or {id}' })),
   reference_id: textField,
   language: textField,
   response_format: format,
@@ -126,20 +123,26 @@ function voiceOf({ voice, reference_id, reference_audio = [] }: Asked): Voice {
   }
   const sample = voice === undefined ? undefined : sampleIn(voice);
   return sample === undefined
-    ? { voice, referenceId: reference_id, referenceAudio }
+    ? { voice: voice || undefined, referenceId: reference_id, referenceAudio }
     : { voice: undefined, referenceId: reference_id, referenceAudio: [...referenceAudio, sample] };
 }
 
 const SAMPLE_TYPES = ['audio/mpeg', 'audio/wav'];
 
 function audioOf(given: string): MediaSource {
-  const url = readUrl(given.trim());
+  const text = given.trim();
+  const contentChars = text.length - text.indexOf(',') - 1;
+  if (isDataUrl(text) && contentChars > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
+  const url = readUrl(text);
   if (url === undefined) throw new ApiError(INVALID);
   if ('url' in url) return { from: 'url', url: url.url };
-  if (url.chars > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
   if (!SAMPLE_TYPES.includes(url.mimeType)) throw new ApiError('unsupported_audio_format');
   if (url.bytes.length === 0) throw new ApiError(INVALID);
   return { from: 'bytes', bytes: url.bytes };
+}
+
+function isDataUrl(text: string): boolean {
+  return /^data:/i.test(text);
 }
 
 // The header of an empty WAV file in base64; no smaller text can be a sample.
@@ -147,7 +150,7 @@ const SAMPLE_CHARS_MIN = 60;
 
 /** Undefined for a name. A data URL is a sample, and so is base64 that begins like one or is longer than any name. */
 function sampleIn(voice: string): MediaSource | undefined {
-  if (/^data:/i.test(voice)) return audioOf(voice);
+  if (isDataUrl(voice)) return audioOf(voice);
   if (voice.length > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
   const bytes = voice.length < SAMPLE_CHARS_MIN ? undefined : decodeBase64(voice);
   const isSample = bytes !== undefined && (voice.length > NAME_CHARS_MAX || beginsLikeSample(bytes));

@@ -27,7 +27,12 @@ export interface CandidateParts {
 }
 
 /** Throws `model_not_found`, alike for a model that does not exist, is out of reach, or does not serve this endpoint. */
-export function modelFor({ catalogue }: CandidateParts, caller: Pick<Caller, 'groups'>, id: string, endpoint: Endpoint): ListedModel {
+export function modelFor(
+  { catalogue }: CandidateParts,
+  caller: Pick<Caller, 'groups'>,
+  id: string,
+  endpoint: Endpoint,
+): ListedModel {
   const model = catalogue.snapshot.find(id, caller.groups);
   if (model === undefined || !model.endpoints.includes(endpoint)) throw new ApiError('model_not_found');
   return model;
@@ -77,11 +82,7 @@ function findReachable(catalogue: Catalogue, groups: readonly string[], model: L
 }
 
 /** An upstream as it is configured now; undefined when it is not any more. */
-export function candidateOf(
-  { snapshot }: Catalogue,
-  upstreamId: string,
-  upstreamModel: string,
-): Candidate | undefined {
+export function candidateOf({ snapshot }: Catalogue, upstreamId: string, upstreamModel: string): Candidate | undefined {
   const upstream = snapshot.upstreams.get(upstreamId);
   const vendor = upstream && findVendor(upstream.vendor);
   if (upstream === undefined || vendor === undefined) return undefined;

@@ -13,11 +13,11 @@ export function narrowed(model: Accepts, route: RouteAccepts): Accepts {
   return {
     ...model,
     ...route,
-    resolutions: route?.resolutions ?? model.resolutions,
-    aspect_ratios: route?.aspect_ratios ?? model.aspect_ratios,
-    sizes: route?.sizes ?? model.sizes,
-    slots: route?.slots ?? model.slots,
-    voice_design: route?.voice_design ?? model.voice_design,
+    resolutions: route.resolutions ?? model.resolutions,
+    aspect_ratios: route.aspect_ratios ?? model.aspect_ratios,
+    sizes: route.sizes ?? model.sizes,
+    slots: route.slots ?? model.slots,
+    voice_design: route.voice_design ?? model.voice_design,
   };
 }
 

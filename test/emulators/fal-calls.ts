@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { type Fault, UpstreamError } from '../../src/errors.ts';
 import type { ImageRequest, SoundRequest, VideoRequest } from '../../src/requests/index.ts';
-import { findVendor, type Upstream, UpstreamPools, type Vendor } from '../../src/vendors/index.ts';
-import type { Media, Progress, TaskOrder, TaskWork } from '../../src/vendors/vendor.ts';
+import {
+  findVendor,
+  type Media,
+  type Progress,
+  type TaskOrder,
+  type TaskWork,
+  type Upstream,
+  UpstreamPools,
+  type Vendor,
+} from '../../src/vendors/index.ts';
 import { FalEmulator, type FalOptions } from './fal.ts';
 import { smallPng } from './fal-files.ts';
 
@@ -20,8 +28,8 @@ function present<Work extends Vendor['image' | 'video' | 'music']>(work: Work): 
   return work;
 }
 
-export function mediaOf(mimeType: string, data: Buffer, url?: string, bytes = data.length): Media {
-  return { mimeType, bytes, url, read: () => Promise.resolve(data) };
+export function mediaOf(mimeType: string, data: Buffer, url?: string): Media {
+  return { mimeType, bytes: data.length, url, read: () => Promise.resolve(data) };
 }
 
 export const PNG = smallPng();

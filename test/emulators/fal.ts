@@ -129,7 +129,7 @@ export class FalEmulator {
       case 'fault':
         return this.#break(response, script.fault, JSON.stringify(body));
       case 'changed':
-        return this.#send(response, status, script.change(body));
+        return this.#send(response, status, script.change(body), headers);
       case 'slow':
       case 'answer':
         return status >= 300

@@ -292,11 +292,15 @@ async function vp8Track({ seconds, width, height, framesPerSecond }: Clip): Prom
   };
 }
 
+const LAME_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
+
 async function lame(tone: Tone): Promise<Buffer> {
   const { createMp3Encoder } = await import('wasm-media-encoders');
   const encoder = await createMp3Encoder();
   const { sampleRate, channels } = tone;
-  encoder.configure({ sampleRate, channels, bitrate: 64 });
+  const outputSampleRate = LAME_RATES.find((rate) => rate === sampleRate);
+  assert.ok(outputSampleRate !== undefined);
+  encoder.configure({ sampleRate, outputSampleRate, channels, bitrate: 64 });
   return Buffer.concat([Buffer.from(encoder.encode(planes(tone))), Buffer.from(encoder.finalize())]);
 }
 

@@ -15,7 +15,7 @@ const PRIVATE = 'private, no-store';
 
 /** Whatever its kind, a job can be read under each of these. */
 const JOB_PATHS = ['/v1/jobs/{job_id}', '/v1/videos/{job_id}', '/v1/audio/music/{job_id}'] as const;
-const CONTENT_PATHS = ['/v1/audio/music/{job_id}/content', '/v1/videos/{job_id}/content'] as const;
+const CONTENT_PATHS = JOB_PATHS.map((path) => `${path}/content` as const);
 
 export function jobRoutes(routes: Routes, parts: HttpParts): void {
   for (const path of JOB_PATHS) {

@@ -45,7 +45,7 @@ interface FileAnswer {
   readonly range?: { readonly start: number; readonly end: number };
 }
 
-/** First whether the caller has it already, then the range. */
+/** The condition first, then the range. */
 function answerTo({ method, headers }: FastifyRequest, { etag, bytes }: OpenedFile): FileAnswer {
   const whole = { start: 0, end: bytes - 1 };
   if (matchesEtag(headers['if-none-match'], etag)) return { status: 304 };

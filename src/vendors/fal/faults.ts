@@ -49,9 +49,10 @@ export function verdictOf(told: Told, asked: 'status' | 'result'): Progress {
   throw new UpstreamError('server', detailOf(told));
 }
 
+const CODES: Partial<Record<Fault, Failed['code']>> = { client: 'upstream_rejected', policy: 'content_rejected' };
+
 export function failed(fault: Fault, detail: string): Failed {
-  const code =
-    fault === 'client' ? 'upstream_rejected' : fault === 'policy' ? 'content_rejected' : ('upstream_failed' as const);
+  const code = CODES[fault] ?? 'upstream_failed';
   return { state: 'failed', code, detail: detail.slice(0, UPSTREAM_ERROR_BYTES_MAX) };
 }
 

@@ -1,6 +1,5 @@
 import { ApiError } from '../../errors.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
-import { INLINE_MEDIA_BYTES_MAX } from '../../limits.ts';
+import type { JsonValue } from '../../json.ts';
 import type { Media } from '../vendor.ts';
 
 /** Part of a model's input. Media in it are still to be read. */
@@ -65,30 +64,4 @@ export function oneOf(name: string, words: readonly string[]): (word: string, fi
 
 export function unsupported(field: string, why = 'is not supported'): ApiError {
   return new ApiError('unsupported_parameter', { message: `"${field}" ${why} on this model.` });
-}
-
-/** The input as it is sent. */
-export async function written(input: Fields): Promise<JsonObject> {
-  const entries = await Promise.all(
-    Object.entries(input).map(async ([name, value]) => [name, await toJson(value)] as const),
-  );
-  return Object.fromEntries(entries);
-}
-
-function toJson(value: Fields[string]): Promise<JsonValue> | JsonValue {
-  if (isMedia(value)) return toUrl(value);
-  return areMedia(value) ? Promise.all(value.map(toUrl)) : value;
-}
-
-function isMedia(value: Fields[string]): value is Media {
-  return typeof value === 'object' && value !== null && 'read' in value && typeof value.read === 'function';
-}
-
-function areMedia(value: Fields[string]): value is readonly Media[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isMedia);
-}
-
-async function toUrl(media: Media): Promise<string> {
-  if (media.url !== undefined && media.bytes > INLINE_MEDIA_BYTES_MAX) return media.url;
-  return `data:${media.mimeType};base64,${(await media.read()).toString('base64')}`;
 }

@@ -2,9 +2,10 @@ import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { parseObject, readBytes, readJson, send, type Upstream } from '../http.ts';
 import type { Progress, TaskOrder, TaskWork } from '../vendor.ts';
+import { toBody } from './body.ts';
 import { failed, faultOf, faultOfName, type Told, verdictOf } from './faults.ts';
 import { stringAt } from './fields.ts';
-import { type Fields, written } from './input.ts';
+import type { Fields } from './input.ts';
 import { type Kind, resultOf } from './results.ts';
 
 /** What differs between the kinds of work; the queue is one for all. */
@@ -33,8 +34,7 @@ export function queued<Request extends { readonly extra: JsonObject }>(work: Mod
     async submit(request, order, upstream) {
       const counted = work.countOf(upstream.model);
       const count = counted === undefined ? {} : { [counted.field]: order.count };
-      const input = await written(work.inputOf(request, upstream.model));
-      const body = JSON.stringify({ ...request.extra, ...input, ...count });
+      const body = toBody({ ...request.extra, ...work.inputOf(request, upstream.model), ...count });
       const headers = { ...headersOf(upstream), 'content-type': 'application/json', ...startHeader(order) };
       const call = { method: 'POST', path: `/${upstream.model}`, headers, body, accepts: SUCCESSES } as const;
       const answer = await readJson(await send(upstream, call, faultOf));

@@ -8,7 +8,11 @@ const PER_CALL = 4;
 
 /** A tier is the longer side. */
 const RULES: ShapeRules = {
-  tiers: { '1k': 1024, '2k': 2048, '4k': 4096 },
+  tiers: new Map([
+    ['1k', 1024],
+    ['2k', 2048],
+    ['4k', 4096],
+  ]),
   usualTier: '1k',
   measures: 'longer',
   ratio: { width: 1, height: 1 },
@@ -18,14 +22,14 @@ const RULES: ShapeRules = {
   step: 1,
 };
 
-const QUALITIES: Readonly<Record<string, 'low' | 'medium' | 'high'>> = {
-  low: 'low',
-  standard: 'medium',
-  medium: 'medium',
-  auto: 'medium',
-  high: 'high',
-  hd: 'high',
-};
+const QUALITIES = new Map<string, 'low' | 'medium' | 'high'>([
+  ['low', 'low'],
+  ['standard', 'medium'],
+  ['medium', 'medium'],
+  ['auto', 'medium'],
+  ['high', 'high'],
+  ['hd', 'high'],
+]);
 
 export const imageKind: Kind<ImageRequest<Media>> = {
   check(request) {
@@ -63,5 +67,5 @@ export const imageKind: Kind<ImageRequest<Media>> = {
 };
 
 function qualityOf(quality: string): 'low' | 'medium' | 'high' {
-  return QUALITIES[quality] ?? refuse('quality', `it takes ${Object.keys(QUALITIES).join(', ')}`);
+  return QUALITIES.get(quality) ?? refuse('quality', `it takes ${[...QUALITIES.keys()].join(', ')}`);
 }

@@ -5,6 +5,7 @@ import type { Media } from '../vendor.ts';
 
 /** A task is stored with its job, so the pictures of a request travel in it small: so many bytes for all of them. */
 const PICTURES_BYTES_MAX = 150_000;
+const MASK_SIDE = 512;
 const SIDES = [1024, 768, 512, 384, 256, 160, 96] as const;
 
 export interface KeptPicture {
@@ -20,7 +21,7 @@ export interface KeptPicture {
 export async function keepPictures(media: readonly Media[], others = 0): Promise<KeptPicture[]> {
   const share = PICTURES_BYTES_MAX / Math.max(1, media.length + others);
   const kept: KeptPicture[] = [];
-  for (const medium of media) kept.push(await keepSmall(await opened(medium), share));
+  for (const medium of media) kept.push(await reading(medium, (image) => smallOf(image, share)));
   return kept;
 }
 
@@ -28,38 +29,37 @@ export async function keepPictures(media: readonly Media[], others = 0): Promise
  * The mask as a grey picture, white where the source is to change: that is where it is transparent, or, if it is
  * transparent nowhere, where it is white. It gets the shape of the picture that it belongs to.
  */
-export async function keepMask(mask: Media, { width, height }: KeptPicture): Promise<string> {
-  const image = await opened(mask);
-  const { isOpaque } = await image.stats();
-  const change = isOpaque ? image.flatten().greyscale() : image.ensureAlpha().extractChannel('alpha').negate();
-  const bytes = await change
-    .resize(width, height, { fit: 'fill' })
-    .toColourspace('b-w')
-    .png({ palette: true, colours: 16 })
-    .toBuffer();
-  return bytes.toString('base64');
+export function keepMask(mask: Media, { width, height }: KeptPicture): Promise<string> {
+  return reading(mask, async (image) => {
+    const { isOpaque } = await image.stats();
+    const change = isOpaque ? image.flatten().greyscale() : image.extractChannel('alpha').negate();
+    const scale = Math.min(1, MASK_SIDE / Math.max(width, height));
+    const small = change.resize(Math.ceil(width * scale), Math.ceil(height * scale), { fit: 'fill' });
+    const kept = await small.toColourspace('b-w').png({ palette: true, colours: 4 }).toBuffer();
+    return kept.toString('base64');
+  });
 }
 
-async function opened(medium: Media): Promise<Sharp> {
+/** Pictures were looked at before they came here, but only at their beginning. */
+async function reading<Read>(medium: Media, read: (image: Sharp) => Promise<Read>): Promise<Read> {
   const { default: sharp } = await import('sharp');
-  return sharp(await medium.read(), { limitInputPixels: IMAGE_PIXELS_MAX, autoOrient: true });
-}
-
-async function keepSmall(image: Sharp, bytesMax: number): Promise<KeptPicture> {
+  const bytes = await medium.read();
   try {
-    const { default: sharp } = await import('sharp');
-    const fit = { fit: 'inside', withoutEnlargement: true } as const;
-    const largest = await image.resize(SIDES[0], SIDES[0], fit).png().toBuffer({ resolveWithObject: true });
-    let best = largest;
-    for (const side of SIDES) {
-      if (best.data.length <= bytesMax) break;
-      best = await sharp(largest.data)
-        .resize(side, side, fit)
-        .webp({ quality: 76 })
-        .toBuffer({ resolveWithObject: true });
-    }
-    return { base64: best.data.toString('base64'), width: best.info.width, height: best.info.height };
+    return await read(sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX, autoOrient: true }));
   } catch (cause) {
     throw new UpstreamError('client', 'a picture of the request cannot be read', { cause });
   }
+}
+
+async function smallOf(image: Sharp, bytesMax: number): Promise<KeptPicture> {
+  const { default: sharp } = await import('sharp');
+  const fit = { fit: 'inside', withoutEnlargement: true } as const;
+  const largest = await image.resize(SIDES[0], SIDES[0], fit).png().toBuffer({ resolveWithObject: true });
+  let best = largest;
+  for (const side of SIDES) {
+    if (best.data.length <= bytesMax) break;
+    const smaller = sharp(largest.data).resize(side, side, fit).webp({ quality: 76 });
+    best = await smaller.toBuffer({ resolveWithObject: true });
+  }
+  return { base64: best.data.toString('base64'), width: best.info.width, height: best.info.height };
 }

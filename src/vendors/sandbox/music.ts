@@ -7,7 +7,8 @@ const PER_CALL = 8;
 const SECONDS_USUAL = 10;
 const SECONDS_MIN = 0.5;
 const SECONDS_MAX = 60;
-const SPEED = { min: 0.25, max: 4 };
+const SPEED_MIN = 0.25;
+const SPEED_MAX = 4;
 const VOLUME_MAX = 2;
 
 interface FormatRules {
@@ -24,31 +25,25 @@ const MP3_MIDDLE = [...MP3_LOW, 80, 96, 112, 128, 160];
 const MP3_HIGH = [32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const between = (min: number, max: number) => (bitrate: number) => bitrate >= min && bitrate <= max;
 
+const STEREO = { sampleRates: RATES, sampleRate: 44_100, channels: 2 } as const;
 const FORMATS: Readonly<Record<MusicPiece['format'], FormatRules>> = {
   mp3: {
-    sampleRates: RATES,
-    sampleRate: 44_100,
-    channels: 2,
+    ...STEREO,
     bitrates: (rate) => {
       const table = rate < 16_000 ? MP3_LOW : rate < 32_000 ? MP3_MIDDLE : MP3_HIGH;
       return { usual: rate < 16_000 ? 64 : 128, takes: (bitrate) => table.includes(bitrate) };
     },
   },
-  aac: {
-    sampleRates: RATES,
-    sampleRate: 44_100,
-    channels: 2,
-    bitrates: () => ({ usual: 128, takes: between(16, 320) }),
-  },
+  aac: { ...STEREO, bitrates: () => ({ usual: 128, takes: between(16, 320) }) },
   opus: {
     sampleRates: [8_000, 12_000, 16_000, 24_000, 48_000],
     sampleRate: 48_000,
     channels: 2,
     bitrates: () => ({ usual: 96, takes: between(6, 510) }),
   },
-  ogg: { sampleRates: RATES, sampleRate: 44_100, channels: 2 },
-  flac: { sampleRates: RATES, sampleRate: 44_100, channels: 2 },
-  wav: { sampleRates: RATES, sampleRate: 44_100, channels: 2 },
+  ogg: STEREO,
+  flac: STEREO,
+  wav: STEREO,
   // Nothing in the bytes says what they are, so they are what players of `pcm` take them for: 16 bits, one channel.
   pcm: { sampleRates: RATES, sampleRate: 24_000, channels: 1 },
 };
@@ -56,12 +51,9 @@ const FORMATS: Readonly<Record<MusicPiece['format'], FormatRules>> = {
 export const musicKind: Kind<SoundRequest<Media>> = {
   check(request) {
     encodingOf(request);
-    const { durationSeconds: seconds, speed, volume } = request;
-    if (seconds && (seconds < SECONDS_MIN || seconds > SECONDS_MAX))
-      refuse('duration_seconds', `it takes ${SECONDS_MIN} to ${SECONDS_MAX}`);
-    if (speed !== undefined && (speed < SPEED.min || speed > SPEED.max))
-      refuse('speed', `it takes ${SPEED.min} to ${SPEED.max}`);
-    if (volume !== undefined && (volume < 0 || volume > VOLUME_MAX)) refuse('volume', `it takes 0 to ${VOLUME_MAX}`);
+    within('duration_seconds', request.durationSeconds || undefined, SECONDS_MIN, SECONDS_MAX);
+    within('speed', request.speed, SPEED_MIN, SPEED_MAX);
+    within('volume', request.volume, 0, VOLUME_MAX);
     const unknown = {
       loudness: request.loudness,
       guidance_scale: request.guidanceScale,
@@ -92,6 +84,10 @@ export const musicKind: Kind<SoundRequest<Media>> = {
     });
   },
 };
+
+function within(field: string, value: number | undefined, min: number, max: number): void {
+  if (value !== undefined && (value < min || value > max)) refuse(field, `it takes ${min} to ${max}`);
+}
 
 function encodingOf(request: SoundRequest<Media>) {
   const format = request.format ?? 'mp3';

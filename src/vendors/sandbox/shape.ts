@@ -14,7 +14,7 @@ export interface AskedShape {
 /** What one kind of picture allows. */
 export interface ShapeRules {
   /** Pixels of the tier's side. */
-  readonly tiers: Readonly<Record<string, number>>;
+  readonly tiers: ReadonlyMap<string, number>;
   readonly usualTier: string;
   /** Which side a tier measures. */
   readonly measures: 'longer' | 'shorter';
@@ -27,6 +27,7 @@ export interface ShapeRules {
 }
 
 const RATIO_MAX = 4;
+const GIVEN_RATIO_MAX = 16 / 9;
 
 /**
  * The size asked for: `size` to the pixel, or the tier in the asked shape, or in that of a given picture. Refuses, by
@@ -37,11 +38,10 @@ export function sizeOf({ size, resolution, aspectRatio }: AskedShape, rules: Sha
     const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? refuse('size', 'it is not "WxH"');
     return fitting({ width: Number(width), height: Number(height) }, rules, 'size');
   }
-  const side =
-    rules.tiers[resolution ?? rules.usualTier] ??
-    refuse('resolution', `it takes ${Object.keys(rules.tiers).join(', ')}`);
-  const ratio =
-    aspectRatio === undefined || aspectRatio === 'auto' ? bounded(given ?? rules.ratio) : ratioOf(aspectRatio);
+  const side = rules.tiers.get(resolution ?? rules.usualTier);
+  if (side === undefined) refuse('resolution', `it takes ${[...rules.tiers.keys()].join(', ')}`);
+  const isFree = aspectRatio === undefined || aspectRatio === 'auto';
+  const ratio = isFree ? bounded(given ?? rules.ratio) : ratioOf(aspectRatio);
   const longer = Math.max(ratio.width, ratio.height);
   const unit = side / (rules.measures === 'longer' ? longer : Math.min(ratio.width, ratio.height));
   const stepped = (length: number) => Math.max(rules.step, Math.round((length * unit) / rules.step) * rules.step);
@@ -53,14 +53,13 @@ function ratioOf(text: string): Size {
     /^(\d{1,4}(?:\.\d+)?):(\d{1,4}(?:\.\d+)?)$/.exec(text) ?? refuse('aspect_ratio', 'it is not "W:H"');
   const ratio = { width: Number(width), height: Number(height) };
   const [shorter, longer] = [Math.min(ratio.width, ratio.height), Math.max(ratio.width, ratio.height)];
-  return longer <= shorter * RATIO_MAX
-    ? ratio
-    : refuse('aspect_ratio', `one side is more than ${RATIO_MAX} times the other`);
+  if (shorter <= 0 || longer > shorter * RATIO_MAX) refuse('aspect_ratio', `it is more than ${RATIO_MAX} to 1`);
+  return ratio;
 }
 
 /** A given picture may have any shape; a result follows it as far as it can. */
 function bounded({ width, height }: Size): Size {
-  return { width: Math.max(width, height / 2), height: Math.max(height, width / 2) };
+  return { width: Math.max(width, height / GIVEN_RATIO_MAX), height: Math.max(height, width / GIVEN_RATIO_MAX) };
 }
 
 function fitting(size: Size, { sideMin, sideMax, pixelsMax, step }: ShapeRules, field: string): Size {

@@ -6,7 +6,7 @@ import type { Upstream } from '../http.ts';
 import type { Output, Progress, Submitted, TaskOrder, TaskWork } from '../vendor.ts';
 import { type FailureCounts, type Faults, faultDue, faultsOf, plain } from './faults.ts';
 import { digest } from './random.ts';
-import { type Piece, pieceSchema } from './studio/piece.ts';
+import { type Made, type Piece, pieceSchema } from './studio/piece.ts';
 import type { Studio } from './studio/studio.ts';
 
 /** One kind of media: what it refuses, and what a request asks for. */
@@ -32,9 +32,6 @@ const taskSchema = z.object({
 });
 type Task = z.output<typeof taskSchema>;
 
-const GARBLED = Buffer.from(
-  'These bytes are no medium of any kind, because the request asked for the fault "garbled".\n',
-);
 const PERCENT_RUNNING_MAX = 99;
 const SEED_MAX = 2 ** 52;
 
@@ -47,14 +44,12 @@ export function taskWork<Request extends RequestOfAnyKind>(
   failures: FailureCounts,
   studio: Studio,
 ): TaskWork<Request> {
-  const accept = async (request: Request, order: TaskOrder, end: Task['end'], delayMs: number): Promise<Submitted> => {
+  const accept = async (request: Request, order: TaskOrder, end: Task['end']): Promise<Submitted> => {
     const piece = await kind.plan(request, order);
     if (end === 'made') studio.look(order.id, piece);
-    const startedAtMs = systemClock.nowMs();
-    return {
-      state: 'accepted',
-      task: { order: order.id, count: order.count, startedAtMs, delayMs, end, piece } satisfies Task,
-    };
+    const times = { startedAtMs: systemClock.nowMs(), delayMs: faultsIn(request)?.delayMs ?? 0 };
+    const task: Task = { order: order.id, count: order.count, ...times, end, piece };
+    return { state: 'accepted', task };
   };
   return {
     check(request) {
@@ -64,11 +59,9 @@ export function taskWork<Request extends RequestOfAnyKind>(
     perCall: (request) => kind.perCall(request),
     async submit(request, order, upstream) {
       upstream.signal.throwIfAborted();
-      const faults = faultsIn(request);
-      const fault = faultDue(faults, upstream, failures, () => JSON.stringify(request, withoutUrls));
-      const end = fault === undefined ? 'made' : fault;
-      if (end === 'made' || end === 'garbled' || end === 'policy')
-        return accept(request, order, end, faults?.delayMs ?? 0);
+      const fault = faultDue(faultsIn(request), upstream, failures, () => JSON.stringify(request, withoutUrls));
+      const end = fault ?? 'made';
+      if (end === 'made' || end === 'garbled' || end === 'policy') return accept(request, order, end);
       throw new UpstreamError(end, `the request asked for the fault "${end}"`);
     },
     async poll(task) {
@@ -80,8 +73,7 @@ export function taskWork<Request extends RequestOfAnyKind>(
       // A refusal leaves nothing behind. A request that is to fail only a few times may have been through with that.
       const fault = faults?.times === undefined ? faults?.fault : undefined;
       if (fault === 'rate' || fault === 'server') return undefined;
-      const end = fault === 'garbled' || fault === 'policy' ? fault : 'made';
-      return accept(request, order, end, faults?.delayMs ?? 0);
+      return accept(request, order, fault === 'garbled' || fault === 'policy' ? fault : 'made');
     },
   };
 }
@@ -103,17 +95,14 @@ function progressOf({ order, count, startedAtMs, delayMs, end, piece }: Task, st
     const part = Math.min(waited, report?.state === 'running' ? report.part : 1);
     return { state: 'running', percent: Math.floor(part * PERCENT_RUNNING_MAX) };
   }
-  if (end === 'policy')
-    return { state: 'failed', code: 'content_rejected', detail: 'the request asked for the fault "policy"' };
-  const garbled = Array.from({ length: count }, (): Output => ({ data: GARBLED }));
-  return {
-    state: 'succeeded',
-    outputs:
-      report?.made.map(({ data, isThumbnail }) => ({
-        data: Buffer.from(data.buffer, data.byteOffset, data.byteLength),
-        isThumbnail,
-      })) ?? garbled,
-  };
+  const asked = `the request asked for the fault "${end}"`;
+  if (end === 'policy') return { state: 'failed', code: 'content_rejected', detail: asked };
+  const garbled = Array.from({ length: count }, (): Output => ({ data: Buffer.from(`No medium: ${asked}.\n`) }));
+  return { state: 'succeeded', outputs: report?.made.map(outputOf) ?? garbled };
+}
+
+function outputOf({ data, isThumbnail }: Made): Output {
+  return { data: Buffer.from(data.buffer, data.byteOffset, data.byteLength), isThumbnail };
 }
 
 /** For `check`: what this model cannot do. */

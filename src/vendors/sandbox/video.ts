@@ -11,7 +11,11 @@ const FPS_MAX = 60;
 
 /** A tier is the shorter side. Sides are even, because the colours of a video have half its size. */
 const RULES: ShapeRules = {
-  tiers: { '480p': 480, '720p': 720, '1080p': 1080 },
+  tiers: new Map([
+    ['480p', 480],
+    ['720p', 720],
+    ['1080p', 1080],
+  ]),
   usualTier: '720p',
   measures: 'shorter',
   ratio: { width: 16, height: 9 },
@@ -51,31 +55,14 @@ export const videoKind: Kind<VideoRequest<Media>> = {
       firstFrame: firstFrame === undefined ? null : (kept[0] ?? null),
       lastFrame: lastFrame === undefined ? null : (kept[frames.length - 1] ?? null),
       references: kept.slice(frames.length),
-      notes: await notesOf(request),
+      notes: notesOf(request),
     };
   },
 };
 
-/** Clips and sounds cannot be shown, but their kinds and lengths can be told. */
-async function notesOf({ sourceVideo, referenceVideos, referenceAudios }: VideoRequest<Media>): Promise<string[]> {
-  const named = [
-    ...(sourceVideo === undefined ? [] : [['source video', sourceVideo] as const]),
-    ...referenceVideos.map((video) => ['reference video', video] as const),
-    ...referenceAudios.map((audio) => ['reference audio', audio] as const),
-  ];
-  const notes: string[] = [];
-  for (const [name, medium] of named) notes.push(`${name} ${await lengthOf(medium)}`.trim());
-  return notes;
-}
-
-async function lengthOf(medium: Media): Promise<string> {
-  const { ALL_FORMATS, BufferSource, Input } = await import('mediabunny');
-  const input = new Input({ source: new BufferSource(await medium.read()), formats: ALL_FORMATS });
-  try {
-    return `${Math.round((await input.computeDuration()) * 10) / 10} s`;
-  } catch {
-    return '';
-  } finally {
-    input.dispose();
-  }
+/** Clips and sounds are not read, only told of. */
+function notesOf({ sourceVideo, referenceVideos, referenceAudios }: VideoRequest<Media>): string[] {
+  const counted = (count: number, name: string) => (count === 0 ? [] : [`${count} reference ${name}`]);
+  const source = sourceVideo === undefined ? [] : ['from a video'];
+  return [...source, ...counted(referenceVideos.length, 'videos'), ...counted(referenceAudios.length, 'sounds')];
 }

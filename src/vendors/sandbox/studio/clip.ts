@@ -12,8 +12,8 @@ import {
   Output,
 } from 'mediabunny';
 import { drawCaption, drawScene } from './drawing.ts';
-import { fitted, insetsOf, marks, open, over, type Raster, rasterOf, text } from './picture.ts';
 import type { Made, MusicPiece, Progress, VideoPiece } from './piece.ts';
+import { fitted, insetsOf, layer, marks, open, over, type Raster, rasterOf } from './raster.ts';
 import { aacSource, addSound, finished, soundOf } from './sound.ts';
 
 /**
@@ -33,82 +33,83 @@ const AAC_BLOCK = 1024;
 const SOUND_BITRATE = 128_000;
 
 export async function makeClip(piece: VideoPiece, progress: Progress): Promise<Made[]> {
-  const { frames, width, height } = piece;
-  const fade = Math.max(1, Math.min(FADE_FRAMES_MAX, piece.fps, Math.floor(frames / 3)));
-  const opening = piece.firstFrame === null ? 0 : fade;
-  const ending = piece.lastFrame === null ? 0 : Math.min(fade, frames - opening);
-  const body = frames - opening - ending;
-  const loop = Math.min(body, piece.fps * LOOP_SECONDS, Math.max(2, Math.floor(LOOP_PIXELS_MAX / (width * height))));
-  const film: Film = { piece, loop: Math.max(1, loop), overlay: await overlayOf(piece) };
-  const all = opening + loop + ending;
-  let drawn = 0;
-  const tick = () => progress(Math.min(1, ++drawn / all));
-  // The moving scene goes on behind both pictures, as if there were no cut.
-  const start = await fadeOf(
-    film,
-    { picture: piece.firstFrame, length: opening, shown: (at) => 1 - at / opening, at: -opening },
-    tick,
-  );
-  const round = await encode(piece, loop, (at) => frameOf(film, at), tick);
-  const end = await fadeOf(
-    film,
-    { picture: piece.lastFrame, length: ending, shown: (at) => (at + 1) / ending, at: body },
-    tick,
-  );
-  const rounds = Array.from({ length: body }, (_, at) => round[at % loop]);
-  const packets = [...start, ...rounds, ...end].filter((packet) => packet !== undefined);
-  const still = piece.firstFrame === null ? await frameOf(film, 0) : await fitted(piece.firstFrame, width, height);
-  const thumbnail = open(still).resize(THUMBNAIL_PIXELS, THUMBNAIL_PIXELS, { fit: 'inside', withoutEnlargement: true });
-  const jpeg = await thumbnail.flatten({ background: '#000' }).jpeg({ quality: 80 }).toBuffer();
+  const film = await filmOf(piece);
+  const { shots } = film;
+  const all = shots.reduce((sum, { drawn }) => sum + drawn, 0);
+  const packets: Packet[] = [];
+  let done = 0;
+  for (const shot of shots) {
+    const round = await encode(film, shot, () => progress(++done / all));
+    for (let at = 0; at < shot.frames; at++) {
+      const packet = round[at % shot.drawn];
+      if (packet !== undefined) packets.push(packet);
+    }
+  }
+  const small = { fit: 'inside', withoutEnlargement: true } as const;
+  const still = open(await frameOf(film, 0)).resize(THUMBNAIL_PIXELS, THUMBNAIL_PIXELS, small);
   return [
     { data: await muxed(piece, packets), isThumbnail: false },
-    { data: jpeg, isThumbnail: true },
+    { data: await still.flatten({ background: '#000' }).jpeg({ quality: 80 }).toBuffer(), isThumbnail: true },
   ];
+}
+
+/** A part of a clip: the first frame fading out, the scene, or the last frame fading in. */
+interface Shot {
+  readonly start: number;
+  readonly frames: number;
+  /** So many frames are made; then they come again. */
+  readonly drawn: number;
+  readonly picture: Raster | undefined;
+  /** How much of the picture lies over the scene. */
+  readonly shown: (at: number) => number;
 }
 
 interface Film {
   readonly piece: VideoPiece;
+  readonly shots: readonly Shot[];
+  /** How many frames the scene's loop has, and where it begins. */
   readonly loop: number;
+  readonly loopStart: number;
   readonly overlay: Raster;
+}
+
+export async function filmOf(piece: VideoPiece): Promise<Film> {
+  const { frames, fps, width, height, firstFrame, lastFrame } = piece;
+  const fade = Math.max(1, Math.min(FADE_FRAMES_MAX, fps, Math.floor(frames / 3)));
+  const opening = firstFrame === null ? 0 : fade;
+  const ending = lastFrame === null ? 0 : Math.min(fade, frames - opening);
+  const body = frames - opening - ending;
+  const loop = Math.min(body, fps * LOOP_SECONDS, Math.floor(LOOP_PIXELS_MAX / (width * height)));
+  const pictureOf = async (picture: string | null) => (picture === null ? undefined : fitted(picture, piece));
+  const [first, last] = [await pictureOf(firstFrame), await pictureOf(lastFrame)];
+  const shots: Shot[] = [
+    { start: 0, frames: opening, drawn: opening, picture: first, shown: (at) => 1 - at / opening },
+    { start: opening, frames: body, drawn: loop, picture: undefined, shown: () => 0 },
+    { start: opening + body, frames: ending, drawn: ending, picture: last, shown: (at) => (at + 1) / ending },
+  ];
+  const scene = { loop: Math.max(1, loop), loopStart: opening, overlay: await overlayOf(piece) };
+  return { piece, shots: shots.filter((shot) => shot.frames > 0), ...scene };
 }
 
 /** What stands still in front of the scene. */
 async function overlayOf(piece: VideoPiece): Promise<Raster> {
   const { width, height, frames, fps, seed, notes, prompt, references } = piece;
-  const facts = [
-    `${width} × ${height}`,
-    `${Math.round((frames / fps) * 100) / 100} s`,
-    `${fps} fps`,
-    `seed ${seed}`,
-    ...notes,
-  ];
+  const seconds = Math.round((frames / fps) * 100) / 100;
+  const facts = [`${width} × ${height}`, `${seconds} s`, `${fps} fps`, `seed ${seed}`, ...notes];
   const clear = await rasterOf(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"/>`);
-  const caption = text(drawCaption({ width, height }, prompt, facts.join(' · ')));
-  return over(clear, [...(await insetsOf(references, width, height)), ...marks(piece), caption]);
+  const caption = layer(drawCaption({ width, height }, prompt, facts.join(' · ')));
+  return over(clear, [...(await insetsOf(references, piece)), ...marks(piece), caption]);
 }
 
-async function frameOf({ piece, loop, overlay }: Film, at: number): Promise<Raster> {
+/** One frame of the whole clip. The scene goes on behind both pictures as if they were not there. */
+export async function frameOf({ piece, shots, loop, loopStart, overlay }: Film, at: number): Promise<Raster> {
   const { prompt, unwanted, width, height, isCameraFixed } = piece;
   const sketch = { prompt, unwanted, seed: String(piece.seed), width, height, detail: 1, isCutOut: false };
-  const phase = (((at % loop) + loop) % loop) / loop;
+  const phase = ((((at - loopStart) % loop) + loop) % loop) / loop;
   const scene = await rasterOf(drawScene(sketch, { phase, isCameraFixed }));
-  return over(scene, [{ input: overlay.data, raw: { width, height, channels: 4 } }]);
-}
-
-interface Fade {
-  readonly picture: string | null;
-  readonly length: number;
-  /** How much of the picture a frame shows. */
-  readonly shown: (at: number) => number;
-  /** The frame of the scene that the first one lies over. */
-  readonly at: number;
-}
-
-async function fadeOf(film: Film, { picture, length, shown, at: from }: Fade, tick: () => void): Promise<Packet[]> {
-  if (picture === null || length === 0) return [];
-  const { width, height } = film.piece;
-  const still = await fitted(picture, width, height);
-  return encode(film.piece, length, async (at) => mixed(await frameOf(film, from + at), still, shown(at)), tick);
+  const frame = await over(scene, [{ input: overlay.data, raw: { width, height, channels: 4 } }]);
+  const shot = shots.find(({ start, frames }) => at >= start && at < start + frames);
+  return shot?.picture === undefined ? frame : mixed(frame, shot.picture, shot.shown(at - shot.start));
 }
 
 function mixed(below: Raster, above: Raster, part: number): Raster {
@@ -130,28 +131,18 @@ interface Packet {
   readonly decoderConfig: DecoderConfig;
 }
 
-/** Encodes frames of which the first can be decoded by itself. The next one is drawn while one is encoded. */
-async function encode(
-  { width, height, fps }: VideoPiece,
-  count: number,
-  draw: (at: number) => Promise<Raster>,
-  tick: () => void,
-): Promise<Packet[]> {
-  if (count === 0) return [];
+/** The first packet can be decoded by itself. */
+async function encode(film: Film, { start, drawn }: Shot, tick: () => void): Promise<Packet[]> {
+  const { width, height, fps: frameRate } = film.piece;
   const encoder = await encoderOf.createH264MP4Encoder();
-  Object.assign(encoder, {
-    width,
-    height,
-    frameRate: fps,
-    speed: FASTEST,
-    quantizationParameter: QUANTIZER,
-    groupOfPictures: count + 1,
-  });
+  const settings = { speed: FASTEST, quantizationParameter: QUANTIZER, groupOfPictures: drawn + 1 };
+  Object.assign(encoder, { width, height, frameRate, ...settings });
   encoder.initialize();
-  let next = draw(0);
-  for (let at = 0; at < count; at++) {
+  // The next frame is drawn while one is encoded.
+  let next = frameOf(film, start);
+  for (let at = 0; at < drawn; at++) {
     const { data } = await next;
-    next = at + 1 < count ? draw(at + 1) : next;
+    if (at + 1 < drawn) next = frameOf(film, start + at + 1);
     encoder.addFrameRgba(data);
     tick();
   }

@@ -1,8 +1,9 @@
 import { seriesOf } from '../random.ts';
-import { horizonOf, MARGIN, type Stage, skyOf, surroundings } from './backdrop.ts';
-import { curve, round, write } from './letters.ts';
+import { drawBehind, drawInFront, MARGIN, type Stage } from './backdrop.ts';
+import { write } from './letters.ts';
+import { curve, many, type Point, round } from './paths.ts';
 import { mix, paletteOf, readScene, type Scene, STANDING, type Thing } from './scene.ts';
-import { FIGURES, OWN_COLORS } from './things.ts';
+import { drawFigure, isFigure, OWN_COLORS } from './things.ts';
 
 /** What is asked of one drawing. */
 export interface Sketch {
@@ -24,36 +25,35 @@ export interface Moment {
 }
 
 /** SVG of the scene that the prompt describes; the same sketch and moment give the same drawing. */
-export function drawScene(
-  sketch: Sketch,
-  { phase, isCameraFixed }: Moment = { phase: 0, isCameraFixed: true },
-): string {
+export function drawScene(sketch: Sketch, moment: Moment = { phase: 0, isCameraFixed: true }): string {
   const scene = completed(readScene(sketch.prompt, sketch.unwanted));
   const random = seriesOf(`${sketch.seed}/scene`);
-  const unit = 1000 / Math.min(sketch.width, sketch.height);
-  const [width, height] = [round(sketch.width * unit), round(sketch.height * unit)];
-  const turn = 2 * Math.PI * phase;
-  const stage: Stage = { width, height, palette: paletteOf(scene, random), random, detail: sketch.detail, turn };
-  const isOpen = !sketch.isCutOut;
-  const parts = [
-    isOpen ? skyOf(stage) : '',
-    isOpen ? surroundings(scene, stage, 'back') : '',
-    scene.things.length === 0 ? ribbons(stage) : figures(scene, stage),
-    isOpen ? surroundings(scene, stage, 'front') : '',
-    isOpen && sketch.detail > 1 ? light(stage) : '',
-  ];
-  const sway = isCameraFixed
-    ? ''
-    : ` transform="translate(${round(MARGIN * 0.6 * Math.sin(turn))} ${round(8 * Math.sin(2 * turn))})"`;
-  return svg(sketch, { width, height }, `<g${sway}>${parts.join('')}</g>`);
+  const view = viewOf(sketch);
+  const turn = 2 * Math.PI * moment.phase;
+  const palette = paletteOf(scene, random);
+  const stage: Stage = { ...view, horizon: view.height * 0.56, palette, random, detail: sketch.detail, turn };
+  const behind = sketch.isCutOut ? '' : drawBehind(scene, stage);
+  const middle = scene.things.length === 0 ? ribbons(stage) : figures(scene, stage);
+  const inFront = sketch.isCutOut ? '' : drawInFront(scene, stage);
+  const [aside, up] = moment.isCameraFixed ? [0, 0] : [MARGIN * 0.6 * Math.sin(turn), 8 * Math.sin(2 * turn)];
+  const scenery = `<g transform="translate(${round(aside)} ${round(up)})">${behind}${middle}${inFront}</g>`;
+  return svg(sketch, view, scenery);
 }
 
-export function svg(
-  pixels: { width: number; height: number },
-  view: { width: number; height: number },
-  inner: string,
-): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${pixels.width}" height="${pixels.height}" viewBox="0 0 ${view.width} ${view.height}" preserveAspectRatio="none">${inner}</svg>`;
+interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The same shape with 1000 units on its shorter side. */
+function viewOf({ width, height }: Pixels): Pixels {
+  const unit = 1000 / Math.min(width, height);
+  return { width: round(width * unit), height: round(height * unit) };
+}
+
+function svg({ width, height }: Pixels, view: Pixels, inner: string): string {
+  const box = `viewBox="0 0 ${view.width} ${view.height}" preserveAspectRatio="none"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ${box}>${inner}</svg>`;
 }
 
 const GROUNDS = ['sea', 'desert', 'meadow', 'city'];
@@ -75,92 +75,78 @@ const PLAIN = ['circle', 'square', 'triangle', 'star', 'heart'];
 
 /** Every kind of figure has a part of the width to itself, or all of it if there are many of the kind. */
 function figures(scene: Scene, stage: Stage): string {
-  const kinds = scene.things.filter(({ name }) => FIGURES[name] !== undefined);
-  return kinds
-    .map((thing, index) => {
-      const room =
-        thing.count > 1
-          ? { from: 0.08, to: 0.92 }
-          : { from: 0.06 + (0.88 * index) / kinds.length, to: 0.06 + (0.88 * (index + 1)) / kinds.length };
-      return Array.from({ length: thing.count }, (_, at) => figure(scene, thing, stage, { ...room, at })).join('');
-    })
-    .join('');
+  const kinds = scene.things.filter(({ name }) => isFigure(name));
+  return many(kinds.length, (index) => {
+    const thing = kinds[index];
+    if (thing === undefined) return '';
+    const room = thing.count > 1 ? [0.08, 0.84] : [0.06 + (0.88 * index) / kinds.length, 0.88 / kinds.length];
+    const [left = 0, width = 1] = room;
+    return many(thing.count, (at) => figure(scene, stage, thing, (part) => left + (width * (at + part)) / thing.count));
+  });
 }
 
-function figure(
-  scene: Scene,
-  { name, color, count }: Thing,
-  stage: Stage,
-  room: { from: number; to: number; at: number },
-): string {
-  const { width, height, random, palette } = stage;
-  const isPlain = PLAIN.includes(name);
-  const isFlying = FLYING.includes(name);
-  const fill = color ?? OWN_COLORS[name] ?? palette.accents[name.length % palette.accents.length] ?? palette.accents[0];
-  const [depth, jitter] = [random(), random()];
+function figure(scene: Scene, stage: Stage, { name, color, count }: Thing, across: (part: number) => number): string {
+  const { width, height, horizon, random, palette } = stage;
+  const accent = palette.accents[name.length % palette.accents.length] ?? palette.accents[0];
+  const [depth, x] = [random(), across(0.3 + 0.4 * random())];
+  const [isPlain, isFlying] = [PLAIN.includes(name), FLYING.includes(name)];
   const size = ((isPlain ? 3.8 : isFlying ? 1.5 : 2.3) / (1 + 0.14 * (count - 1))) * (0.85 + 0.3 * depth);
-  const x = width * (room.from + ((room.to - room.from) * (room.at + 0.3 + 0.4 * jitter)) / count);
-  const turn = stage.turn + (count > 1 ? room.at : 0);
-  const hasShore = SAILING.includes(name) && scene.things.some((thing) => STANDING.includes(thing.name));
-  const onGround = horizonOf(stage) + height * (hasShore ? 0.055 : 0.1 + 0.1 * depth);
-  const floating = height * 0.44 + 50 * size + 10 * Math.sin(turn);
-  const y = isPlain ? floating : isFlying ? height * (0.2 + 0.2 * depth) : onGround;
-  const drawn = FIGURES[name]?.({ color: fill, isNight: scene.time === 'night' || scene.time === 'dusk', turn });
-  return `<g transform="translate(${round(x)} ${round(y)}) scale(${round(size)})">${drawn}</g>`;
+  const isBeforeShore = SAILING.includes(name) && scene.things.some((thing) => STANDING.includes(thing.name));
+  const onGround = horizon + height * (isBeforeShore ? 0.055 : 0.1 + 0.1 * depth);
+  const y = isPlain ? height * 0.44 + 50 * size : isFlying ? height * (0.2 + 0.2 * depth) : onGround;
+  const look = { isNight: scene.time === 'night' || scene.time === 'dusk', turn: stage.turn + (count > 1 ? 7 * x : 0) };
+  const drawn = drawFigure(name, { ...look, color: color ?? OWN_COLORS[name] ?? accent });
+  return `<g transform="translate(${round(width * x)} ${round(y)}) scale(${round(size)})">${drawn}</g>`;
 }
 
-/** For words that name nothing that can be drawn: bands of colour. */
-function ribbons({ width, height, palette, random, turn, detail }: Stage): string {
-  const bands = Array.from({ length: Math.round(4 + 3 * detail) }, (_, index) => {
+/** For words that name nothing that can be drawn: bands of colour and discs. */
+function ribbons({ width, height, palette: { accents }, random, turn, detail }: Stage): string {
+  const colorOf = (index: number) => mix(accents[index % accents.length] ?? accents[0], '#ffffff', 0.25 * random());
+  const bands = many(4 + 3 * detail, (index) => {
     const [level, swing, start] = [height * (0.15 + 0.7 * random()), height * (0.08 + 0.14 * random()), random() * 7];
-    const color = palette.accents[index % palette.accents.length] ?? palette.accents[0];
-    const points = Array.from(
-      { length: 8 },
-      (__, at) =>
-        [(at / 7) * (width + 2 * MARGIN) - MARGIN, level + swing * Math.sin(at * 1.7 + start + turn)] as const,
-    );
-    return `<path d="${curve(points)}" fill="none" stroke="${mix(color, '#ffffff', 0.25 * random())}" stroke-width="${round(30 + 90 * random())}" stroke-linecap="round" opacity="0.6"/>`;
+    const step = (width + 2 * MARGIN) / 7;
+    const heightAt = (at: number) => level + swing * Math.sin(at * 1.7 + start + turn);
+    const points = Array.from({ length: 8 }, (_, at): Point => [at * step - MARGIN, heightAt(at)]);
+    const paint = `stroke="${colorOf(index)}" stroke-width="${round(30 + 90 * random())}"`;
+    return `<path d="${curve(points)}" fill="none" ${paint} stroke-linecap="round" opacity="0.6"/>`;
   });
-  const discs = Array.from({ length: 5 }, (_, index) => {
-    const color = palette.accents[(index + 1) % palette.accents.length] ?? palette.accents[0];
-    const [x, y] = [
-      width * random() + 20 * Math.cos(turn + index),
-      height * 0.75 * random() + 20 * Math.sin(turn + index),
-    ];
-    return `<circle cx="${round(x)}" cy="${round(y)}" r="${round(40 + 110 * random())}" fill="${color}" opacity="0.5"/>`;
+  const discs = many(5, (index) => {
+    const x = width * random() + 20 * Math.cos(turn + index);
+    const y = height * 0.75 * random() + 20 * Math.sin(turn + index);
+    const radius = round(40 + 110 * random());
+    return `<circle cx="${round(x)}" cy="${round(y)}" r="${radius}" fill="${colorOf(index + 1)}" opacity="0.5"/>`;
   });
-  return bands.join('') + discs.join('');
-}
-
-/** Light from above and darker corners, for a picture of high quality. */
-function light({ width, height }: Stage): string {
-  const area = `x="${-MARGIN}" y="${-MARGIN}" width="${width + 2 * MARGIN}" height="${height + 2 * MARGIN}"`;
-  return `<radialGradient id="light" cx="0.5" cy="0.35" r="0.8"><stop offset="0" stop-color="#fff" stop-opacity="0.28"/><stop offset="0.5" stop-color="#fff" stop-opacity="0"/><stop offset="0.55" stop-color="#000" stop-opacity="0"/><stop offset="1" stop-color="#000" stop-opacity="0.55"/></radialGradient><rect ${area} fill="url(#light)"/>`;
+  return bands + discs;
 }
 
 /** SVG of the panel that says what was asked: the prompt large, the particulars small. */
-export function drawCaption(pixels: { width: number; height: number }, prompt: string, particulars: string): string {
-  const shorter = Math.min(pixels.width, pixels.height);
+export function drawCaption(pixels: Pixels, prompt: string, particulars: string): string {
+  const view = viewOf(pixels);
   // Letters of a small picture are larger in proportion, or nobody could read them.
-  const [large, small] = shorter < 400 ? [46, 36] : [34, 23];
-  const view = { width: round((pixels.width * 1000) / shorter), height: round((pixels.height * 1000) / shorter) };
-  const sheet = { x: 44, widthMax: view.width - 88 };
-  const lines = (bottom: number) => {
-    const facts = write(particulars, { ...sheet, y: bottom - small * 1.3, size: small, linesMax: 1, color: '#d6deea' });
-    const room = { ...sheet, size: large, linesMax: 3, color: '#ffffff' };
-    const top = bottom - small * 2.2 - write(prompt, { ...room, y: 0 }).height;
-    return { top, inner: prompt.trim() === '' ? facts.svg : write(prompt, { ...room, y: top }).svg + facts.svg };
-  };
-  const { top, inner } = lines(view.height - 42);
-  const box = `<rect x="20" y="${round(top - 26)}" width="${view.width - 40}" height="${round(view.height - top + 6)}" rx="18" fill="#0b1020" opacity="0.62"/>`;
-  return svg(pixels, view, box + inner);
+  const [large, small] = Math.min(pixels.width, pixels.height) < 400 ? [46, 36] : [34, 23];
+  const sheet = { x: 44, y: 0, widthMax: view.width - 88, color: '#ffffff' };
+  const bottom = view.height - 42;
+  const words = (y: number) => write(prompt, { ...sheet, y, size: large, linesMax: 3 });
+  const top = bottom - small * 2.2 - words(0).height;
+  const facts = write(particulars, { ...sheet, y: bottom - small * 1.3, size: small, linesMax: 1, color: '#d6deea' });
+  const area = `x="20" y="${round(top - 26)}" width="${view.width - 40}" height="${round(view.height - top + 6)}"`;
+  const panel = `<rect ${area} rx="18" fill="#0b1020" opacity="0.62"/>`;
+  return svg(pixels, view, panel + words(top).svg + facts.svg);
+}
+
+/** SVG of the scene's own colour, thin, over everything. */
+export function drawVeil(sketch: Sketch): string {
+  const { accents } = paletteOf(readScene(sketch.prompt, sketch.unwanted), () => 0);
+  const veil = `<rect width="1000" height="1000" fill="${accents[0]}" opacity="0.3"/>`;
+  return svg(sketch, { width: 1000, height: 1000 }, veil);
 }
 
 /** SVG of a mark across the whole picture. */
-export function drawWatermark(pixels: { width: number; height: number }): string {
-  const mark = write('SANDBOX', { x: 0, y: 0, size: 70, widthMax: 1000, linesMax: 1, color: '#ffffff' });
-  const rows = [180, 480, 780].map(
-    (y, index) => `<g transform="translate(${120 + 130 * index} ${y}) rotate(-20)" opacity="0.34">${mark.svg}</g>`,
+export function drawWatermark(pixels: Pixels): string {
+  const mark = write('SANDBOX', { x: 0, y: 0, size: 70, widthMax: 1000, linesMax: 1, color: '#ffffff' }).svg;
+  const rows = many(
+    3,
+    (row) => `<g transform="translate(${120 + 130 * row} ${180 + 300 * row}) rotate(-20)">${mark}</g>`,
   );
-  return svg(pixels, { width: 1000, height: 1000 }, rows.join(''));
+  return svg(pixels, { width: 1000, height: 1000 }, `<g opacity="0.34">${rows}</g>`);
 }

@@ -1,3 +1,5 @@
+import { curve, type Point, polyline, round } from './paths.ts';
+
 /**
  * Letters as strokes, because a machine that runs a server often has no fonts at all and would draw nothing.
  * A glyph is its strokes; a stroke is points of two base-36 digits, x then y: capitals stand on y 12 and reach up to 0,
@@ -41,6 +43,7 @@ const LINE_HEIGHT = 21;
 const GAP = 3;
 const BLANK = 3;
 const BOX_WIDTH = 10;
+const TEXT_CHARS_MAX = 1_000;
 
 interface Sheet {
   readonly x: number;
@@ -61,42 +64,27 @@ export function write(text: string, { x, y, size, widthMax, linesMax, color }: S
     `<path d="${path}" fill="none" stroke="${color}" stroke-width="${round(thickness * scale)}" stroke-linecap="round" stroke-linejoin="round"/>`;
   return {
     svg: line(strokes.map(({ bold }) => bold).join(''), 1.5) + line(strokes.map(({ fine }) => fine).join(''), 0.5),
-    width: Math.max(0, ...lines.map(widthOf)) * scale,
     height: ((lines.length - 1) * LINE_HEIGHT + CAPITAL_HEIGHT + GAP) * scale,
   };
 }
 
 /** Letters with accents become letters and accents. */
 function drawable(text: string): string {
-  const plain = [...text].map((letter) => REPLACED[letter] ?? letter).join('');
+  const plain = [...text.slice(0, TEXT_CHARS_MAX)].map((letter) => REPLACED[letter] ?? letter).join('');
   return plain.normalize('NFKD').replace(/\s+/g, ' ').trim();
 }
 
 function linesOf(text: string, widthMax: number, linesMax: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ').flatMap((long) => pieces(long, widthMax))) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line === '' || widthOf(longer) <= widthMax) line = longer;
-    else {
-      lines.push(line);
-      line = word;
-    }
-    if (lines.length > linesMax) break;
+  const lines = [''];
+  // A word that no line can hold, or a text without spaces, is cut where the widest letters would end.
+  const pieces = new RegExp(`\\S{1,${Math.max(1, Math.floor(widthMax / (BOX_WIDTH + GAP)))}}`, 'gu');
+  for (const word of text.match(pieces) ?? []) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (lines.at(-1) === '' || widthOf(longer) <= widthMax) lines[lines.length - 1] = longer;
+    else lines.push(word);
   }
-  lines.push(line);
   if (lines.length <= linesMax) return lines;
   return [...lines.slice(0, linesMax - 1), `${lines[linesMax - 1]?.replace(/.{0,2}$/u, '')}…`];
-}
-
-function pieces(word: string, widthMax: number): string[] {
-  const found = [''];
-  for (const letter of word) {
-    const last = found.at(-1) ?? '';
-    if (last !== '' && widthOf(last + letter) > widthMax) found.push(letter);
-    else found[found.length - 1] = last + letter;
-  }
-  return found;
 }
 
 function widthOf(line: string): number {
@@ -145,52 +133,21 @@ function boxed(letter: string, { x, y, scale }: Place): string {
   const half = Math.ceil(digits.length / 2);
   const step = 9 / half;
   const inside = [...digits].map((digit, index) => {
-    const [column, row] = [index % half, Math.floor(index / half)];
-    return drawn(GLYPHS[digit] ?? '', {
-      x: x + (1 + column * step) * scale,
-      y: y + (1.5 + row * 5.5) * scale,
-      scale: (step / 12) * scale,
-    });
+    const [left, top] = [1 + (index % half) * step, 1.5 + Math.floor(index / half) * 5.5];
+    return drawn(GLYPHS[digit] ?? '', { x: x + left * scale, y: y + top * scale, scale: (step / 12) * scale });
   });
   return drawn('00a0ac0c00', { x, y, scale }) + inside.join('');
 }
 
 function drawn(glyph: string, { x, y, scale }: Place): string {
-  return glyph
-    .split(' ')
-    .filter((stroke) => stroke !== '')
-    .map((stroke) => {
-      const points = pointsOf(stroke).map(([px, py]) => [x + px * scale, y + py * scale] as const);
-      return stroke.startsWith('~') ? curve(points) : polyline(points);
-    })
-    .join('');
+  const strokes = glyph.split(' ').map((stroke) => {
+    const points = pointsOf(stroke).map(([px, py]) => [x + px * scale, y + py * scale] as const);
+    return stroke.startsWith('~') ? curve(points) : polyline(points);
+  });
+  return strokes.join('');
 }
-
-type Point = readonly [x: number, y: number];
 
 function pointsOf(strokes: string): Point[] {
-  return (strokes.match(/[0-9a-z]{2}/g) ?? []).map((pair) => [
-    Number.parseInt(pair.charAt(0), 36),
-    Number.parseInt(pair.charAt(1), 36),
-  ]);
-}
-
-export function polyline(points: readonly Point[]): string {
-  return points.map(([x, y], index) => `${index === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('');
-}
-
-/** Touches the first and the last point and bends towards those between. */
-export function curve(points: readonly Point[]): string {
-  const [[startX, startY] = [0, 0], ...rest] = points;
-  const bends = rest.slice(0, -1).map(([x, y], index) => {
-    const [nextX, nextY] = rest[index + 1] ?? [x, y];
-    const isLast = index === rest.length - 2;
-    const [endX, endY] = isLast ? [nextX, nextY] : [(x + nextX) / 2, (y + nextY) / 2];
-    return `Q${round(x)} ${round(y)} ${round(endX)} ${round(endY)}`;
-  });
-  return `M${round(startX)} ${round(startY)}${bends.join('')}`;
-}
-
-export function round(value: number): number {
-  return Math.round(value * 10) / 10;
+  const digits = [...strokes.replace(/[~ ]/g, '')].map((digit) => Number.parseInt(digit, 36));
+  return digits.flatMap((x, index) => (index % 2 === 0 ? [[x, digits[index + 1] ?? 0] as const] : []));
 }

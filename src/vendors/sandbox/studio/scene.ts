@@ -58,18 +58,18 @@ const THINGS = [
 ] as const;
 
 // biome-ignore format: a table of colours
-const COLORS: Readonly<Record<string, string>> = {
+const COLORS = new Map(Object.entries({
   red: '#e0342f', crimson: '#b8142c', scarlet: '#f03a1c', orange: '#f58a1f', amber: '#ffb020', gold: '#f0b429',
   golden: '#f0b429', yellow: '#ffd83a', lime: '#a4e034', green: '#2fa84f', emerald: '#12a06f', teal: '#14958f',
   turquoise: '#2cc7bd', cyan: '#25c4ea', blue: '#2f6fe0', navy: '#1b2f6b', indigo: '#4b3fc4', purple: '#8a3fd1',
   violet: '#8f5be8', magenta: '#d834b4', pink: '#f57fb3', brown: '#8a5a34', beige: '#e3cfa8', white: '#fafafa',
   black: '#16181d', grey: '#8b929c', gray: '#8b929c', silver: '#c3c9d1',
-};
+}));
 
 // biome-ignore format: a table of numbers
-const NUMBERS: Readonly<Record<string, number>> = {
+const NUMBERS = new Map(Object.entries({
   one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, nine: 9, several: 4, many: 7,
-};
+}));
 const COUNT_MAX = 9;
 const WORDS_MAX = 400;
 
@@ -106,11 +106,11 @@ export function readScene(prompt: string, unwanted: string): Scene {
         else things.set(name, { name, color: told.color, count: countOf(name, word, told.count) });
       }
       told = { age: 0 };
-    } else if (COLORS[word] !== undefined) {
+    } else if (COLORS.has(word)) {
       tint ??= told.color;
-      told = { ...told, color: COLORS[word], age: 0 };
-    } else if (NUMBERS[word] !== undefined || /^[1-9]$/.test(word)) {
-      told = { ...told, count: NUMBERS[word] ?? Number(word), age: 0 };
+      told = { ...told, color: COLORS.get(word), age: 0 };
+    } else if (NUMBERS.has(word) || /^[1-9]$/.test(word)) {
+      told = { ...told, count: NUMBERS.get(word) ?? Number(word), age: 0 };
     } else if (word === 'no' || word === 'without') {
       end();
       told = { isRefused: true, age: 0 };
@@ -127,26 +127,19 @@ function wordsOf(text: string): string[] {
   return (text.toLowerCase().match(/[a-z]+|\d+/g) ?? []).slice(0, WORDS_MAX);
 }
 
-function thingsIn(word: string): ThingName[] {
-  return namesIn(THINGS, word);
+/** The names that each word of a table stands for. */
+function indexed<Name extends string>(table: readonly (readonly [Name, string])[]): (word: string) => readonly Name[] {
+  const named = new Map<string, Name[]>();
+  for (const [name, words] of table) {
+    for (const word of words.split(' ')) named.set(word, [...(named.get(word) ?? []), name]);
+  }
+  // A plural means the same as its singular, unless it is a word of its own.
+  const forms = (word: string) => [word, word.replace(/s$/, ''), word.replace(/es$/, ''), word.replace(/ies$/, 'y')];
+  return (word) => named.get(forms(word).find((form) => named.has(form)) ?? '') ?? [];
 }
 
-function timesIn(word: string): Time[] {
-  return namesIn(TIMES, word);
-}
-
-/** A plural means the same as its singular, unless it is a word of its own. */
-function namesIn<Name extends string>(table: readonly (readonly [Name, string])[], word: string): Name[] {
-  const having = (form: string) => table.filter(([, words]) => words.split(' ').includes(form)).map(([name]) => name);
-  const forms = [
-    word,
-    word.replace(/ies$/, 'y'),
-    word.replace(/ves$/, 'f'),
-    word.replace(/es$/, ''),
-    word.replace(/s$/, ''),
-  ];
-  return forms.map(having).find((found) => found.length > 0) ?? [];
-}
+const thingsIn = indexed(THINGS);
+const timesIn = indexed(TIMES);
 
 const CROWDS = /^(?:forest|woods?|jungle|orchard|village|bouquet|garden|people)$/;
 
@@ -180,12 +173,12 @@ export function paletteOf({ time, tint }: Scene, random: Random): Palette {
   const drift = pick(['#ff8f5c', '#5cd0ff', '#c08fff', '#8fffb0', '#ffd88f'], random);
   const own = (color: string) => (tint === undefined ? mix(color, drift, 0.14) : mix(color, tint, 0.45));
   const start = Math.floor(random() * accents.length);
-  const turned = accents.map((_, index) => accents[(start + index) % accents.length] ?? accents[0]);
+  const turned = [...accents.slice(start), ...accents.slice(0, start)];
   return {
     sky: [own(sky[0]), own(sky[1])],
     far: own(far),
     ground: own(ground),
-    accents: [tint ?? turned[0] ?? accents[0], ...turned],
+    accents: [tint ?? turned[0] ?? '', ...turned],
   };
 }
 

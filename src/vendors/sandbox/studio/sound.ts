@@ -16,6 +16,12 @@ import { compose } from './composer.ts';
 import { play } from './instruments.ts';
 import type { Made, MusicPiece, Progress } from './piece.ts';
 
+const MP3_KILOBITS = [8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320] as const;
+const OPUS_RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
+const OPUS_CLOCK = 48_000;
+const OPUS_FRAMES_PER_SECOND = 50;
+const OPUS_GET_LOOKAHEAD = 4027;
+
 /** Sound as it is played: one array for each side, or a single one. */
 export interface Sound {
   readonly channels: readonly Float32Array<ArrayBuffer>[];
@@ -96,89 +102,62 @@ export async function addSound(source: AudioSampleSource, sound: Sound): Promise
   }
 }
 
-type Mp3Rate = NonNullable<
-  Parameters<Awaited<ReturnType<typeof import('wasm-media-encoders').createMp3Encoder>>['configure']>[0]['bitrate']
->;
-const MP3_RATES: readonly Mp3Rate[] = [8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
-
-async function compressed(format: 'mp3' | 'ogg', sound: Sound, bitrate: number): Promise<Uint8Array> {
+async function compressed(
+  format: 'mp3' | 'ogg',
+  { channels, sampleRate }: Sound,
+  bitrate: number,
+): Promise<Uint8Array> {
   const { createMp3Encoder, createOggEncoder } = await import('wasm-media-encoders');
-  const shape = { channels: sound.channels.length === 2 ? 2 : 1, sampleRate: sound.sampleRate } as const;
-  let encoder: { encode(samples: readonly Float32Array[]): Uint8Array; finalize(): Uint8Array };
-  if (format === 'mp3') {
-    const mp3 = await createMp3Encoder();
-    mp3.configure({ ...shape, bitrate: MP3_RATES.find((rate) => rate * 1000 === bitrate) ?? 128 });
-    encoder = mp3;
-  } else {
-    const ogg = await createOggEncoder();
-    ogg.configure({ ...shape, vbrQuality: 4, oggSerialNo: 1 });
-    encoder = ogg;
-  }
-  const length = sound.channels[0]?.length ?? 0;
+  const shape = { channels: channels.length === 2 ? 2 : 1, sampleRate } as const;
+  const [mp3, ogg] = [await createMp3Encoder(), await createOggEncoder()];
+  if (format === 'mp3')
+    mp3.configure({ ...shape, bitrate: MP3_KILOBITS.find((rate) => rate * 1000 === bitrate) ?? 128 });
+  else ogg.configure({ ...shape, vbrQuality: 4, oggSerialNo: 1 });
+  const encoder = format === 'mp3' ? mp3 : ogg;
   const parts: Buffer[] = [];
-  for (let start = 0; start < length; start += sound.sampleRate) {
-    // Each call reuses the memory of the last one's answer.
-    parts.push(
-      Buffer.from(encoder.encode(sound.channels.map((channel) => channel.subarray(start, start + sound.sampleRate)))),
-    );
+  for (let start = 0; start < (channels[0]?.length ?? 0); start += sampleRate) {
+    // Each answer stands in memory that the next one uses again.
+    const second = channels.map((channel) => channel.subarray(start, start + sampleRate));
+    parts.push(Buffer.from(encoder.encode(second)));
   }
-  parts.push(Buffer.from(encoder.finalize()));
-  return Buffer.concat(parts);
+  return Buffer.concat([...parts, Buffer.from(encoder.finalize())]);
 }
-
-const OPUS_RATE = 48_000;
-const OPUS_FRAMES_PER_SECOND = 50;
-const GET_LOOKAHEAD = 4027;
 
 async function opus(sound: Sound, bitrate: number): Promise<Uint8Array> {
   const { Encoder } = await import('@evan/opus');
   const { sampleRate } = sound;
   const channels = sound.channels.length === 2 ? 2 : 1;
-  const encoder = new Encoder({ channels, sample_rate: opusRate(sampleRate), application: 'audio' });
+  const rate = OPUS_RATES.find((known) => known === sampleRate) ?? OPUS_CLOCK;
+  const encoder = new Encoder({ channels, sample_rate: rate, application: 'audio' });
   encoder.bitrate = bitrate;
-  const scale = OPUS_RATE / sampleRate;
-  const preSkip = encoder.ctl(GET_LOOKAHEAD) * scale;
   const samples = samples16(sound);
-  const frame = sampleRate / OPUS_FRAMES_PER_SECOND;
-  // What the encoder looks ahead is skipped by the player, so the stream is that much longer than the sound.
-  const total = (samples.length / channels) * scale + preSkip;
+  const frame = rate / OPUS_FRAMES_PER_SECOND;
+  // Time is counted in a clock of its own. The player skips what the encoder looks ahead, so there is more than the sound.
+  const tick = OPUS_CLOCK / rate;
+  const skipped = encoder.ctl(OPUS_GET_LOOKAHEAD) * tick;
+  const total = (samples.length / channels) * tick + skipped;
   const source = new EncodedAudioPacketSource('opus');
   const output = new Output({ format: new OggOutputFormat(), target: new BufferTarget() });
   output.addAudioTrack(source);
   await output.start();
-  const decoderConfig = {
-    codec: 'opus',
-    numberOfChannels: channels,
-    sampleRate,
-    description: opusHead(channels, preSkip, sampleRate),
-  };
-  for (let at = 0; at * frame * scale < total; at++) {
+  const description = opusHead(channels, skipped, sampleRate);
+  const decoderConfig = { codec: 'opus', numberOfChannels: channels, sampleRate, description };
+  for (let at = 0; at * frame * tick < total; at++) {
     const chunk = new Int16Array(frame * channels);
-    chunk.set(samples.subarray(at * frame * channels, (at + 1) * frame * channels));
-    const [start, end] = [at * frame * scale, Math.min(total, (at + 1) * frame * scale)];
-    const packet = new EncodedPacket(
-      Uint8Array.from(encoder.encode(chunk)),
-      'key',
-      start / OPUS_RATE,
-      (end - start) / OPUS_RATE,
-    );
+    chunk.set(samples.subarray(at * chunk.length, (at + 1) * chunk.length));
+    const seconds = Math.min(frame * tick, total - at * frame * tick) / OPUS_CLOCK;
+    const data = Uint8Array.from(encoder.encode(chunk));
+    const packet = new EncodedPacket(data, 'key', at / OPUS_FRAMES_PER_SECOND, seconds);
     await source.add(packet, at === 0 ? { decoderConfig } : undefined);
   }
   return finished(output);
 }
 
-const OPUS_RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
-
-function opusRate(sampleRate: number): (typeof OPUS_RATES)[number] {
-  return OPUS_RATES.find((rate) => rate === sampleRate) ?? OPUS_RATE;
-}
-
-function opusHead(channels: number, preSkip: number, sampleRate: number): Uint8Array {
+function opusHead(channels: number, skipped: number, sampleRate: number): Uint8Array {
   const head = Buffer.alloc(19);
-  head.write('OpusHead');
-  head.writeUInt8(1, 8);
+  head.write('OpusHead\u0001');
   head.writeUInt8(channels, 9);
-  head.writeUInt16LE(preSkip, 10);
+  head.writeUInt16LE(skipped, 10);
   head.writeUInt32LE(sampleRate, 12);
   return head;
 }

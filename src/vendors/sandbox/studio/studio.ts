@@ -6,8 +6,11 @@ const THREADS_MAX = 2;
 const IDLE_MS = 30_000;
 const WAITING_MAX = 200;
 const KEPT_BYTES_MAX = 256 * 1024 * 1024;
+/** A result that was handed out is asked for again only if it could not be stored. */
+const TAKEN_MS = 60_000;
 /** What nobody has asked after for so long, nobody will. */
 const FORGOTTEN_MS = 600_000;
+const RUNNING: Report = { state: 'running', part: 0 };
 
 interface Making {
   readonly piece: Piece;
@@ -24,13 +27,22 @@ interface Making {
 export class Studio {
   readonly #makings = new Map<string, Making>();
   readonly #threads = new Set<Thread>();
+  readonly #keptBytesMax: number;
+
+  constructor(keptBytesMax = KEPT_BYTES_MAX) {
+    this.#keptBytesMax = keptBytesMax;
+  }
 
   /** How far the piece of this name is. The first time that it is asked for, it begins. */
   look(id: string, piece: Piece): Report {
     const making = this.#makings.get(id) ?? this.#accept(id, piece);
-    if (making === undefined) return { state: 'running', part: 0 };
+    if (making === undefined) return RUNNING;
     making.askedAtMs = performance.now();
-    making.isTaken = making.report.state === 'made';
+    if (making.report.state === 'made' && !making.isTaken) {
+      making.isTaken = true;
+      this.#makeRoomIn(TAKEN_MS);
+    }
+    this.#beginNext();
     return making.report;
   }
 
@@ -38,23 +50,23 @@ export class Studio {
   #accept(id: string, piece: Piece): Making | undefined {
     const waiting = [...this.#makings.values()].filter(({ isBegun }) => !isBegun).length;
     if (waiting >= WAITING_MAX) return undefined;
-    const report: Report = { state: 'running', part: 0 };
-    const making = { piece, report, isBegun: false, isTaken: false, askedAtMs: performance.now() };
+    const making = { piece, report: RUNNING, isBegun: false, isTaken: false, askedAtMs: performance.now() };
     this.#makings.set(id, making);
-    this.#beginNext();
     return making;
   }
 
   #beginNext(): void {
     this.#makeRoom();
     const next = [...this.#makings.values()].find(({ isBegun }) => !isBegun);
-    if (next === undefined || this.#keptBytes() > KEPT_BYTES_MAX) return;
+    if (next === undefined || this.#keptBytes() > this.#keptBytesMax) return;
     const thread = this.#freeThread();
     if (thread === undefined) return;
     next.isBegun = true;
     thread.give(next.piece, (report) => {
       next.report = report;
-      if (report.state !== 'running') this.#beginNext();
+      if (report.state === 'running') return;
+      this.#makeRoomIn(FORGOTTEN_MS);
+      this.#beginNext();
     });
     this.#beginNext();
   }
@@ -67,13 +79,18 @@ export class Studio {
     return thread;
   }
 
-  /** Lets go of what was handed out, the oldest first, and of what was forgotten. */
+  #makeRoomIn(delayMs: number): void {
+    setTimeout(() => this.#makeRoom(), delayMs + 1).unref();
+  }
+
+  /** Lets go of what nobody asks after any more, and, if room is needed, of what was handed out. */
   #makeRoom(): void {
     const now = performance.now();
-    for (const [id, { report, isTaken, askedAtMs }] of this.#makings) {
-      const isEnded = report.state !== 'running';
-      const isDropped = isEnded && (now - askedAtMs > FORGOTTEN_MS || (isTaken && this.#keptBytes() > KEPT_BYTES_MAX));
-      if (isDropped) this.#makings.delete(id);
+    for (const [id, { report, isBegun, isTaken, askedAtMs }] of this.#makings) {
+      const isBeingMade = isBegun && report.state === 'running';
+      const isOld = now - askedAtMs > (isTaken ? TAKEN_MS : FORGOTTEN_MS);
+      const isInTheWay = isTaken && this.#keptBytes() > this.#keptBytesMax;
+      if (!isBeingMade && (isOld || isInTheWay)) this.#makings.delete(id);
     }
   }
 
