@@ -98,20 +98,24 @@ for (const [how, outcome] of [
 }
 
 test('R-504: a job that expires leaves its place', async () => {
-  await studio.gateway.putConfig(studio.document({ queue: { enabled: false } }));
-  const able = await crowd(studio.gateway, CREDITS);
-  refused(await post(able), 503, 'no_available_provider');
-  await studio.gateway.putConfig(studio.document());
-  studio.queue.script('submit', ...Array.from({ length: 10 * OPEN_MAX }, () => REFUSAL));
-  const ids = await fill(able);
+  const { upstreams, models } = studio.document() as { upstreams: object[]; models: object[] };
+  const spare = { ...upstreams[0], id: 'spare' };
+  const other = imageModel('studio/spare', [{ upstream: 'spare', model: 'fal-ai/flux/dev' }]);
+  await studio.gateway.putConfig({ upstreams: [...upstreams, spare], models: [...models, other] });
+  studio.queue.script('submit', { kind: 'error', error: 'unscheduled' });
+  const late = (await post(caller)).json;
+  await until(() => studio.queue.requests.length === 1);
+  const disabled = { ...upstreams[0], enabled: false };
+  await studio.gateway.putConfig({ upstreams: [disabled, spare], models: [models[0], other] });
+  const onSpare = image({ model: 'studio/spare' });
+  const others = await Promise.all(Array.from({ length: OPEN_MAX }, () => post(caller, onSpare)));
+  assert.equal(others.filter(({ status }) => status === 202).length, OPEN_MAX - 1);
+  refused(await post(caller, onSpare), 429, 'media_open_job_capacity');
   studio.gateway.clock.advance(601);
-  for (const id of ids) assert.equal((await studio.ended(able, id, 1)).status, 'queue_expired');
-  assert.deepEqual(await moneyOf(studio.gateway, able), { available: CREDITS, reserved: 0, spent: 0 });
-  studio.gateway.clock.advance(3600);
-  assert.equal((await post(able)).status, 202);
+  assert.equal((await studio.ended(caller, late.id)).status, 'queue_expired');
+  assert.equal((await post(caller, onSpare)).status, 202);
+  refused(await post(caller, onSpare), 429, 'media_open_job_capacity');
 });
-
-const REFUSAL = { kind: 'error', error: 'unscheduled' } as const;
 
 test('R-505: a create that is refused leaves nothing, whatever it is refused for', async () => {
   const poor = await paidCaller(studio.gateway, 10 * IMAGE_PRICE - 1);

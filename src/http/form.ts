@@ -47,8 +47,7 @@ export async function readForm<File>(request: FastifyRequest, rules: FormRules<F
     return await reading.run();
   } catch (error) {
     reading.giveUp(error);
-    if (error instanceof ApiError || request.raw.destroyed) throw error;
-    throw reading.isParserFault(error) ? new ApiError('invalid_multipart', { cause: error }) : error;
+    throw error;
   }
 }
 
@@ -58,7 +57,7 @@ class FormReading<File> {
   readonly #parts: (FormPart<File> | Promise<FormFile<File>>)[] = [];
   readonly #failed = Promise.withResolvers<never>();
   readonly #files = new Set<Readable>();
-  #parserFault: unknown;
+  #hasFailed = false;
 
   constructor(request: FastifyRequest, rules: FormRules<File>) {
     this.#request = request;
@@ -69,10 +68,6 @@ class FormReading<File> {
   /** Whoever takes a file would wait for the rest of it for ever. */
   giveUp(error: unknown): void {
     for (const stream of this.#files) stream.destroy(error instanceof Error ? error : undefined);
-  }
-
-  isParserFault(error: unknown): boolean {
-    return error === this.#parserFault;
   }
 
   async run(): Promise<FormPart<File>[]> {
@@ -104,13 +99,14 @@ class FormReading<File> {
     parser.on('file', (field, stream, fileName) => {
       this.#files.add(stream);
       stream.on('close', () => this.#files.delete(stream));
-      stream.on('error', (error) => this.#failParsing(error));
+      // Whoever takes it is told, also when it is the taker who gave it up.
+      stream.on('error', () => undefined);
       const taken = this.#rules.take(field, fileName, stream).then((file) => ({ name: field, file }));
       taken.catch((error: unknown) => this.#fail(error));
       this.#add(taken);
     });
     parser.on('partsLimit', () => this.#fail(new ApiError('invalid_multipart', { message: TOO_MANY_PARTS })));
-    parser.on('error', (error) => this.#failParsing(error));
+    parser.on('error', (error) => this.#fail(new ApiError('invalid_multipart', { cause: error })));
     return parser;
   }
 
@@ -132,18 +128,16 @@ class FormReading<File> {
     for await (const piece of pieces) {
       bytes += piece.length;
       if (bytes > this.#rules.bytesMax) throw new ApiError(this.#rules.tooLarge);
+      // Of a form that is refused the rest is passed over, so that the next request on the connection can be read.
+      if (this.#hasFailed) continue;
       // A file that is taken slowly holds the sender back.
-      if (!parser.write(piece)) await Promise.race([drained(parser), this.#failed.promise]);
+      if (!parser.write(piece)) await Promise.race([drained(parser), this.#failed.promise.catch(() => undefined)]);
     }
-    parser.end();
-  }
-
-  #failParsing(error: unknown): void {
-    this.#parserFault = error;
-    this.#fail(error);
+    if (!this.#hasFailed) parser.end();
   }
 
   #fail(error: unknown): void {
+    this.#hasFailed = true;
     this.#failed.reject(error);
   }
 }
