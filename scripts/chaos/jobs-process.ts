@@ -59,6 +59,8 @@ function plant(edits: readonly Edit[]): void {
   });
 }
 
+// Without its driver it has no purpose.
+process.once('disconnect', () => process.exit());
 const begun = Promise.withResolvers<void>();
 process.on('message', (told: Told) => {
   if (told === 'begin') begun.resolve();
