@@ -30,6 +30,7 @@ const studio = new MediaStudio({
     openImage('open/image', { accepts: ACCEPTS, pricing }),
     openImage('open/plain', { accepts: {} }),
     openImage('open/edits', { accepts: ACCEPTS, endpoints: ['image_edits'] }),
+    imageModel('open/queue', [{ upstream: 'open-queue', model: 'any/painter' }]),
     imageModel('narrow/routes', narrow),
     tokenModel('only/chat', ['direct']),
   ],
@@ -355,8 +356,8 @@ describe('whether anybody can do it', () => {
 });
 
 describe('what is passed on unread', () => {
-  const sentAs = (fields: string) => ({
-    raw: `{"model":"open/image","prompt":"a gate",${fields}}`,
+  const sentAs = (fields: string, model = 'open/image') => ({
+    raw: `{"model":"${model}","prompt":"a gate",${fields}}`,
     headers: { 'content-type': 'application/json' },
   });
 
@@ -408,8 +409,8 @@ describe('what is passed on unread', () => {
 
   test('R-322: names that mean something to a program are plain data', async () => {
     const fields = '"__proto__":{"polluted":1},"constructor":{"prototype":{"a":1}},"prototype":2';
-    await studio.made(caller, IMAGES, sentAs(fields));
-    assert.ok(studio.open.requests.at(-1)?.bytes.toString().startsWith(`{${fields},`));
+    await studio.made(caller, IMAGES, sentAs(fields, 'open/queue'));
+    assert.ok(studio.openQueue.last.text.startsWith(`{${fields},`), studio.openQueue.last.text);
     assert.equal('polluted' in {}, false);
   });
 });

@@ -39,11 +39,13 @@ export function urlsIn(extra: JsonObject): string[] {
   return urls.flatMap((url) => (isHttp(url) ? [url.href] : []));
 }
 
-// Upstreams read URLs as leniently as browsers do: with space in front, and with one slash or backslashes behind http.
+// Upstreams read URLs as leniently as browsers do: with space in front, one slash or backslashes behind http, and
+// breaks anywhere.
 const LOOKS_LIKE_URL = /^[\0-\x20]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|https?:[/\\]|data:)/i;
+const BREAKS = /[\t\n\r]/g;
 
 function lookingLikeUrls(value: JsonValue): string[] {
-  if (typeof value === 'string') return LOOKS_LIKE_URL.test(value) ? [value] : [];
+  if (typeof value === 'string') return LOOKS_LIKE_URL.test(value.replace(BREAKS, '')) ? [value] : [];
   return partsOf(value).flatMap(lookingLikeUrls);
 }
 

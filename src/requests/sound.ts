@@ -123,7 +123,7 @@ function voiceOf({ voice, reference_id, reference_audio = [] }: Asked): Voice {
   }
   const sample = voice === undefined ? undefined : sampleIn(voice);
   return sample === undefined
-    ? { voice, referenceId: reference_id, referenceAudio }
+    ? { voice: voice || undefined, referenceId: reference_id, referenceAudio }
     : { voice: undefined, referenceId: reference_id, referenceAudio: [...referenceAudio, sample] };
 }
 
