@@ -33,7 +33,11 @@ for (const [endpoint, path] of Object.entries(ROUTES)) {
       const fields = endpoint === 'image_edits' ? { reference_images: [PICTURE] } : {};
       const body = { model: id, prompt: 'a gate', ...fields };
       const answer = await studio.gateway.call('POST', path, { key: caller.key, body });
-      assert.deepEqual([answer.status, answer.json.error.code], [404, 'model_not_found'], `${id} ${answer.text}`);
+      assert.deepEqual(
+        [answer.status, answer.json.error.code],
+        [404, 'model_not_found'],
+        `${String(id)} ${answer.text}`,
+      );
     }
     assert.deepEqual(await tracesOf(studio.gateway, caller), { jobs: 0, reservations: 0, keys: 0, files: 0 });
     assert.deepEqual(await moneyOf(studio.gateway, caller), { available: 1000, reserved: 0, spent: 0 });
