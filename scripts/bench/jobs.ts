@@ -72,7 +72,7 @@ class JobBench {
     const memoryBefore = await this.#gateway.memoryBytes();
     await this.#createMany(JOBS_OPEN, 'bench/slow', this.#accounts.slice(0, -ACCOUNTS_MEASURING));
     // By then most of them are asked after only every thirty seconds.
-    await sleep(WATCHED_MS * 2);
+    await sleep(WATCHED_MS * 4);
     const cpuBefore = await this.#gateway.cpuMicros();
     await sleep(WATCHED_MS);
     const cores = ((await this.#gateway.cpuMicros()) - cpuBefore) / 1000 / WATCHED_MS;

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { Busboy } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode } from '../errors.ts';
@@ -67,6 +69,7 @@ class FormReading<File> {
 
   /** Whoever takes a file would wait for the rest of it for ever. */
   giveUp(error: unknown): void {
+    this.#fail(error);
     for (const stream of this.#files) stream.destroy(error instanceof Error ? error : undefined);
   }
 
@@ -76,8 +79,21 @@ class FormReading<File> {
       parser.on('finish', resolve);
     });
     const fed = this.#feed(parser);
-    await Promise.race([Promise.all([fed, ended]), this.#failed.promise]);
+    const stuck = fed.then(() => this.#quiet()).then(() => this.#failParsing(new Error('the parser does not end')));
+    await Promise.race([Promise.all([fed, ended]), stuck.then(() => this.#failed.promise), this.#failed.promise]);
+    if (skipsOf(parser, this.#parts.length) > 0) throw new ApiError('invalid_multipart');
     return Promise.all(this.#parts.map(async (part) => part));
+  }
+
+  /** Resolves when all that was fed has come out as parts, and these have been taken. */
+  async #quiet(): Promise<void> {
+    for (let known = -1; known < this.#parts.length; ) {
+      known = this.#parts.length;
+      await Promise.all(this.#parts);
+      // What a stream has left to say it says before these.
+      await setImmediate();
+      await setImmediate();
+    }
   }
 
   #parser(): Parser {
@@ -99,20 +115,21 @@ class FormReading<File> {
     parser.on('file', (field, stream, fileName) => {
       this.#files.add(stream);
       stream.on('close', () => this.#files.delete(stream));
-      // Whoever takes it is told, also when it is the taker who gave it up.
+      // Told by whoever takes it, or by the parser itself.
       stream.on('error', () => undefined);
       const taken = this.#rules.take(field, fileName, stream).then((file) => ({ name: field, file }));
       taken.catch((error: unknown) => this.#fail(error));
       this.#add(taken);
     });
     parser.on('partsLimit', () => this.#fail(new ApiError('invalid_multipart', { message: TOO_MANY_PARTS })));
-    parser.on('error', (error) => this.#fail(new ApiError('invalid_multipart', { cause: error })));
+    parser.on('error', (error) => this.#failParsing(error));
     return parser;
   }
 
-  #field(name: string, value: string): void {
+  #field(name: string | undefined, value: string): void {
     if (Buffer.byteLength(value) > FORM_FIELD_BYTES_MAX) this.#fail(new ApiError('form_field_too_large'));
-    this.#add({ name, value });
+    if (name === undefined) this.#failParsing(new Error('a part without a name'));
+    else this.#add({ name, value });
   }
 
   #add(part: FormPart<File> | Promise<FormFile<File>>): void {
@@ -127,13 +144,21 @@ class FormReading<File> {
     const pieces: AsyncIterable<Buffer> = this.#request.raw.iterator({ destroyOnReturn: false });
     for await (const piece of pieces) {
       bytes += piece.length;
-      if (bytes > this.#rules.bytesMax) throw new ApiError(this.#rules.tooLarge);
-      // Of a form that is refused the rest is passed over, so that the next request on the connection can be read.
+      if (bytes > this.#rules.bytesMax) {
+        // Too large and refused for something else already: nobody waits for what is still to come.
+        if (this.#hasFailed) this.#request.raw.destroy();
+        throw new ApiError(this.#rules.tooLarge);
+      }
+      // After a refusal the rest is thrown away, because the next request on the connection is behind it.
       if (this.#hasFailed) continue;
       // A file that is taken slowly holds the sender back.
-      if (!parser.write(piece)) await Promise.race([drained(parser), this.#failed.promise.catch(() => undefined)]);
+      if (!parser.write(piece)) await Promise.race([drained(parser), this.#failed.promise]).catch(() => undefined);
     }
     if (!this.#hasFailed) parser.end();
+  }
+
+  #failParsing(error: unknown): void {
+    this.#fail(new ApiError('invalid_multipart', { cause: error }));
   }
 
   #fail(error: unknown): void {
@@ -146,4 +171,12 @@ const TOO_MANY_PARTS = `A form may have at most ${FORM_PARTS_MAX} parts.`;
 
 function drained(parser: Parser): Promise<void> {
   return new Promise((resolve) => parser.once('drain', () => resolve()));
+}
+
+/** How many parts the parser has passed over without a word, because their headers made no sense to it. */
+function skipsOf(parser: Parser, known: number): number {
+  const inner: unknown = Reflect.get(parser, '_parser');
+  const seen: unknown = typeof inner === 'object' && inner !== null ? Reflect.get(inner, '_nparts') : undefined;
+  assert.ok(typeof seen === 'number', 'the parser does not count its parts');
+  return seen - known;
 }

@@ -15,7 +15,7 @@ import { claimKey, dropClaim, type IdempotencyKey, selectKeys } from './keys-sto
 import type { JobParts } from './parts.ts';
 import { discardInputs, type Prepared, prepareMedia } from './prepare.ts';
 import { selectJob } from './store.ts';
-import { mediaOf, withMedia } from './task-work.ts';
+import { forVendor, mediaOf, withMedia } from './task-work.ts';
 
 export interface CreateParts extends JobParts {
   readonly admissions: Admissions;
@@ -78,6 +78,8 @@ async function admit(
   let prepared: Prepared | undefined;
   try {
     prepared = await prepareMedia(parts, caller.accountId, order.request, order.signal);
+    // Some models are particular about what a picture is, and that is known only now.
+    if (prepared.inputs.length > 0) ableCandidates(parts, caller, model, forVendor(parts, prepared.request));
     const applicant = applicantFor(parts, caller, order, prepared, { measures, quoted });
     const admitted = await ofLedger(() => parts.admissions.admit({ ...applicant, key, claim }));
     if (admitted.isReplay) await discardInputs(parts, prepared.inputs);
@@ -162,10 +164,10 @@ function uploadsOf(request: MediaRequest<MediaSource>): string[] {
   return mediaOf(request).flatMap(({ media }) => (media.from === 'upload' ? [media.key] : []));
 }
 
-/** For checks that look at what was asked and not at the bytes. */
+/** For checks that look at what was asked: until they are read, pictures are what every model takes. */
 function unread(request: MediaRequest<MediaSource>): MediaRequest<Media> {
   return withMedia(request, () => ({
-    mimeType: '',
+    mimeType: 'image/png',
     bytes: 0,
     url: undefined,
     read: () => Promise.reject(new Error('nothing has been fetched yet')),
