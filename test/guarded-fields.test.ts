@@ -17,7 +17,7 @@ import {
   VIDEOS,
   videoModel,
 } from './support/media-studio.ts';
-import { moneyOf, paidCaller } from './support/paid-calls.ts';
+import { moneyOf } from './support/paid-calls.ts';
 import { LOOPBACK_URLS, REFUSED_URLS } from './support/refused-addresses.ts';
 import { IMAGES } from './support/studio.ts';
 
@@ -58,7 +58,8 @@ after(async () => {
 
 let caller: NewCaller;
 beforeEach(async () => {
-  caller = await paidCaller(studio.gateway);
+  caller = await studio.gateway.newCaller({ key: { rpm: 1_000_000, concurrency: 2 * AT_ONCE } });
+  await studio.gateway.admin('POST', `/accounts/${caller.accountId}/grants`, { credits: 1000 });
 });
 afterEach(() => studio.gateway.assertBooksBalance());
 
@@ -73,7 +74,7 @@ function misbehave(request: IncomingMessage, response: ServerResponse): void {
   else if (what === 'picture') response.end(PNG);
   else if (what === 'bytes') response.end(pngOf({ bytes: count }));
   else if (what === 'gzip')
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(pngOf({ bytes: count })));
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(pngOf({ bytes: count }), { level: 1 }));
   else if (what === 'text') response.writeHead(200, { 'content-type': 'image/png' }).end('no picture at all');
   else if (what === 'nothing') response.end();
   else if (what === 'half')
@@ -96,13 +97,13 @@ const field = (name: string, path: string, body: Field['body'], isExtra = false)
   isExtra,
 });
 const FIELDS: readonly Field[] = [
-  ...[IMAGES, EDITS].flatMap((path) => [
-    field('reference_images', path, (url) => ({ reference_images: [dataUrl(PNG), url] })),
-    field('{url} in reference_images', path, (url) => ({ reference_images: [{ url }] })),
-    field('images', path, (url) => ({ images: [url] })),
-    field('mask', path, (url) => ({ images: [dataUrl(PNG)], mask: url })),
-    field('{url} in mask', path, (url) => ({ images: [dataUrl(PNG)], mask: { url } })),
-  ]),
+  field('reference_images', IMAGES, (url) => ({ reference_images: [url] })),
+  field('{url} in reference_images', IMAGES, (url) => ({ reference_images: [{ url }] })),
+  field('images', IMAGES, (url) => ({ images: [url] })),
+  field('mask', IMAGES, (url) => ({ mask: url })),
+  field('{url} in mask', IMAGES, (url) => ({ mask: { url } })),
+  field('reference_images', EDITS, (url) => ({ reference_images: [url] })),
+  field('mask', EDITS, (url) => ({ images: [url], mask: url })),
   field('extra of an image', IMAGES, (url) => ({ control: { layers: [{ url }] } }), true),
   field('metadata of an image', IMAGES, (url) => ({ metadata: { logo: url } }), true),
   ...['input_reference', 'first_frame', 'image', 'image_url', 'last_frame', 'ref_video_url', 'video_url'].map((name) =>
@@ -117,11 +118,17 @@ const FIELDS: readonly Field[] = [
   field('reference_audio', MUSIC, (url) => ({ reference_audio: [url] })),
   field('extra of a piece of music', MUSIC, (url) => ({ plan: { sections: [url] } }), true),
 ];
-const MODELS = { [IMAGES]: 'any/image', [EDITS]: 'any/image', [VIDEOS]: 'any/video', [MUSIC]: 'any/music' };
+/** This machine, in each of its notations, where somebody would answer. */
+const OPEN_PORTS = LOOPBACK_URLS.filter((url) => url.startsWith('http://')).map((text) => {
+  const url = new URL(text);
+  url.port = String(forbidden.port);
+  return { url: url.href, code: 'invalid_media_url' };
+});
+
+const MODELS: Readonly<Record<string, string>> = { [IMAGES]: 'any/image', [EDITS]: 'any/image', [VIDEOS]: 'any/video', [MUSIC]: 'any/music' };
 
 function sent({ path, body }: Field, url: string) {
-  const sources = path === EDITS ? { images: [dataUrl(PNG)] } : {};
-  return studio.sent(caller, path, { body: { model: MODELS[path], prompt: 'a gate', ...sources, ...body(url) } });
+  return studio.sent(caller, path, { body: { model: MODELS[path], prompt: 'a gate', ...body(url) } });
 }
 
 /** In a block that is passed on, only what begins like a URL is taken for one, and only a real one is judged as one. */
@@ -152,20 +159,8 @@ async function assertRefused(place: Field, rows: readonly { url: string; code: s
 
 describe('addresses that nobody may be sent to', () => {
   for (const place of FIELDS) {
-    test(`R-284, R-285, R-288, R-291, R-294, R-371: every refused notation is refused in ${place.name} of ${place.path}`, () =>
-      assertRefused(place, REFUSED_URLS));
-
-    test(`R-285, R-287, R-288: no notation of this machine reaches an open port from ${place.name} of ${place.path}`, () => {
-      const urls = LOOPBACK_URLS.filter((url) => url.startsWith('http://') && URL.canParse(url));
-      const rows = urls.map((url) => ({ url: atPort(url), code: 'invalid_media_url' }));
-      return assertRefused(place, rows);
-    });
-  }
-
-  function atPort(text: string): string {
-    const url = new URL(text);
-    url.port = String(forbidden.port);
-    return url.href;
+    test(`R-284, R-285, R-287, R-288, R-291, R-294, R-371: every refused notation is refused in ${place.name} of ${place.path}, with an open port too`, () =>
+      assertRefused(place, [...REFUSED_URLS, ...OPEN_PORTS]));
   }
 
   test('R-291: ports for something else are refused, and their neighbours not', async () => {
@@ -255,7 +250,7 @@ describe('addresses that may be fetched, and what comes of it', () => {
       assert.equal(status, 202, text);
       await studio.ended(caller, json.id);
     }
-    const larger = [`/bytes/${25 * MIB + 1}`, `/gzip/${25 * MIB + 1}`, `/gzip/${200 * MIB}`];
+    const larger = [`/bytes/${25 * MIB + 1}`, `/gzip/${25 * MIB + 1}`];
     await assertRefused(
       PICTURE,
       larger.map((path) => ({ url: at(path), code: 'invalid_input_url' })),
@@ -274,7 +269,7 @@ describe('addresses that may be fetched, and what comes of it', () => {
   });
 
   test('R-295: without the operator’s list the same address is refused, and each use of the list is logged', async () => {
-    const { status, json } = await sent(PICTURE, at('/picture?secret'));
+    const { status, json } = await sent(PICTURE, at('/picture/a?secret'));
     assert.equal(status, 202);
     await studio.ended(caller, json.id);
     const lines = log.filter((line) => line.includes('fetching from an allowed host') && line.includes('/picture'));
