@@ -43,6 +43,14 @@ test('R-162 R-163: a clip’s estimate is seconds × rate × resolution, and fla
   assert.equal((await estimate({ ...clip, seconds: '8' })).json.credits, plain.credits * 2);
 });
 
+test('R-351 R-372: a clip asked for by its size costs what its resolution costs', async () => {
+  const clip = { endpoint: 'videos', model: 'sandbox/video', prompt: 'a wave', seconds: 4 };
+  const byTier = (await estimate({ ...clip, resolution: '1080p' })).json;
+  const bySize = (await estimate({ ...clip, size: '1080x1920' })).json;
+  assert.deepEqual(bySize.factors, byTier.factors);
+  assert.equal(byTier.factors.ratios[0].ratio, 2);
+});
+
 test('R-278: chat counts its input and the output it asks for, or the model’s most', async () => {
   const chat = { endpoint: 'chat', model: 'sandbox/chat', messages: [message] };
   const units = async (body: Record<string, unknown>) => {
@@ -92,6 +100,24 @@ for (const [body, status, code] of [
   [{ endpoint: 'videos', model: 'sandbox/video', prompt: 'x', seconds: -1 }, 400, 'invalid_seconds'],
   [{ endpoint: 'videos', model: 'sandbox/video', prompt: 'x', seconds: 'long' }, 400, 'invalid_seconds'],
   [{ endpoint: 'videos', model: 'sandbox/video', prompt: 'x', seconds: 3, duration: 4 }, 400, 'conflicting_parameters'],
+  [{ endpoint: 'videos', model: 'sandbox/video' }, 400, 'missing_prompt'],
+  [{ endpoint: 'videos', model: 'sandbox/video', prompt: 'x', seconds: 16 }, 400, 'unsupported_parameter'],
+  [{ endpoint: 'videos', model: 'sandbox/video', prompt: 'x', resolution: '4k' }, 400, 'unsupported_parameter'],
+  [
+    { endpoint: 'videos', model: 'sandbox/video', prompt: 'x', size: '1280x720', resolution: '1080p' },
+    400,
+    'conflicting_parameters',
+  ],
+  [{ endpoint: 'videos', model: 'sandbox/video', first_frame: 'kitten' }, 400, 'invalid_input_reference'],
+  [{ endpoint: 'images', model: 'sandbox/image', prompt: 'x', resolution: '8k' }, 400, 'unsupported_parameter'],
+  [
+    { endpoint: 'images', model: 'sandbox/image', prompt: 'x', size: '1024x1024', aspect_ratio: '16:9' },
+    400,
+    'conflicting_parameters',
+  ],
+  [{ endpoint: 'images', model: 'sandbox/image', prompt: 'x', mask: '' }, 400, 'empty_mask'],
+  [{ endpoint: 'images', model: 'sandbox/image', prompt: 'x', hook: 'ftp://a.example' }, 400, 'url_in_extra'],
+  [{ endpoint: 'audio_speech', model: 'sandbox/speech', input: 'x', output: 'file' }, 400, 'invalid_output'],
   [{ endpoint: 'chat', model: 'sandbox/chat' }, 400, 'missing_messages'],
   [{ endpoint: 'chat', model: 'sandbox/chat', messages: [] }, 400, 'missing_messages'],
   [{ endpoint: 'chat', model: 'sandbox/chat', messages: [message], max_tokens: 0 }, 400, 'invalid_parameter'],

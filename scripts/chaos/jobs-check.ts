@@ -42,8 +42,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'clients are refused nothing that they may have': ({ outcomes }) =>
     outcomes.flatMap(({ order, refusals }) => refusals.map((refusal) => `"${order.prompt}" was refused: ${refusal}`)),
 
-  'nothing stays open': ({ jobs, attempts, holds, keys, now }) => [
+  'nothing stays open': ({ jobs, queue, attempts, holds, keys, now }) => [
     ...jobs.filter(isOpen).map(({ id, status }) => `${id} is ${status}`),
+    ...queue.map((id) => `${id} stands in the queue`),
     ...holds.filter((hold) => hold.isOpen).map(({ id, jobId }) => `reservation ${id} of ${jobId} is open`),
     ...attempts
       .filter(({ state }) => ['calling', 'accepted', 'ready'].includes(state))

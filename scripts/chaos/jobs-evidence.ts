@@ -103,6 +103,8 @@ export type Content =
 export interface Evidence {
   readonly now: Date;
   readonly jobs: readonly JobRow[];
+  /** The ids of those that stand in the queue. */
+  readonly queue: readonly string[];
   readonly attempts: readonly AttemptRow[];
   readonly assets: readonly AssetRow[];
   readonly objects: readonly ObjectRow[];
@@ -133,6 +135,7 @@ export async function gather(
   return {
     now: await world.now(),
     jobs,
+    queue: (await db.rows<{ id: string }>(QUEUE, of)).map(({ id }) => id),
     attempts: await db.rows<AttemptRow>(ATTEMPTS, of),
     assets: await db.rows<AssetRow>(ASSETS, of),
     objects: await db.rows<ObjectRow>('select key, bytes, delete_at as "deleteAt" from stored_objects'),
@@ -158,6 +161,8 @@ const JOBS = `select id, account_id as "accountId", model, status, progress, wan
     reservation_id as "reservationId", created_at as "createdAt", accepted_at as "acceptedAt",
     finished_at as "finishedAt", dispatch_deadline_at as "deadlineAt", error_code as "errorCode", charged
   from jobs where account_id = any ($1)`;
+
+const QUEUE = 'select job_id as id from open_jobs where account_id = any ($1)';
 
 const ATTEMPTS = `select job_id as "jobId", number, upstream_id as upstream, count, state, task::text as task
   from job_attempts where job_id in (select id from jobs where account_id = any ($1))`;

@@ -56,9 +56,12 @@ export class Gateway {
     this.#child.kill('SIGSTOP');
   }
 
+  /** Halted or not, and whatever it was ordered. */
   goOn(): void {
-    this.#isHalted = false;
+    if (!this.isAlive) return;
+    if (this.#order !== undefined) this.#child.send('go on');
     this.#order = undefined;
+    this.#isHalted = false;
     this.#child.kill('SIGCONT');
   }
 
@@ -106,7 +109,8 @@ export class Gateways {
   fill(count: number): Promise<void> {
     const filled = this.#starting.then(async () => {
       await this.bury();
-      while (this.#all.length < count) this.#all.push(await this.#start());
+      // One that has an order left may die meanwhile.
+      while (this.#all.filter(({ isAlive }) => isAlive).length < count) this.#all.push(await this.#start());
     });
     this.#starting = filled.catch(() => undefined);
     return filled;

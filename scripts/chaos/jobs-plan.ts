@@ -57,17 +57,15 @@ const STEP_SECONDS = 3;
 const EXPIRY_STEP_SECONDS = 320;
 const PASSES = [0, 0, 0, 1, 2];
 const WAVES_MAX = 3;
+const AIMED_ORDERS = 8;
 
-/** Of these blows, if any are given, else of all. */
-export function makePlan(random: Random, blows: readonly Blow[] = []): Plan {
-  const waves = Array.from({ length: blows.length > 0 ? 1 : random.whole(1, WAVES_MAX) }, () =>
-    makeWave(random, blows),
-  );
+export function makePlan(random: Random): Plan {
+  const waves = Array.from({ length: random.whole(1, WAVES_MAX) }, () => makeWave(random));
   return { waves, restDays: random.chance(0.1) ? random.pick([1, 16, 31]) : 0 };
 }
 
-function makeWave(random: Random, blows: readonly Blow[]): Wave {
-  const blow = blows.length > 0 ? random.pick(blows) : makeBlow(random);
+function makeWave(random: Random): Wave {
+  const blow = makeBlow(random);
   const needed = POINTS[blow.point ?? ''] ?? [];
   const wanted = needed.length === 0 ? [] : Array.from({ length: random.whole(1, 3) }, () => random.pick(needed));
   const others = Array.from({ length: random.whole(1, 4) }, () => random.pick(FATES));
@@ -77,6 +75,13 @@ function makeWave(random: Random, blows: readonly Blow[]): Wave {
     fates: [...wanted, ...others],
     stepSeconds: blow.point?.startsWith('queue_expired') === true ? EXPIRY_STEP_SECONDS : STEP_SECONDS,
   };
+}
+
+/** One blow at one point, with nothing but orders of this fate about. */
+export function aimedPlan(kind: 'kill' | 'halt', point: string, fate: Fate): Plan {
+  const blow = { kind, point, passes: 0 };
+  const fates = Array.from({ length: AIMED_ORDERS }, () => fate);
+  return { waves: [{ blow, isAlone: false, fates, stepSeconds: STEP_SECONDS }], restDays: 0 };
 }
 
 function makeBlow(random: Random): Blow {

@@ -1,7 +1,7 @@
 // Mistakes that someone could make, put into the program of the chaos alone: a gateway of a planted world reads one module
 // with another text. The checker must find each of them.
-import type { Blow, POINTS } from './jobs-plan.ts';
-import { History, type Played, playRound } from './jobs-round.ts';
+import { aimedPlan, type Plan } from './jobs-plan.ts';
+import { History, playRound } from './jobs-round.ts';
 import { type Server, World } from './jobs-world.ts';
 
 /** A change to one module's text, made when a gateway of the chaos loads it and nowhere else. */
@@ -17,7 +17,7 @@ interface Bug {
   readonly name: string;
   readonly edits: readonly Edit[];
   /** Where it shows. */
-  readonly blows: readonly Blow[];
+  readonly plan: Plan;
 }
 
 export interface Caught {
@@ -46,7 +46,7 @@ const BUGS: readonly Bug[] = [
           return ends.map(() => undefined);`,
       },
     ],
-    blows: [kill('succeeded committed'), kill('failed committed')],
+    plan: aimedPlan('kill', 'succeeded committed', 'pictures'),
   },
   {
     name: 'writes an attempt down after its call',
@@ -57,7 +57,7 @@ const BUGS: readonly Bug[] = [
         to: '{ ...current, attempts: [...current.attempts, ...newAttempts(engine, current, candidate)] };',
       },
     ],
-    blows: [kill('calls answered')],
+    plan: aimedPlan('kill', 'calls answered', 'singles'),
   },
   {
     name: 'submits again what may have been accepted',
@@ -68,29 +68,29 @@ const BUGS: readonly Bug[] = [
         to: "state: 'refused' as const",
       },
     ],
-    blows: [kill('calls answered')],
+    plan: aimedPlan('kill', 'calls answered', 'singles'),
   },
   {
     name: 'saves without a look at the fence',
     edits: [
       {
         file: 'jobs/queue-store.ts',
-        from: "jobs.fence = asked.fence and jobs.status in ('queued', 'running')",
-        to: "jobs.status in ('queued', 'running')",
+        from: 'and open_jobs.fence = asked.fence\n    returning',
+        to: 'returning',
       },
     ],
-    blows: [{ kind: 'halt', point: 'answers written down', passes: 0 }],
+    plan: aimedPlan('halt', 'answers written down', 'refused, then endless'),
   },
   {
     name: 'deletes an object after its row',
     edits: [
       {
         file: 'intake/clean-up.ts',
-        from: "if (keys.length > 0) log.trace('objects to be deleted');",
-        to: "await forgetObjects(db, keys, now); if (keys.length > 0) log.trace('objects to be deleted');",
+        from: "log.trace('objects to be deleted');",
+        to: "await forgetObjects(db, keys, now); log.trace('objects to be deleted');",
       },
     ],
-    blows: [kill('objects to be deleted')],
+    plan: aimedPlan('kill', 'objects to be deleted', 'edit'),
   },
   {
     name: 'binds a key in a second transaction after the admission',
@@ -118,42 +118,45 @@ const BUGS: readonly Bug[] = [
         to: 'const boundLater: [Parameters<typeof bindKeys>[1], Date][] = [];\ntype Verdict = ',
       },
     ],
-    blows: [kill('admission committed')],
+    plan: aimedPlan('kill', 'admission committed', 'pictures'),
   },
 ];
 
-function kill(point: keyof typeof POINTS): Blow {
-  return { kind: 'kill', point, passes: 0 };
-}
-
-/** Plays each bug until something catches it. */
-export async function catchPlanted(
-  server: Server,
-  { seed, roundsMax }: { seed: number; roundsMax: number },
-): Promise<readonly Caught[]> {
-  const caught: Caught[] = [];
-  for (const [number, bug] of BUGS.entries())
-    caught.push(await hunt(server, bug, { name: `planted_${number}`, seed, roundsMax }));
-  return caught;
-}
-
 interface Hunt {
-  readonly name: string;
   readonly seed: number;
   readonly roundsMax: number;
 }
 
-async function hunt(server: Server, { name, edits, blows }: Bug, asked: Hunt): Promise<Caught> {
-  const world = await World.open(server, asked.name, edits);
+/** Plays each bug until something catches it. */
+export async function catchPlanted(server: Server, asked: Hunt): Promise<readonly Caught[]> {
+  const clean = await World.open(server, 'unplanted');
+  const caught: Caught[] = [];
   try {
-    for (let round = 1; round <= asked.roundsMax; round++) {
-      const { findings }: Played = await playRound(world, new History(), asked.seed + round, blows);
-      if (findings[0] !== undefined) return { name, rounds: round, finding: findings[0] };
+    for (const [number, bug] of BUGS.entries()) {
+      const planted = await World.open(server, `planted_${number}`, bug.edits);
+      try {
+        // Seeds of its own: what is found by its prompt in the clean world must be there once.
+        caught.push(await hunt(planted, clean, bug, { ...asked, seed: asked.seed + number * asked.roundsMax }));
+      } finally {
+        await planted.close();
+      }
     }
-    return { name, rounds: asked.roundsMax, finding: undefined };
   } finally {
-    await world.close();
+    await clean.close();
   }
+  return caught;
+}
+
+async function hunt(planted: World, clean: World, { name, plan }: Bug, { seed, roundsMax }: Hunt): Promise<Caught> {
+  for (let round = 1; round <= roundsMax; round++) {
+    const [finding] = (await playRound(planted, new History(), seed + round, plan)).findings;
+    if (finding === undefined) continue;
+    // It is the bug that was caught only if the same is clean without it.
+    const { findings } = await playRound(clean, new History(), seed + round, plan);
+    if (findings.length > 0) throw new Error(`"${name}" is found where it is not: ${findings.join('; ')}`);
+    return { name, rounds: round, finding };
+  }
+  return { name, rounds: roundsMax, finding: undefined };
 }
 
 export function showCaught(results: readonly Caught[]): string {

@@ -5,8 +5,8 @@ import { flushCompileCache, registerHooks } from 'node:module';
 import { pino } from 'pino';
 import type { Edit } from './jobs-planted.ts';
 
-/** What the driver tells it: to begin, once it has read its modules, or where to end or halt. */
-export type Told = 'begin' | Order;
+/** What the driver tells it: to begin, once it has read its modules; where to end or halt; or not to after all. */
+export type Told = 'begin' | Order | 'go on';
 
 export interface Order {
   readonly point: string;
@@ -61,7 +61,7 @@ function plant(edits: readonly Edit[]): void {
 const begun = Promise.withResolvers<void>();
 process.on('message', (told: Told) => {
   if (told === 'begin') begun.resolve();
-  else [order, passed] = [told, 0];
+  else [order, passed] = [told === 'go on' ? undefined : told, 0];
 });
 plant(JSON.parse(process.argv[2] ?? '[]'));
 const [{ startApp }, { loadConfig }] = await Promise.all([import('../../src/app.ts'), import('../../src/config.ts')]);

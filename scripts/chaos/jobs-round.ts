@@ -5,7 +5,7 @@ import { check } from './jobs-check.ts';
 import { type Evidence, gather } from './jobs-evidence.ts';
 import type { Gateway } from './jobs-gateways.ts';
 import { type Fate, makeOrder, type Outcome, place, sendUntilTold } from './jobs-load.ts';
-import { type Blow, makePlan, type Plan, type Wave } from './jobs-plan.ts';
+import { makePlan, type Plan, type Wave } from './jobs-plan.ts';
 import type { Customer, World } from './jobs-world.ts';
 
 const GATEWAYS = 2;
@@ -34,14 +34,10 @@ export class History {
   readonly accountIds: string[] = [];
 }
 
-export async function playRound(
-  world: World,
-  history: History,
-  seed: number,
-  blows: readonly Blow[] = [],
-): Promise<Played> {
+/** By a plan that follows from the seed, unless one is given. */
+export async function playRound(world: World, history: History, seed: number, given?: Plan): Promise<Played> {
   const random = new Random(seed);
-  const plan = makePlan(random, blows);
+  const plan = given ?? makePlan(random);
   await world.gateways.fill(GATEWAYS);
   const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => world.newCustomer()));
   const clients = new Clients(world, customers, seed);
@@ -124,6 +120,7 @@ async function strike(world: World, clients: Clients, wave: Wave, random: Random
   await wait(world, clients, { victim, other }, wave, random);
   if (wave.blow.kind === 'halt') await overtake(world, victim);
   else await Promise.all([victim.kill(), wave.isAlone && other.kill()]);
+  other.goOn();
   return [victim, other].filter(({ isAlive }) => !isAlive).length + (wave.blow.kind === 'halt' ? 1 : 0);
 }
 

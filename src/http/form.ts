@@ -158,7 +158,7 @@ class FormReading<File> {
       // A file that is taken slowly holds the sender back.
       if (!parser.write(piece)) await Promise.race([drained(parser), this.#failed.promise]).catch(() => undefined);
     }
-    parser.end();
+    if (!this.#hasFailed) parser.end();
   }
 
   #failParsing(error: unknown): void {

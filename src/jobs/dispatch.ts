@@ -160,7 +160,14 @@ async function lookFor(engine: EngineParts, held: HeldJob, attempt: Attempt, sig
   if (candidate === undefined || work?.adopt === undefined) return unknown;
   const request = forVendor(parts, held.job.request);
   const upstream = upstreamOf(candidate, parts.pools, signal);
-  const adopted = await work.adopt(request, orderOf(engine, held, attempt), upstream);
-  if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
-  return accepted(engine, held, attempt, adopted, signal);
+  try {
+    const adopted = await work.adopt(request, orderOf(engine, held, attempt), upstream);
+    if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
+    return await accepted(engine, held, attempt, adopted, signal);
+  } catch (error) {
+    // An upstream that cannot be asked is asked again, but not for ever.
+    const isLate = parts.clock.nowMs() >= attempt.startedAt.getTime() + parts.jobMinutes[held.job.kind] * 60_000;
+    if (isLate && error instanceof UpstreamError) return unknown;
+    throw error;
+  }
 }

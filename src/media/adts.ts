@@ -1,4 +1,4 @@
-import { adtsFrame } from './frame.ts';
+import { adtsFrame } from './frame-headers.ts';
 import { countFrames, withoutTags } from './frames.ts';
 import { type Measured, soundOf } from './measured.ts';
 import type { Window } from './readable.ts';

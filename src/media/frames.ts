@@ -1,5 +1,5 @@
 import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX, MEDIA_SECONDS_MAX } from '../limits.ts';
-import { FRAME_HEAD_BYTES, type Frame, type FrameParser, tagBytes } from './frame.ts';
+import { FRAME_HEAD_BYTES, type Frame, type FrameParser, tagBytes } from './frame-headers.ts';
 import { Unreadable, type Window } from './readable.ts';
 
 /** Where sound without a container begins and ends, the tags around it left out. */

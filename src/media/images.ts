@@ -38,8 +38,11 @@ export async function measureJpeg(window: Window): Promise<Measured> {
   await window.walk({ start: 2, end: window.bytes, need: 9 }, (segment, offset, at) => {
     const marker = segment.readUInt8(offset + 1);
     const bytes = segment.readUInt16BE(offset + 2);
-    if (marker === JPEG_SCAN) scanAt = at;
-    if (segment.readUInt8(offset) !== 0xff || marker === JPEG_SCAN || bytes < 2) return 0;
+    if (segment.readUInt8(offset) !== 0xff || bytes < 2) return 0;
+    if (marker === JPEG_SCAN) {
+      scanAt = at;
+      return 0;
+    }
     if (isFrame(marker) && bytes >= 7)
       image = imageOf(segment.readUInt16BE(offset + 7), segment.readUInt16BE(offset + 5));
     return marker === 0xff ? 1 : 2 + bytes;

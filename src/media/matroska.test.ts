@@ -170,6 +170,29 @@ const lengths: readonly [name: string, seconds: number, file: Buffer][] = [
     segment(about(), tracks(track(1, 2, opus)), cluster(0, block(1, 0, PACKET), block(1, 1000, PACKET))),
   ],
   [
+    'packets of Opus whose time stamps are all the same',
+    0.06,
+    segment(about(), tracks(track(1, 2, opus)), cluster(0, ...Array.from({ length: 3 }, () => block(1, 0, PACKET)))),
+  ],
+  [
+    'no more than the last packet thrown away',
+    0.04,
+    segment(
+      about(),
+      tracks(track(1, 2, opus)),
+      cluster(0, block(1, 0, PACKET), block(1, 20, PACKET), group(1, 40, PACKET, nanoseconds('75a2', 1000))),
+    ),
+  ],
+  [
+    'no more than two seconds of delay',
+    8.02,
+    segment(
+      about(),
+      tracks(track(1, 2, opus, nanoseconds('56aa', 4000))),
+      cluster(0, block(1, 0, PACKET), block(1, 10_000, PACKET)),
+    ),
+  ],
+  [
     'the longest track',
     0.24,
     segment(about(), tracks(track(1, 1), track(2, 2)), cluster(0, ...frames(0, 40, 80), block(2, 0), block(2, 120))),

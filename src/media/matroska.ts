@@ -1,5 +1,12 @@
 import { MEDIA_TRACKS_MAX } from '../limits.ts';
-import { addBlock, type Film, type FilmTrack, newFilm, newFilmTrack, tracksOf } from './film.ts';
+import {
+  addBlock,
+  newRecordedTrack,
+  newRecording,
+  type RecordedTrack,
+  type Recording,
+  tracksOf,
+} from './matroska-tracks.ts';
 import type { Measured } from './measured.ts';
 import { Unreadable, type Window } from './readable.ts';
 import { measureTracks } from './tracks.ts';
@@ -39,7 +46,7 @@ const LOOK_BYTES = 32;
  * length that the head states is absent from live recordings and may be anything elsewhere.
  */
 export async function measureMatroska(window: Window): Promise<Measured> {
-  const film = newFilm();
+  const recording = newRecording();
   const range = { start: 0, end: window.bytes, need: 2, want: LOOK_BYTES };
   const stoppedAt = await window.walk(range, (view, offset, at) => {
     const { id, contentAt, bytes } = readHead(view, offset);
@@ -48,14 +55,14 @@ export async function measureMatroska(window: Window): Promise<Measured> {
     if (isKnown ? at + contentAt + bytes > window.bytes : !isEntered) {
       throw new Unreadable(`the element at byte ${at} does not fit`);
     }
-    if (id === TRACK) addTrack(film);
+    if (id === TRACK) addTrack(recording);
     if (isEntered || !isKnown) return contentAt;
     const start = offset + contentAt;
-    if (id !== VOID) read(film, id, view.subarray(start, start + Math.min(bytes, LOOK_BYTES)));
+    if (id !== VOID) read(recording, id, view.subarray(start, start + Math.min(bytes, LOOK_BYTES)));
     return contentAt + bytes;
   });
   if (stoppedAt !== window.bytes) throw new Unreadable('the last element is cut off');
-  return measureTracks(tracksOf(film));
+  return measureTracks(tracksOf(recording));
 }
 
 interface Head {
@@ -74,41 +81,41 @@ function readHead(view: Buffer, offset: number): Head {
   return { id: view.readUIntBE(offset, idBytes), contentAt, bytes: isUnknown ? undefined : bytes };
 }
 
-function addTrack(film: Film): void {
-  if (film.tracks.push(newFilmTrack()) > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
+function addTrack(recording: Recording): void {
+  if (recording.tracks.push(newRecordedTrack()) > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
 }
 
-function read(film: Film, id: number, content: Buffer): void {
+function read(recording: Recording, id: number, content: Buffer): void {
   switch (id) {
     case UNIT_NS:
-      film.unitNs = readUnsigned(content);
+      recording.unitNs = readUnsigned(content);
       return;
     case DURATION:
-      film.duration = readFloat(content);
+      recording.duration = readFloat(content);
       return;
     case CLUSTER_AT:
-      film.clusterAt = readUnsigned(content);
+      recording.clusterAt = readUnsigned(content);
       return;
     case SIMPLE_BLOCK:
     case BLOCK:
-      readBlock(film, content);
+      readBlock(recording, content);
       return;
     case BLOCK_DURATION:
-      if (film.latest !== undefined) film.latest.lastNs = readUnsigned(content) * film.unitNs;
+      if (recording.latest !== undefined) recording.latest.lastNs = readUnsigned(content) * recording.unitNs;
       return;
     case DISCARDED_NS:
-      if (film.latest !== undefined) film.latest.discardedNs = readSigned(content);
+      if (recording.latest !== undefined) recording.latest.discardedNs = readSigned(content);
       return;
   }
-  const track = film.tracks.at(-1);
-  if (track !== undefined) readTrack(film, track, id, content);
+  const track = recording.tracks.at(-1);
+  if (track !== undefined) readTrack(recording, track, id, content);
 }
 
-function readTrack(film: Film, track: FilmTrack, id: number, content: Buffer): void {
+function readTrack(recording: Recording, track: RecordedTrack, id: number, content: Buffer): void {
   switch (id) {
     case NUMBER:
-      film.byNumber.set(readUnsigned(content), track);
-      if (film.byNumber.size > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
+      recording.byNumber.set(readUnsigned(content), track);
+      if (recording.byNumber.size > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
       break;
     case TYPE:
       track.kind = content[0] === 1 ? 'video' : content[0] === 2 ? 'audio' : undefined;
@@ -132,12 +139,12 @@ function readTrack(film: Film, track: FilmTrack, id: number, content: Buffer): v
 }
 
 /** A block begins with the number of its track. */
-function readBlock(film: Film, content: Buffer): void {
+function readBlock(recording: Recording, content: Buffer): void {
   const numberBytes = codedBytes(content, 0);
   if (content.length < numberBytes + 3) throw new Unreadable('a block has no head');
-  const track = film.byNumber.get(readCoded(content, 0));
-  film.latest = undefined;
-  if (track !== undefined) addBlock(film, track, content, numberBytes);
+  const track = recording.byNumber.get(readCoded(content, 0));
+  recording.latest = undefined;
+  if (track !== undefined) addBlock(recording, track, content, numberBytes);
 }
 
 /** How many bytes a number has is told by the zeros that its first byte begins with. */

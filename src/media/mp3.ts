@@ -1,4 +1,4 @@
-import { isMono, mpegFrame } from './frame.ts';
+import { isMono, mpegFrame } from './frame-headers.ts';
 import { countFrames, withoutTags } from './frames.ts';
 import { type Measured, soundOf } from './measured.ts';
 import { Unreadable, type Window } from './readable.ts';

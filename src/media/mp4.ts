@@ -1,8 +1,8 @@
 import { MEDIA_EDITS_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
-import { type Box, type BoxReader, boxType, contentOf, eachRow, isLongForm, readBoxes, readLong } from './boxes.ts';
-import { readFragmentHeader, readFragmentTime, readRun, readTrackDefaults } from './fragments.ts';
 import type { Measured } from './measured.ts';
-import { type Edit, type Movie, type MovieTrack, newMovie, newTrack, tracksOf } from './movie.ts';
+import { type Box, type BoxReader, boxType, contentOf, eachRow, isLongForm, readBoxes, readLong } from './mp4-boxes.ts';
+import { readFragmentHeader, readFragmentTime, readRun, readTrackDefaults } from './mp4-fragments.ts';
+import { type Edit, type Movie, type MovieTrack, newMovie, newTrack, tracksOf } from './mp4-tracks.ts';
 import { Unreadable, type Window } from './readable.ts';
 import { measureTracks } from './tracks.ts';
 
@@ -20,7 +20,7 @@ const READERS: ReadonlyMap<number, BoxReader> = new Map(
     elst: readEdits,
     mdia: enter,
     mdhd: readMediaHeader,
-    hdlr: readMediaType,
+    hdlr: readKind,
     minf: enter,
     stbl: enter,
     stsd: readDescription,
@@ -80,13 +80,13 @@ function readMediaHeader(movie: Movie, box: Box): undefined {
 }
 
 /** The first one is the track's; QuickTime has a second, for where the data lies. */
-function readMediaType(movie: Movie, box: Box): undefined {
-  current(movie).handler ||= contentOf(box, 12).toString('latin1', 8, 12);
+function readKind(movie: Movie, box: Box): undefined {
+  current(movie).kind ||= contentOf(box, 12).toString('latin1', 8, 12);
 }
 
 function readDescription(movie: Movie, box: Box): undefined {
   const track = current(movie);
-  if (track.handler !== 'vide') return;
+  if (track.kind !== 'vide') return;
   const content = contentOf(box, 44);
   track.width = content.readUInt16BE(40);
   track.height = content.readUInt16BE(42);

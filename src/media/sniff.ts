@@ -1,5 +1,5 @@
 import { SNIFF_BYTES } from '../limits.ts';
-import { adtsFrame, FRAME_HEAD_BYTES, id3Bytes, mpegFrame } from './frame.ts';
+import { adtsFrame, FRAME_HEAD_BYTES, id3Bytes, mpegFrame } from './frame-headers.ts';
 import type { Measured } from './measured.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio';

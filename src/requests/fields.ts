@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ApiError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
 import { SECONDS_MAX } from '../limits.ts';
 
 /** A field that may be left out. Null counts as left out. */
@@ -47,11 +46,6 @@ export function oneOf<Value>(named: Readonly<Record<string, Value | undefined>>)
     throw new ApiError('conflicting_parameters', { message: `"${first?.[0]}" and "${other[0]}" differ.` });
   }
   return first?.[1];
-}
-
-/** The keys that a schema does not know, as they were sent. Safe with any name, `__proto__` included. */
-export function unmodelled(exact: JsonObject, shape: z.core.$ZodShape): JsonObject {
-  return Object.fromEntries(Object.entries(exact).filter(([name]) => !Object.hasOwn(shape, name)));
 }
 
 /**

@@ -44,6 +44,11 @@ function writeValue(pending: Pending, value: JsonValue): void {
 }
 
 function writeList(pending: Pending, list: readonly JsonValue[]): void {
+  // What has no keys to sort is written in one go, or a long list would be many small pieces.
+  if (!list.some((item) => typeof item === 'object' && item !== null)) {
+    add(pending, JSON.stringify(list));
+    return;
+  }
   add(pending, '[');
   for (const [index, item] of list.entries()) {
     if (index > 0) add(pending, ',');

@@ -145,6 +145,20 @@ test('R-329: files called image and image[] keep the order in which they were se
   assert.deepEqual(mask, upload('m'));
 });
 
+test('R-329: a text where an image file could stand names the picture', () => {
+  const parts: Parts = [
+    ['image', 'https://pictures.example/a'],
+    ['image[]', 'https://pictures.example/b'],
+  ];
+  const { referenceImages, extra } = edit(parts, []);
+  const urls = ['https://pictures.example/a', 'https://pictures.example/b'];
+  assert.deepEqual(
+    referenceImages,
+    urls.map((url) => ({ from: 'url', url })),
+  );
+  assert.deepEqual(extra, {});
+});
+
 test('R-314: files and named pictures together are at most 16', () => {
   const files = Array.from({ length: REFERENCES_MAX - 1 }, (_, index) => ['image[]', upload(String(index))] as const);
   const named: Parts = [['reference_images[]', 'https://pictures.example/a']];

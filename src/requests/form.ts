@@ -26,15 +26,21 @@ const IMAGE_EDIT: Types = {
 };
 
 function imageEditOf({ values, files }: Form): ImageRequest<MediaSource> {
-  const images = files.filter(([name]) => name === 'image' || name === 'image[]');
+  const images = files.filter(([name]) => isImage(name));
   const masks = files.filter(([name]) => name === 'mask');
   if (images.length + masks.length < files.length) throw new ApiError('unexpected_file');
-  const body = objectOf(values, IMAGE_EDIT);
+  // A picture may be named where a file could stand.
+  const named = values.map(([name, value]) => [isImage(name) ? 'reference_images' : name, value] as const);
+  const body = objectOf(named, IMAGE_EDIT);
   const asked = parseWith(imageSchema, body);
   if (masks.length > 1) throw new ApiError('invalid_mask');
   const request = imageRequest(asked, body, { images: images.map(([, source]) => source), mask: masks[0]?.[1] });
   requireImage(request);
   return request;
+}
+
+function isImage(name: string): boolean {
+  return name === 'image' || name === 'image[]';
 }
 
 const VIDEO: Types = {

@@ -11,16 +11,18 @@ import {
   ratioField,
   sizeField,
   textField,
-  unmodelled,
   wholeField,
 } from './fields.ts';
 import type { ImageRequest, MediaSource } from './media-requests.ts';
-import { passthrough } from './passthrough.ts';
+import { passthrough, unmodelled } from './passthrough.ts';
 import { IMAGE_SLOT, listField, MASK_SLOT, pictureOf, referenceField } from './references.ts';
 
 const references = listField(referenceField('invalid_input_reference'), 'invalid_input_reference');
 
-export const imageSchema = z.looseObject({
+const metadataFields = z.object({ resolution: textField.describe('The same as `resolution`.') });
+
+// What is not named here is not looked at: it is taken from the exact body, and bounded there.
+export const imageSchema = z.object({
   model: modelField,
   prompt: z.string({ error: 'missing_prompt' }).min(1, { error: 'missing_prompt' }),
   n: countField(IMAGES_PER_REQUEST_MAX),
@@ -38,7 +40,7 @@ export const imageSchema = z.looseObject({
   reference_images: references,
   images: references.describe('The same as `reference_images`.'),
   mask: optional(referenceField('invalid_mask')),
-  metadata: optional(z.looseObject({ resolution: textField.describe('The same as `resolution`.') })),
+  metadata: optional(metadataFields),
 });
 type Asked = z.output<typeof imageSchema>;
 
@@ -92,9 +94,8 @@ export function imageRequest(asked: Asked, exact: JsonObject, files: ImageFiles)
   };
 }
 
-/** Of `metadata` one key is known; the others go on. */
+/** Of `metadata` one key is known; the others go on. The schema has seen to it that it is an object. */
 function restOf(metadata: JsonObject[string] | undefined): JsonObject {
-  if (typeof metadata !== 'object' || metadata === null) return {};
-  const rest = Object.entries(metadata).filter(([name]) => name !== 'resolution');
-  return rest.length === 0 ? {} : { metadata: Object.fromEntries(rest) };
+  const rest = unmodelled((metadata ?? {}) as JsonObject, metadataFields.shape);
+  return Object.keys(rest).length === 0 ? {} : { metadata: rest };
 }

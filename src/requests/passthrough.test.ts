@@ -96,6 +96,7 @@ for (const text of [
   'data: the new oil',
   ' ftp://pictures.example',
   '\n//pictures.example',
+  'f\ntp://pictures.example',
 ]) {
   test(`R-320 R-321: ${JSON.stringify(text)} is refused at any depth`, () => {
     for (const extra of [{ a: text }, { a: [{ b: text }] }, { a: { b: { c: [[text]] } } }]) {
@@ -119,7 +120,7 @@ test('R-320: each place that passes something on refuses a false URL', () => {
 test('R-321: every address to be allowed is found, in canonical form', () => {
   const extra = {
     first: 'https://a.example/1',
-    list: [' HTTP://B.example:80/x/../2', { deep: 'http:\\\\169.254.169.254\\latest' }],
+    list: [' HTTP://B.example:80/x/../2', 'ht\ntp:/\t/10.0.0.1', { deep: 'http:\\\\169.254.169.254\\latest' }],
     inline: 'data:,hello',
     words: 'see https://c.example',
     count: 3,
@@ -127,6 +128,7 @@ test('R-321: every address to be allowed is found, in canonical form', () => {
   assert.deepEqual(urlsIn(passthrough(extra)), [
     'https://a.example/1',
     'http://b.example/2',
+    'http://10.0.0.1/',
     'http://169.254.169.254/latest',
   ]);
 });

@@ -9,7 +9,7 @@ export type Reference = string | { readonly url?: string | undefined; readonly b
 
 export function referenceField(error: ErrorCode) {
   const text = optional(z.string());
-  return z.union([z.string(), z.looseObject({ url: text, b64: text, mime_type: text, filename: text })], { error });
+  return z.union([z.string(), z.object({ url: text, b64: text, mime_type: text, filename: text })], { error });
 }
 
 /** A bounded list; an empty one counts as left out. */
@@ -158,9 +158,18 @@ function percentDecoded(text: string): Buffer {
   const bytes = Buffer.from(text);
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {
-    const isEscape = bytes[at] === 0x25 && /^[0-9a-f]{2}$/i.test(bytes.toString('latin1', at + 1, at + 3));
-    bytes[length++] = isEscape ? Number.parseInt(bytes.toString('latin1', at + 1, at + 3), 16) : (bytes[at] ?? 0);
-    if (isEscape) at += 2;
+    const escaped = bytes[at] === PERCENT ? 16 * digit(bytes[at + 1]) + digit(bytes[at + 2]) : Number.NaN;
+    bytes[length++] = Number.isNaN(escaped) ? (bytes[at] ?? 0) : escaped;
+    if (!Number.isNaN(escaped)) at += 2;
   }
   return bytes.subarray(0, length);
+}
+
+const PERCENT = 0x25;
+
+/** The value of a hexadecimal digit; NaN for anything else. */
+function digit(char = 0): number {
+  if (char >= 0x30 && char <= 0x39) return char - 0x30;
+  const small = char | 0x20;
+  return small >= 0x61 && small <= 0x66 ? small - 0x57 : Number.NaN;
 }

@@ -313,6 +313,10 @@ for (const [voice, code] of [
   test(`R-378: the voice ${JSON.stringify(voice)} is ${code}`, () => assert.equal(outcome({ voice }), code));
 }
 
+test('an empty voice counts as left out', () => {
+  assert.equal(soundOf({ ...LEAST, voice: '' }).voice, undefined);
+});
+
 test('R-378: a voice given by its id is the cloned voice of that id', () => {
   const { voice, referenceId } = soundOf({ ...LEAST, voice: { id: 'v-1' } });
   assert.deepEqual([voice, referenceId], [undefined, 'v-1']);

@@ -12,11 +12,10 @@ import {
   optional,
   secondsField,
   textField,
-  unmodelled,
   wholeField,
 } from './fields.ts';
 import type { MediaSource, SoundRequest } from './media-requests.ts';
-import { passthrough } from './passthrough.ts';
+import { passthrough, unmodelled } from './passthrough.ts';
 import { decodeBase64, listField, readUrl } from './references.ts';
 
 const INVALID = 'invalid_reference_audio';
@@ -27,16 +26,14 @@ const format = optional(
   z.enum(['mp3', 'wav', 'pcm', 'opus', 'flac', 'aac', 'ogg'], { error: 'invalid_response_format' }),
 );
 
-const fields = z.looseObject({
+const fields = z.object({
   model: modelField,
   input: textField,
   text: textField.describe('The same as `input`.'),
   prompt: textField,
   lyrics: textField,
   voice_description: textField,
-  voice: optional(
-    z.union([z.string(), z.looseObject({ id: z.string().min(1) })], { error: 'expected a name or {id}' }),
-  ),
+  voice: optional(z.union([z.string(), z.object({ id: z.string().min(1) })], { error: 'expected a name or {id}' })),
   reference_id: textField,
   language: textField,
   response_format: format,
@@ -126,7 +123,7 @@ function voiceOf({ voice, reference_id, reference_audio = [] }: Asked): Voice {
   }
   const sample = voice === undefined ? undefined : sampleIn(voice);
   return sample === undefined
-    ? { voice, referenceId: reference_id, referenceAudio }
+    ? { voice: voice || undefined, referenceId: reference_id, referenceAudio }
     : { voice: undefined, referenceId: reference_id, referenceAudio: [...referenceAudio, sample] };
 }
 

@@ -11,11 +11,10 @@ import {
   secondsField,
   sizeField,
   textField,
-  unmodelled,
   wholeField,
 } from './fields.ts';
 import type { MediaSource, VideoRequest } from './media-requests.ts';
-import { passthrough } from './passthrough.ts';
+import { passthrough, unmodelled } from './passthrough.ts';
 import { clipOf, listField, pictureOf, type Reference, referenceField, VIDEO_SLOT } from './references.ts';
 
 const INVALID = 'invalid_input_reference';
@@ -31,7 +30,7 @@ const secondsText = z
 const seconds = optional(z.union([secondsField('invalid_seconds'), secondsText], { error: 'invalid_seconds' }));
 
 /** The fields alone, for a body whose pictures come beside it. */
-export const videoFields = z.looseObject({
+export const videoFields = z.object({
   model: modelField,
   prompt: textField,
   seconds,
@@ -56,7 +55,7 @@ export const videoFields = z.looseObject({
   reference_audios: listField(clip, INVALID),
   ref_video_url: optional(clip),
   video_url: optional(clip).describe('The same as `ref_video_url`.'),
-  extra: optional(z.looseObject({})).describe('Passed on to the model as it is.'),
+  extra: optional(z.object({})).describe('Passed on to the model as it is.'),
 });
 type Asked = z.output<typeof videoFields>;
 
@@ -132,11 +131,16 @@ function fetched(urls: readonly string[] = []): MediaSource[] {
 /** Unmodelled keys at the top level and in `extra` are the same; where both name one, the top level wins. */
 function extraOf(exact: JsonObject): JsonObject {
   const { extra: _, ...modelled } = videoFields.shape;
-  const block = Object.entries(exact.extra ?? {}).filter(([name]) => {
+  const block = Object.entries(unmodelled(blockOf(exact), {})).filter(([name]) => {
     if (!Object.hasOwn(modelled, name)) return true;
     if (isGiven(exact[name])) return false;
     // Passed on unread, it would escape the checks and the price.
     throw new ApiError('unsupported_parameter', { message: `"extra.${name}": give "${name}" at the top level.` });
   });
   return { ...Object.fromEntries(block), ...unmodelled(exact, videoFields.shape) };
+}
+
+/** The schema has seen to it that it is an object, if it is there. */
+function blockOf({ extra }: JsonObject): JsonObject {
+  return (extra ?? {}) as JsonObject;
 }

@@ -11,7 +11,7 @@ export interface PictureOptions {
   readonly height: number;
 }
 
-/** A picture of one colour with a few noisy lines. */
+/** A picture of one colour. */
 export async function picture(format: PictureFormat, { width, height }: PictureOptions): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
   const alpha = format === 'webp-alpha' ? { alpha: 0.5 } : {};

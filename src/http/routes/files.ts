@@ -39,6 +39,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
       body: { kind: 'form', formBytesMax: FORM_BYTES_MAX, tooLarge: 'file_too_large' },
       answers: { 200: fileSchema },
       codes: [
+        'invalid_parameter',
         'missing_file',
         'empty_file',
         'unexpected_file',

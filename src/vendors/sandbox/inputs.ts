@@ -5,6 +5,7 @@ import type { Media } from '../vendor.ts';
 
 /** A task is stored with its job, so the pictures of a request travel in it small: so many bytes for all of them. */
 const PICTURES_BYTES_MAX = 150_000;
+const BYTES_PER_PIXEL_MIN = 0.04;
 const MASK_SIDE = 512;
 const SIDES = [1024, 768, 512, 384, 256, 160, 96] as const;
 
@@ -54,12 +55,18 @@ async function reading<Read>(medium: Media, read: (image: Sharp) => Promise<Read
 async function smallOf(image: Sharp, bytesMax: number): Promise<KeptPicture> {
   const { default: sharp } = await import('sharp');
   const fit = { fit: 'inside', withoutEnlargement: true } as const;
-  const largest = await image.resize(SIDES[0], SIDES[0], fit).png().toBuffer({ resolveWithObject: true });
-  let best = largest;
-  for (const side of SIDES) {
-    if (best.data.length <= bytesMax) break;
-    const smaller = sharp(largest.data).resize(side, side, fit).webp({ quality: 76 });
+  // Nothing compresses a photograph further than this, so larger sides need not be tried.
+  const sides = SIDES.filter((side) => side * side * BYTES_PER_PIXEL_MIN <= bytesMax);
+  const largest = Math.max(...sides);
+  const { data, info } = await image.resize(largest, largest, fit).raw().toBuffer({ resolveWithObject: true });
+  const copy = () => sharp(data, { raw: { width: info.width, height: info.height, channels: info.channels } });
+  const isSmall = info.width * info.height <= bytesMax;
+  let best = isSmall ? await copy().png().toBuffer({ resolveWithObject: true }) : undefined;
+  for (const side of sides) {
+    if (best !== undefined && best.data.length <= bytesMax) break;
+    const smaller = copy().resize(side, side, fit).webp({ quality: 76, effort: 2 });
     best = await smaller.toBuffer({ resolveWithObject: true });
   }
+  if (best === undefined) throw new Error('there is no room for a picture');
   return { base64: best.data.toString('base64'), width: best.info.width, height: best.info.height };
 }

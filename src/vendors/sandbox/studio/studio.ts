@@ -10,6 +10,8 @@ const KEPT_BYTES_MAX = 256 * 1024 * 1024;
 const TAKEN_MS = 60_000;
 /** What nobody has asked after for so long, nobody will. */
 const FORGOTTEN_MS = 600_000;
+/** The native build of the Opus library brings the program down when the thread that loaded it ends. */
+const THREAD_ENVIRONMENT = { OPUS_FORCE_WASM: '1' };
 const RUNNING: Report = { state: 'running', part: 0 };
 
 interface Making {
@@ -102,17 +104,17 @@ export class Studio {
 
 /** A thread with one piece at a time. It ends by itself when nothing comes, and never keeps the program from ending. */
 class Thread {
-  readonly #worker = new Worker(new URL('./thread.ts', import.meta.url));
+  readonly #worker = new Worker(new URL('./thread.ts', import.meta.url), { env: THREAD_ENVIRONMENT });
   readonly #onEnd: () => void;
   #onReport: ((report: Report) => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
-    this.#worker.unref();
     this.#worker.on('message', (report: Report) => this.#tell(report));
     this.#worker.on('error', (error) => this.#fail(String(error)));
     this.#worker.on('exit', () => this.#fail('the thread ended'));
+    this.#worker.unref();
   }
 
   get isFree(): boolean {

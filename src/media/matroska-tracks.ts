@@ -2,18 +2,18 @@ import { opusSamples } from './opus.ts';
 import type { Track } from './tracks.ts';
 
 /** What the elements of a Matroska file tell, gathered as they come. Times are in units of `unitNs` unless named. */
-export interface Film {
+export interface Recording {
   unitNs: number;
   /** As the file states it. */
   duration: number;
-  readonly tracks: FilmTrack[];
-  readonly byNumber: Map<number, FilmTrack>;
+  readonly tracks: RecordedTrack[];
+  readonly byNumber: Map<number, RecordedTrack>;
   clusterAt: number;
   /** The track of the block just read, if none of its blocks is later. */
-  latest: FilmTrack | undefined;
+  latest: RecordedTrack | undefined;
 }
 
-export interface FilmTrack {
+export interface RecordedTrack {
   kind: Track['kind'] | undefined;
   isOpus: boolean;
   width: number;
@@ -34,12 +34,12 @@ export interface FilmTrack {
   opusSamples: number;
 }
 
-export function newFilm(): Film {
-  const film = { unitNs: 1_000_000, duration: 0, clusterAt: 0, latest: undefined };
-  return { ...film, tracks: [], byNumber: new Map() };
+export function newRecording(): Recording {
+  const recording = { unitNs: 1_000_000, duration: 0, clusterAt: 0, latest: undefined };
+  return { ...recording, tracks: [], byNumber: new Map() };
 }
 
-export function newFilmTrack(): FilmTrack {
+export function newRecordedTrack(): RecordedTrack {
   const stated = { kind: undefined, isOpus: false, width: 0, height: 0, delayNs: 0, frameNs: 0 };
   return { ...stated, blocks: 0, firstAt: 0, lastAt: 0, beforeLastAt: 0, lastNs: 0, discardedNs: 0, opusSamples: 0 };
 }
@@ -47,15 +47,15 @@ export function newFilmTrack(): FilmTrack {
 const LACING = 0x06;
 
 /** At `offset`: the time of the block within its cluster, its flags, and the packet or how many there are. */
-export function addBlock(film: Film, track: FilmTrack, content: Buffer, offset: number): void {
-  const at = film.clusterAt + content.readInt16BE(offset);
+export function addBlock(recording: Recording, track: RecordedTrack, content: Buffer, offset: number): void {
+  const at = recording.clusterAt + content.readInt16BE(offset);
   const isLaced = (content.readUInt8(offset + 2) & LACING) !== 0;
   const samples = track.isOpus && !isLaced ? opusSamples(content, offset + 3) : Number.NaN;
   track.opusSamples += samples;
   if (track.blocks === 0 || at < track.firstAt) track.firstAt = at;
   const isLatest = track.blocks === 0 || at >= track.lastAt;
   track.blocks++;
-  film.latest = isLatest ? track : undefined;
+  recording.latest = isLatest ? track : undefined;
   if (!isLatest) {
     track.beforeLastAt = Math.max(track.beforeLastAt, at);
     return;
@@ -68,12 +68,12 @@ export function addBlock(film: Film, track: FilmTrack, content: Buffer, offset: 
 }
 
 /** The tracks that hold pictures or sound, on the time line of the file. */
-export function tracksOf(film: Film): Track[] {
-  const lastAt = Math.max(...film.tracks.map((track) => track.lastAt));
-  return film.tracks.flatMap((track) => {
+export function tracksOf(recording: Recording): Track[] {
+  const lastAt = Math.max(...recording.tracks.map((track) => track.lastAt));
+  return recording.tracks.flatMap((track) => {
     if (track.kind === undefined || track.blocks === 0) return [];
-    const startSeconds = (track.firstAt * film.unitNs) / 1e9;
-    const endSeconds = startSeconds + heardSeconds(film, track, track.lastAt === lastAt);
+    const startSeconds = (track.firstAt * recording.unitNs) / 1e9;
+    const endSeconds = startSeconds + heardSeconds(recording, track, track.lastAt === lastAt);
     const hasSize = track.kind === 'video' && track.width > 0 && track.height > 0;
     const size = hasSize ? { width: track.width, height: track.height } : {};
     return [{ kind: track.kind, startSeconds, endSeconds, ...size }];
@@ -82,20 +82,25 @@ export function tracksOf(film: Film): Track[] {
 
 /** Time stamps are rounded, mostly to the millisecond. */
 const ROUNDED_SECONDS_MAX = 0.01;
+/** Longer than any codec needs. */
+const DELAY_SECONDS_MAX = 2;
 
-function heardSeconds(film: Film, track: FilmTrack, isLast: boolean): number {
-  const secondsPerUnit = film.unitNs / 1e9;
-  const unheard = (track.delayNs + track.discardedNs) / 1e9;
-  const stamped = (track.lastAt - track.firstAt) * secondsPerUnit + lastSeconds(film, track, isLast) - unheard;
+function heardSeconds(recording: Recording, track: RecordedTrack, isLast: boolean): number {
+  const secondsPerUnit = recording.unitNs / 1e9;
+  const last = lastSeconds(recording, track, isLast);
+  const discarded = Math.min(Math.max(0, track.discardedNs / 1e9), last);
+  const unheard = Math.min(track.delayNs / 1e9, DELAY_SECONDS_MAX) + discarded;
+  const stamped = (track.lastAt - track.firstAt) * secondsPerUnit + last - unheard;
   const counted = track.opusSamples / 48_000 - unheard;
-  return Math.abs(counted - stamped) <= ROUNDED_SECONDS_MAX ? counted : stamped;
+  // Fewer samples than time are a pause; more are time stamps that lie.
+  return counted >= stamped - ROUNDED_SECONDS_MAX ? counted : stamped;
 }
 
 /**
  * A last block that does not tell how long it lasts is as long as the others, or ends where the file states its end if
  * that is about there.
  */
-function lastSeconds({ unitNs, duration }: Film, track: FilmTrack, isLast: boolean): number {
+function lastSeconds({ unitNs, duration }: Recording, track: RecordedTrack, isLast: boolean): number {
   if (track.lastNs > 0) return track.lastNs / 1e9;
   const usual = usualUnits(track);
   const stated = duration - track.lastAt;
@@ -104,7 +109,7 @@ function lastSeconds({ unitNs, duration }: Film, track: FilmTrack, isLast: boole
 }
 
 /** On average, unless there was a pause: then as long as the one before, or the average if the pause is between. */
-function usualUnits({ blocks, firstAt, lastAt, beforeLastAt }: FilmTrack): number {
+function usualUnits({ blocks, firstAt, lastAt, beforeLastAt }: RecordedTrack): number {
   if (blocks < 2) return 0;
   const average = (lastAt - firstAt) / (blocks - 1);
   const before = lastAt - beforeLastAt;

@@ -1,4 +1,4 @@
-import type { Movie } from './movie.ts';
+import type { Movie } from './mp4-tracks.ts';
 import { Unreadable, type Window } from './readable.ts';
 
 /** A box of MP4. */

@@ -15,7 +15,8 @@ export interface Movie {
 
 export interface MovieTrack {
   id: number;
-  handler: string;
+  /** `vide`, `soun`, or what is neither seen nor heard. */
+  kind: string;
   unitsPerSecond: number;
   width: number;
   height: number;
@@ -45,13 +46,13 @@ export function newMovie(): Movie {
 export function newTrack(): MovieTrack {
   const size = { width: 0, height: 0, isTurned: false };
   const fragments = { fragmentsFrom: undefined, fragmentsTo: 0, nextFragmentAt: 0 };
-  return { id: 0, handler: '', unitsPerSecond: 0, ...size, units: 0, leadUnits: undefined, edits: [], ...fragments };
+  return { id: 0, kind: '', unitsPerSecond: 0, ...size, units: 0, leadUnits: undefined, edits: [], ...fragments };
 }
 
 /** The tracks that are seen or heard, on the movie's time line. */
 export function tracksOf(movie: Movie): Track[] {
   return movie.tracks.flatMap((track) => {
-    const kind = track.handler === 'vide' ? 'video' : track.handler === 'soun' ? 'audio' : undefined;
+    const kind = track.kind === 'vide' ? 'video' : track.kind === 'soun' ? 'audio' : undefined;
     const units = Math.max(track.units, track.fragmentsTo - (track.fragmentsFrom ?? 0));
     if (kind === undefined || units === 0) return [];
     if (track.unitsPerSecond === 0) throw new Unreadable('a track states no time scale');

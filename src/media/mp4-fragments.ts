@@ -1,6 +1,6 @@
 import { MEDIA_TRACKS_MAX } from '../limits.ts';
-import { type Box, contentOf, eachRow, isLongForm, readLong } from './boxes.ts';
-import type { Movie, MovieTrack } from './movie.ts';
+import { type Box, contentOf, eachRow, isLongForm, readLong } from './mp4-boxes.ts';
+import type { Movie, MovieTrack } from './mp4-tracks.ts';
 import { Unreadable, type Window } from './readable.ts';
 
 /** The boxes of an MP4 that is written in fragments, each with an index of its own samples only. */
