@@ -26,20 +26,25 @@ answerBench({ url: app.url, key: app.firstStart?.key ?? '' }, async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** One chat model, served by the bench's own upstream. */
+/** One chat model and one native, served by the bench's own upstream. */
 function documentFor(url: string): string {
   return JSON.stringify({
-    upstreams: [{ id: 'fake', vendor: 'openai', base_url: `${url}/v1` }],
-    models: [
-      {
-        id: 'bench/chat',
-        modality: 'chat',
-        owned_by: 'bench',
-        endpoints: ['chat'],
-        max_output_tokens: 100,
-        pricing: { mode: 'per_token', credits: { input_per_k: 0.001, output_per_k: 0.002 } },
-        routes: [{ upstream: 'fake', model: 'upstream-model' }],
-      },
+    upstreams: [
+      { id: 'fake', vendor: 'openai', base_url: `${url}/v1` },
+      { id: 'fake-native', vendor: 'gemini', base_url: url, api_key: 'key' },
     ],
+    models: [modelOf('chat', 'fake'), modelOf('native', 'fake-native')],
   });
+}
+
+function modelOf(endpoint: 'chat' | 'native', upstream: string): object {
+  return {
+    id: `bench/${endpoint}`,
+    modality: 'chat',
+    owned_by: 'bench',
+    endpoints: [endpoint],
+    max_output_tokens: 100,
+    pricing: { mode: 'per_token', credits: { input_per_k: 0.001, output_per_k: 0.002 } },
+    routes: [{ upstream, model: 'upstream-model' }],
+  };
 }

@@ -1,7 +1,10 @@
 // Measures against a yardstick in the same run and prints ratios. `npm run bench -- models` runs one part.
 import { benchChat } from './chat.ts';
 import { benchCredits } from './credits.ts';
+import { benchLarge } from './large.ts';
+import { benchLatency } from './latency.ts';
 import { benchLedger } from './ledger.ts';
+import { benchMemory } from './memory.ts';
 import { benchModels } from './models.ts';
 import { printTable, type Row } from './table.ts';
 
@@ -10,6 +13,9 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   credits: benchCredits,
   ledger: benchLedger,
   chat: benchChat,
+  latency: benchLatency,
+  memory: benchMemory,
+  large: benchLarge,
 };
 
 const asked = process.argv.slice(2);

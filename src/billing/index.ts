@@ -4,6 +4,6 @@
  */
 export { Bill, ofLedger, openBill } from './bill.ts';
 export { grantCredits } from './grant-credits.ts';
-export { measure, measureTokens } from './measure.ts';
+export { measure, measureTokens, outputTokensPerAnswer } from './measure.ts';
 export type { BillingParts } from './parts.ts';
 export { quote } from './quote.ts';

@@ -1,11 +1,16 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { JsonError, type ParsedJson, parseJson } from '../json.ts';
+import { collectBody } from './collect-body.ts';
 
 /** Bodies arrive as bytes whatever their declared type; each route then says what it takes. */
 export function takeBodiesAsBytes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
+    const { bodyLimit, config } = request.routeOptions;
+    return collectBody(payload, { bytesMax: bodyLimit, tooLarge: config.tooLarge ?? 'body_too_large' });
+  });
 }
 
 /** A JSON object; a body without a content type is taken for one. */

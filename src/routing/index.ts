@@ -2,6 +2,6 @@
  * Which upstreams to ask, in which order, and what to do when one fails. Hides weights, cooldown and how processes
  * share it, the bound on attempts, and which faults are the request's own.
  */
-export { type AttemptParts, firstThatWorks } from './attempt.ts';
+export { type AttemptParts, firstThatWorks, noteLateFault } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidatesFor, modelFor } from './candidates.ts';
 export { Health } from './health.ts';

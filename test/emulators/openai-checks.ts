@@ -139,7 +139,7 @@ function refusalOfBody(bytes: Buffer, terms: Terms): Refusal | undefined {
 
 function refusalOfFields(body: Json, { isLenient, forbids }: Terms): Refusal | undefined {
   for (const [name, value] of Object.entries(body)) {
-    const check = forbids.includes(name) ? undefined : FIELDS[name];
+    const check = forbids.includes(name) || !Object.hasOwn(FIELDS, name) ? undefined : FIELDS[name];
     if (check === undefined && (forbids.includes(name) || !isLenient)) {
       return wrong(`Unknown parameter: '${name}'.`, name, 'unknown_parameter');
     }
