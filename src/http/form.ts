@@ -89,7 +89,7 @@ class FormReading<File> {
   async #quiet(): Promise<void> {
     for (let known = -1; known < this.#parts.length; ) {
       known = this.#parts.length;
-      await Promise.all(this.#parts);
+      await Promise.all(this.#parts.map(async (part) => part));
       // What a stream has left to say it says before these.
       await setImmediate();
       await setImmediate();
