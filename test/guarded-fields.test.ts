@@ -125,7 +125,12 @@ const OPEN_PORTS = LOOPBACK_URLS.filter((url) => url.startsWith('http://')).map(
   return { url: url.href, code: 'invalid_media_url' };
 });
 
-const MODELS: Readonly<Record<string, string>> = { [IMAGES]: 'any/image', [EDITS]: 'any/image', [VIDEOS]: 'any/video', [MUSIC]: 'any/music' };
+const MODELS: Readonly<Record<string, string>> = {
+  [IMAGES]: 'any/image',
+  [EDITS]: 'any/image',
+  [VIDEOS]: 'any/video',
+  [MUSIC]: 'any/music',
+};
 
 function sent({ path, body }: Field, url: string) {
   return studio.sent(caller, path, { body: { model: MODELS[path], prompt: 'a gate', ...body(url) } });
