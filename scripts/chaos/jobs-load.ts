@@ -122,7 +122,14 @@ function arrange({ pictures, tasks }: Bad, random: Random, { fate, body }: Order
     case 'answered with too many':
       pictures.script({ kind: 'pictures', count: 5 });
       return;
-    default:
+    case 'pictures':
+    case 'edit':
+    case 'tasks':
+    case 'singles':
+    case 'clip':
+    case 'endless':
+    case 'nobody there':
+      return;
   }
 }
 

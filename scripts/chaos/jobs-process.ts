@@ -48,7 +48,8 @@ function plant(edits: readonly Edit[]): void {
       const loaded = nextLoad(url, context);
       const mine = edits.filter(({ file }) => url.endsWith(`/src/${file}`));
       if (mine.length === 0) return loaded;
-      let text = String(loaded.source);
+      const { source } = loaded;
+      let text = typeof source === 'string' ? source : new TextDecoder().decode(source ?? undefined);
       for (const { file, from, to } of mine) {
         if (text.split(from).length !== 2) throw new Error(`a planted bug no longer fits ${file}: "${from}"`);
         text = text.replace(from, () => to);
@@ -58,6 +59,8 @@ function plant(edits: readonly Edit[]): void {
   });
 }
 
+// Without its driver it has no purpose.
+process.once('disconnect', () => process.exit());
 const begun = Promise.withResolvers<void>();
 process.on('message', (told: Told) => {
   if (told === 'begin') begun.resolve();

@@ -1,4 +1,4 @@
-// One round: clients at work, one blow, everything brought to rest, and the check.
+// One round: clients at work, blow after blow, everything brought to rest, and the check.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../simulate/random.ts';
 import { check } from './jobs-check.ts';
@@ -24,6 +24,8 @@ export interface Played {
   readonly seed: number;
   readonly plan: Plan;
   readonly kills: number;
+  /** What was hit, and at which points; the points of blows that fell elsewhere are not among them. */
+  readonly hits: readonly string[];
   readonly jobs: number;
   readonly findings: readonly string[];
 }
@@ -41,12 +43,15 @@ export async function playRound(world: World, history: History, seed: number, gi
   await world.gateways.fill(GATEWAYS);
   const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => world.newCustomer()));
   const clients = new Clients(world, customers, seed);
+  const hits: string[] = [];
   let kills = 0;
   for (const wave of plan.waves) {
     await world.gateways.fill(GATEWAYS);
     const struck = strike(world, clients, wave, random);
     clients.send(wave.fates, random);
-    kills += await struck;
+    const { killed, hit } = await struck;
+    kills += killed;
+    hits.push(hit);
   }
   const isAtRest = await rest(world, clients);
   await clients.sendAgain(random);
@@ -57,7 +62,7 @@ export async function playRound(world: World, history: History, seed: number, gi
   history.accountIds.push(...accountIds);
   const evidence = await gather(world, outcomes, accountIds);
   const findings = [...(isAtRest ? [] : ['it does not come to rest']), ...check(excused(evidence, plan))];
-  return { seed, plan, kills, jobs: evidence.jobs.length, findings };
+  return { seed, plan, kills, hits, jobs: evidence.jobs.length, findings };
 }
 
 /** The clients of a round. */
@@ -108,20 +113,27 @@ function excused(evidence: Evidence, { waves }: Plan): Evidence {
   return isAway ? { ...evidence, complaints: [] } : evidence;
 }
 
-/** Returns how many were killed. */
-async function strike(world: World, clients: Clients, wave: Wave, random: Random): Promise<number> {
-  if (wave.blow.kind === 'kill the database') {
+interface Struck {
+  readonly killed: number;
+  readonly hit: string;
+}
+
+async function strike(world: World, clients: Clients, wave: Wave, random: Random): Promise<Struck> {
+  const { kind, point } = wave.blow;
+  if (kind === 'kill the database') {
     await sleep(random.whole(0, ANY_TIME_MS_MAX));
     await world.killDatabase();
-    return 1;
+    return { killed: 1, hit: kind };
   }
   const [victim, other] = world.gateways.up;
   if (victim === undefined || other === undefined) throw new Error('there is nobody to strike');
   await wait(world, clients, { victim, other }, wave, random);
-  if (wave.blow.kind === 'halt') await overtake(world, victim);
+  const hit = `${kind} at ${victim.isUp ? 'any time' : point}`;
+  if (kind === 'halt') await overtake(world, victim);
   else await Promise.all([victim.kill(), wave.isAlone && other.kill()]);
   other.goOn();
-  return [victim, other].filter(({ isAlive }) => !isAlive).length + (wave.blow.kind === 'halt' ? 1 : 0);
+  const dead = [victim, other].filter(({ isAlive }) => !isAlive).length;
+  return { killed: kind === 'halt' ? dead + 1 : dead, hit };
 }
 
 /** Nobody looks for a lost call unless there is one. */

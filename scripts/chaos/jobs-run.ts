@@ -9,7 +9,10 @@ const END_DAYS = 32;
 const DAY_SECONDS = 24 * 60 * 60;
 
 export interface Run {
+  /** Of gateways and of the database; a gateway that was only halted counts as well. */
   readonly kills: number;
+  /** How often what was hit where. */
+  readonly hits: Readonly<Record<string, number>>;
   readonly rounds: number;
   readonly jobs: number;
   readonly entries: number;
@@ -32,19 +35,22 @@ export interface RunOptions {
 export async function runChaos(server: Server, options: RunOptions): Promise<Run> {
   const world = await World.open(server, 'chaos');
   const history = new History();
+  const hits: Record<string, number> = {};
   let [kills, rounds] = [0, 0];
   try {
     while (kills < options.kills) {
       const seed = options.seed + rounds;
       const played = await playRound(world, history, seed);
       kills += played.kills;
+      for (const hit of played.hits) hits[hit] = (hits[hit] ?? 0) + 1;
       rounds++;
-      options.progress(`seed ${seed}: ${kills} kills, ${played.jobs} jobs, ${JSON.stringify(played.plan)}`);
-      if (played.findings.length > 0) return await summary(world, { kills, rounds, seed, findings: played.findings });
+      options.progress(`seed ${seed}: ${kills} kills, ${played.jobs} jobs, ${played.hits.join(', ')}`);
+      if (played.findings.length > 0)
+        return await summary(world, { hits, kills, rounds, seed, findings: played.findings });
     }
     await world.move(END_DAYS * DAY_SECONDS);
     await world.move(1);
-    return await summary(world, { kills, rounds, seed: undefined, findings: await atTheEnd(world, history) });
+    return await summary(world, { hits, kills, rounds, seed: undefined, findings: await atTheEnd(world, history) });
   } finally {
     await world.close();
   }
@@ -61,7 +67,7 @@ async function atTheEnd(world: World, { outcomes, accountIds }: History): Promis
   ];
 }
 
-type Figures = Pick<Run, 'kills' | 'rounds' | 'seed' | 'findings'>;
+type Figures = Pick<Run, 'kills' | 'hits' | 'rounds' | 'seed' | 'findings'>;
 
 async function summary({ db, upstreams }: World, figures: Figures): Promise<Run> {
   const rows = await db.rows<{ status: string; jobs: number }>(
@@ -77,14 +83,20 @@ async function summary({ db, upstreams }: World, figures: Figures): Promise<Run>
   };
 }
 
-export function showRun({ kills, rounds, jobs, entries, submissions, ends, seed, findings }: Run): string {
-  const figures = `${kills} kills in ${rounds} rounds, ${jobs} jobs (${counted(ends)}), ${submissions} submissions, ${entries} entries`;
+export function showRun({ kills, hits, rounds, jobs, ends, submissions, entries, seed, findings }: Run): string {
+  const figures = [
+    `${kills} kills in ${rounds} rounds`,
+    `${jobs} jobs (${counted(ends)})`,
+    `${submissions} submissions`,
+    `${entries} entries`,
+    `${findings.length} failures`,
+  ];
   const where = seed === undefined ? '' : ` in the round of seed ${seed}`;
-  return [...findings, `${figures}, ${findings.length} failures${where}`].join('\n');
+  return [...findings, `hit: ${counted(hits)}`, figures.join(', ') + where].join('\n');
 }
 
-function counted(ends: Run['ends']): string {
-  return Object.entries(ends)
-    .map(([status, jobs]) => `${jobs} ${status}`)
+function counted(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
     .join(', ');
 }

@@ -72,7 +72,7 @@ export class World {
   }
 
   static async open(server: Server, name: string, edits: readonly Edit[] = []): Promise<World> {
-    const { host, port, user, database } = server.postgres.connection;
+    const { host, port, user } = server.postgres.connection;
     const log = pino({ level: 'silent' });
     const maker = openDb(server.postgres.connection, log);
     await maker.run(`create database ${name} template template0`);
@@ -94,7 +94,7 @@ export class World {
       TOLLGATE_SECRET: 'root-secret-of-the-chaos-0123456789abcdef',
       TOLLGATE_TEST_CLOCK: '1',
     };
-    const db = openDb({ ...server.postgres.connection, database: name || database }, log);
+    const db = openDb({ ...server.postgres.connection, database: name }, log);
     return new World(server, db, upstreams, environment, edits);
   }
 

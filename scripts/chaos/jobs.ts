@@ -18,6 +18,8 @@ const { values } = parseArgs({
   },
 });
 const seed = values.seed === undefined ? Math.floor(Math.random() * SEEDS) : Number(values.seed);
+// In order, so that the database stops with it.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 const startedMs = performance.now();
 const server = await startServer();
 try {

@@ -14,7 +14,7 @@ export interface Thing {
   readonly count: number;
 }
 
-export type Time = (typeof TIMES)[number][0];
+type Time = (typeof TIMES)[number][0];
 export type ThingName = (typeof THINGS)[number][0];
 
 const TIMES = [
