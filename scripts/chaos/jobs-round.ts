@@ -125,25 +125,27 @@ async function strike(world: World, clients: Clients, wave: Wave, random: Random
     await world.killDatabase();
     return { killed: 1, hit: kind };
   }
-  const [victim, other] = world.gateways.up;
-  if (victim === undefined || other === undefined) throw new Error('there is nobody to strike');
-  await wait(world, clients, { victim, other }, wave, random);
+  const [one, other] = world.gateways.up;
+  if (one === undefined || other === undefined) throw new Error('there is nobody to strike');
+  await wait(world, clients, [one, other], wave, random);
+  // Where both have come to it, the one stands for both.
+  const [victim, spared] = one.isUp && !other.isUp && point !== NEEDS_A_LOST_CALL ? [other, one] : [one, other];
   const hit = `${kind} at ${victim.isUp ? 'any time' : point}`;
+  spared.goOn();
   if (kind === 'halt') await overtake(world, victim);
-  else await Promise.all([victim.kill(), wave.isAlone && other.kill()]);
-  other.goOn();
-  const dead = [victim, other].filter(({ isAlive }) => !isAlive).length;
+  else await Promise.all([victim.kill(), wave.isAlone && spared.kill()]);
+  const dead = [victim, spared].filter(({ isAlive }) => !isAlive).length;
   return { killed: kind === 'halt' ? dead + 1 : dead, hit };
 }
 
 /** Nobody looks for a lost call unless there is one. */
 const NEEDS_A_LOST_CALL = 'lost calls looked for';
 
-/** Lets time pass until the victim has come to the point, or there is nothing left for it to do. */
+/** Lets time pass until one of them has come to the point, or there is nothing left for them to do. */
 async function wait(
   world: World,
   clients: Clients,
-  { victim, other }: { victim: Gateway; other: Gateway },
+  victims: readonly [Gateway, Gateway],
   { blow: { point, passes, kind }, stepSeconds }: Wave,
   random: Random,
 ): Promise<void> {
@@ -151,10 +153,15 @@ async function wait(
     await sleep(random.whole(0, ANY_TIME_MS_MAX));
     return;
   }
-  victim.order({ point, passes, signal: kind === 'halt' ? 'SIGSTOP' : 'SIGKILL' });
+  const signal = kind === 'halt' ? 'SIGSTOP' : 'SIGKILL';
+  const [one, other] = victims;
+  one.order({ point, passes, signal });
+  // What the one loses the other may look for, or it comes to the same point first.
   if (point === NEEDS_A_LOST_CALL) other.order({ point: 'calls answered', passes: 0, signal: 'SIGKILL' });
+  else other.order({ point, passes, signal });
+  const isWaiting = () => one.isUp && (other.isUp || point === NEEDS_A_LOST_CALL);
   let idleSteps = 0;
-  for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && victim.isUp; step++) {
+  for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && isWaiting(); step++) {
     await world.move(point === NEEDS_A_LOST_CALL ? LEASE_SECONDS : stepSeconds);
     if (await clients.areDone()) idleSteps++;
   }
