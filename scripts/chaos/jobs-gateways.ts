@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Db } from '../../src/db/index.ts';
 import type { Edit } from './jobs-planted.ts';
-import type { Order, Said } from './jobs-process.ts';
+import type { Order, Said, Told } from './jobs-process.ts';
 
 export class Gateway {
   readonly url: string;
@@ -42,7 +42,7 @@ export class Gateway {
   /** It ends or halts itself when it comes to a point. */
   order(order: Order): void {
     this.#order = order;
-    this.#child.send(order);
+    this.#tell(order);
   }
 
   /** It has come to the point, and does not answer any more. */
@@ -59,10 +59,15 @@ export class Gateway {
   /** Halted or not, and whatever it was ordered. */
   goOn(): void {
     if (!this.isAlive) return;
-    if (this.#order !== undefined) this.#child.send('go on');
+    if (this.#order !== undefined) this.#tell('go on');
     this.#order = undefined;
     this.#isHalted = false;
     this.#child.kill('SIGCONT');
+  }
+
+  /** It may have died a moment ago. */
+  #tell(told: Told): void {
+    this.#child.send(told, () => undefined);
   }
 
   async kill(): Promise<void> {
@@ -110,7 +115,7 @@ export class Gateways {
     const filled = this.#starting.then(async () => {
       await this.bury();
       // One that has an order left may die meanwhile.
-      while (this.#all.filter(({ isAlive }) => isAlive).length < count) this.#all.push(await this.#start());
+      while (this.up.length < count) this.#all.push(await this.#start());
     });
     this.#starting = filled.catch(() => undefined);
     return filled;

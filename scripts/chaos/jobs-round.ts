@@ -4,7 +4,7 @@ import { Random } from '../simulate/random.ts';
 import { check } from './jobs-check.ts';
 import { type Evidence, gather } from './jobs-evidence.ts';
 import type { Gateway } from './jobs-gateways.ts';
-import { type Fate, makeOrder, type Outcome, place, sendUntilTold } from './jobs-load.ts';
+import { type Fate, makeOrder, type Order, type Outcome, place, sendUntilTold } from './jobs-load.ts';
 import { makePlan, type Plan, type Wave } from './jobs-plan.ts';
 import type { Customer, World } from './jobs-world.ts';
 
@@ -53,15 +53,15 @@ export async function playRound(world: World, history: History, seed: number, gi
     kills += killed;
     hits.push(hit);
   }
-  const isAtRest = await rest(world, clients);
+  const unrest = await rest(world, clients);
   await clients.sendAgain(random);
-  if (plan.restDays > 0) await world.move(plan.restDays * DAY_SECONDS);
-  await world.move(1);
+  if (plan.restDays > 0) await world.moveForSure(plan.restDays * DAY_SECONDS);
+  await world.moveForSure(1);
   const { outcomes, accountIds } = clients;
   history.outcomes.push(...outcomes);
   history.accountIds.push(...accountIds);
   const evidence = await gather(world, outcomes, accountIds);
-  const findings = [...(isAtRest ? [] : ['it does not come to rest']), ...check(excused(evidence, plan))];
+  const findings = [...unrest, ...check(excused(evidence, plan))];
   return { seed, plan, kills, hits, jobs: evidence.jobs.length, findings };
 }
 
@@ -72,7 +72,7 @@ class Clients {
   readonly #world: World;
   readonly #customers: readonly Customer[];
   readonly #seed: number;
-  #sent = 0;
+  readonly #orders: Order[] = [];
 
   constructor(world: World, customers: readonly Customer[], seed: number) {
     this.#world = world;
@@ -83,8 +83,9 @@ class Clients {
 
   send(fates: readonly Fate[], random: Random): void {
     for (const fate of fates) {
-      const number = this.#sent++;
+      const number = this.#orders.length;
       const order = makeOrder(random, fate, random.pick(this.#customers), `${this.#seed}-${number}`);
+      this.#orders.push(order);
       const own = new Random(this.#seed * 100 + number);
       void place(this.#world, own, order).then((outcome) => this.outcomes.push(outcome));
     }
@@ -92,12 +93,17 @@ class Clients {
 
   /** Whether every client has its answer and every job has ended. */
   async areDone(): Promise<boolean> {
-    if (this.outcomes.length < this.#sent) return false;
+    if (this.outcomes.length < this.#orders.length) return false;
     const [row] = await this.#world.db.rows<{ open: number }>(
       `select count(*)::int as open from jobs where account_id = any ($1) and status in ('queued', 'running')`,
       [this.accountIds],
     );
     return row?.open === 0;
+  }
+
+  unanswered(): string[] {
+    const answered = new Set(this.outcomes.map(({ order }) => order));
+    return this.#orders.filter((order) => !answered.has(order)).map(({ prompt }) => `"${prompt}" has no answer`);
   }
 
   /** Whoever had a key asks once more, and must be told the same. */
@@ -125,25 +131,27 @@ async function strike(world: World, clients: Clients, wave: Wave, random: Random
     await world.killDatabase();
     return { killed: 1, hit: kind };
   }
-  const [victim, other] = world.gateways.up;
-  if (victim === undefined || other === undefined) throw new Error('there is nobody to strike');
-  await wait(world, clients, { victim, other }, wave, random);
+  const [one, other] = world.gateways.up;
+  if (one === undefined || other === undefined) throw new Error('there is nobody to strike');
+  await wait(world, clients, [one, other], wave, random);
+  // Where both have come to it, the one stands for both.
+  const [victim, spared] = one.isUp && !other.isUp && point !== NEEDS_A_LOST_CALL ? [other, one] : [one, other];
   const hit = `${kind} at ${victim.isUp ? 'any time' : point}`;
+  spared.goOn();
   if (kind === 'halt') await overtake(world, victim);
-  else await Promise.all([victim.kill(), wave.isAlone && other.kill()]);
-  other.goOn();
-  const dead = [victim, other].filter(({ isAlive }) => !isAlive).length;
+  else await Promise.all([victim.kill(), wave.isAlone && spared.kill()]);
+  const dead = [victim, spared].filter(({ isAlive }) => !isAlive).length;
   return { killed: kind === 'halt' ? dead + 1 : dead, hit };
 }
 
 /** Nobody looks for a lost call unless there is one. */
 const NEEDS_A_LOST_CALL = 'lost calls looked for';
 
-/** Lets time pass until the victim has come to the point, or there is nothing left for it to do. */
+/** Lets time pass until one of them has come to the point, or there is nothing left for them to do. */
 async function wait(
   world: World,
   clients: Clients,
-  { victim, other }: { victim: Gateway; other: Gateway },
+  victims: readonly [Gateway, Gateway],
   { blow: { point, passes, kind }, stepSeconds }: Wave,
   random: Random,
 ): Promise<void> {
@@ -151,10 +159,15 @@ async function wait(
     await sleep(random.whole(0, ANY_TIME_MS_MAX));
     return;
   }
-  victim.order({ point, passes, signal: kind === 'halt' ? 'SIGSTOP' : 'SIGKILL' });
+  const signal = kind === 'halt' ? 'SIGSTOP' : 'SIGKILL';
+  const [one, other] = victims;
+  one.order({ point, passes, signal });
+  // What the one loses the other may look for, or it comes to the same point first.
   if (point === NEEDS_A_LOST_CALL) other.order({ point: 'calls answered', passes: 0, signal: 'SIGKILL' });
+  else other.order({ point, passes, signal });
+  const isWaiting = () => one.isUp && (other.isUp || point === NEEDS_A_LOST_CALL);
   let idleSteps = 0;
-  for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && victim.isUp; step++) {
+  for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && isWaiting(); step++) {
     await world.move(point === NEEDS_A_LOST_CALL ? LEASE_SECONDS : stepSeconds);
     if (await clients.areDone()) idleSteps++;
   }
@@ -164,20 +177,18 @@ async function wait(
 async function overtake(world: World, victim: Gateway): Promise<void> {
   if (!victim.isAlive) return;
   victim.halt();
-  if (world.gateways.up.length === 0) await world.gateways.fill(GATEWAYS);
-  for (let step = 0; step < 2; step++) await world.move(LEASE_SECONDS);
+  for (let step = 0; step < 2; step++) await world.moveForSure(LEASE_SECONDS);
   victim.goOn();
 }
 
-/** Lets time pass until everything has ended. Tells whether it came to that. */
-async function rest(world: World, clients: Clients): Promise<boolean> {
+/** Lets time pass until everything has ended. Tells what did not. */
+async function rest(world: World, clients: Clients): Promise<string[]> {
   const filled = world.gateways.fill(GATEWAYS);
-  if (world.gateways.up.length === 0) await filled;
   let isDone = false;
   for (let move = 0; move < REST_MOVES_MAX && !isDone; move++) {
-    await world.move(REST_STEPS_SECONDS[move] ?? REST_STEPS_SECONDS.at(-1) ?? 0);
+    await world.moveForSure(REST_STEPS_SECONDS[move] ?? REST_STEPS_SECONDS.at(-1) ?? 0);
     isDone = await clients.areDone();
   }
   await filled;
-  return isDone;
+  return isDone ? [] : ['it does not come to rest', ...clients.unanswered()];
 }

@@ -142,13 +142,23 @@ export class World {
     throw new Error(`${method} ${path} answered ${JSON.stringify(answer)}`);
   }
 
-  /** Time passes for everybody. A move that nobody confirms may have happened. */
-  async move(seconds: number): Promise<void> {
+  /** Time passes for everybody. Tells whether somebody has confirmed it; if nobody has, it may have passed or not. */
+  async move(seconds: number): Promise<boolean> {
     await this.gateways.bury();
     const gateway = this.gateways.up.at(-1);
-    if (gateway === undefined) return;
-    const body = { advance_seconds: seconds };
-    await this.call(gateway, 'POST', '/api/admin/clock', { key: ADMIN_TOKEN, body });
+    const options = { key: ADMIN_TOKEN, body: { advance_seconds: seconds } };
+    const answer = gateway && (await this.call(gateway, 'POST', '/api/admin/clock', options));
+    return answer?.status === 200;
+  }
+
+  /** Time passes whatever it takes. */
+  async moveForSure(seconds: number): Promise<void> {
+    for (let tries = 0; tries < CALLS_MAX; tries++) {
+      if (await this.move(seconds)) return;
+      await sleep(CALL_AGAIN_MS);
+      await this.gateways.fill(1);
+    }
+    throw new Error('time does not pass');
   }
 
   /** The program's time. */
