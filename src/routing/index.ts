@@ -4,5 +4,5 @@
  */
 export { type AttemptParts, firstThatWorks, noteLateFault, tryOne, upstreamOf } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor } from './candidates.ts';
-export { asksForVoiceDesign, checkFits, narrowed } from './fits.ts';
+export { checkFits, narrowed } from './fits.ts';
 export { Health } from './health.ts';
