@@ -34,7 +34,7 @@ export async function forkServer(script: string, args: readonly string[] = []): 
     key,
     used: async () => {
       child.send('used');
-      return await answerOf<Used>(child);
+      return answerOf<Used>(child);
     },
     stop: async () => {
       const ended = once(child, 'exit');
