@@ -121,6 +121,7 @@ test('a text that is too long ends in three dots instead of leaving the picture'
 
 const SCENES: readonly (readonly [prompt: string, unwanted: string, things: string])[] = [
   ['a red boat on the sea at sunset', '', 'boat sea sun'],
+  ['a toll gate at sunrise', '', 'gate sun'],
   ['three pine trees, two red houses and some butterflies', '', 'tree house'],
   ['a cat without a bird, no big trees', '', 'animal'],
   ['mountain, city and forest', 'trees, woods', 'mountain city'],
