@@ -8,6 +8,25 @@ import { CONCURRENCY_MAX, RPM_MAX } from '../../src/limits.ts';
 import { createLog } from '../../src/log.ts';
 import { ADMIN_TOKEN, answerBench } from './child.ts';
 
+/** Pictures that are there at once, and clips that never are. */
+const INSTANT = {
+  id: 'bench/instant',
+  modality: 'image',
+  owned_by: 'bench',
+  endpoints: ['images'],
+  pricing: { mode: 'per_image', credits: { base: 1 } },
+  routes: [{ upstream: 'fake', model: 'upstream-model' }],
+};
+const SLOW = {
+  id: 'bench/slow',
+  modality: 'video',
+  owned_by: 'bench',
+  endpoints: ['videos'],
+  pricing: { mode: 'per_second', credits: { per_second: 1 } },
+  accepts: { seconds_max: 5 },
+  routes: [{ upstream: 'queue', model: 'bench/slow' }],
+};
+
 const [upstream = '', given] = process.argv.slice(2);
 const folder = given ?? (await mkdtemp(join(tmpdir(), 'tollgate-bench-')));
 const configFile = join(folder, 'bench.yaml');
@@ -50,22 +69,3 @@ function modelOf(endpoint: 'chat' | 'native', upstream: string): object {
     routes: [{ upstream, model: 'upstream-model' }],
   };
 }
-
-/** Pictures that are there at once, and clips that never are. */
-const INSTANT = {
-  id: 'bench/instant',
-  modality: 'image',
-  owned_by: 'bench',
-  endpoints: ['images'],
-  pricing: { mode: 'per_image', credits: { base: 1 } },
-  routes: [{ upstream: 'fake', model: 'upstream-model' }],
-};
-const SLOW = {
-  id: 'bench/slow',
-  modality: 'video',
-  owned_by: 'bench',
-  endpoints: ['videos'],
-  pricing: { mode: 'per_second', credits: { per_second: 1 } },
-  accepts: { seconds_max: 5 },
-  routes: [{ upstream: 'queue', model: 'bench/slow' }],
-};
