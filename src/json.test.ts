@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { JsonError, parseJson } from './json.ts';
-import { JSON_DEPTH_MAX } from './limits.ts';
+import { JSON_DEPTH_MAX, JSON_EXACT_VALUES_MAX } from './limits.ts';
 
 function forwarded(text: string): string {
   return JSON.stringify(parseJson(text).exact());
@@ -174,3 +174,12 @@ for (const key of ['__proto__', 'constructor', 'prototype']) {
     assert.equal('admin' in {}, false);
   });
 }
+
+test('a body of very many values is kept exactly up to a bound, and refused above it where that would take long', () => {
+  const list = (values: number, first: string) => `[${first}${',1'.repeat(values - 1)}]`;
+  const [edge, above] = [list(JSON_EXACT_VALUES_MAX, '1.0'), list(JSON_EXACT_VALUES_MAX + 1, '1.0')];
+  assert.equal(JSON.stringify(parseJson(edge).exact()), edge);
+  assert.throws(() => parseJson(above).exact(), JsonError);
+  const plain = list(JSON_EXACT_VALUES_MAX + 1, '1');
+  assert.equal(JSON.stringify(parseJson(plain).exact()), plain);
+});

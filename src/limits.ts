@@ -7,6 +7,8 @@ const MIB = 1024 * KIB;
 export const REQUEST_ID_CHARS_MAX = 128;
 export const CREDENTIAL_BYTES_MAX = 512;
 export const JSON_DEPTH_MAX = 64;
+/** In a body with numbers that a double cannot hold as written. */
+export const JSON_EXACT_VALUES_MAX = 250_000;
 export const HEADER_BYTES_MAX = 32 * KIB;
 export const HEADERS_TIMEOUT_MS = 30_000;
 export const REQUEST_TIMEOUT_MS = 600_000;

@@ -193,10 +193,12 @@ describe('another request under the same key', () => {
     ['one field more', image({ n: 1 })],
     ['something unmodelled', image({ unknown: 1 })],
   ] as const) {
-    test(`R-253: ${what} is a conflict, and the first job is untouched`, async () => {
+    test(`R-043, R-073, R-253: ${what} is a conflict, and the first job is untouched`, async () => {
       const id = await made('taken');
       const before = await studio.inState(caller, id, 'running');
-      refused(await post('taken', body), 409, 'idempotency_conflict');
+      const answer = await post('taken', body);
+      refused(answer, 409, 'idempotency_conflict');
+      assert.equal(answer.headers['x-should-retry'], 'false');
       assert.deepEqual(await studio.read(caller, id), before);
       await oneJobOnly();
     });
@@ -306,9 +308,11 @@ describe('a first request that comes to nothing', () => {
     [402, 'insufficient_credits', () => post('retry', poor)],
     [400, 'invalid_input_url', () => post('retry', edit({ reference_images: [studio.queue.files.url] }), EDITS)],
   ] as const) {
-    test(`R-262, R-505: ${status} ${code} leaves the key free for a better one`, async () => {
+    test(`R-262, R-287, R-505: ${status} ${code} leaves the key free for a better one`, async () => {
       caller = await paidCaller(studio.gateway, 2 * IMAGE_PRICE);
+      const before = studio.queue.tasks.length;
       refused(await send(), status, code);
+      assert.equal(studio.queue.tasks.length, before);
       assert.deepEqual(await tracesOf(studio.gateway, caller), { jobs: 0, reservations: 0, keys: 0, files: 0 });
       await made('retry');
       await oneJobOnly();
@@ -335,11 +339,11 @@ describe('while the first request is being prepared', () => {
     return { first, release: hold.resolve };
   }
 
-  test('R-254: the same one is told to come back, and then finds the job', async () => {
+  test('R-043, R-074, R-254: the same one is told to come back, and then finds the job', async () => {
     const { first, release } = await preparing('early');
     const second = await post('early', edit(), EDITS);
     refused(second, 425, 'admission_in_progress');
-    assert.equal(second.headers['retry-after'], '1');
+    assert.deepEqual([second.headers['retry-after'], second.headers['x-should-retry']], ['1', 'true']);
     assert.deepEqual(await moneyOf(studio.gateway, caller), UNTOUCHED);
     release();
     const { status, json } = await first;

@@ -245,7 +245,7 @@ describe('how an edit is written', () => {
     const used = Buffer.from(formOf(parts).raw ?? '').length;
     const of = (bytes: number) => formOf(parts, { after: Buffer.alloc(bytes - used) });
     await studio.made(caller, EDITS, of(100 * MIB));
-    await refused('413 body_too_large', of(100 * MIB + 1));
+    await refused('413 body_too_large', of(100 * MIB + 1), of(130 * MIB));
   });
 
   test('R-337: a JSON body of 10 MiB is taken, one byte more is too large', async () => {

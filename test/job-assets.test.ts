@@ -101,6 +101,19 @@ for (const [what, path, body, bytes, told] of [
   });
 }
 
+test('R-403, R-406: two pieces of music are two assets', async () => {
+  const id = await made(MUSIC, { model: 'studio/song', prompt: 'a march', n: 2 });
+  assert.equal((await studio.read(caller, id)).kind, 'audio');
+  const assets = await studio.assets(caller, id);
+  assert.deepEqual(
+    assets.map(({ ordinal, kind }) => [ordinal, kind]),
+    [
+      [0, 'audio'],
+      [1, 'audio'],
+    ],
+  );
+});
+
 test('R-240, R-242: every read gives a new link for a quarter of an hour, and the old one still holds', async () => {
   const id = await pictures();
   const [first] = await studio.assets(caller, id);

@@ -45,7 +45,7 @@ async function fill(by: NewCaller): Promise<string[]> {
   return answers.map(({ json }) => json.id);
 }
 
-test('R-503, R-505: of two hundred creates at once, under any of its keys, an account gets 64', async () => {
+test('R-064, R-503, R-505: of two hundred creates at once, under any of its keys, an account gets 64', async () => {
   const keys = [caller, await anotherKey(studio.gateway, caller, { concurrency: 1000 })];
   const answers = await Promise.all(Array.from({ length: 200 }, (_, place) => post(keys[place % 2] ?? caller)));
   const admitted = answers.filter(({ status }) => status === 202);
@@ -155,7 +155,7 @@ test('R-506: replays and malformed creates count against the rate', async () => 
   refused(await post(usual, image(), headers), 429, 'rate_limited');
 });
 
-test('R-268, R-269: credits for five admit five of forty at once, and the rest leave nothing', async () => {
+test('R-043, R-268, R-269: credits for five admit five of forty at once, and the rest leave nothing', async () => {
   const able = 5;
   const poor = await crowd(studio.gateway, able * IMAGE_PRICE + IMAGE_PRICE - 1);
   const answers = await Promise.all(
@@ -163,7 +163,10 @@ test('R-268, R-269: credits for five admit five of forty at once, and the rest l
   );
   const admitted = answers.filter(({ status }) => status === 202);
   assert.equal(admitted.length, able);
-  for (const answer of answers.filter(({ status }) => status !== 202)) refused(answer, 402, 'insufficient_credits');
+  for (const answer of answers.filter(({ status }) => status !== 202)) {
+    refused(answer, 402, 'insufficient_credits');
+    assert.equal(answer.headers['x-should-retry'], 'false');
+  }
   assert.deepEqual(await tracesOf(studio.gateway, poor), { jobs: able, reservations: able, keys: able, files: 0 });
   const money = { available: IMAGE_PRICE - 1, reserved: able * IMAGE_PRICE, spent: 0 };
   assert.deepEqual(await moneyOf(studio.gateway, poor), money);

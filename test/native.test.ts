@@ -298,6 +298,28 @@ describe('queries', () => {
   }
 });
 
+describe('queries that would change the form of an answer', () => {
+  for (const query of [
+    'alt=media',
+    'alt=proto',
+    'alt=',
+    '%61lt=proto',
+    '$alt=proto',
+    'callback=x',
+    'fields=a',
+    '$fields=a',
+  ]) {
+    test(`?${query} is refused before anything is held or sent`, async () => {
+      const caller = await paidCaller(gateway, 10);
+      const asked = emulator.requests.length;
+      const answer = await post(gateway, caller.key, `native:streamGenerateContent?${query}`);
+      assert.deepEqual([answer.status, JSON.parse(answer.text).error.code], [400, 'invalid_parameter']);
+      assert.equal(emulator.requests.length, asked);
+      assert.deepEqual(await moneyOf(gateway, caller), { available: 10, reserved: 0, spent: 0 });
+    });
+  }
+});
+
 describe('headers', () => {
   const SENT = {
     'content-type': 'application/json; charset=UTF-8',

@@ -160,6 +160,23 @@ test('R-094: a stream begun with a key goes on when the key is deleted, and is c
   assert.ok((await spentInTheEnd(gateway, { ...caller, key: other.json.key })) > 0);
 });
 
+test('a fault in the middle of a stream cools the upstream down, though the stream itself cannot fail over', async () => {
+  const healthOf = async (id: string) => {
+    const { json } = await gateway.admin('GET', '/upstreams');
+    return json.data.find((upstream: { id: string }) => upstream.id === id).health;
+  };
+  chatUpstream.script({ kind: 'frames', frames: [delta('One ')], end: 'reset' });
+  nativeUpstream.script({ kind: 'frames', frames: [frame('One ')], end: 'reset' });
+  await using chat = await openChat();
+  assert.match((await chat.rest()).text, /One .*upstream_failed/s);
+  await using native = await OpenStream.open(gateway, NATIVE, { key: caller.key, body: JSON.parse(HELLO) });
+  assert.match((await native.rest()).text, /One .*upstream_failed/s);
+  for (const id of ['chat', 'native']) assert.equal((await healthOf(id)).last_fault, 'server');
+  const next = await gateway.call('POST', CHAT, { key: caller.key, body: chatBody('talker') });
+  assert.deepEqual([next.status, next.json.error.code], [503, 'no_available_provider']);
+  gateway.clock.advance(3600);
+});
+
 describe('what is not pushed', () => {
   test('R-520: only chat and native can answer with a stream', async () => {
     const { json } = await gateway.call('GET', '/openapi.json');
@@ -190,10 +207,11 @@ describe('what is not pushed', () => {
     assert.doesNotMatch(JSON.stringify(json), /"(?:callbacks|[\w-]*(?:webhook|callback|notify)[\w-]*)":/i);
   });
 
-  test('R-518: no address in a request is ever called', async () => {
+  test('R-518: no address in a request is ever called', async (t) => {
     let calls = 0;
     const listener = createServer((_request, response) => response.end()).on('connection', () => calls++);
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    t.after(() => listener.close());
     const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
     const named = {
       webhook: url,
@@ -209,7 +227,6 @@ describe('what is not pushed', () => {
     assert.equal((await call(chatBody('talker', { ...named, messages: picture }))).status, 200);
     assert.equal((await call(chatBody('talker', { ...named, ...STREAM }))).status, 200);
     await gateway.call('POST', `${NATIVE}?callback=${url}`, { key: caller.key, headers, raw: HELLO });
-    await new Promise((resolve) => listener.close(resolve));
     assert.equal(calls, 0);
   });
 });

@@ -79,7 +79,7 @@ test('sends the key, the version and the body to the one path', async () => {
   assert.equal(request.headers['content-type'], 'application/json');
   assert.equal(request.headers.authorization, undefined);
   const content = [{ type: 'text', text: 'Hello' }];
-  const expected = { model: 'claude-x', max_tokens: 8192, messages: [{ role: 'user', content }] };
+  const expected = { model: 'claude-x', max_tokens: 4096, messages: [{ role: 'user', content }] };
   assert.deepEqual(JSON.parse(String(request.bytes)), expected);
 });
 

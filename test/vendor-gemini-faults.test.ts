@@ -187,3 +187,26 @@ test('one of two candidates without a finish is a cut stream', async () => {
   assert.equal(items.length, 1);
   assert.ok(isFault('server')(error));
 });
+
+test('an error inside a success is a fault, whether it is whole or streamed', async () => {
+  for (const [code, fault] of [
+    [429, 'rate'],
+    [503, 'server'],
+    [403, 'account'],
+  ] as const) {
+    emulator.script({ kind: 'raw', body: JSON.stringify({ error: { code, message: MARKER } }) });
+    await assert.rejects(native.call(nativeOf('generateContent'), upstreamOf()), isFault(fault));
+  }
+});
+
+test('a refusal tells how long to stay away, in a header or in a detail', async () => {
+  const details = [{ '@type': 'x' }, { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '12.5s' }];
+  const body = JSON.stringify({ error: { code: 429, message: 'later', details } });
+  emulator.script(
+    { kind: 'raw', status: 429, body },
+    { kind: 'error', error: 'rate', headers: { 'retry-after': '7' } },
+  );
+  for (const retryAfterMs of [12_500, 7_000]) {
+    await assert.rejects(native.call(nativeOf('generateContent'), upstreamOf()), { fault: 'rate', retryAfterMs });
+  }
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../src/errors.ts';
+import type { JsonObject } from '../src/json.ts';
 import type { ERRORS, Script } from './emulators/openai.ts';
 import {
   CONTENT,
@@ -211,4 +212,18 @@ test('an attempt that is given up stays an abort', () =>
     await chunks.next();
     leaving.abort();
     await assert.rejects(async () => chunks.next(), { name: 'AbortError' });
+  }));
+
+test('a wait told in milliseconds comes before one told in seconds', () =>
+  withEmulator({}, async (emulator, upstream) => {
+    const headers = { 'retry-after-ms': '1250', 'retry-after': '2' };
+    emulator.script({ kind: 'error', error: 'throttled', headers });
+    await assert.rejects(chat.complete(requestOf(), upstream), { retryAfterMs: 1250 });
+  }));
+
+test('a field with an odd name is sent on like any other', () =>
+  withEmulator({ isLenient: true }, async (emulator, upstream) => {
+    const odd: JsonObject = JSON.parse('{"__proto__":{"a":1},"constructor":2}');
+    await chat.complete(requestOf(odd), upstream);
+    assert.match(emulator.requests[0]?.bytes.toString() ?? '', /"__proto__":\{"a":1\},"constructor":2/);
   }));

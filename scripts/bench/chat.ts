@@ -8,7 +8,7 @@ export async function benchChat(): Promise<Row[]> {
   const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
   const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
   const compare = async (name: string, stream: boolean, goal: string): Promise<Row> => {
-    const [yardstick, measured] = await measureInTurn([bare, gateway], load(stream));
+    const [yardstick, measured] = await measureInTurn([bare, gateway], chatLoad(stream));
     if (yardstick === undefined || measured === undefined) throw new Error('nothing was measured');
     const ratio = measured.cpuMicros / yardstick.cpuMicros;
     return { measure: name, bare: yardstick.cpuMicros, tollgate: measured.cpuMicros, ratio, goal };
@@ -23,7 +23,10 @@ export async function benchChat(): Promise<Row[]> {
   }
 }
 
-function load(stream: boolean): Load {
+/** Enough to keep a server busy that waits for its database. */
+const CONNECTIONS = 64;
+
+export function chatLoad(stream: boolean): Load {
   const messages = [
     { role: 'system', content: 'You are brief.' },
     { role: 'user', content: 'Say fifty words about toll gates, please.' },
@@ -32,6 +35,7 @@ function load(stream: boolean): Load {
     path: '/v1/chat/completions',
     method: 'POST',
     headers: { 'content-type': 'application/json' },
+    connections: CONNECTIONS,
     body: JSON.stringify({ model: 'bench/chat', messages, stream, temperature: 0.7, max_tokens: 100 }),
   };
 }

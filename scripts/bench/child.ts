@@ -9,11 +9,16 @@ export interface BenchServer {
   readonly url: string;
   /** An API key, where the server wants one. */
   readonly key: string;
-  /** Processor time used so far, in microseconds. */
-  cpuMicros(): Promise<number>;
-  /** Resident memory. */
-  memoryBytes(): Promise<number>;
+  used(): Promise<Used>;
   stop(): Promise<void>;
+}
+
+/** What a server has used so far. */
+interface Used {
+  readonly cpuMicros: number;
+  readonly residentBytes: number;
+  /** The most that was ever resident. */
+  readonly peakBytes: number;
 }
 
 interface Ready {
@@ -29,13 +34,9 @@ export async function forkServer(script: string, args: readonly string[] = []): 
   return {
     url,
     key,
-    cpuMicros: async () => {
-      child.send('cpu');
-      return (await answerOf<{ cpuMicros: number }>(child)).cpuMicros;
-    },
-    memoryBytes: async () => {
-      child.send('memory');
-      return (await answerOf<{ memoryBytes: number }>(child)).memoryBytes;
+    used: async () => {
+      child.send('used');
+      return answerOf<Used>(child);
     },
     stop: async () => {
       const ended = once(child, 'exit');
@@ -63,11 +64,15 @@ async function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
 /** The child's side: says that it is ready, then answers the bench's questions. */
 export function answerBench(ready: Ready, stop: () => Promise<void>): void {
   process.on('message', (message) => {
-    if (message === 'cpu') {
+    if (message === 'used') {
       const { user, system } = process.cpuUsage();
-      process.send?.({ cpuMicros: user + system });
-    } else if (message === 'memory') {
-      process.send?.({ memoryBytes: process.memoryUsage.rss() });
+      const { maxRSS } = process.resourceUsage();
+      const used: Used = {
+        cpuMicros: user + system,
+        residentBytes: process.memoryUsage.rss(),
+        peakBytes: maxRSS * 1024,
+      };
+      process.send?.(used);
     } else {
       void stop().then(() => process.exit(0));
     }

@@ -1,4 +1,4 @@
-// A model that answers at once: one chat answer, or a stream of 50 frames.
+// A model that answers at once: one chat answer, a stream of 50 frames, or one native answer.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerBench } from './child.ts';
@@ -21,7 +21,16 @@ const frames = [
 ];
 const last = `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage })}\n\ndata: [DONE]\n\n`;
 
+const native = JSON.stringify({
+  candidates: [{ content: { role: 'model', parts: [{ text: 'word' }] }, finishReason: 'STOP' }],
+  usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 1, totalTokenCount: 13 },
+});
+
 const server = createServer((request, response) => {
+  if (request.url?.startsWith('/v1beta/') === true) {
+    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(native));
+    return;
+  }
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
   request.on('end', () => {

@@ -33,34 +33,39 @@ function documentFor(url: string): string {
     upstreams: [
       { id: 'fake', vendor: 'openai', base_url: `${url}/v1` },
       { id: 'queue', vendor: 'fal', base_url: url, api_key: 'key' },
+      { id: 'fake-native', vendor: 'gemini', base_url: url, api_key: 'key' },
     ],
-    models: [
-      {
-        id: 'bench/instant',
-        modality: 'image',
-        owned_by: 'bench',
-        endpoints: ['images'],
-        pricing: { mode: 'per_image', credits: { base: 1 } },
-        routes: [{ upstream: 'fake', model: 'upstream-model' }],
-      },
-      {
-        id: 'bench/slow',
-        modality: 'video',
-        owned_by: 'bench',
-        endpoints: ['videos'],
-        pricing: { mode: 'per_second', credits: { per_second: 1 } },
-        accepts: { seconds_max: 5 },
-        routes: [{ upstream: 'queue', model: 'bench/slow' }],
-      },
-      {
-        id: 'bench/chat',
-        modality: 'chat',
-        owned_by: 'bench',
-        endpoints: ['chat'],
-        max_output_tokens: 100,
-        pricing: { mode: 'per_token', credits: { input_per_k: 0.001, output_per_k: 0.002 } },
-        routes: [{ upstream: 'fake', model: 'upstream-model' }],
-      },
-    ],
+    models: [modelOf('chat', 'fake'), modelOf('native', 'fake-native'), INSTANT, SLOW],
   });
 }
+
+function modelOf(endpoint: 'chat' | 'native', upstream: string): object {
+  return {
+    id: `bench/${endpoint}`,
+    modality: 'chat',
+    owned_by: 'bench',
+    endpoints: [endpoint],
+    max_output_tokens: 100,
+    pricing: { mode: 'per_token', credits: { input_per_k: 0.001, output_per_k: 0.002 } },
+    routes: [{ upstream, model: 'upstream-model' }],
+  };
+}
+
+/** Pictures that are there at once, and clips that never are. */
+const INSTANT = {
+  id: 'bench/instant',
+  modality: 'image',
+  owned_by: 'bench',
+  endpoints: ['images'],
+  pricing: { mode: 'per_image', credits: { base: 1 } },
+  routes: [{ upstream: 'fake', model: 'upstream-model' }],
+};
+const SLOW = {
+  id: 'bench/slow',
+  modality: 'video',
+  owned_by: 'bench',
+  endpoints: ['videos'],
+  pricing: { mode: 'per_second', credits: { per_second: 1 } },
+  accepts: { seconds_max: 5 },
+  routes: [{ upstream: 'queue', model: 'bench/slow' }],
+};

@@ -56,11 +56,11 @@ class JobBench {
   /** From the first call until the last has succeeded. */
   async driven(): Promise<Row[]> {
     const started = performance.now();
-    const cpuBefore = await this.#gateway.cpuMicros();
+    const cpuBefore = await this.#cpuMicros();
     await this.#createMany(JOBS_DRIVEN, 'bench/instant', this.#accounts);
     while ((await this.#openJobs()) > 0) await sleep(50);
     const seconds = (performance.now() - started) / 1000;
-    const cpu = ((await this.#gateway.cpuMicros()) - cpuBefore) / JOBS_DRIVEN;
+    const cpu = ((await this.#cpuMicros()) - cpuBefore) / JOBS_DRIVEN;
     return [
       row('jobs made and done per second, 100 KiB each', JOBS_DRIVEN / seconds, '≥ 200'),
       row('the same, processor µs per job', cpu, ''),
@@ -69,14 +69,14 @@ class JobBench {
 
   async admittedAndWaiting(): Promise<Row[]> {
     const none = await this.#admissionRate();
-    const memoryBefore = await this.#gateway.memoryBytes();
+    const memoryBefore = (await this.#gateway.used()).residentBytes;
     await this.#createMany(JOBS_OPEN, 'bench/slow', this.#accounts.slice(0, -ACCOUNTS_MEASURING));
     // By then most of them are asked after only every thirty seconds.
     await sleep(WATCHED_MS * 4);
-    const cpuBefore = await this.#gateway.cpuMicros();
+    const cpuBefore = await this.#cpuMicros();
     await sleep(WATCHED_MS);
-    const cores = ((await this.#gateway.cpuMicros()) - cpuBefore) / 1000 / WATCHED_MS;
-    const memory = ((await this.#gateway.memoryBytes()) - memoryBefore) / MIB;
+    const cores = ((await this.#cpuMicros()) - cpuBefore) / 1000 / WATCHED_MS;
+    const memory = ((await this.#gateway.used()).residentBytes - memoryBefore) / MIB;
     const many = await this.#admissionRate();
     return [
       row('jobs admitted per second, 64 callers', none, '≥ 400'),
@@ -90,6 +90,10 @@ class JobBench {
       row(`waiting for ${JOBS_OPEN} jobs, cores`, cores, '≤ 0.25'),
       row(`waiting for ${JOBS_OPEN} jobs, MiB more`, memory, '≤ 150'),
     ];
+  }
+
+  async #cpuMicros(): Promise<number> {
+    return (await this.#gateway.used()).cpuMicros;
   }
 
   async #admissionRate(): Promise<number> {
@@ -139,7 +143,7 @@ class JobBench {
 }
 
 function row(measure: string, figure: number, goal: string): Row {
-  return { measure, bare: Number.NaN, tollgate: figure, ratio: Number.NaN, goal };
+  return { measure, bare: undefined, tollgate: figure, ratio: '', goal };
 }
 
 /** Many pieces of work, at most so many at a time as there are callers. */

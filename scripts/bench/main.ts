@@ -2,8 +2,11 @@
 import { benchChat } from './chat.ts';
 import { benchCredits } from './credits.ts';
 import { benchJobs } from './jobs.ts';
+import { benchLarge } from './large.ts';
+import { benchLatency } from './latency.ts';
 import { benchLedger } from './ledger.ts';
 import { benchMedia } from './media.ts';
+import { benchMemory } from './memory.ts';
 import { benchModels } from './models.ts';
 import { printTable, type Row } from './table.ts';
 
@@ -14,6 +17,9 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   chat: benchChat,
   jobs: benchJobs,
   media: benchMedia,
+  latency: benchLatency,
+  memory: benchMemory,
+  large: benchLarge,
 };
 
 const asked = process.argv.slice(2);

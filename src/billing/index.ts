@@ -4,6 +4,13 @@
  */
 export { Bill, CREDIT_REFUSALS, ofLedger, openBill } from './bill.ts';
 export { grantCredits } from './grant-credits.ts';
-export { type Measures, measureMedia, measureNative, measureTokens, measureTranscription } from './measure.ts';
+export {
+  type Measures,
+  measureMedia,
+  measureNative,
+  measureTokens,
+  measureTranscription,
+  outputTokensPerAnswer,
+} from './measure.ts';
 export type { BillingParts } from './parts.ts';
 export { quote } from './quote.ts';

@@ -89,8 +89,13 @@ export function measureTokens(
   answers: number,
   model: ListedModel,
 ): Measures {
-  const outputTokens = (asked ?? model.max_output_tokens ?? OUTPUT_TOKENS_UNSTATED) * answers;
+  const outputTokens = outputTokensPerAnswer(asked, model) * answers;
   return { units: { inputTokens, outputTokens, requests: 1 }, selectors: {} };
+}
+
+/** What is held for one answer. */
+export function outputTokensPerAnswer(asked: number | undefined, { max_output_tokens }: ListedModel): number {
+  return asked ?? max_output_tokens ?? OUTPUT_TOKENS_UNSTATED;
 }
 
 export function measureTranscription(seconds: number): Measures {

@@ -16,15 +16,19 @@ export interface StartedChat {
   readonly first: ChatChunk;
   readonly rest: AsyncIterator<ChatChunk>;
   readonly ready: () => ChatChunk | undefined;
+  /** Told of a fault that comes after the first chunk. */
+  readonly onFault: OnFault;
 }
 
+type OnFault = (error: UpstreamError) => void;
+
 /** A stream that ends before it began has failed. */
-export async function withFirst(chunks: ChunkStream): Promise<StartedChat> {
+export async function withFirst(chunks: ChunkStream, onFault: OnFault): Promise<StartedChat> {
   const rest = chunks[Symbol.asyncIterator]();
   for (;;) {
     const { value: first, done } = await rest.next();
     if (done === true) throw new UpstreamError('garbled', 'the stream ended without a chunk');
-    if (first.body !== undefined) return { first, rest, ready: () => chunks.ready?.() };
+    if (first.body !== undefined) return { first, rest, ready: () => chunks.ready?.(), onFault };
   }
 }
 
@@ -62,6 +66,7 @@ export class ChatFrames implements AsyncIterableIterator<string, undefined> {
         if (text !== '') return { value: text, done: false };
       }
     } catch (error) {
+      if (error instanceof UpstreamError) this.#started.onFault(error);
       await this.return();
       throw error instanceof UpstreamError ? new ApiError('upstream_failed', { cause: error }) : error;
     }

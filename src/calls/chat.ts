@@ -1,10 +1,10 @@
 import type { Caller } from '../accounts/index.ts';
-import { type Bill, measureTokens, openBill, quote } from '../billing/index.ts';
+import { type Bill, measureTokens, openBill, outputTokensPerAnswer, quote } from '../billing/index.ts';
 import { unixSeconds } from '../clock.ts';
 import { randomBase62 } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { type ChatRequest, estimatePromptTokens, estimateTokens } from '../requests/index.ts';
-import { type Candidate, candidatesFor, firstThatWorks, modelFor } from '../routing/index.ts';
+import { type Candidate, candidatesFor, firstThatWorks, modelFor, noteLateFault } from '../routing/index.ts';
 import type { ChatWork } from '../vendors/index.ts';
 import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
 import type { CallContext, CallParts } from './parts.ts';
@@ -18,14 +18,14 @@ export async function completeChat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<JsonObject> {
-  const { candidates, bill, inputTokens } = await open(parts, caller, request, context);
+  const { candidates, bill, inputTokens, priced } = await open(parts, caller, request, context);
   try {
     const { body, usage } = await firstThatWorks(
       parts,
       candidates,
       context.requestId,
       context.signal,
-      (candidate, upstream) => chatOf(candidate).complete(request, upstream),
+      (candidate, upstream) => chatOf(candidate).complete(priced, upstream),
     );
     const tokens =
       usage === undefined ? estimated(inputTokens, estimateTokens(JSON.stringify(body.choices))) : told(usage);
@@ -47,14 +47,17 @@ export async function startChat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<AsyncIterable<string>> {
-  const { candidates, bill, inputTokens } = await open(parts, caller, request, context);
+  const { candidates, bill, inputTokens, priced } = await open(parts, caller, request, context);
   try {
     const started = await firstThatWorks(
       parts,
       candidates,
       context.requestId,
       context.signal,
-      async (candidate, upstream) => withFirst(await chatOf(candidate).stream(request, upstream)),
+      async (candidate, upstream) =>
+        withFirst(await chatOf(candidate).stream(priced, upstream), (error) =>
+          noteLateFault(parts, candidate, context.requestId, error),
+        ),
     );
     return new ChatFrames(started, new StreamMeter(bill, inputTokens), ours(parts, request), request.includeUsage);
   } catch (error) {
@@ -67,17 +70,20 @@ interface Opened {
   readonly candidates: readonly Candidate[];
   readonly bill: Bill;
   readonly inputTokens: number;
+  /** The request with what is held for it. */
+  readonly priced: ChatRequest;
 }
 
 async function open(parts: CallParts, caller: Caller, request: ChatRequest, context: CallContext): Promise<Opened> {
   const model = modelFor(parts, caller, request.model, 'chat');
   const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.chat !== undefined);
   const inputTokens = estimatePromptTokens([request.messages, request.tools]);
-  const { units, selectors } = measureTokens(inputTokens, request.maxOutputTokens, request.n, model);
+  const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
+  const { units, selectors } = measureTokens(inputTokens, heldOutputTokens, request.n, model);
   const { accountId, keyId } = caller;
   const order = { accountId, keyId, requestId: context.requestId, model: model.id, endpoint: 'chat' };
   const bill = await openBill(parts, order, quote(model.pricing, selectors, units));
-  return { candidates, bill, inputTokens };
+  return { candidates, bill, inputTokens, priced: { ...request, heldOutputTokens } };
 }
 
 function chatOf({ vendor }: Candidate): ChatWork {

@@ -3,7 +3,7 @@ import { type Bill, measureNative, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { estimateTokens } from '../requests/index.ts';
-import { type Candidate, candidatesFor, firstThatWorks, modelFor } from '../routing/index.ts';
+import { type Candidate, candidatesFor, firstThatWorks, modelFor, noteLateFault } from '../routing/index.ts';
 import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../vendors/index.ts';
 import type { CallContext, CallParts } from './parts.ts';
 import { StreamMeter } from './stream-meter.ts';
@@ -49,14 +49,17 @@ export async function startNative(
 ): Promise<{ contentType: string; frames: AsyncIterable<NativeFrame> }> {
   const { candidates, bill, inputTokens } = await open(parts, caller, call, context);
   try {
-    const { contentType, first, rest } = await firstThatWorks(
+    const { contentType, ...started } = await firstThatWorks(
       parts,
       candidates,
       context.requestId,
       context.signal,
-      async (candidate, upstream) => withFirst(await nativeOf(candidate).stream(call.request, upstream)),
+      async (candidate, upstream) => ({
+        ...(await withFirst(await nativeOf(candidate).stream(call.request, upstream))),
+        onFault: (error: UpstreamError) => noteLateFault(parts, candidate, context.requestId, error),
+      }),
     );
-    return { contentType, frames: metered(first, rest, bill, inputTokens) };
+    return { contentType, frames: metered(started, bill, inputTokens) };
   } catch (error) {
     await bill?.refund();
     throw isEmpty(error) ? new ApiError('empty_stream', { cause: error }) : error;
@@ -99,9 +102,15 @@ async function withFirst({ contentType, frames }: { contentType: string; frames:
   return { contentType, first: value, rest };
 }
 
+interface StartedNative {
+  readonly first: NativeFrame;
+  readonly rest: AsyncIterator<NativeFrame>;
+  /** Told of a fault that comes after the first frame. */
+  readonly onFault: (error: UpstreamError) => void;
+}
+
 async function* metered(
-  first: NativeFrame,
-  rest: AsyncIterator<NativeFrame>,
+  { first, rest, onFault }: StartedNative,
   bill: Bill | undefined,
   inputTokens: number,
 ): AsyncIterable<NativeFrame> {
@@ -112,7 +121,9 @@ async function* metered(
       yield frame;
     }
   } catch (error) {
-    throw error instanceof UpstreamError ? new ApiError('upstream_failed', { cause: error }) : error;
+    if (!(error instanceof UpstreamError)) throw error;
+    onFault(error);
+    throw new ApiError('upstream_failed', { cause: error });
   } finally {
     await rest.return?.();
     await meter?.settle();

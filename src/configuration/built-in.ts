@@ -114,6 +114,7 @@ models:
       credits: { base: 50 }
     accepts:
       seconds_max: 60
+      formats: [mp3, wav, opus, flac, aac, ogg]
     routes:
       - { upstream: sandbox, model: music }
 

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { JsonError, type ParsedJson, parseJson } from '../json.ts';
+import { collectBody } from './collect-body.ts';
 
 const FORM = 'multipart/form-data';
 
@@ -11,7 +13,10 @@ const FORM = 'multipart/form-data';
 export function takeBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(FORM, (_request, _payload, done) => done(null));
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
+    const { bodyLimit, config } = request.routeOptions;
+    return collectBody(payload, { bytesMax: bodyLimit, tooLarge: config.tooLarge ?? 'body_too_large' });
+  });
 }
 
 export function isForm(request: FastifyRequest): boolean {
@@ -31,8 +36,13 @@ function parseJsonBody(request: FastifyRequest): ParsedJson {
   if (type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
     throw new ApiError('unsupported_content_type', { message: 'This route takes application/json.' });
   }
+  const { value, exact } = told(() => parseJson(textOf(request)));
+  return { value, exact: () => told(exact) };
+}
+
+function told<Result>(parse: () => Result): Result {
   try {
-    return parseJson(textOf(request));
+    return parse();
   } catch (error) {
     if (error instanceof JsonError) throw new ApiError('invalid_json', { message: error.message, cause: error });
     throw error;

@@ -82,6 +82,10 @@ class FormReading<File> {
     const stuck = fed.then(() => this.#quiet()).then(() => this.#failParsing(new Error('the parser does not end')));
     await Promise.race([Promise.all([fed, ended]), stuck.then(() => this.#failed.promise), this.#failed.promise]);
     if (skipsOf(parser, this.#parts.length) > 0) throw new ApiError('invalid_multipart');
+    return this.#taken();
+  }
+
+  #taken(): Promise<FormPart<File>[]> {
     return Promise.all(this.#parts.map(async (part) => part));
   }
 
@@ -89,7 +93,7 @@ class FormReading<File> {
   async #quiet(): Promise<void> {
     for (let known = -1; known < this.#parts.length; ) {
       known = this.#parts.length;
-      await Promise.all(this.#parts);
+      await this.#taken();
       // What a stream has left to say it says before these.
       await setImmediate();
       await setImmediate();

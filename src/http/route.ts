@@ -8,6 +8,7 @@ import { admit } from './admit.ts';
 import { isForm, readJson, readText } from './body.ts';
 import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
 import type { HttpParts } from './parts.ts';
+import { Turns } from './turns.ts';
 
 /** What a route's function is given: everything checked and typed. */
 export interface RouteCall<Query, Body> {
@@ -28,11 +29,15 @@ export interface RouteCall<Query, Body> {
 /** Generated clients send `{}` where nothing is asked for; it is read and not looked at. */
 const UNWANTED_BODY_BYTES_MAX = 64 * 1024;
 
+/** Bodies above this are parsed in turn. */
+const LARGE_BODY_BYTES = 1024 * 1024;
+
 /** The routes of one server and the contracts they were made from. */
 export class Routes {
   readonly contracts: Contract[] = [];
   readonly #server: FastifyInstance;
   readonly #parts: HttpParts;
+  readonly #turns = new Turns();
 
   constructor(server: FastifyInstance, parts: HttpParts) {
     this.#server = server;
@@ -51,21 +56,35 @@ export class Routes {
       config: { tooLarge: tooLargeCode(contract) },
       onRequest: admit(this.#parts, contract),
       handler: (request, reply) => {
-        if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
-        const parsed = bodyOf(contract, request);
-        return run({
-          request,
-          reply,
-          query: (contract.query === undefined ? {} : parseWith(contract.query, request.query)) as QueryOf<C>,
-          body: parsed.value as BodyOf<C>,
-          exact: parsed.exact,
-          param: (name) => paramOf(contract, request, name),
-          caller: request.caller,
-          actor: { name: 'operator', requestId: request.id },
-        });
+        const answer = () => this.#answer(contract, run, request, reply);
+        return isLarge(request.body) ? this.#turns.next().then(answer) : answer();
       },
     });
   }
+
+  #answer<C extends Contract>(
+    contract: C,
+    run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): unknown {
+    if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
+    const parsed = bodyOf(contract, request);
+    return run({
+      request,
+      reply,
+      query: (contract.query === undefined ? {} : parseWith(contract.query, request.query)) as QueryOf<C>,
+      body: parsed.value as BodyOf<C>,
+      exact: parsed.exact,
+      param: (name) => paramOf(contract, request, name),
+      caller: request.caller,
+      actor: { name: 'operator', requestId: request.id },
+    });
+  }
+}
+
+function isLarge(body: unknown): boolean {
+  return Buffer.isBuffer(body) && body.length > LARGE_BODY_BYTES;
 }
 
 type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : object;

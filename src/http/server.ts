@@ -71,7 +71,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     done(earlyRefusal(request, stopping));
   });
   server.setErrorHandler((error: FastifyError, request, reply) => {
-    const told = apiErrorOf(error, request);
+    const told = apiErrorOf(error);
     if (told.code === 'internal_error') parts.log.error({ request_id: request.id, err: error }, 'unexpected error');
     else if (told.cause !== undefined && told.status === 503) {
       parts.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'an engine is away');
@@ -173,15 +173,11 @@ function rootReason(error: Error): string {
   return error.cause instanceof Error ? rootReason(error.cause) : error.message;
 }
 
-function apiErrorOf(error: Error & { readonly code?: string }, request: FastifyRequest): ApiError {
+function apiErrorOf(error: Error & { readonly code?: string }): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseUnavailable) return new ApiError('database_unavailable', { cause: error });
   if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });
   switch (error.code ?? '') {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ApiError(request.routeOptions.config.tooLarge ?? 'body_too_large', { cause: error });
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('malformed_request', { cause: error });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError('unsupported_content_type', { cause: error });
     case 'ECONNRESET':

@@ -6,7 +6,7 @@
 export { Admissions } from './admission.ts';
 export { type CreateParts, createJob, isRefusal } from './create.ts';
 export { Engine } from './engine.ts';
-export { type HeldJob, JOB_FAULTS, type Job } from './job.ts';
+export { JOB_FAULTS, type Job } from './job.ts';
 export { forgetKeys } from './keys-store.ts';
 export type { JobParts } from './parts.ts';
 export { discardInputs, type InputRules, inlineRules, storeInput } from './prepare.ts';

@@ -97,6 +97,8 @@ async function ownObject(
 /** What a piece of a request must be, and what the caller is told when it is not. */
 export interface InputRules {
   readonly kind: MediaKind;
+  /** Undefined: any of its kind. */
+  readonly mimeTypes?: readonly string[];
   readonly empty: ErrorCode;
   readonly otherKind: ErrorCode;
   readonly unreadable: ErrorCode;
@@ -113,6 +115,8 @@ const PICTURE: InputRules = {
 
 const SOUND: InputRules = {
   kind: 'audio',
+  // What a sample may be declared as is also all that it may be.
+  mimeTypes: ['audio/mpeg', 'audio/wav'],
   empty: 'invalid_reference_audio',
   otherKind: 'unsupported_audio_format',
   unreadable: 'invalid_reference_audio',
@@ -153,6 +157,7 @@ export async function storeInput(
       refusal: (reason) => new ApiError(reason === 'empty' ? rules.empty : rules.otherKind),
       signal,
     });
+    if (rules.mimeTypes?.includes(mimeType) === false) throw new ApiError(rules.otherKind);
     parts.log.trace({ key }, 'input stored');
     return { key, mimeType, bytes };
   } catch (error) {

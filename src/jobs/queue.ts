@@ -103,7 +103,7 @@ function leaseFrom(now: Date): Date {
 }
 
 /** The changed ones in the place of the old, in the order of their numbers. */
-export function merged(attempts: readonly Attempt[], changed: readonly Attempt[]): readonly Attempt[] {
+function merged(attempts: readonly Attempt[], changed: readonly Attempt[]): readonly Attempt[] {
   const all = new Map([...attempts, ...changed].map((attempt) => [attempt.number, attempt]));
   return [...all.values()].sort((one, other) => one.number - other.number);
 }

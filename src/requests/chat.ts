@@ -14,6 +14,8 @@ export interface ChatRequest {
   readonly tools: readonly unknown[];
   /** The most that the caller lets one answer have. */
   readonly maxOutputTokens: number | undefined;
+  /** What is held for one answer; where the caller set no limit, no upstream may be asked for more. */
+  readonly heldOutputTokens?: number;
   /** How many answers. */
   readonly n: number;
   /** The whole body as it was sent, numbers as written, for vendors that take it as it is. */

@@ -1,4 +1,4 @@
-import { ApiError, UpstreamError } from '../errors.ts';
+import { ApiError, type Fault, UpstreamError } from '../errors.ts';
 import { ATTEMPTS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { Upstream, UpstreamPools } from '../vendors/index.ts';
@@ -35,6 +35,18 @@ export async function firstThatWorks<Result>(
     }
   }
   throw exhausted(faults);
+}
+
+/** What an upstream does after its answer has begun comes too late for another candidate, but not for its health. */
+export function noteLateFault(
+  { health, log }: AttemptParts,
+  { upstreamId, upstreamModel }: Candidate,
+  requestId: string,
+  error: UpstreamError,
+): void {
+  const line = { request_id: requestId, upstream: upstreamId, upstream_model: upstreamModel };
+  log.warn({ ...line, ...detailsOf(error) }, 'attempt failed in its stream');
+  health.noteFault(upstreamId, error);
 }
 
 /** One try: told to the upstream's health and to the log. Throws what the work throws. */
@@ -91,5 +103,11 @@ function logAttempt(
     ms: Math.round((performance.now() - startedMs) * 100) / 100,
   };
   if (error === undefined) log.info(line, 'attempt');
-  else log.warn({ ...line, fault: error.fault, detail: error.message.slice(0, 500) }, 'attempt failed');
+  else log.warn({ ...line, ...detailsOf(error) }, 'attempt failed');
 }
+
+function detailsOf({ fault, message }: UpstreamError): { fault: Fault; detail: string } {
+  return { fault, detail: message.slice(0, DETAIL_CHARS_MAX) };
+}
+
+const DETAIL_CHARS_MAX = 500;

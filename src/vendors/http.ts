@@ -41,17 +41,18 @@ export interface UpstreamReply {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** Reads a vendor's refusal. `body` is its JSON if it was any. Undefined leaves it to the status. */
-export type FaultReader = (status: number, body: JsonObject | undefined) => Fault | undefined;
+/** Reads a vendor's refusal. `body` is its JSON if it was any. */
+export interface RefusalReader {
+  /** Undefined leaves it to the status. */
+  faultOf?(status: number, body: JsonObject | undefined): Fault | undefined;
+  /** How long to stay away, where the body says so; a header that says it comes first. */
+  retryAfterMs?(body: JsonObject): number | undefined;
+}
 
 const SUCCESS: readonly number[] = [200];
 
 /** Sends and resolves at the upstream's success. Throws UpstreamError for everything else. */
-export async function send(
-  upstream: Upstream,
-  call: UpstreamCall,
-  readFault: FaultReader = () => undefined,
-): Promise<UpstreamReply> {
+export async function send(upstream: Upstream, call: UpstreamCall, reader: RefusalReader = {}): Promise<UpstreamReply> {
   const { pool, path } = upstream.pools.at(upstream.address);
   const reply = await exchange(pool, {
     method: call.method,
@@ -62,7 +63,7 @@ export async function send(
     timeoutMs: upstream.timeoutMs,
   });
   if ((call.accepts ?? SUCCESS).includes(reply.status)) return reply;
-  throw await refusal(reply, readFault);
+  throw await refusal(reply, reader);
 }
 
 /** The whole body, at most UPSTREAM_RESPONSE_BYTES_MAX. */
@@ -97,14 +98,13 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-async function refusal({ status, headers, body }: Exchanged, readFault: FaultReader): Promise<UpstreamError> {
+async function refusal({ status, headers, body }: Exchanged, reader: RefusalReader): Promise<UpstreamError> {
   const text = await startOf(body);
-  const fault = readFault(status, parseObject(text)) ?? faultOfStatus(status);
-  return new UpstreamError(fault, `status ${status}: ${text}`, {
-    retryAfterMs: retryAfterMs(headers['retry-after']),
-    // A success of another kind than was asked for is no refusal.
-    isUncertain: status < 300,
-  });
+  const told = parseObject(text);
+  const fault = reader.faultOf?.(status, told) ?? faultOfStatus(status);
+  const retryAfterMs = retryAfterIn(headers) ?? (told && reader.retryAfterMs?.(told));
+  // A success of another kind than was asked for is no refusal.
+  return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs, isUncertain: status < 300 });
 }
 
 /** A refusal's text is for the log; a long one, or one that breaks off, is cut. */
@@ -129,10 +129,14 @@ function faultOfStatus(status: number): Fault {
   return status >= 500 ? 'server' : 'garbled';
 }
 
-function retryAfterMs(header: string | string[] | undefined): number | undefined {
+/** Some servers say it in milliseconds as well, and then more exactly. */
+function retryAfterIn(headers: Exchanged['headers']): number | undefined {
+  return numberIn(headers['retry-after-ms'], 1) ?? numberIn(headers['retry-after'], 1000);
+}
+
+function numberIn(header: string | string[] | undefined, unitMs: number): number | undefined {
   const text = String(header ?? '');
-  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  return undefined;
+  return /^\d{1,9}(\.\d+)?$/.test(text) ? Number(text) * unitMs : undefined;
 }
 
 /** Where an address leads: the connections, and what stands before every path. */

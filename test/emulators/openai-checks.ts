@@ -155,7 +155,7 @@ export function refusalOfFields(
   fields: Readonly<Record<string, Check>> = FIELDS,
 ): Refusal | undefined {
   for (const [name, value] of Object.entries(body)) {
-    const check = forbids.includes(name) ? undefined : fields[name];
+    const check = forbids.includes(name) || !Object.hasOwn(fields, name) ? undefined : fields[name];
     if (check === undefined && (forbids.includes(name) || !isLenient)) {
       return wrong(`Unknown parameter: '${name}'.`, name, 'unknown_parameter');
     }

@@ -13,6 +13,8 @@ import type { Routes } from '../route.ts';
 
 const ACTIONS: readonly NativeAction[] = ['generateContent', 'streamGenerateContent', 'countTokens'];
 const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'apikey', 'access_token']);
+/** They would change the form of an answer that has to be read, for its price and for whether it is whole. */
+const FORM_PARAMETERS = new Set(['$alt', 'callback', '$callback', 'fields', '$fields']);
 
 export function nativeRoutes(routes: Routes, parts: HttpParts): void {
   routes.add(
@@ -86,11 +88,21 @@ function queryOf(url: string): { query: string; wantsArray: boolean } {
   const kept: string[] = [];
   let alt = '';
   for (const part of text.split('&')) {
-    const name = part.split('=', 1)[0] ?? '';
-    if (name === 'alt') alt = part.slice(4);
-    if (part !== '' && !CREDENTIAL_PARAMETERS.has(nameOf(name))) kept.push(part);
+    const name = nameOf(part.split('=', 1)[0] ?? '');
+    if (part === '' || CREDENTIAL_PARAMETERS.has(name)) continue;
+    if (name === 'alt') alt = formOf(part);
+    else if (FORM_PARAMETERS.has(name))
+      throw new ApiError('invalid_parameter', { message: `"${name}" is not taken here.` });
+    kept.push(name === 'alt' ? `alt=${alt}` : part);
   }
   return { query: kept.join('&'), wantsArray: alt === 'json' };
+}
+
+/** The two forms that an answer can have. */
+function formOf(part: string): string {
+  const form = part.slice(part.indexOf('=') + 1);
+  if (form === 'sse' || form === 'json') return form;
+  throw new ApiError('invalid_parameter', { message: '"alt" must be "sse" or "json".' });
 }
 
 /** A name that is written in escapes is still that name. */

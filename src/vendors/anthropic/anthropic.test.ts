@@ -5,7 +5,7 @@ import { type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 import { chatSchema, toChatRequest } from '../../requests/index.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
 import { toAnswer } from './answer.ts';
-import { readFault } from './faults.ts';
+import { faultOfRefusal } from './faults.ts';
 import { isObject, textOf } from './fields.ts';
 import { toWire } from './request.ts';
 import { gather, type Piece, readPieces, toChunks } from './stream.ts';
@@ -22,7 +22,7 @@ const WEATHER = { type: 'function', function: { name: 'weather', description: 'T
 const WEATHER_WIRE = { name: 'weather', description: 'Tells it', input_schema: { type: 'object', a: 1 } };
 
 const FIELDS: readonly (readonly [name: string, given: JsonObject, expected: JsonObject])[] = [
-  ['nothing but the required fields', {}, { max_tokens: 8192 }],
+  ['nothing but the required fields', {}, { max_tokens: 4096 }],
   ['the limit of the answer', { max_tokens: 7 }, { max_tokens: 7 }],
   ['the newer limit before the older', { max_tokens: 7, max_completion_tokens: 9 }, { max_tokens: 9 }],
   ['one stop sequence', { stop: 'END' }, { stop_sequences: ['END'] }],
@@ -94,7 +94,7 @@ const FIELDS: readonly (readonly [name: string, given: JsonObject, expected: Jso
 
 for (const [name, given, expected] of FIELDS) {
   test(`sends ${name}`, () => {
-    assert.deepEqual(sent(given), { model: 'claude-x', max_tokens: 8192, messages: [HELLO_WIRE], ...expected });
+    assert.deepEqual(sent(given), { model: 'claude-x', max_tokens: 4096, messages: [HELLO_WIRE], ...expected });
   });
 }
 
@@ -220,7 +220,7 @@ const MESSAGES: readonly (readonly [name: string, given: JsonValue[], expected: 
 
 for (const [name, messages, expected] of MESSAGES) {
   test(`sends ${name}`, () => {
-    assert.deepEqual(sent({ messages }), { model: 'claude-x', max_tokens: 8192, ...expected });
+    assert.deepEqual(sent({ messages }), { model: 'claude-x', max_tokens: 4096, ...expected });
   });
 }
 
@@ -459,7 +459,7 @@ const ERRORS: readonly (readonly [status: number, error: JsonValue, fault: strin
 
 for (const [status, error, fault] of ERRORS) {
   test(`reads ${status} ${JSON.stringify(error)} as ${fault ?? 'what the status says'}`, () => {
-    assert.equal(readFault(status, { type: 'error', error }), fault);
+    assert.equal(faultOfRefusal(status, { type: 'error', error }), fault);
   });
 }
 
@@ -654,4 +654,19 @@ test('ends quietly when a stream holds nothing, and does not take that for an an
 test('does not mind what happens behind the end of the message', async () => {
   const { pieces, error } = await read([START, ...END, 'data: nonsense\n\n', overloaded]);
   assert.deepEqual([pieces.length, error], [2, undefined]);
+});
+
+test('asks for no more than is held where the caller set no limit, and for what the caller set', () => {
+  const body = { model: 'm', messages: [HELLO] };
+  const asked = (fields: object) => toWire({ ...toChatRequest(chatSchema.parse(body), body), ...fields }, 'x', false);
+  assert.partialDeepStrictEqual(asked({ heldOutputTokens: 64_000 }), { max_tokens: 64_000 });
+  assert.partialDeepStrictEqual(asked({ heldOutputTokens: 64_000, maxOutputTokens: 5 }), { max_tokens: 5 });
+});
+
+test('refuses by name what nobody can translate, unless it is null', () => {
+  assert.throws(() => sent({ repetition_penalty: 1.1 }), {
+    code: 'unsupported_parameter',
+    message: '"repetition_penalty" is not supported by this model.',
+  });
+  assert.deepEqual(sent({ repetition_penalty: null }), sent({}));
 });

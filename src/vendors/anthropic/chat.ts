@@ -4,8 +4,8 @@ import type { ChatRequest } from '../../requests/index.ts';
 import { readBytes, send, type Upstream, type UpstreamReply } from '../http.ts';
 import type { ChatWork } from '../vendor.ts';
 import { toAnswer } from './answer.ts';
-import { readFault } from './faults.ts';
-import { toWire } from './request.ts';
+import { faultOfRefusal } from './faults.ts';
+import { outputTokensMax, toWire } from './request.ts';
 import { gather, readPieces, toChunks } from './stream.ts';
 
 /**
@@ -19,7 +19,7 @@ const UNSTREAMED_TOKENS_MAX = 8192;
 
 export const chat: ChatWork = {
   async complete(request, upstream) {
-    if ((request.maxOutputTokens ?? 0) > UNSTREAMED_TOKENS_MAX) {
+    if (outputTokensMax(request) > UNSTREAMED_TOKENS_MAX) {
       return gather(readPieces(await openStream(request, upstream)), request.model);
     }
     const reply = await post(request, upstream, false);
@@ -56,5 +56,5 @@ function post(request: ChatRequest, upstream: Upstream, stream: boolean): Promis
     accept: stream ? 'text/event-stream' : 'application/json',
   };
   const body = JSON.stringify(toWire(request, upstream.model, stream));
-  return send(upstream, { method: 'POST', path: '/v1/messages', headers, body }, readFault);
+  return send(upstream, { method: 'POST', path: '/v1/messages', headers, body }, { faultOf: faultOfRefusal });
 }

@@ -1,6 +1,5 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import type { FaultReader } from '../http.ts';
 import { isObject, textOf } from './fields.ts';
 
 const FAULT_OF_TYPE: ReadonlyMap<string, Fault> = new Map<string, Fault>([
@@ -30,10 +29,11 @@ const ACCOUNT_CODES: ReadonlySet<string> = new Set([
 const ACCOUNT_WORDS = ['Your credit balance is too low', 'You have reached your specified'];
 const POLICY_WORDS = 'Output blocked by content filtering policy';
 
-export const readFault: FaultReader = (_status, body) => {
+/** The body tells all; the status adds nothing. */
+export function faultOfRefusal(_status: number, body: JsonObject | undefined): Fault | undefined {
   const error = body?.error;
   return isObject(error) ? faultOf(error) : undefined;
-};
+}
 
 /** Of the `error` object, which is the same in a refusal and in an event of a stream. */
 export function faultOf(error: JsonObject): Fault | undefined {

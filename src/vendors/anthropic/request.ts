@@ -4,8 +4,12 @@ import type { ChatRequest } from '../../requests/index.ts';
 import { invalid, isGiven, isList, isObject, listOf, textOf, unsupported, type WireValue } from './fields.ts';
 import { toConversation } from './messages.ts';
 
+const MAX_TOKENS_DEFAULT = 4096;
+
 /** The format requires a limit; callers of chat completions seldom give one. */
-const MAX_TOKENS_DEFAULT = 8192;
+export function outputTokensMax({ maxOutputTokens, heldOutputTokens }: ChatRequest): number {
+  return maxOutputTokens ?? heldOutputTokens ?? MAX_TOKENS_DEFAULT;
+}
 
 /**
  * The body to send. Read from the exact body, so that numbers in schemas stay as written. `temperature`, `top_p`,
@@ -23,7 +27,7 @@ export function toWire(request: ChatRequest, model: string, stream: boolean): Wi
   const user = textOf(body.safety_identifier) ?? textOf(body.user);
   return {
     model,
-    max_tokens: request.maxOutputTokens ?? MAX_TOKENS_DEFAULT,
+    max_tokens: outputTokensMax(request),
     system: system.length > 0 ? system : undefined,
     messages,
     tools: tools.length > 0 ? tools : undefined,
@@ -35,6 +39,8 @@ export function toWire(request: ChatRequest, model: string, stream: boolean): Wi
     stream: stream ? true : undefined,
   };
 }
+
+const FIELD_CHARS_MAX = 100;
 
 /** Fields that change what the answer is, and when they do. */
 const REFUSED: readonly (readonly [field: string, isAsked: (value: JsonValue) => boolean])[] = [
@@ -48,8 +54,19 @@ const REFUSED: readonly (readonly [field: string, isAsked: (value: JsonValue) =>
   ['modalities', (value) => listOf(value).some((modality) => modality !== 'text')],
 ];
 
+/** Translated, or left out because they change nothing, or nothing that any model of this format would let them. */
+const TAKEN = new Set([
+  ...['model', 'messages', 'n', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'stop'],
+  ...['tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'reasoning_effort', 'user'],
+  ...['safety_identifier', 'temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty', 'seed'],
+  ...['metadata', 'store', 'service_tier', 'verbosity', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
+]);
+
 function refuseUnsupported({ n, body }: ChatRequest): void {
   if (n > 1) throw unsupported('n', 'must be 1 for this model');
+  const known = (field: string) => TAKEN.has(field) || REFUSED.some(([name]) => name === field);
+  const unknown = Object.keys(body).find((field) => isGiven(body[field]) && !known(field));
+  if (unknown !== undefined) throw unsupported(unknown.slice(0, FIELD_CHARS_MAX));
   for (const [field, isAsked] of REFUSED) {
     const value = body[field];
     if (isGiven(value) && isAsked(value)) throw unsupported(field);

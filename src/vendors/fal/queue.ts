@@ -37,7 +37,7 @@ export function queued<Request extends { readonly extra: JsonObject }>(work: Mod
       const body = toBody({ ...request.extra, ...work.inputOf(request, upstream.model), ...count });
       const headers = { ...headersOf(upstream), 'content-type': 'application/json', ...startHeader(order) };
       const call = { method: 'POST', path: `/${upstream.model}`, headers, body, accepts: SUCCESSES } as const;
-      const answer = await readJson(await send(upstream, call, faultOf));
+      const answer = await readJson(await send(upstream, call, { faultOf }));
       const statusUrl = ownUrl(answer.status_url, upstream).href;
       const responseUrl = ownUrl(answer.response_url, upstream).href;
       return { state: 'accepted', task: { statusUrl, responseUrl } };
@@ -73,7 +73,7 @@ async function collect(task: JsonObject, kind: Kind, upstream: Upstream): Promis
 async function ask(address: JsonValue | undefined, upstream: Upstream): Promise<Told> {
   const { origin, pathname, search } = ownUrl(address, upstream);
   const call = { method: 'GET', path: pathname + search, headers: headersOf(upstream), accepts: TELLING } as const;
-  const reply = await send({ ...upstream, address: origin }, call, faultOf);
+  const reply = await send({ ...upstream, address: origin }, call, { faultOf });
   const body = parseObject((await readBytes(reply)).toString('utf8'));
   return { status: reply.status, headers: reply.headers, body };
 }

@@ -2,7 +2,7 @@ import { UpstreamError } from '../../errors.ts';
 import { parseObject, readBytes } from '../http.ts';
 import type { NativeFrame, NativeWork } from '../vendor.ts';
 import { type Frame, openFrames } from './frames.ts';
-import { contentTypeOf, post, usageOf } from './wire.ts';
+import { contentTypeOf, errorOf, post, usageOf } from './wire.ts';
 
 /** The caller's bytes go up and the upstream's come back; a copy is parsed to learn the usage. */
 export const native: NativeWork = {
@@ -11,6 +11,8 @@ export const native: NativeWork = {
     const bytes = await readBytes(reply);
     const answer = parseObject(bytes.toString('utf8'));
     if (answer === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
+    const error = errorOf(answer);
+    if (error !== undefined) throw error;
     return { contentType: contentTypeOf(reply), body: bytes, usage: usageOf(answer) };
   },
 

@@ -19,7 +19,7 @@ export function post(upstream: Upstream, asked: Post): Promise<UpstreamReply> {
   const { action, body, contentType = 'application/json', accept } = asked;
   const path = `/v1beta/${modelPath(upstream.model)}:${action}${searchOf(asked)}`;
   const headers = { 'x-goog-api-key': upstream.apiKey, 'content-type': contentType, accept };
-  return send(upstream, { method: 'POST', path, headers, body }, faultOfRefusal);
+  return send(upstream, { method: 'POST', path, headers, body }, { faultOf: faultOfRefusal, retryAfterMs });
 }
 
 /**
@@ -60,12 +60,21 @@ function isKeyRefused(body: JsonObject): boolean {
   return listAt(error, 'details').some((detail) => isObject(detail) && detail.reason === 'API_KEY_INVALID');
 }
 
-/** An error told inside a stream that had begun well; undefined for every other frame. */
-export function errorOf(frame: JsonObject): UpstreamError | undefined {
-  const error = objectAt(frame, 'error');
+/** How long the vendor wants to be left alone, as `"12.5s"` in a detail of its error. */
+function retryAfterMs(body: JsonObject): number | undefined {
+  const details = listAt(objectAt(body, 'error') ?? {}, 'details');
+  const delays = details.flatMap((detail) => (isObject(detail) ? [stringAt(detail, 'retryDelay') ?? ''] : []));
+  const seconds = delays.map((delay) => /^(\d{1,6}(?:\.\d+)?)s$/.exec(delay)?.[1]).find((text) => text !== undefined);
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
+/** An error told inside a success, whole or streamed; undefined for every other answer. */
+export function errorOf(answer: JsonObject): UpstreamError | undefined {
+  const error = objectAt(answer, 'error');
   if (error === undefined) return undefined;
-  const detail = `error event: ${JSON.stringify(error)}`.slice(0, UPSTREAM_ERROR_BYTES_MAX);
-  return new UpstreamError(isKeyRefused(frame) ? 'account' : faultOfCode(error.code), detail);
+  const detail = `an error inside a success: ${JSON.stringify(error)}`.slice(0, UPSTREAM_ERROR_BYTES_MAX);
+  const fault = isKeyRefused(answer) ? 'account' : faultOfCode(error.code);
+  return new UpstreamError(fault, detail, { retryAfterMs: retryAfterMs(answer) });
 }
 
 function faultOfCode(code: unknown): Fault {

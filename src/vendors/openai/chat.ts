@@ -17,7 +17,7 @@ const CR = 0x0d;
 /** The format's author, and every server that speaks it more or less. */
 export const chat: ChatWork = {
   async complete(request, upstream) {
-    const answer = await readJson(await send(upstream, toCall(request, upstream), faultOf));
+    const answer = await readJson(await send(upstream, toCall(request, upstream), { faultOf }));
     throwIfError(answer);
     const choices = listAt(answer, 'choices') ?? [];
     if (choices.length === 0) throw new UpstreamError('garbled', 'an answer without choices');
@@ -26,7 +26,7 @@ export const chat: ChatWork = {
   },
 
   async stream(request, upstream) {
-    const reply = await send(upstream, toCall(request, upstream), faultOf);
+    const reply = await send(upstream, toCall(request, upstream), { faultOf });
     await refuseDocument(reply);
     return new EventChunks(reply.body, new FrameReader(request.model));
   },

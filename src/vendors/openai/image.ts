@@ -27,7 +27,7 @@ export const image: TaskWork<ImageRequest<Media>> = {
   },
 
   async submit(request, { count }, upstream) {
-    const reply = await send(upstream, toCall(request, count, upstream), faultOf);
+    const reply = await send(upstream, toCall(request, count, upstream), { faultOf });
     return { state: 'succeeded', outputs: await outputsIn(reply) };
   },
 };

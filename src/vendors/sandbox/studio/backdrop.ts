@@ -40,22 +40,30 @@ const IN_FRONT: readonly (readonly [ThingName, Surrounding])[] = [
   ['snow', snow],
 ];
 
-/** The sky and everything behind the figures of a scene. */
-export function drawBehind(scene: Scene, stage: Stage): string {
+export function drawSky(stage: Stage): string {
   const [top, bottom] = stage.palette.sky;
   const stops = `<stop offset="0" stop-color="${top}"/><stop offset="1" stop-color="${bottom}"/>`;
   const gradient = `<linearGradient id="sky" x1="0" y1="0" x2="0" y2="0.66">${stops}</linearGradient>`;
-  return `${gradient}<rect ${wholeOf(stage)} fill="url(#sky)"/>${drawnOf(BEHIND, scene, stage)}`;
+  return `${gradient}<rect ${wholeOf(stage)} fill="url(#sky)"/>`;
 }
 
-/** What falls before everything, and the light of a picture of high quality. */
+/** Everything behind the figures of a scene. */
+export function drawBehind(scene: Scene, stage: Stage): string {
+  return drawnOf(BEHIND, scene, stage);
+}
+
+/** What falls in front of everything. */
 export function drawInFront(scene: Scene, stage: Stage): string {
+  return drawnOf(IN_FRONT, scene, stage);
+}
+
+/** Light from above and dark corners, for a picture of high quality. */
+export function drawLight(stage: Stage): string {
   const stop = (at: number, color: string, opacity: number) =>
     `<stop offset="${at}" stop-color="${color}" stop-opacity="${opacity}"/>`;
   const stops = stop(0, '#fff', 0.28) + stop(0.5, '#fff', 0) + stop(0.55, '#000', 0) + stop(1, '#000', 0.55);
   const gradient = `<radialGradient id="light" cx="0.5" cy="0.35" r="0.8">${stops}</radialGradient>`;
-  const light = stage.detail > 1 ? `${gradient}<rect ${wholeOf(stage)} fill="url(#light)"/>` : '';
-  return drawnOf(IN_FRONT, scene, stage) + light;
+  return stage.detail > 1 ? `${gradient}<rect ${wholeOf(stage)} fill="url(#light)"/>` : '';
 }
 
 function wholeOf({ width, height }: Stage): string {

@@ -104,7 +104,7 @@ async function overlayOf(piece: VideoPiece): Promise<Raster> {
 /** One frame of the whole clip. The scene goes on behind both pictures as if they were not there. */
 export async function frameOf({ piece, shots, loop, loopStart, overlay }: Film, at: number): Promise<Raster> {
   const { prompt, unwanted, width, height, isCameraFixed } = piece;
-  const sketch = { prompt, unwanted, seed: String(piece.seed), width, height, detail: 1, isCutOut: false };
+  const sketch = { prompt, unwanted, seed: String(piece.seed), width, height, detail: 1, behind: 'sky' } as const;
   const phase = ((((at - loopStart) % loop) + loop) % loop) / loop;
   const scene = await rasterOf(drawScene(sketch, { phase, isCameraFixed }));
   const frame = await over(scene, [{ input: overlay.data, raw: { width, height, channels: 4 } }]);

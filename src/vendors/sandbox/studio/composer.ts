@@ -128,7 +128,7 @@ function drums({ mood, beat, chords }: Score): Note[] {
 /** Four bars of which the first returns: the same thought twice, another one, and the first again. */
 function melody({ mood, beat, bar, chords, random, isLoop }: Score): Note[] {
   const moves = () => Array.from({ length: 8 }, () => Math.floor(random() * 5) - 2);
-  const thoughts = [0, 1].map(() => ({ rhythm: [...pick<string>(RHYTHMS, random)].map(Number), moves: moves() }));
+  const thoughts = [0, 1].map(() => ({ rhythm: Array.from(pick<string>(RHYTHMS, random), Number), moves: moves() }));
   return chords.flatMap((chord, at) => {
     const thought = thoughts[at % 4 === 2 ? 1 : 0] ?? { rhythm: [], moves: [] };
     const isEnd = at === chords.length - 1 && !isLoop;

@@ -1,5 +1,5 @@
 import { seriesOf } from '../random.ts';
-import { drawBehind, drawInFront, MARGIN, type Stage } from './backdrop.ts';
+import { drawBehind, drawInFront, drawLight, drawSky, MARGIN, type Stage } from './backdrop.ts';
 import { write } from './letters.ts';
 import { curve, many, type Point, round } from './paths.ts';
 import { mix, paletteOf, readScene, type Scene, STANDING, type Thing } from './scene.ts';
@@ -14,8 +14,8 @@ export interface Sketch {
   readonly width: number;
   readonly height: number;
   readonly detail: number;
-  /** Without sky and ground, to be laid over something. */
-  readonly isCutOut: boolean;
+  /** What is behind: a sky; nothing; or a picture, of which what the prompt names must leave something to be seen. */
+  readonly behind: 'sky' | 'nothing' | 'picture';
 }
 
 /** From 0 to 1, round and round; a picture stands still. */
@@ -26,28 +26,32 @@ export interface Moment {
 
 /** SVG of the scene that the prompt describes; the same sketch and moment give the same drawing. */
 export function drawScene(sketch: Sketch, moment: Moment = { phase: 0, isCameraFixed: true }): string {
-  const scene = completed(readScene(sketch.prompt, sketch.unwanted));
+  const named = readScene(sketch.prompt, sketch.unwanted);
+  const scene = sketch.behind === 'sky' ? completed(named) : named;
   const random = seriesOf(`${sketch.seed}/scene`);
   const view = viewOf(sketch);
   const turn = 2 * Math.PI * moment.phase;
   const palette = paletteOf(scene, random);
   const stage: Stage = { ...view, horizon: view.height * 0.56, palette, random, detail: sketch.detail, turn };
-  const behind = sketch.isCutOut ? '' : drawBehind(scene, stage);
+  const [sky, light] = sketch.behind === 'sky' ? [drawSky(stage), drawLight(stage)] : ['', ''];
+  const far = `<g opacity="${sketch.behind === 'picture' ? 0.6 : 1}">${drawBehind(scene, stage)}</g>`;
   const middle = scene.things.length === 0 ? ribbons(stage) : figures(scene, stage);
-  const inFront = sketch.isCutOut ? '' : drawInFront(scene, stage);
   const [aside, up] = moment.isCameraFixed ? [0, 0] : [MARGIN * 0.6 * Math.sin(turn), 8 * Math.sin(2 * turn)];
-  const scenery = `<g transform="translate(${round(aside)} ${round(up)})">${behind}${middle}${inFront}</g>`;
-  return svg(sketch, view, scenery);
+  const parts = [sky, far, middle, drawInFront(scene, stage), light].join('');
+  return svg(sketch, view, `<g transform="translate(${round(aside)} ${round(up)})">${parts}</g>`);
 }
+
+/** How many times its height a drawing may be wide. */
+const LENGTH_MAX = 8;
 
 interface Pixels {
   readonly width: number;
   readonly height: number;
 }
 
-/** The same shape with 1000 units on its shorter side. */
+/** The same shape with 1000 units on its shorter side, or fewer in a very long one, which would hold too much. */
 function viewOf({ width, height }: Pixels): Pixels {
-  const unit = 1000 / Math.min(width, height);
+  const unit = 1000 / Math.max(Math.min(width, height), Math.max(width, height) / LENGTH_MAX);
   return { width: round(width * unit), height: round(height * unit) };
 }
 
@@ -135,7 +139,7 @@ export function drawCaption(pixels: Pixels, prompt: string, particulars: string)
 }
 
 /** SVG of the scene's own colour, thin, over everything. */
-export function drawVeil(sketch: Sketch): string {
+export function drawVeil(sketch: Omit<Sketch, 'behind'>): string {
   const { accents } = paletteOf(readScene(sketch.prompt, sketch.unwanted), () => 0);
   const veil = `<rect width="1000" height="1000" fill="${accents[0]}" opacity="0.3"/>`;
   return svg(sketch, { width: 1000, height: 1000 }, veil);

@@ -70,7 +70,7 @@ export function write(text: string, { x, y, size, widthMax, linesMax, color }: S
 
 /** Letters with accents become letters and accents. */
 function drawable(text: string): string {
-  const plain = [...text.slice(0, TEXT_CHARS_MAX)].map((letter) => REPLACED[letter] ?? letter).join('');
+  const plain = Array.from(text.slice(0, TEXT_CHARS_MAX), (letter) => REPLACED[letter] ?? letter).join('');
   return plain.normalize('NFKD').replace(/\s+/g, ' ').trim();
 }
 
@@ -88,7 +88,7 @@ function linesOf(text: string, widthMax: number, linesMax: number): string[] {
 }
 
 function widthOf(line: string): number {
-  return [...line].reduce((sum, letter) => sum + advanceOf(letter), 0);
+  return Array.from(line).reduce((sum, letter) => sum + advanceOf(letter), 0);
 }
 
 function advanceOf(letter: string): number {
@@ -132,7 +132,7 @@ function boxed(letter: string, { x, y, scale }: Place): string {
   const digits = (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   const half = Math.ceil(digits.length / 2);
   const step = 9 / half;
-  const inside = [...digits].map((digit, index) => {
+  const inside = Array.from(digits, (digit, index) => {
     const [left, top] = [1 + (index % half) * step, 1.5 + Math.floor(index / half) * 5.5];
     return drawn(GLYPHS[digit] ?? '', { x: x + left * scale, y: y + top * scale, scale: (step / 12) * scale });
   });
@@ -148,6 +148,6 @@ function drawn(glyph: string, { x, y, scale }: Place): string {
 }
 
 function pointsOf(strokes: string): Point[] {
-  const digits = [...strokes.replace(/[~ ]/g, '')].map((digit) => Number.parseInt(digit, 36));
+  const digits = Array.from(strokes.replace(/[~ ]/g, ''), (digit) => Number.parseInt(digit, 36));
   return digits.flatMap((x, index) => (index % 2 === 0 ? [[x, digits[index + 1] ?? 0] as const] : []));
 }

@@ -19,18 +19,20 @@ export async function makePictures(piece: ImagePiece, progress: Progress): Promi
 async function pictureOf(piece: ImagePiece, index: number): Promise<Raster> {
   const { prompt, unwanted, quality, width, height, style, count, mask } = piece;
   const seed = piece.seed + index;
-  const sketch = { prompt, unwanted, seed: String(seed), width, height, detail: DETAIL[quality], isCutOut: false };
+  const sketch = { prompt, unwanted, seed: String(seed), width, height, detail: DETAIL[quality] };
   const told = [style, quality === 'medium' ? '' : `${quality} quality`, count > 1 ? `${index + 1} of ${count}` : ''];
   const facts = [`${width} × ${height}`, `seed ${seed}`, ...told.filter((fact) => fact !== '')].join(' · ');
   const caption = layer(drawCaption(sketch, prompt, facts));
   const [source] = piece.references;
   if (source === undefined) {
-    const scene = await styled(piece, await rasterOf(drawScene({ ...sketch, isCutOut: piece.isTransparent })));
+    const behind = piece.isTransparent ? 'nothing' : 'sky';
+    const scene = await styled(piece, await rasterOf(drawScene({ ...sketch, behind })));
     return over(scene, [...marks(piece), caption]);
   }
   const original = await fitted(source, piece);
-  if (mask !== null) return over(await changed(piece, original, mask, { ...sketch, facts }), marks(piece));
-  const changes = [layer(drawVeil(sketch)), layer(drawScene({ ...sketch, isCutOut: true }))];
+  if (mask !== null)
+    return over(await changed(piece, original, mask, { ...sketch, behind: 'sky', facts }), marks(piece));
+  const changes = [layer(drawVeil(sketch)), layer(drawScene({ ...sketch, behind: 'picture' }))];
   const edited = await styled(piece, await over(original, changes));
   return over(edited, [...(await insetsOf(piece.references.slice(1), piece)), ...marks(piece), caption]);
 }
@@ -52,11 +54,13 @@ async function changed(
   const place = { left: Math.floor(area.width * 0.15), top: Math.floor(area.height * 0.1) };
   const drawn = await over(scene, [{ ...layer(drawCaption(inner, piece.prompt, sketch.facts)), ...place }]);
   const data = Buffer.from(original.data);
-  for (let at = 0; at < drawn.data.length; at++) {
-    const [x, y] = [(at >> 2) % bounds.width, Math.floor((at >> 2) / bounds.width)];
-    const pixel = ((y + bounds.top) * piece.width + x + bounds.left) * 4;
-    const [before, part] = [data[pixel + (at & 3)] ?? 0, (change[pixel] ?? 0) / 255];
-    data[pixel + (at & 3)] = Math.round(before + ((drawn.data[at] ?? 0) - before) * part);
+  for (let y = 0; y < bounds.height; y++) {
+    const row = ((y + bounds.top) * piece.width + bounds.left) * 4;
+    for (let at = 0; at < bounds.width * 4; at++) {
+      const before = data[row + at] ?? 0;
+      const after = drawn.data[y * bounds.width * 4 + at] ?? 0;
+      data[row + at] = Math.round(before + ((after - before) * (change[row + at - (at & 3)] ?? 0)) / 255);
+    }
   }
   return { ...original, data };
 }
@@ -64,10 +68,14 @@ async function changed(
 /** The smallest rectangle with everything in it that is more white than black. */
 function boundsOf(change: Buffer, { width, height }: ImagePiece) {
   let [left, right, top, bottom] = [width, -1, height, -1];
-  for (let at = 0; at < change.length; at += 4) {
-    if ((change[at] ?? 0) < 128) continue;
-    const [x, y] = [(at / 4) % width, Math.floor(at / 4 / width)];
-    [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
+  for (let pixel = 0; pixel < width * height; pixel++) {
+    if ((change[pixel * 4] ?? 0) < 128) continue;
+    const x = pixel % width;
+    const y = (pixel - x) / width;
+    if (x < left) left = x;
+    if (x > right) right = x;
+    if (y < top) top = y;
+    if (y > bottom) bottom = y;
   }
   return right < 0 ? undefined : { left, top, width: right - left + 1, height: bottom - top + 1 };
 }

@@ -14,7 +14,7 @@ export interface Thing {
   readonly count: number;
 }
 
-export type Time = (typeof TIMES)[number][0];
+type Time = (typeof TIMES)[number][0];
 export type ThingName = (typeof THINGS)[number][0];
 
 const TIMES = [
@@ -39,6 +39,7 @@ const THINGS = [
   ['meadow', 'meadow field grass hill garden park farm valley landscape countryside'],
   ['tree', 'tree oak palm pine fir forest wood jungle orchard park'],
   ['house', 'house cottage home cabin hut castle barn village church'],
+  ['gate', 'gate tollgate barrier checkpoint toll'],
   ['boat', 'boat ship sailboat sail yacht vessel canoe'],
   ['car', 'car truck taxi bus van vehicle'],
   ['person', 'person man woman girl boy child people human astronaut dancer king queen robot portrait'],
@@ -74,7 +75,7 @@ const COUNT_MAX = 9;
 const WORDS_MAX = 400;
 
 /** What needs firm ground. */
-export const STANDING: readonly string[] = ['tree', 'house', 'car', 'person', 'animal', 'flower'];
+export const STANDING: readonly string[] = ['tree', 'house', 'gate', 'car', 'person', 'animal', 'flower'];
 
 /** How many words may stand between a colour, a number or a "no" and the thing that it belongs to. */
 const REACH_WORDS = 2;

@@ -24,6 +24,7 @@ interface Motion {
 const FIGURES: Readonly<Partial<Record<ThingName, readonly [Motion, string]>>> = {
   tree: [{ tilt: 2 }, '<path d="M-5 0V-42H5V0Z" fill="#6b4a2f"/><circle cx="-18" cy="-52" r="22" fill="{d}"/><circle cx="18" cy="-52" r="22" fill="{d}"/><circle cy="-72" r="27" fill="{c}"/><circle cx="-8" cy="-80" r="10" fill="{l}"/>'],
   house: [{}, '<path d="M24 -64V-98H34V-64Z" fill="{d}"/><path d="M-45 0V-55H45V0Z" fill="{w}"/><path d="M-55 -53L0 -100L55 -53Z" fill="{c}"/><path d="M-10 0V-34H10V0Z" fill="{d}"/><path d="M-36 -42h18v18h-18ZM18 -42h18v18h-18Z" fill="{p}"/>'],
+  gate: [{}, '<path d="M-58 0V-62H-26V0Z" fill="{w}"/><path d="M-64 -60L-42 -84L-20 -60Z" fill="{c}"/><path d="M-52 -50h20v18h-20Z" fill="{p}"/><path d="M-16 0V-40H-4V0Z" fill="#3a4250"/><path d="M-10 -34L96 -58" stroke="#fff" stroke-width="9"/><path d="M-10 -34L96 -58" stroke="{c}" stroke-width="9" stroke-dasharray="14 14"/>'],
   boat: [{ tilt: 3, up: 4 }, '<path d="M-2 -10V-100H2V-10Z" fill="#5a4632"/><path d="M5 -98V-22H48Z" fill="#fffaf0"/><path d="M-5 -84V-22H-34Z" fill="{l}"/><path d="M-58 -15H58L42 8H-42Z" fill="{c}"/><path d="M-52 -6H50" stroke="{l}" stroke-width="4"/>'],
   car: [{ aside: 14 }, '<path d="M-70 -14V-34Q-68 -42 -48 -44L-28 -66H26L48 -44Q70 -42 70 -30V-14Z" fill="{c}"/><path d="M-38 -46L-24 -60H-3V-46ZM3 -46V-60H23L38 -46Z" fill="#cfeaff"/><circle cx="-40" cy="-12" r="10" fill="#b9c0c9" stroke="#1c1f26" stroke-width="8"/><circle cx="40" cy="-12" r="10" fill="#b9c0c9" stroke="#1c1f26" stroke-width="8"/>'],
   person: [{ tilt: 3 }, '<path d="M-7 -34L-11 0M7 -34L11 0" stroke="#2b3242" stroke-width="9" stroke-linecap="round"/><path d="M-13 -64L-26 -44M13 -64L27 -46" stroke="{c}" stroke-width="8" stroke-linecap="round"/><path d="M-15 -70Q0 -78 15 -70L13 -30H-13Z" fill="{c}"/><circle cy="-87" r="12" fill="#e8b48c"/><path d="M-12 -88Q-10 -101 2 -100Q13 -98 12 -86Q4 -94 -12 -88Z" fill="#4a2f22"/>'],
@@ -47,6 +48,7 @@ export const OWN_COLORS: Readonly<Partial<Record<ThingName, string>>> = {
   bird: '#2b3242',
   boat: '#c0413a',
   house: '#b5533c',
+  gate: '#d8322c',
   fish: '#f58a1f',
   heart: '#e0342f',
 };

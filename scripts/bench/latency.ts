@@ -1,0 +1,80 @@
+import { Agent, request } from 'undici';
+import { chatLoad } from './chat.ts';
+import { type BenchServer, forkServer } from './child.ts';
+import { type Load, loadOnce, median } from './load.ts';
+import type { Row } from './table.ts';
+
+const WARM_UP_REQUESTS = 10_000;
+const ROUNDS = 5;
+const ROUND_MS = 4_000;
+
+interface Latency {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** What the gateway adds to a chat request at half of its highest load, against a bare proxy at the same rate. */
+export async function benchLatency(): Promise<Row[]> {
+  const upstream = await forkServer('./fake-upstream.ts');
+  const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
+  const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
+  const load = chatLoad(false);
+  try {
+    for (const server of [bare, gateway]) await loadOnce(server, load, { amount: WARM_UP_REQUESTS });
+    const perSecond = (await loadOnce(gateway, load)).requestsPerSecond / 2;
+    const rounds: { bare: Latency; gateway: Latency }[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      rounds.push({ bare: await paced(bare, load, perSecond), gateway: await paced(gateway, load, perSecond) });
+    }
+    return [row(rounds, 'p50', perSecond, '+ < 1 ms'), row(rounds, 'p99', perSecond, '+ < 5 ms')];
+  } finally {
+    await Promise.all([gateway.stop(), bare.stop(), upstream.stop()]);
+  }
+}
+
+function row(
+  rounds: readonly { bare: Latency; gateway: Latency }[],
+  figure: keyof Latency,
+  perSecond: number,
+  goal: string,
+): Row {
+  const bare = median(rounds.map((round) => round.bare[figure]));
+  const tollgate = median(rounds.map((round) => round.gateway[figure]));
+  const measure = `chat at ${Math.round(perSecond)} requests per second, half of the most: latency ${figure}, ms`;
+  return { measure, bare, tollgate, ratio: `+ ${(tollgate - bare).toFixed(2)} ms`, goal };
+}
+
+/** Sends at an even rate, whether or not answers come. */
+async function paced(server: BenchServer, load: Load, perSecond: number): Promise<Latency> {
+  const agent = new Agent({ connections: 256 });
+  const latencies: number[] = [];
+  const sent: Promise<void>[] = [];
+  const startMs = performance.now();
+  await new Promise<void>((resolve) => {
+    const tick = () => {
+      const nowMs = performance.now();
+      while (startMs + (sent.length * 1000) / perSecond <= nowMs) {
+        sent.push(send(server, load, agent).then(() => void latencies.push(performance.now() - nowMs)));
+      }
+      if (nowMs < startMs + ROUND_MS) setTimeout(tick, 1);
+      else resolve();
+    };
+    tick();
+  });
+  await Promise.all(sent);
+  await agent.close();
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+async function send(server: BenchServer, { path, headers, body = '' }: Load, dispatcher: Agent): Promise<void> {
+  const answer = await request(server.url + path, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${server.key}` },
+    body,
+    dispatcher,
+  });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw new Error(`status ${answer.statusCode} during the measurement`);
+}

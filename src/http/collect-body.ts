@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError, type ErrorCode } from '../errors.ts';
+
+/** What a route says of its bodies. */
+interface BodyBounds {
+  readonly bytesMax: number;
+  readonly tooLarge: ErrorCode;
+}
+
+/**
+ * The whole body. Where its length was announced, room for it is taken once and filled as it comes: a large body is
+ * never there twice, and nothing is left to do at its end.
+ */
+export function collectBody(request: IncomingMessage, { bytesMax, tooLarge }: BodyBounds): Promise<Buffer> {
+  const announced = Number(request.headers['content-length']);
+  return new Promise((resolve, reject) => {
+    if (announced > bytesMax) throw new ApiError(tooLarge);
+    const body = new Collected(announced);
+    const onData = (piece: Buffer) => {
+      body.add(piece);
+      if (body.bytes > bytesMax) end(() => reject(new ApiError(tooLarge)));
+    };
+    const onEnd = () => end(() => resolve(body.whole()));
+    const onError = (error: Error) => end(() => reject(error));
+    const end = (told: () => void) => {
+      request.off('data', onData).off('end', onEnd).off('error', onError);
+      told();
+    };
+    request.on('data', onData).on('end', onEnd).on('error', onError).resume();
+  });
+}
+
+class Collected {
+  readonly #announced: number;
+  #pieces: Buffer[] = [];
+  #room: Buffer | undefined;
+  bytes = 0;
+
+  /** NaN if nobody said. */
+  constructor(announced: number) {
+    this.#announced = announced;
+  }
+
+  add(piece: Buffer): void {
+    // Memory that nothing was written to costs nothing: whoever announces much and sends little takes little.
+    if (piece.length < this.#announced) this.#room ??= Buffer.allocUnsafeSlow(this.#announced);
+    if (this.#room === undefined) this.#pieces.push(piece);
+    else piece.copy(this.#room, this.bytes);
+    this.bytes += piece.length;
+  }
+
+  whole(): Buffer {
+    if (this.#room !== undefined) return this.#room.subarray(0, this.bytes);
+    const [first] = this.#pieces;
+    return first !== undefined && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces);
+  }
+}
