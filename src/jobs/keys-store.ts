@@ -73,11 +73,15 @@ export async function bindKeys(
 
 const FORGOTTEN_AT_ONCE_MAX = 10_000;
 
-/** Fingerprints that are old, and claims that nobody followed up. Tells how many. */
+/**
+ * Fingerprints that are old, and claims that nobody followed up. Tells how many. The day is asked twice: only the second
+ * question is put again to a row that was bound to its job while this waited for it.
+ */
 export function forgetKeys(db: Db, now: Date): Promise<number> {
   return db.run(
     `delete from idempotency_keys where (account_id, credential, key) in (
-       select account_id, credential, key from idempotency_keys where delete_at <= $1 limit $2)`,
+       select account_id, credential, key from idempotency_keys where delete_at <= $1 limit $2)
+       and delete_at <= $1`,
     [now, FORGOTTEN_AT_ONCE_MAX],
   );
 }
