@@ -1,13 +1,12 @@
-import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { callNative, startNative } from '../../calls/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
-import { JsonError, parseJson } from '../../json.ts';
 import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
 import { CALL_CODES, callContext } from '../call.ts';
 import { type EventStream, sendEvents } from '../events.ts';
+import { NativeBodies } from '../native-bodies.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
@@ -17,6 +16,7 @@ const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'apikey', 'access_token
 const FORM_PARAMETERS = new Set(['$alt', 'callback', '$callback', 'fields', '$fields']);
 
 export function nativeRoutes(routes: Routes, parts: HttpParts): void {
+  const bodies = new NativeBodies();
   routes.add(
     {
       method: 'POST',
@@ -37,13 +37,14 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
       ],
     },
     async (call) => {
-      const { request, reply, caller, body } = call;
+      const { request, reply, caller } = call;
       const { model, action } = targetOf(request.raw.url ?? '');
       const { query, wantsArray } = queryOf(request.raw.url ?? '');
+      const { body, asked } = await bodies.read(call.body);
       const native = {
         model,
         request: { action, body, query, contentType: request.headers['content-type'], accept: request.headers.accept },
-        json: objectIn(body),
+        asked,
       };
       const context = callContext(request, reply);
       if (action === 'streamGenerateContent') {
@@ -112,17 +113,6 @@ function nameOf(text: string): string {
   } catch {
     return text.toLowerCase();
   }
-}
-
-function objectIn(body: Buffer): unknown {
-  if (!isUtf8(body)) throw new ApiError('bad_request_body');
-  try {
-    const { value } = parseJson(body.toString('utf8'));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
-  throw new ApiError('bad_request_body');
 }
 
 function asEvents(frames: AsyncIterable<NativeFrame>, contentType: string): EventStream {
