@@ -4,4 +4,5 @@
  */
 export { CleanUp } from './clean-up.ts';
 export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects } from './store.ts';
+export { discardInputs, type InputRules, readerOf, type StoredMedia, storeInput } from './store-input.ts';
 export { storeMedia } from './store-media.ts';

@@ -4,16 +4,17 @@ import { measureMedia, ofLedger, quote } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { discardInputs } from '../intake/index.ts';
 import { DISPATCH_DEADLINE_MS, PREPARATION_LEASE_MS } from '../limits.ts';
 import { type MediaRequest, type MediaSource, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
-import type { Media } from '../vendors/index.ts';
+import { heldMedia, type Media } from '../vendors/index.ts';
 import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
 import { ableCandidates } from './candidates.ts';
 import type { Job } from './job.ts';
 import { claimKey, dropClaim, type IdempotencyKey, selectKeys } from './keys-store.ts';
 import type { JobParts } from './parts.ts';
-import { discardInputs, type Prepared, prepareMedia } from './prepare.ts';
+import { type Prepared, prepareMedia } from './prepare.ts';
 import { selectJob } from './store.ts';
 import { forVendor, mediaOf, withMedia } from './task-work.ts';
 
@@ -166,10 +167,5 @@ function uploadsOf(request: MediaRequest<MediaSource>): string[] {
 
 /** For checks that look at what was asked: until they are read, pictures are what every model takes. */
 function unread(request: MediaRequest<MediaSource>): MediaRequest<Media> {
-  return withMedia(request, () => ({
-    mimeType: 'image/png',
-    bytes: 0,
-    url: undefined,
-    read: () => Promise.reject(new Error('nothing has been fetched yet')),
-  }));
+  return withMedia(request, () => heldMedia(Buffer.alloc(0), 'image/png'));
 }

@@ -9,6 +9,6 @@ export { Engine } from './engine.ts';
 export { JOB_FAULTS, type Job } from './job.ts';
 export { forgetKeys } from './keys-store.ts';
 export type { JobParts } from './parts.ts';
-export { discardInputs, type InputRules, inlineRules, storeInput } from './prepare.ts';
+export { inlineRules } from './prepare.ts';
 export { countDue } from './queue-store.ts';
 export { getAssets, getJob, type LinkedAsset, listJobs } from './read.ts';

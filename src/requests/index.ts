@@ -12,4 +12,5 @@ export { parseWith } from './parse.ts';
 export { urlsIn } from './passthrough.ts';
 export { soundSchema, toSoundRequest } from './sound.ts';
 export { estimatePromptTokens, estimateTokens } from './tokens.ts';
+export type { TranscriptionRequest } from './transcription.ts';
 export { toVideoRequest, videoSchema } from './video.ts';
