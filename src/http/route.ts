@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../accounts/index.ts';
 import type { Actor } from '../audit/index.ts';
 import type { JsonObject } from '../json.ts';
-import { parseWith } from '../requests/index.ts';
+import { parseWith } from '../parse.ts';
 import { admit } from './admit.ts';
 import { isForm, readJson, readText } from './body.ts';
 import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';

@@ -2,11 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import { SECONDS_MAX } from '../limits.ts';
-
-/** A field that may be left out. Null counts as left out. */
-export function optional<Field extends z.ZodType>(field: Field) {
-  return field.nullish().transform((value) => value ?? undefined);
-}
+import { optional } from '../parse.ts';
 
 export const modelField = z.string({ error: 'missing_model' }).min(1, { error: 'missing_model' });
 /** An empty text counts as left out, because forms send one for whatever was not filled in. */

@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts';
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../json.ts';
+import { parseWith } from '../parse.ts';
 import { imageRequest, imageSchema, requireImage } from './image.ts';
 import type { ImageRequest, MediaSource, VideoRequest } from './media-requests.ts';
-import { parseWith } from './parse.ts';
 import { toVideoRequest, videoFields, videoSchema } from './video.ts';
 
 /** A form as it was read, each list in sent order. */

@@ -2,17 +2,8 @@ import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { IMAGES_PER_REQUEST_MAX, REFERENCES_MAX } from '../limits.ts';
-import {
-  countField,
-  flagField,
-  modelField,
-  oneOf,
-  optional,
-  ratioField,
-  sizeField,
-  textField,
-  wholeField,
-} from './fields.ts';
+import { optional } from '../parse.ts';
+import { countField, flagField, modelField, oneOf, ratioField, sizeField, textField, wholeField } from './fields.ts';
 import type { ImageRequest, MediaSource } from './media-requests.ts';
 import { passthrough, unmodelled } from './passthrough.ts';
 import { IMAGE_SLOT, listField, MASK_SLOT, pictureOf, referenceField } from './references.ts';

@@ -3,15 +3,12 @@
  * error. Hides synonyms, the ways to name a picture or clip, and what may be passed on unread.
  */
 export { type ChatRequest, chatSchema, toChatRequest } from './chat.ts';
-export { optional } from './fields.ts';
 export { fingerprint, type SentBody } from './fingerprint.ts';
 export { type Form, fromForm } from './form.ts';
 export { imageSchema, toImageRequest } from './image.ts';
 export type { ImageRequest, MediaRequest, MediaSource, SoundRequest, VideoRequest } from './media-requests.ts';
-export { type NativeAsked, nativeAsked, readNative } from './native.ts';
-export { parseWith } from './parse.ts';
+export { type NativeAsked, readNative } from './native.ts';
 export { urlsIn } from './passthrough.ts';
 export { soundSchema, toSoundRequest } from './sound.ts';
-export { estimatePromptTokens, estimateTokens } from './tokens.ts';
 export type { TranscriptionRequest } from './transcription.ts';
 export { toVideoRequest, videoSchema } from './video.ts';

@@ -2,9 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
-import { optional } from './fields.ts';
-import { parseWith } from './parse.ts';
-import { estimatePromptTokens } from './tokens.ts';
+import { optional, parseWith } from '../parse.ts';
+import { estimatePromptTokens } from '../tokens.ts';
 
 /** What of a body in the native format decides its price. */
 export interface NativeAsked {
@@ -31,14 +30,14 @@ export function readNative(body: Buffer): NativeAsked {
   if (!isUtf8(body)) throw new ApiError('bad_request_body');
   try {
     const { value } = parseJson(body.toString('utf8'));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return nativeAsked(value);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return askedIn(value);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
   }
   throw new ApiError('bad_request_body');
 }
 
-export function nativeAsked(json: unknown): NativeAsked {
+function askedIn(json: unknown): NativeAsked {
   const { contents, systemInstruction, tools, generationConfig } = parseWith(fields, json);
   return {
     inputTokens: estimatePromptTokens([contents, systemInstruction, tools]),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { IMAGE_BYTES_MAX, REFERENCES_MAX, URL_CHARS_MAX } from '../limits.ts';
-import { optional } from './fields.ts';
+import { optional } from '../parse.ts';
 import type { MediaSource } from './media-requests.ts';
 
 /** A picture as the wire names it: a text, or an object with either of these. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { optional } from '../parse.ts';
 import {
   flagField,
   modelField,
   needing,
   oneOf,
-  optional,
   ratioField,
   secondsField,
   sizeField,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '../../src/errors.ts';
 import { type JsonObject, parseJson } from '../../src/json.ts';
+import { parseWith } from '../../src/parse.ts';
 import {
   imageSchema,
-  parseWith,
   soundSchema,
   toImageRequest,
   toSoundRequest,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createAccount, findAccount, listAccounts, updateAccount } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { optional } from '../../requests/index.ts';
+import { optional } from '../../parse.ts';
 import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';

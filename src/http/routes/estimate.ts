@@ -13,15 +13,13 @@ import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { ESTIMATE_BODY_BYTES_MAX, SECONDS_MAX } from '../../limits.ts';
+import { parseWith } from '../../parse.ts';
 import { chargeFactors } from '../../pricing/index.ts';
 import {
   chatSchema,
-  estimatePromptTokens,
   imageSchema,
   type MediaRequest,
-  nativeAsked,
-  optional,
-  parseWith,
+  readNative,
   soundSchema,
   toChatRequest,
   toImageRequest,
@@ -30,6 +28,7 @@ import {
   videoSchema,
 } from '../../requests/index.ts';
 import { checkFits } from '../../routing/index.ts';
+import { estimatePromptTokens } from '../../tokens.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
@@ -129,7 +128,7 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
       return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
     }
     case 'native':
-      return measureNative(nativeAsked(body), model);
+      return measureNative(readNative(Buffer.from(JSON.stringify(body))), model);
     case 'transcriptions':
       return measureTranscription(clipSeconds(body));
   }
@@ -142,12 +141,12 @@ function ofMedia(request: MediaRequest<unknown>, endpoint: Endpoint, model: List
 
 const NO_LENGTH = { error: 'invalid_duration' };
 const clip = z.looseObject({
-  duration_seconds: optional(z.coerce.number(NO_LENGTH).min(0, NO_LENGTH).max(SECONDS_MAX, NO_LENGTH)),
+  duration_seconds: z.coerce.number(NO_LENGTH).min(0, NO_LENGTH).max(SECONDS_MAX, NO_LENGTH).nullish(),
 });
 
 /** A clip is measured from its bytes when it is sent; an estimate has to be told. */
 function clipSeconds(body: unknown): number {
   const { duration_seconds } = parseWith(clip, body);
-  if (duration_seconds !== undefined) return duration_seconds;
+  if (typeof duration_seconds === 'number') return duration_seconds;
   throw new ApiError('invalid_duration', { message: 'Give the length of the clip as "duration_seconds".' });
 }

@@ -3,7 +3,7 @@ import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { discardFile, keepFile, receiveFile } from '../../files/index.ts';
 import { FILE_BYTES_MAX, FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../../limits.ts';
-import { parseWith } from '../../requests/index.ts';
+import { parseWith } from '../../parse.ts';
 import { callContext } from '../call.ts';
 import { nameField } from '../fields.ts';
 import { filesOf, readForm, valuesOf } from '../form.ts';

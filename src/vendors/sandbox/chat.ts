@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { type ChatRequest, parseWith } from '../../requests/index.ts';
+import { parseWith } from '../../parse.ts';
+import type { ChatRequest } from '../../requests/index.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { delivered, type FailureCounts, type Faults, faultsOf, plain, suffer } from './faults.ts';
 import { ofData, ofUrl } from './media.ts';

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { parseWith } from '../../requests/index.ts';
+import { parseWith } from '../../parse.ts';
 import type { Upstream } from '../http.ts';
 
 const DELAY_MS_MAX = 60_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { JsonError, type JsonObject, parseJson } from '../../json.ts';
-import { parseWith } from '../../requests/index.ts';
+import { parseWith } from '../../parse.ts';
 import type { Upstream } from '../http.ts';
 import type { NativeFrame, NativeRequest, NativeWork, TokenUsage } from '../vendor.ts';
 import { delivered, type FailureCounts, faultsOf, suffer } from './faults.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ApiError, ERROR_TABLE, type ErrorCode } from '../errors.ts';
+import { ApiError, ERROR_TABLE, type ErrorCode } from './errors.ts';
 
 /**
  * Checks a value against its schema and returns the typed result. A schema names the public code of a field as that
@@ -32,4 +32,9 @@ function expectation(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'unrecognized_keys') return issue.message.replace(/^Invalid input: /, '');
   const shown = issue.keys.find((name) => SHOWN_NAME.test(name));
   return shown === undefined ? 'a field is not known here' : `the field "${shown}" is not known here`;
+}
+
+/** A field that may be left out. Null counts as left out. */
+export function optional<Field extends z.ZodType>(field: Field) {
+  return field.nullish().transform((value) => value ?? undefined);
 }
