@@ -48,6 +48,7 @@ describe('speech', () => {
         emulator.submissions.map(({ voice }) => voice),
         ['a/b?c#d', VOICE],
       );
+      speech.check(spoken({ voice: '\ud800' }), SPEECH);
       for (const voice of ['.', '..']) assert.throws(() => speech.check(spoken({ voice }), SPEECH), refused('voice'));
     }));
 

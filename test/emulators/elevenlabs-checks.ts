@@ -1,10 +1,11 @@
+import { countCharacters } from '../../src/text.ts';
 import { ERRORS, type Refusal, today, unread } from './elevenlabs-errors.ts';
 import { OUTPUT_FORMATS } from './elevenlabs-sounds.ts';
 import { type Check, isFlag, isJsonObject, isOneOf, isText, isWhole, isWithin, parsed } from './openai-checks.ts';
 import type { Recorded } from './scripted-server.ts';
 
 type Json = Record<string, unknown>;
-export type Route = 'speech' | 'speech stream' | 'effect' | 'design' | 'transcription';
+type Route = 'speech' | 'speech stream' | 'effect' | 'design' | 'transcription';
 
 /** A request as the vendor read it. Values of a form have the types of their fields. */
 export interface Submission {
@@ -208,7 +209,7 @@ function refusalOfSpeech({
   if (charsMax === undefined) return ERRORS.noModel;
   if (text === '') return ERRORS.emptyText;
   if (language != null && String(model).startsWith('eleven_multilingual')) return ERRORS.invalid;
-  return [...String(text)].length > charsMax ? ERRORS.textTooLong : undefined;
+  return countCharacters(String(text)) > charsMax ? ERRORS.textTooLong : undefined;
 }
 
 function refusalOfDesign({ text, auto_generate_text: isAutomatic }: Json): Refusal | undefined {

@@ -107,9 +107,7 @@ export class ElevenLabsEmulator {
       language_code: 'eng',
       language_probability: 0.98,
       text: HEARD.map(([text]) => text).join(''),
-      words: HEARD.map((item) =>
-        heardAs(item, String(fields.timestamps_granularity ?? 'word'), fields.diarize === true),
-      ),
+      words: HEARD.map((item) => heardAs(item, fields)),
       transcription_id: `transcription_${this.#marker}`,
       audio_duration_secs: seconds,
     });
@@ -148,20 +146,18 @@ const HEARD: readonly Item[] = [
   ['Hi', 1.4, 1.6, 'word', 'speaker_1'],
 ];
 
-function heardAs([text, start, end, type, speaker_id]: Item, granularity: string, diarize: boolean): object {
-  const times = granularity === 'none' ? {} : { start, end };
+function heardAs([text, start, end, type, speaker_id]: Item, fields: Submission['fields']): object {
+  const { timestamps_granularity: granularity = 'word', diarize } = fields;
   const step = (end - start) / text.length;
-  const characters = [...text].map((each, at) => ({
-    text: each,
-    start: start + at * step,
-    end: start + (at + 1) * step,
-  }));
+  const characters = text.split('').map((each, at) => {
+    return { text: each, start: start + at * step, end: start + (at + 1) * step };
+  });
   return {
     text,
     type,
     logprob: -0.01,
-    ...times,
-    ...(diarize && { speaker_id }),
+    ...(granularity !== 'none' && { start, end }),
     ...(granularity === 'character' && { characters }),
+    ...(diarize === true && { speaker_id }),
   };
 }

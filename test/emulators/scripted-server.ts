@@ -23,12 +23,10 @@ export type Script =
   | { readonly kind: 'answer' }
   /** This, in place of the vendor's own answer. */
   | ({ readonly kind: 'instead' } & Answer)
-  /** The usual answer, later. */
-  | { readonly kind: 'slow'; readonly until: Promise<void> }
   | { readonly kind: 'fault'; readonly fault: SocketFault };
 
 /** `reset before the body`: it has read nothing but the headers. */
-export type SocketFault = 'reset before the body' | 'reset' | 'reset in the answer' | 'silence' | 'garbage' | 'empty';
+type SocketFault = 'reset before the body' | 'reset' | 'reset in the answer' | 'silence' | 'garbage' | 'empty';
 
 /** A server on this machine that answers as a vendor would, or as the next script says. */
 export class ScriptedServer {
@@ -95,9 +93,6 @@ async function follow(script: Script, usual: Answer, response: ServerResponse): 
       return give(usual, response);
     case 'instead':
       return give(script, response);
-    case 'slow':
-      await script.until;
-      return give(usual, response);
     case 'fault':
       return fail(script.fault, usual, response);
   }
