@@ -5,7 +5,7 @@ import type { Media, SpeechWork, VoicePreview } from '../vendor.ts';
 import { encodingOf, type Ways } from './encoding.ts';
 import { type Cut, type FailureCounts, suffer } from './faults.ts';
 import { faultsIn, refuse, refuseOutside, withoutUrls } from './tasks.ts';
-import type { Engine } from './voice/engine.ts';
+import type { Speaker } from './voice/engines.ts';
 import { isSpeakable } from './voice/passages.ts';
 import type { SpeechOrder } from './voice/speaker.ts';
 import { designVoices, KNOWN_VOICES, voiceOf } from './voice/voices.ts';
@@ -32,7 +32,7 @@ const WAYS: Ways = {
 type Asked = SoundRequest<Media>;
 
 /** Speech from the built-in synthesiser. */
-export function speechWork(failures: FailureCounts, speaker: Engine<SpeechOrder, Uint8Array>): SpeechWork {
+export function speechWork(failures: FailureCounts, speaker: Speaker): SpeechWork {
   const begin = (request: Asked, upstream: Upstream) => {
     const bytes = () => JSON.stringify(request, withoutUrls);
     return suffer(faultsIn(request), upstream, failures, { bytes, isStream: true });

