@@ -6,12 +6,16 @@ import {
   BufferSource,
   EncodedAudioPacketSource,
   EncodedPacketSink,
+  FLAC,
   FlacOutputFormat,
   Input,
   type InputAudioTrack,
+  type InputFormat,
   Logging,
   LogLevel,
+  MP3,
   Mp3OutputFormat,
+  OGG,
   OggOutputFormat,
   Output,
   PCM_AUDIO_CODECS,
@@ -21,6 +25,7 @@ import { Impossible } from './serve.ts';
 const SLICE_BYTES = 64 * 1024;
 /** So many packets are written anew before they are decoded. */
 const PACKETS_AT_ONCE = 64;
+const BARE_FORMATS: readonly InputFormat[] = [MP3, FLAC, OGG];
 const PLAIN_CODECS: ReadonlySet<string | null> = new Set(PCM_AUDIO_CODECS);
 
 // What is wrong with a recording is told to whoever sent it; the program's output is for its own log.
@@ -50,11 +55,16 @@ export async function* decoded(file: Uint8Array): AsyncGenerator<Heard> {
   const track = await input.getPrimaryAudioTrack().catch(broken);
   if (track === null) throw new Impossible('there is no sound in it');
   const codec = await track.getCodec();
+  let isEmpty = true;
   try {
-    yield* PLAIN_CODECS.has(codec) ? plain(track) : coded(track, codec, file);
+    for await (const bit of PLAIN_CODECS.has(codec) ? plain(track) : coded(track, codec, file)) {
+      isEmpty = false;
+      yield bit;
+    }
   } catch (error) {
     broken(error);
   }
+  if (isEmpty) throw new Impossible('nothing of it can be decoded');
 }
 
 function broken(error: unknown): never {
@@ -76,10 +86,13 @@ async function* plain(track: InputAudioTrack): AsyncGenerator<Heard> {
 }
 
 async function* coded(track: InputAudioTrack, codec: AudioCodec | null, file: Uint8Array): AsyncGenerator<Heard> {
-  const decoder = await decoderOf(codec);
+  const decoder = codec === null ? undefined : await DECODERS[codec]?.();
+  if (decoder === undefined) throw new Impossible(`there is no decoder for ${codec ?? 'the codec'}`);
+  // The decoders take what a codec is usually in by itself.
+  const isBare = BARE_FORMATS.includes(await track.input.getFormat());
   try {
     await decoder.ready;
-    for await (const bytes of isBare(file) ? slices(file) : rewritten(track)) yield* heard(await decoder.decode(bytes));
+    for await (const bytes of isBare ? slices(file) : rewritten(track)) yield* heard(await decoder.decode(bytes));
     if (decoder.flush !== undefined) yield* heard(await decoder.flush());
   } finally {
     decoder.free();
@@ -96,28 +109,12 @@ function mixed(channels: readonly Float32Array[]): Float32Array {
   return first.map((sample, at) => others.reduce((sum, other) => sum + (other[at] ?? 0), sample) / channels.length);
 }
 
-async function decoderOf(codec: AudioCodec | null): Promise<Decoder> {
-  switch (codec) {
-    case 'mp3':
-      return new (await import('mpg123-decoder')).MPEGDecoder();
-    case 'flac':
-      return new (await import('@wasm-audio-decoders/flac')).FLACDecoder();
-    case 'vorbis':
-      return new (await import('@wasm-audio-decoders/ogg-vorbis')).OggVorbisDecoder();
-    case 'opus':
-      return new (await import('ogg-opus-decoder')).OggOpusDecoder();
-    default:
-      throw new Impossible(`there is no decoder for ${codec ?? 'the codec'}`);
-  }
-}
-
-/** The decoders take what the codec is usually in by itself. */
-function isBare(file: Uint8Array): boolean {
-  const name = Buffer.from(file.subarray(0, 4)).toString('latin1');
-  const isContainer =
-    name === '\u001a\u0045\u00df\u00a3' || Buffer.from(file.subarray(4, 8)).toString('latin1') === 'ftyp';
-  return !isContainer && name !== 'RIFF';
-}
+const DECODERS: Readonly<Partial<Record<AudioCodec, () => Promise<Decoder>>>> = {
+  mp3: async () => new (await import('mpg123-decoder')).MPEGDecoder(),
+  flac: async () => new (await import('@wasm-audio-decoders/flac')).FLACDecoder(),
+  vorbis: async () => new (await import('@wasm-audio-decoders/ogg-vorbis')).OggVorbisDecoder(),
+  opus: async () => new (await import('ogg-opus-decoder')).OggOpusDecoder(),
+};
 
 function* slices(file: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < file.length; at += SLICE_BYTES) yield file.subarray(at, at + SLICE_BYTES);

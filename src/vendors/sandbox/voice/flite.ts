@@ -1,17 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import type { VoiceName } from './voices.ts';
 
-/** As much of it as is used: its types come with a browser's, which are not wanted here. */
-declare namespace WebAssembly {
-  function compile(bytes: Uint8Array): Promise<object>;
-  class Memory {
-    readonly buffer: ArrayBuffer;
-  }
-  class Instance {
-    readonly exports: Readonly<Record<string, unknown>>;
-    constructor(program: object, imports: object);
-  }
+interface Memory {
+  readonly buffer: ArrayBuffer;
 }
+interface Instance {
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+/** As much of it as is used: its types come with a browser's, which are not wanted here. */
+declare const WebAssembly: {
+  compile(bytes: Uint8Array): Promise<object>;
+  readonly Memory: new () => Memory;
+  readonly Instance: new (program: object, imports: object) => Instance;
+};
 
 /** What is said, by whom, and how much longer than usual it takes. */
 interface Utterance {
@@ -20,7 +22,7 @@ interface Utterance {
   readonly stretch: number;
 }
 
-export interface Spoken {
+interface Spoken {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly sampleRate: number;
 }
@@ -125,7 +127,7 @@ function run(program: object, words: readonly string[]): Buffer {
 }
 
 /** Asked for anew each time: it is another one when the program has taken more. */
-function memoryOf({ exports: { memory } }: WebAssembly.Instance): WebAssembly.Memory {
+function memoryOf({ exports: { memory } }: Instance): Memory {
   if (!(memory instanceof WebAssembly.Memory)) throw new Error('it has no memory');
   return memory;
 }
