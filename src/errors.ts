@@ -240,6 +240,7 @@ export type Fault = 'client' | 'policy' | 'rate' | 'account' | 'config' | 'serve
 interface UpstreamErrorOptions {
   readonly retryAfterMs?: number | undefined;
   readonly isUncertain?: boolean;
+  readonly isTooLarge?: boolean;
   readonly cause?: unknown;
 }
 
@@ -250,6 +251,8 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The upstream may have taken the work all the same; what is sent again may be done twice. */
   readonly isUncertain: boolean;
+  /** There was an answer, and more of it than is read. */
+  readonly isTooLarge: boolean;
 
   /** A timeout and a garbled answer are uncertain, the rest is not, unless the thrower knows better. */
   constructor(fault: Fault, detail: string, options: UpstreamErrorOptions = {}) {
@@ -257,5 +260,6 @@ export class UpstreamError extends Error {
     this.fault = fault;
     this.retryAfterMs = options.retryAfterMs;
     this.isUncertain = options.isUncertain ?? (fault === 'timeout' || fault === 'garbled');
+    this.isTooLarge = options.isTooLarge ?? false;
   }
 }
