@@ -110,6 +110,10 @@ export function refuse(field: string, why: string): never {
   throw new ApiError('unsupported_parameter', { message: `This model does not support this "${field}": ${why}.` });
 }
 
+export function refuseOutside(field: string, value: number | undefined, min: number, max: number): void {
+  if (value !== undefined && (value < min || value > max)) refuse(field, `it takes ${min} to ${max}`);
+}
+
 /** What decides a result: the seed that was given, or one that the order gives. Results of one call count on from it. */
 export function seedOf(
   { seed, n }: { seed: number | undefined; n: number },
