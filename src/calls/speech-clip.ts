@@ -29,7 +29,7 @@ export class Clip implements AsyncDisposable {
     this.#spool = spool;
   }
 
-  /** Resolves when enough has come to tell what it is. Throws NoAudio, what `speak` throws, or StorageUnavailable. */
+  /** Resolves when enough has come to tell what it is. Throws UpstreamError, what `speak` throws, or StorageUnavailable. */
   static async begin(speak: () => Promise<Speech>): Promise<Clip> {
     const spool = await Spool.open();
     try {
@@ -50,7 +50,7 @@ export class Clip implements AsyncDisposable {
     try {
       for (let piece: Buffer | undefined = this.#head; piece !== undefined; piece = await this.#next()) {
         this.#bytes += piece.length;
-        if (this.#bytes > SPEECH_BYTES_MAX) throw new UpstreamError('garbled', 'the clip is too large');
+        if (this.#bytes > SPEECH_BYTES_MAX) throw new UpstreamError('server', 'the clip is too large');
         written = this.#spool.write(piece);
         yield piece;
         await written;

@@ -1,10 +1,11 @@
 import type { MicroCredits } from '../credits.ts';
+import { UpstreamError } from '../errors.ts';
 import { SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
 import type { VoicePreview } from '../vendors/index.ts';
 import { lengthOfBytes, unitsOf } from './speech-clip.ts';
 import { type Content, contentOf, tooLargeToInline } from './speech-content.ts';
 import { firstThatSpeaks, type SpeechOrder } from './speech-order.ts';
-import { NoAudio, type Sound, soundOf } from './speech-sound.ts';
+import { type Sound, soundOf } from './speech-sound.ts';
 
 /** Voices that were made from a description, each with a clip to know it by; settled. */
 export interface VoicePreviews {
@@ -47,7 +48,7 @@ function usable(previews: readonly VoicePreview[]): (VoicePreview & { readonly s
     const sound = soundIn(preview.audio);
     return sound === undefined ? [] : [{ ...preview, sound }];
   });
-  if (heard.length === 0) throw new NoAudio(`none of ${previews.length} previews can be heard`);
+  if (heard.length === 0) throw new UpstreamError('garbled', `none of ${previews.length} previews can be heard`);
   return heard;
 }
 
@@ -55,7 +56,7 @@ function soundIn(audio: Buffer): Sound | undefined {
   try {
     return soundOf(audio, true, undefined);
   } catch (error) {
-    if (error instanceof NoAudio) return undefined;
+    if (error instanceof UpstreamError) return undefined;
     throw error;
   }
 }

@@ -1,13 +1,12 @@
 import type { Caller } from '../accounts/index.ts';
 import { type Bill, measureMedia, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, UpstreamError } from '../errors.ts';
 import { type MediaSource, type SoundRequest, urlsIn } from '../requests/index.ts';
 import { ableCandidates, asksForVoiceDesign, type Candidate, firstThatWorks, modelFor } from '../routing/index.ts';
 import { heldMedia, type Media, type SpeechWork, type Upstream } from '../vendors/index.ts';
 import type { CallContext, CallParts } from './parts.ts';
 import { readSample } from './speech-sample.ts';
-import { NoAudio } from './speech-sound.ts';
 
 /** A request for speech that was admitted: who can do it, and what is held for it. */
 export interface SpeechOrder {
@@ -70,7 +69,7 @@ function unread(): Media {
   return heldMedia(Buffer.alloc(0), 'audio/mpeg');
 }
 
-/** As `firstThatWorks`; when the last of them gave something that is no sound, that is what the caller is told. */
+/** As `firstThatWorks`; when the last of them gave something that is no sound, the caller is told that. */
 export async function firstThatSpeaks<Result>(
   { parts, context }: SpeechOrder,
   candidates: readonly Candidate[],
@@ -82,7 +81,8 @@ export async function firstThatSpeaks<Result>(
       ask(workOf(candidate), upstream, candidate),
     );
   } catch (error) {
-    const isEmpty = error instanceof ApiError && error.cause instanceof NoAudio;
+    const isEmpty =
+      error instanceof ApiError && error.cause instanceof UpstreamError && error.cause.fault === 'garbled';
     throw isEmpty ? new ApiError('empty_audio_response', { cause: error.cause }) : error;
   }
 }

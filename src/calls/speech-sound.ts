@@ -3,13 +3,6 @@ import { SNIFF_BYTES } from '../limits.ts';
 import { asMeasured, type Sniffed, sniff } from '../media/index.ts';
 import type { Speech } from '../vendors/index.ts';
 
-/** The upstream answered with nothing that can be played. */
-export class NoAudio extends UpstreamError {
-  constructor(detail: string) {
-    super('garbled', detail);
-  }
-}
-
 /** What a clip is, by its bytes. */
 export interface Sound {
   readonly mimeType: string;
@@ -26,21 +19,21 @@ const MP3: Sniffed = { kind: 'audio', mimeType: 'audio/mpeg', extension: 'mp3' }
 
 /**
  * What begins with these bytes; undefined while more of them are needed to tell, which is never beyond SNIFF_BYTES.
- * Throws NoAudio for nothing at all, for text such as an error in JSON or HTML, and for pictures.
+ * Throws UpstreamError for nothing at all, for text such as an error in JSON or HTML, and for pictures.
  */
 export function soundOf(head: Buffer, isAll: boolean, samples: Samples | undefined): Sound | undefined {
   const isEnough = isAll || head.length >= SNIFF_BYTES;
   if (head.length === 0) {
-    if (isAll) throw new NoAudio('the answer is empty');
+    if (isAll) throw new UpstreamError('garbled', 'the answer is empty');
     return undefined;
   }
   if (looksLikeText(head)) {
     if (!isEnough && head.length < TEXT_BYTES) return undefined;
-    throw new NoAudio(`text in place of audio: ${head.toString('latin1', 0, 200)}`);
+    throw new UpstreamError('garbled', `text in place of audio: ${head.toString('latin1', 0, 200)}`);
   }
   if (samples !== undefined) return { ...typeOfSamples(samples), sniffed: undefined, samples };
   const sniffed = sniff(head);
-  if (sniffed?.kind === 'image') throw new NoAudio(`${sniffed.mimeType} in place of audio`);
+  if (sniffed?.kind === 'image') throw new UpstreamError('garbled', `${sniffed.mimeType} in place of audio`);
   // The usual format, with something in front of it that players pass over.
   const found = sniffed ?? (isEnough ? MP3 : undefined);
   return found && asSound(found);
