@@ -79,11 +79,11 @@ export function taskWork<Request extends RequestOfAnyKind>(
 }
 
 /** A link may be a new one at each attempt of the same request. */
-function withoutUrls(key: string, value: unknown): unknown {
+export function withoutUrls(key: string, value: unknown): unknown {
   return key === 'url' ? undefined : value;
 }
 
-function faultsIn({ extra }: RequestOfAnyKind): Faults | undefined {
+export function faultsIn({ extra }: RequestOfAnyKind): Faults | undefined {
   return faultsOf(plain(extra, ['sandbox', 'extra']));
 }
 

@@ -7,6 +7,7 @@ import {
   EncodedAudioPacketSource,
   EncodedPacket,
   FlacOutputFormat,
+  NullTarget,
   OggOutputFormat,
   Output,
   type OutputFormat,
@@ -19,6 +20,8 @@ const OPUS_RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
 const OPUS_CLOCK = 48_000;
 const OPUS_FRAMES_PER_SECOND = 50;
 const OPUS_GET_LOOKAHEAD = 4027;
+/** Of 10, which sounds hardly better and takes nine times as long. */
+const OPUS_COMPLEXITY = 5;
 /** What stands for a length that is not known when it has to be told. */
 const UNKNOWN_BYTES = 0xffff_ffff;
 const NOTHING = Buffer.alloc(0);
@@ -104,18 +107,29 @@ function wavHead({ sampleRate, channels }: Encoding, bytes: number): Buffer {
 async function flac(isWhole: boolean): Promise<SoundEncoder> {
   const { registerFlacEncoder } = await import('@mediabunny/flac-encoder');
   registerFlacEncoder();
-  const source = new AudioSampleSource({ codec: 'flac' });
-  if (!isWhole) return contained(new FlacOutputFormat({ appendOnly: true }), source);
-  const output = new Output({ format: new FlacOutputFormat(), target: new BufferTarget() });
+  const parts: Uint8Array[] = [];
+  // A container that cannot go back to its beginning tells no block size, so that no frame can be placed. The codec's
+  // own header does.
+  const onEncodedPacket = ({ data }: EncodedPacket, meta?: EncodedAudioChunkMetadata) => {
+    const head = meta?.decoderConfig?.description;
+    if (head !== undefined) parts.push(new Uint8Array(ArrayBuffer.isView(head) ? head.buffer : head));
+    parts.push(data);
+  };
+  const source = new AudioSampleSource(isWhole ? { codec: 'flac' } : { codec: 'flac', onEncodedPacket });
+  const target = isWhole ? new BufferTarget() : new NullTarget();
+  const output = new Output({ format: new FlacOutputFormat({ appendOnly: !isWhole }), target });
   output.addAudioTrack(source);
   await output.start();
   const add = soundAdder(source);
   return {
     async add(sound) {
       await add(sound);
-      return NOTHING;
+      return Buffer.concat(parts.splice(0));
     },
-    end: () => finished(output),
+    async end() {
+      await output.finalize();
+      return Buffer.concat([...parts.splice(0), target instanceof BufferTarget ? written(target) : NOTHING]);
+    },
   };
 }
 
@@ -161,7 +175,10 @@ function streamed(format: OutputFormat) {
 
 export async function finished(output: Output<OutputFormat, BufferTarget>): Promise<Uint8Array> {
   await output.finalize();
-  const { buffer } = output.target;
+  return written(output.target);
+}
+
+function written({ buffer }: BufferTarget): Uint8Array {
   if (buffer === null) throw new Error('the container is empty');
   return new Uint8Array(buffer);
 }
@@ -211,6 +228,7 @@ async function opus({ channels, sampleRate, bitrate }: Encoding): Promise<SoundE
   const rate = OPUS_RATES.find((known) => known === sampleRate) ?? OPUS_CLOCK;
   const encoder = new Encoder({ channels, sample_rate: rate, application: 'audio' });
   encoder.bitrate = bitrate ?? 0;
+  encoder.complexity = OPUS_COMPLEXITY;
   const frame = rate / OPUS_FRAMES_PER_SECOND;
   // Time is counted in a clock of its own. The player skips what the encoder looks ahead, so there is more than the sound.
   const tick = OPUS_CLOCK / rate;
