@@ -2,8 +2,9 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
 import type { Media } from '../vendor.ts';
-import { isObject, refuseKeys, textOf, unsupported } from './fields.ts';
+import { isObject, refuseKeys, unsupported } from './fields.ts';
 import { formatFor, type SoundFormat } from './formats.ts';
+import { withQuery } from './wire.ts';
 
 type Request = SoundRequest<Media>;
 
@@ -44,9 +45,9 @@ function speechCall(request: Request, model: string): SoundCall {
   if (language !== undefined && model.startsWith('eleven_multilingual_')) throw unsupported('language');
   const { enable_logging, optimize_streaming_latency, ...extra } = request.extra;
   const voice_settings = voiceSettings(request);
-  // The streaming route has no header to offer that would say how long the sound is.
+  // WAV says how long it is, so the route that streams does not make it.
   const format = formatFor(request, ['mp3', 'wav', 'pcm', 'opus']);
-  const route = `/v1/text-to-speech/${encodeURIComponent(voiceOf(request))}${format.codec === 'wav' ? '' : '/stream'}`;
+  const route = `/v1/text-to-speech/${voiceOf(request)}${format.codec === 'wav' ? '' : '/stream'}`;
   return {
     path: withQuery(route, { output_format: format.name, enable_logging, optimize_streaming_latency }),
     body: bodyOf(extra, { model_id: model, text, language_code: language, voice_settings, seed }),
@@ -54,13 +55,13 @@ function speechCall(request: Request, model: string): SoundCall {
   };
 }
 
-/** A voice is an id here, wherever the caller wrote it. */
+/** A voice is an id here, wherever the caller wrote it, and one segment of a path. */
 function voiceOf({ voice, referenceId = voice }: Request): string {
   if (referenceId === undefined) throw unsupported('voice', 'is required');
   if (voice !== undefined && voice !== referenceId) throw unsupported('voice', 'cannot be given with "reference_id"');
   // A segment of dots would lead to another route.
   if (/^\.{0,2}$/.test(referenceId)) throw unsupported('voice', 'must be the id of a voice');
-  return referenceId;
+  return encodeURIComponent(referenceId.toWellFormed());
 }
 
 /** Settings of the caller's own stay as they were sent. */
@@ -165,12 +166,4 @@ function bodyOf(extra: JsonObject, fields: Readonly<Record<string, JsonValue | u
     value === undefined ? [] : [[name, value] as const],
   );
   return { ...extra, ...Object.fromEntries(given) };
-}
-
-export function withQuery(path: string, fields: Readonly<Record<string, JsonValue | undefined>>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined && value !== null) query.set(name, textOf(value));
-  }
-  return query.size === 0 ? path : `${path}?${query.toString()}`;
 }

@@ -4,9 +4,8 @@ import { readJson } from '../http.ts';
 import { type Part, toMultipart } from '../multipart.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
 import { isList, isObject, refuseKeys, textOf, unsupported } from './fields.ts';
-import { withQuery } from './sound-calls.ts';
 import { transcriptIn } from './transcript.ts';
-import { post } from './wire.ts';
+import { post, withQuery } from './wire.ts';
 
 /**
  * Answered on the same line. There is no field for a prompt, and it is left out: context is a hint, and a transcript
