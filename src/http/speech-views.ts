@@ -38,8 +38,8 @@ const previewsSchema = z
     previews: z.array(
       z.strictObject({
         voice_id: z.string(),
-        name: z.string().nullable(),
-        description: z.string().nullable(),
+        name: z.string(),
+        description: z.string(),
         ...delivered,
       }),
     ),
@@ -50,7 +50,7 @@ const previewsSchema = z
 export const spokenSchema = z.union([speechSchema, previewsSchema]);
 
 /** What was asked, as far as it is told back. */
-export interface AskedFor extends Pick<SoundRequest<unknown>, 'model' | 'format' | 'n'> {
+export interface AskedFor extends Pick<SoundRequest<unknown>, 'model' | 'format' | 'n' | 'voiceDescription'> {
   readonly created: number;
 }
 
@@ -75,10 +75,10 @@ export function previewsView(
     object: 'audio.voice_previews',
     created: asked.created,
     model: asked.model,
-    previews: previews.map((preview) => ({
+    previews: previews.map((preview, index) => ({
       voice_id: preview.voiceId,
-      name: preview.name ?? null,
-      description: preview.description ?? null,
+      name: preview.name ?? `Preview ${index + 1}`,
+      description: preview.description ?? asked.voiceDescription ?? '',
       ...deliveredView(asked, preview),
     })),
     usage: usageView(previews, characters, charged),

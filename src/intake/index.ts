@@ -4,6 +4,6 @@
  */
 export { CleanUp } from './clean-up.ts';
 export { linkedObject } from './linked-object.ts';
-export { deleteObjectsAt, keepObjectsUntil, recordObjects } from './store.ts';
+export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects } from './store.ts';
 export { discardInputs, type InputRules, readerOf, type StoredMedia, storeInput } from './store-input.ts';
 export { storeMedia } from './store-media.ts';

@@ -5,5 +5,5 @@
 export { ableCandidates } from './able.ts';
 export { type AttemptParts, firstThatWorks, noteLateFault, tryOne, upstreamOf } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor } from './candidates.ts';
-export { asksForVoiceDesign, checkFits } from './fits.ts';
+export { asksForVoiceDesign, checkFits, narrowed } from './fits.ts';
 export { Health } from './health.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'undici';
+import { ElevenLabsEmulator } from '../emulators/elevenlabs.ts';
 import { OpenAiEmulator } from '../emulators/openai.ts';
 import type { Fields } from './documents.ts';
 import { type Answer, type CallOptions, Gateway, type GatewayOptions, type NewCaller } from './gateway.ts';
@@ -21,6 +22,8 @@ const PRICES = {
 export class SpeechStudio {
   readonly first = new OpenAiEmulator({ isLenient: true, marker: MARKER });
   readonly second = new OpenAiEmulator({ isLenient: true, marker: MARKER });
+  /** Makes voices from descriptions. */
+  readonly designer = new ElevenLabsEmulator({ apiKey: 'xi-key', marker: MARKER });
   #gateway: Gateway | undefined;
 
   get gateway(): Gateway {
@@ -28,14 +31,14 @@ export class SpeechStudio {
   }
 
   async start(options: GatewayOptions = {}, models: readonly Fields[] = []): Promise<void> {
-    await Promise.all([this.first.start(), this.second.start()]);
+    await Promise.all([this.first.start(), this.second.start(), this.designer.start()]);
     this.#gateway = await Gateway.start(options);
     await this.gateway.putConfig(this.document(models));
   }
 
   async stop(): Promise<void> {
     await this.gateway.stop();
-    await Promise.all([this.first.stop(), this.second.stop()]);
+    await Promise.all([this.first.stop(), this.second.stop(), this.designer.stop()]);
   }
 
   document(models: readonly Fields[] = []): Fields {
@@ -43,7 +46,7 @@ export class SpeechStudio {
       upstreams: [
         { id: 'first', vendor: 'openai', base_url: this.first.url, priority: 2 },
         { id: 'second', vendor: 'openai', base_url: this.second.url, priority: 1 },
-        { id: 'sandbox', vendor: 'sandbox' },
+        { id: 'designer', vendor: 'elevenlabs', base_url: this.designer.url, api_key: 'xi-key' },
       ],
       models: [
         voiceModel('voice/characters', { pricing: PRICES.characters }),
@@ -76,18 +79,18 @@ export class SpeechStudio {
   }
 
   /** Each is refused as told; nothing is charged or held, and no upstream hears of it. */
-  async refuses(caller: NewCaller, told: string, ...rows: readonly (Fields | CallOptions)[]): Promise<void> {
-    const before = [await moneyOf(this.gateway, caller), this.#asked];
+  async refuses(caller: NewCaller, told: string, ...rows: readonly Fields[]): Promise<void> {
+    const before = [await moneyOf(this.gateway, caller), this.asked];
     for (const row of rows) {
       const isCall = 'raw' in row;
       const answer = await (isCall ? this.speak(caller, {}, { key: caller.key, ...row }) : this.speak(caller, row));
       assert.equal(toldBy(answer), told, `${JSON.stringify(row).slice(0, 200)}: ${answer.text}`);
     }
-    assert.deepEqual([await moneyOf(this.gateway, caller), this.#asked], before);
+    assert.deepEqual([await moneyOf(this.gateway, caller), this.asked], before);
   }
 
-  get #asked(): number {
-    return this.first.requests.length + this.second.requests.length;
+  get asked(): number {
+    return [this.first, this.second, this.designer].reduce((sum, { requests }) => sum + requests.length, 0);
   }
 }
 
