@@ -141,7 +141,7 @@ test('R-383: one to eight clips can be asked for', async () => {
 test('R-384 R-395: the seeds of several clips count on from the one that was given', async () => {
   await forwarded({ n: 3, seed: 40 });
   const seeds = studio.first.speeches.map(({ seed }) => seed);
-  assert.deepEqual(seeds.sort(), [40, 41, 42]);
+  assert.deepEqual(new Set(seeds), new Set([40, 41, 42]));
 });
 
 test('R-385 R-398: reference audio is a list of http and data URLs, the latter of MP3 or WAV', async () => {

@@ -2,7 +2,7 @@ import type { MicroCredits } from '../credits.ts';
 import { UpstreamError } from '../errors.ts';
 import { SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
 import type { VoicePreview } from '../vendors/index.ts';
-import { lengthOfBytes, unitsOf } from './speech-clip.ts';
+import { type Length, lengthOfBytes, unitsOf } from './speech-clip.ts';
 import { type Content, contentOf, tooLargeToInline } from './speech-content.ts';
 import { firstThatSpeaks, type SpeechOrder } from './speech-order.ts';
 import { type Sound, soundOf } from './speech-sound.ts';
@@ -17,7 +17,7 @@ export interface VoicePreviews {
 
 export interface MadePreview extends Omit<VoicePreview, 'audio'> {
   readonly sound: Sound;
-  readonly seconds: number;
+  readonly length: Length;
   readonly content: Content;
 }
 
@@ -30,14 +30,14 @@ export async function designVoices(order: SpeechOrder): Promise<VoicePreviews> {
   });
   const inlineBytes = made.reduce((sum, { audio }) => sum + audio.length, 0);
   if (request.output !== 'url' && inlineBytes > SPEECH_INLINE_BYTES_MAX) throw tooLargeToInline();
-  const lengths = await Promise.all(made.map(({ audio, sound }) => lengthOfBytes(audio, sound, heldMsPerClip)));
   const previews = await Promise.all(
-    made.map(async ({ audio, ...preview }, index) => ({
+    made.map(async ({ audio, ...preview }) => ({
       ...preview,
-      seconds: (lengths[index]?.milliseconds ?? 0) / 1000,
+      length: await lengthOfBytes(audio, preview.sound, heldMsPerClip),
       content: await contentOf(order, { sound: preview.sound, bytes: audio.length, pieces: () => inOne(audio) }),
     })),
   );
+  const lengths = previews.map(({ length }) => length);
   const { milliseconds } = unitsOf(0, lengths);
   const charged = await bill.settle({ characters: charactersPerClip, milliseconds, requests: 1 });
   return { kind: 'previews', previews, characters: charactersPerClip, charged };

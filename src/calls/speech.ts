@@ -37,7 +37,7 @@ export interface SpeechClips {
 
 export interface MadeClip {
   readonly sound: Sound;
-  readonly seconds: number;
+  readonly length: Length;
   readonly content: Content;
 }
 
@@ -142,7 +142,7 @@ async function lengthsOf(making: Promise<readonly Clip[]>, { heldMsPerClip }: Sp
   return Promise.all(
     (await making).map(async (made) => {
       await using clip = made;
-      return clip.length(heldMsPerClip);
+      return await clip.length(heldMsPerClip);
     }),
   );
 }
@@ -164,16 +164,15 @@ async function makeClips(order: SpeechOrder): Promise<SpeechClips> {
   for (const clip of made) stack.use(clip);
   const inline = made.reduce((sum, { bytes }) => sum + bytes, 0);
   if (request.output === 'b64_json' && inline > SPEECH_INLINE_BYTES_MAX) throw tooLargeToInline();
-  const lengths = await Promise.all(made.map((clip) => clip.length(heldMsPerClip)));
-  const contents = await Promise.all(
-    made.map((clip) => contentOf(order, { sound: clip.sound, bytes: clip.bytes, pieces: () => clip.stored() })),
+  const clips = await Promise.all(
+    made.map(async (clip) => ({
+      sound: clip.sound,
+      length: await clip.length(heldMsPerClip),
+      content: await contentOf(order, { sound: clip.sound, bytes: clip.bytes, pieces: () => clip.stored() }),
+    })),
   );
+  const lengths = clips.map(({ length }) => length);
   const charged = await bill.settle(unitsOf(charactersPerClip, lengths));
-  const clips = made.map(({ sound }, index) => ({
-    sound,
-    seconds: (lengths[index]?.milliseconds ?? 0) / 1000,
-    content: contents[index] ?? { base64: '' },
-  }));
   return { kind: 'clips', clips, characters: charactersPerClip * made.length, charged };
 }
 

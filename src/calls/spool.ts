@@ -58,8 +58,10 @@ export class Spool implements AsyncDisposable {
 
   /** The same from its beginning, piece by piece. */
   async *pieces(): AsyncIterable<Buffer> {
-    const { bytes, read } = this.whole();
-    for (let at = 0; at < bytes; at += OBJECT_READ_BYTES) yield read(at, Math.min(at + OBJECT_READ_BYTES, bytes));
+    const whole = this.whole();
+    for (let at = 0; at < whole.bytes; at += OBJECT_READ_BYTES) {
+      yield whole.read(at, Math.min(at + OBJECT_READ_BYTES, whole.bytes));
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -85,7 +85,8 @@ export function previewsView(
   };
 }
 
-function deliveredView(asked: AskedFor, { sound, seconds, content }: MadeClip) {
+function deliveredView(asked: AskedFor, { sound, length, content }: MadeClip) {
+  const seconds = length.milliseconds / 1000;
   return { format: formatOf(sound, asked), mime_type: sound.mimeType, ...contentView(content), seconds };
 }
 
@@ -99,10 +100,10 @@ function contentView(content: Content): { url: string } | { b64_json: string } {
 }
 
 function usageView(
-  made: readonly { readonly seconds: number }[],
+  made: readonly Pick<MadeClip, 'length'>[],
   characters: number,
   charged: MicroCredits,
 ): z.infer<typeof usage> {
-  const milliseconds = made.reduce((sum, { seconds }) => sum + Math.round(seconds * 1000), 0);
+  const milliseconds = made.reduce((sum, { length }) => sum + length.milliseconds, 0);
   return { characters, audio_seconds: milliseconds / 1000, credits: creditsToNumber(charged) };
 }
