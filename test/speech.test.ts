@@ -39,7 +39,7 @@ test('R-373: a body of 12 MiB is taken, one byte more is too large', async () =>
   await refused('400 unsupported_content_type', { raw: json, headers: { 'content-type': 'text/plain' } });
 });
 
-test('R-373: a model that speaks is needed', async () => {
+test('R-151 R-373: a model that speaks is needed', async () => {
   for (const model of [undefined, null, '', 7]) await refused('400 missing_model', { model });
   await refused('404 model_not_found', { model: 'none' }, { model: 'not/speech' });
 });
