@@ -73,13 +73,8 @@ create table balances (
   updated_at timestamp with time zone not null,
   PRIMARY KEY (account_id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
-  CHECK (charged >= 0),
-  CHECK (granted = (available + reserved + charged + lapsed)),
-  CHECK ((available + debt) >= 0),
-  CHECK (debt >= 0),
   CHECK (granted <= '9000000000000000'::bigint),
-  CHECK (lapsed >= 0),
-  CHECK (reserved >= 0)
+  CHECK (granted = (available + reserved + charged + lapsed) AND LEAST(reserved, charged, lapsed, debt, available + debt) >= 0)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
 create table config_versions (
@@ -233,11 +228,7 @@ create table key_spending (
   month_spent bigint default 0 not null,
   PRIMARY KEY (key_id),
   FOREIGN KEY (key_id) REFERENCES api_keys(id),
-  CHECK (day_spent >= 0),
-  CHECK (held >= 0),
-  CHECK (month_spent >= 0),
-  CHECK (spent >= 0),
-  CHECK (week_spent >= 0)
+  CHECK (LEAST(held, spent, day_spent, week_spent, month_spent) >= 0)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
 create table ledger_entries (
@@ -256,21 +247,7 @@ create table ledger_entries (
   parts bigint[] not null,
   units json,
   PRIMARY KEY (account_id, number),
-  CHECK (granted = (available + reserved + charged + lapsed)),
-  CHECK (
-CASE type
-    WHEN 'grant'::text THEN granted > 0 AND available = granted AND reserved = 0 AND charged = 0
-    WHEN 'reserve'::text THEN granted = 0 AND reserved >= 0 AND available = (- reserved) AND charged = 0
-    WHEN 'settle'::text THEN granted = 0 AND available >= 0 AND charged >= 0 AND reserved = (- (available + charged))
-    WHEN 'refund'::text THEN granted = 0 AND available >= 0 AND charged = 0 AND reserved = (- available)
-    WHEN 'charge'::text THEN granted = 0 AND charged > 0 AND available = (- charged) AND reserved = 0
-    WHEN 'cover'::text THEN granted = 0 AND available = 0 AND charged = 0 AND reserved = 0
-    WHEN 'lapse'::text THEN granted = 0 AND lapsed > 0 AND charged = 0 AND reserved = 0
-    ELSE false
-END),
-  CHECK ((reservation_id IS NOT NULL) = (type = ANY (ARRAY['reserve'::text, 'settle'::text, 'refund'::text, 'charge'::text]))),
-  CHECK (cardinality(grant_ids) = cardinality(parts)),
-  CHECK (number > 0)
+  CHECK (ledger_entry_is_sound(type, granted, available, reserved, charged, lapsed, reservation_id) AND number > 0 AND cardinality(grant_ids) = cardinality(parts))
 );
 CREATE INDEX ledger_entries_usage ON public.ledger_entries USING btree (account_id, created_at) WHERE (charged > 0);
 CREATE UNIQUE INDEX ledger_entries_once ON public.ledger_entries USING btree (reservation_id, (
@@ -398,97 +375,6 @@ create table upstream_health (
   CHECK (strikes >= 0)
 );
 
-CREATE OR REPLACE FUNCTION public.ledger_admit(moment timestamp with time zone, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[])
- RETURNS TABLE(verdict text, entry_number bigint, balance_after bigint, at timestamp with time zone, split_ids text[], split_parts bigint[])
- LANGUAGE plpgsql
-AS $function$
-declare
-  asked record;
-  current_account text := '';
-  -- What the current account has left, and its grants in spending order, as earlier members leave them.
-  open_ids text[];
-  open_parts bigint[];
-  place integer;
-  -- The keys with a limit met so far, and what each may still spend.
-  limited_keys text[] := '{}';
-  allowances bigint[] := '{}';
-  key_place integer;
-  to_take bigint;
-  part bigint;
-begin
-  for asked in
-    select m.id, m.account_id, m.key_id, m.amount, b.account_id is null as unknown, b.available, b.entries,
-      greatest(moment, b.updated_at) as at, api_keys.id is null as unknown_key,
-      credit_limit - held - spent_in_period(key_spending, credit_limit_reset, greatest(moment, b.updated_at)) as allowance,
-      earlier.id is not null as repeated, earlier.account_id = m.account_id and earlier.amount = m.amount as same,
-      earlier.grant_ids, earlier.parts
-    from unnest(ids, account_ids, key_ids, amounts) with ordinality as m (id, account_id, key_id, amount, member)
-    left join balances b on b.account_id = m.account_id
-    left join reservations earlier on earlier.id = m.id
-    left join api_keys on api_keys.id = m.key_id and api_keys.account_id = m.account_id
-    left join key_spending on key_spending.key_id = api_keys.id
-    order by m.member
-  loop
-    at := asked.at;
-    split_ids := '{}';
-    split_parts := '{}';
-
-    if asked.account_id <> current_account then
-      if asked.account_id < current_account collate "C" then
-        raise exception 'members must come in the order of their accounts';
-      end if;
-      current_account := asked.account_id;
-      balance_after := asked.available;
-      entry_number := asked.entries;
-      place := 1;
-      select array_agg(id), array_agg(remaining) into open_ids, open_parts
-      from (select id, remaining from grants where account_id = current_account and spendable
-        order by expires_at, number) as spending_order;
-    end if;
-    key_place := null;
-    if asked.allowance is not null then
-      key_place := array_position(limited_keys, asked.key_id);
-      if key_place is null then
-        limited_keys := limited_keys || asked.key_id;
-        allowances := allowances || asked.allowance::bigint;
-        key_place := cardinality(limited_keys);
-      end if;
-    end if;
-
-    verdict := case
-      when asked.unknown or (asked.key_id is not null and asked.unknown_key) then 'unknown'
-      when asked.account_id = any (busy) then 'busy'
-      when asked.repeated then case when asked.same then 'repeated' else 'conflict' end
-      when balance_after < asked.amount then 'balance'
-      when allowances[key_place] < asked.amount then 'key_limit'
-      else 'admitted' end;
-
-    if verdict = 'repeated' then
-      split_ids := asked.grant_ids;
-      split_parts := asked.parts;
-    elsif verdict = 'admitted' then
-      entry_number := entry_number + 1;
-      balance_after := balance_after - asked.amount;
-      if key_place is not null then allowances[key_place] := allowances[key_place] - asked.amount; end if;
-      to_take := asked.amount;
-      while to_take > 0 loop
-        part := least(coalesce(open_parts[place], 0), to_take);
-        if part > 0 then
-          split_ids := split_ids || open_ids[place];
-          split_parts := split_parts || part;
-          open_parts[place] := open_parts[place] - part;
-          to_take := to_take - part;
-        elsif place > cardinality(open_parts) then
-          raise exception 'the grants of % do not hold its balance', current_account;
-        else
-          place := place + 1;
-        end if;
-      end loop;
-    end if;
-    return next;
-  end loop;
-end $function$;
-
 CREATE OR REPLACE FUNCTION public.ledger_cover(moment timestamp with time zone, account_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -574,52 +460,84 @@ CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, lo
  LANGUAGE plpgsql
 AS $function$
 declare
-  answers json;
+  asked record;
+  answers json[];
+  current_account text := '';
+  balance bigint;
+  number bigint;
+  covered bigint;
+  excess bigint;
+  entries ledger_entries[];
+  closed uuid[] := '{}';
 begin
-  with asked as materialized (
-    select member, actual, units, reservations.*, open_reservations.reservation_id is not null as is_open
+  -- The order of accounts is for the running figures; within an account first come, first served.
+  for asked in
+    select m.member, m.actual, m.units, r.id, r.account_id, r.amount, r.grant_ids, r.parts,
+      o.reservation_id is not null as is_open, b.available, b.entries, greatest(moment, b.updated_at) as at
     from unnest(ids, actuals, measured) with ordinality as m (asked_id, actual, units, member)
-    left join reservations on reservations.id = m.asked_id
-    left join open_reservations on open_reservations.reservation_id = m.asked_id
-  ),
-  ending as materialized (
-    select asked.*, b.entries, b.available, greatest(moment, b.updated_at) as at,
-      least(coalesce(actual, 0), amount) as covered,
-      greatest(coalesce(actual, 0) - amount, 0) as excess
-    from asked join balances b using (account_id)
-    where is_open and account_id = any (locked)
-  ),
-  entry as (
-    select account_id, member, 1 as step, case when actual is null then 'refund' else 'settle' end as type,
-      amount - covered as moved, -amount as reserved, covered as charged, grant_ids,
-      ledger_returned(parts, covered) as parts, units, id, entries, available, at
-    from ending
-    union all
-    select account_id, member, 2, 'charge', -excess, 0, excess, '{}', '{}', null, id, entries, available, at
-    from ending where excess > 0
-  ),
-  entered as (
-    insert into ledger_entries
-      (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
-      grant_ids, parts, units)
-    select account_id, entries + row_number() over arrival, type, 0, moved, reserved, charged, 0,
-      available + sum(moved) over arrival, at, id, grant_ids, parts, units
-    from entry window arrival as (partition by account_id order by member, step)
-  ),
-  closed as (
-    delete from open_reservations using ending where reservation_id = ending.id
-  )
-  select json_agg(case
-    when id is null then '"unknown"'::json
-    when not is_open then (
-      select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
-      from ledger_entries where reservation_id = asked.id)
-    when account_id = any (busy) then '"busy"'::json
-    when account_id <> all (locked) then '"unknown"'::json
-    when actual is null then json_build_array('refunded', 0)
-    else json_build_array('settled', actual) end order by member)
-  from asked into answers;
-  return answers;
+    left join reservations r on r.id = m.asked_id
+    left join open_reservations o on o.reservation_id = m.asked_id
+    left join balances b on b.account_id = r.account_id
+    order by r.account_id, m.member
+  loop
+    if asked.id is null then
+      answers[asked.member] := '"unknown"';
+    elsif not asked.is_open then
+      answers[asked.member] := (
+        select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
+        from ledger_entries where reservation_id = asked.id);
+    elsif asked.account_id = any (busy) then
+      answers[asked.member] := '"busy"';
+    elsif asked.account_id <> all (locked) then
+      answers[asked.member] := '"unknown"';
+    else
+      if asked.account_id <> current_account then
+        current_account := asked.account_id;
+        balance := asked.available;
+        number := asked.entries;
+      end if;
+      covered := least(coalesce(asked.actual, 0), asked.amount);
+      excess := greatest(coalesce(asked.actual, 0) - asked.amount, 0);
+      number := number + 1;
+      balance := balance + asked.amount - covered;
+      entries := entries || row(asked.account_id, number, case when asked.actual is null then 'refund' else 'settle' end,
+        0, asked.amount - covered, -asked.amount, covered, 0, balance, asked.at, asked.id, asked.grant_ids,
+        ledger_returned(asked.parts, covered), asked.units)::ledger_entries;
+      if excess > 0 then
+        number := number + 1;
+        balance := balance - excess;
+        entries := entries || row(asked.account_id, number, 'charge', 0, -excess, 0, excess, 0, balance, asked.at,
+          asked.id, '{}', '{}', null)::ledger_entries;
+      end if;
+      closed := closed || asked.id;
+      answers[asked.member] := case when asked.actual is null then json_build_array('refunded', 0)
+        else json_build_array('settled', asked.actual) end;
+    end if;
+  end loop;
+  if entries is not null then
+    insert into ledger_entries select entry.* from unnest(entries) as entry;
+    delete from open_reservations where reservation_id = any (closed);
+  end if;
+  return array_to_json(answers);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_entry_is_sound(type text, granted bigint, available bigint, reserved bigint, charged bigint, lapsed bigint, reservation_id uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  return granted = available + reserved + charged + lapsed
+    and (reservation_id is not null) = (type in ('reserve', 'settle', 'refund', 'charge'))
+    and case type
+      when 'grant'   then granted > 0 and available = granted and reserved = 0 and charged = 0
+      when 'reserve' then granted = 0 and reserved >= 0 and available = -reserved and charged = 0
+      when 'settle'  then granted = 0 and available >= 0 and charged >= 0 and reserved = -(available + charged)
+      when 'refund'  then granted = 0 and available >= 0 and charged = 0 and reserved = -available
+      when 'charge'  then granted = 0 and charged > 0 and available = -charged and reserved = 0
+      when 'cover'   then granted = 0 and available = 0 and charged = 0 and reserved = 0
+      when 'lapse'   then granted = 0 and lapsed > 0 and charged = 0 and reserved = 0
+      else false end;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.ledger_grant(moment timestamp with time zone, new_id text, new_account_id text, new_amount bigint, new_source text, new_reference text, new_expires_at timestamp with time zone)
@@ -729,38 +647,113 @@ CREATE OR REPLACE FUNCTION public.ledger_reserve(moment timestamp with time zone
  LANGUAGE plpgsql
 AS $function$
 declare
-  answers json;
+  asked record;
+  answers json[];
+  verdict text;
+  current_account text := '';
+  -- What the current account has left, and its grants in spending order, as earlier members leave them.
+  balance bigint;
+  number bigint;
+  open_ids text[];
+  open_parts bigint[];
+  place integer;
+  -- The keys with a limit met so far, and what each may still spend.
+  limited_keys text[] := '{}';
+  allowances bigint[] := '{}';
+  key_place integer;
+  to_take bigint;
+  part bigint;
+  split_ids text[];
+  taken bigint[];
+  given bigint[];
+  held reservations[];
+  entries ledger_entries[];
 begin
-  with decided as materialized (
-    select * from rows from (
-      ledger_admit(moment, busy, ids, account_ids, key_ids, amounts),
-      unnest(ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints, prices)
-    ) with ordinality as d (verdict, entry_number, balance_after, at, split_ids, split_parts,
-      id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, member)
-  ),
-  held as (
-    insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, job_id, model,
-      endpoint, price)
-    select id, amount, at, account_id, key_id, split_ids, split_parts, request_id, job_id, model, endpoint, price
-    from decided where verdict = 'admitted'
-  ),
-  opened as (
+  for asked in
+    select m.*, b.account_id is null as unknown, b.available, b.entries, greatest(moment, b.updated_at) as at,
+      api_keys.id is null as unknown_key,
+      credit_limit - key_spending.held - case when credit_limit is null then 0 else
+        spent_in_period(key_spending, credit_limit_reset, greatest(moment, b.updated_at)) end as allowance,
+      earlier.id is not null as repeated, earlier.account_id = m.account_id and earlier.amount = m.amount as same,
+      earlier.grant_ids, earlier.parts
+    from unnest(ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints, prices) with ordinality
+      as m (id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, member)
+    left join balances b on b.account_id = m.account_id
+    left join reservations earlier on earlier.id = m.id
+    left join api_keys on api_keys.id = m.key_id and api_keys.account_id = m.account_id
+    left join key_spending on key_spending.key_id = api_keys.id
+    order by m.member
+  loop
+    if asked.account_id <> current_account then
+      if asked.account_id < current_account collate "C" then
+        raise exception 'members must come in the order of their accounts';
+      end if;
+      current_account := asked.account_id;
+      balance := asked.available;
+      number := asked.entries;
+      place := 1;
+      select array_agg(id), array_agg(remaining) into open_ids, open_parts
+      from (select id, remaining from grants where account_id = current_account and spendable
+        order by expires_at, grants.number) as spending_order;
+    end if;
+    key_place := null;
+    if asked.allowance is not null then
+      key_place := array_position(limited_keys, asked.key_id);
+      if key_place is null then
+        limited_keys := limited_keys || asked.key_id;
+        allowances := allowances || asked.allowance::bigint;
+        key_place := cardinality(limited_keys);
+      end if;
+    end if;
+
+    verdict := case
+      when asked.unknown or (asked.key_id is not null and asked.unknown_key) then 'unknown'
+      when asked.account_id = any (busy) then 'busy'
+      when asked.repeated then case when asked.same then 'repeated' else 'conflict' end
+      when balance < asked.amount then 'balance'
+      when allowances[key_place] < asked.amount then 'key_limit'
+      else 'admitted' end;
+
+    if verdict = 'repeated' then
+      answers[asked.member] := json_build_array(asked.grant_ids, asked.parts);
+    elsif verdict <> 'admitted' then
+      answers[asked.member] := to_json(verdict);
+    else
+      number := number + 1;
+      balance := balance - asked.amount;
+      if key_place is not null then allowances[key_place] := allowances[key_place] - asked.amount; end if;
+      to_take := asked.amount;
+      split_ids := '{}';
+      taken := '{}';
+      given := '{}';
+      while to_take > 0 loop
+        part := least(coalesce(open_parts[place], 0), to_take);
+        if part > 0 then
+          split_ids := split_ids || open_ids[place];
+          taken := taken || part;
+          given := given || -part;
+          open_parts[place] := open_parts[place] - part;
+          to_take := to_take - part;
+        elsif place > cardinality(open_parts) then
+          raise exception 'the grants of % do not hold its balance', current_account;
+        else
+          place := place + 1;
+        end if;
+      end loop;
+      held := held || row(asked.id, asked.amount, asked.at, asked.account_id, asked.key_id, split_ids, taken,
+        asked.request_id, asked.job_id, asked.model, asked.endpoint, asked.price)::reservations;
+      entries := entries || row(asked.account_id, number, 'reserve', 0, -asked.amount, asked.amount, 0, 0, balance,
+        asked.at, asked.id, split_ids, given, null)::ledger_entries;
+      answers[asked.member] := json_build_array(split_ids, taken);
+    end if;
+  end loop;
+  if held is not null then
+    insert into reservations select hold.* from unnest(held) as hold;
     insert into open_reservations (reservation_id, owner, lease_until)
-    select id, ledger_reserve.owner, ledger_reserve.lease_until from decided where verdict = 'admitted'
-  ),
-  entered as (
-    insert into ledger_entries
-      (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
-      grant_ids, parts)
-    select account_id, entry_number, 'reserve', 0, -amount, amount, 0, 0, balance_after, at, id, split_ids,
-      array(select -part from unnest(split_parts) as part)
-    from decided where verdict = 'admitted'
-  )
-  select json_agg(case
-    when verdict in ('admitted', 'repeated') then json_build_array(split_ids, split_parts)
-    else to_json(verdict) end order by member)
-  from decided into answers;
-  return answers;
+      select hold.id, ledger_reserve.owner, ledger_reserve.lease_until from unnest(held) as hold;
+    insert into ledger_entries select entry.* from unnest(entries) as entry;
+  end if;
+  return array_to_json(answers);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.ledger_returned(parts bigint[], charged bigint)
@@ -786,6 +779,7 @@ CREATE OR REPLACE FUNCTION public.ledger_run(moment timestamp with time zone, pa
  SET enable_seqscan TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   accounts text[] := array(
@@ -800,8 +794,14 @@ begin
     raise unique_violation using message = 'one id twice in one batch';
   end if;
   if end_ids <> '{}' then ended := ledger_end(moment, ours, busy, end_ids, actuals, measured); end if;
-  perform ledger_lapse(moment, ours);
-  perform ledger_cover(moment, ours);
+  -- Both are rare, and looking costs less than doing nothing.
+  if exists (select from balances b join grants g using (account_id)
+    where account_id = any (ours) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)) then
+    perform ledger_lapse(moment, ours);
+  end if;
+  if exists (select from balances where account_id = any (ours) and debt > 0) then
+    perform ledger_cover(moment, ours);
+  end if;
   if ids <> '{}' then
     reserved := ledger_reserve(moment, busy, ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints,
       prices, owner, lease_until);

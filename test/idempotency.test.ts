@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { apiKeyDigest, newApiKey } from '../src/accounts/api-key.ts';
 import { smallPng } from './emulators/fal-files.ts';
 import { FetchTarget } from './support/fetch-target.ts';
 import { form, type Part } from './support/forms.ts';
 import type { Answer, NewCaller } from './support/gateway.ts';
-import { anotherKey, crowd, tracesOf } from './support/keeping.ts';
+import { anotherKey, crowd, rowsOf, tracesOf } from './support/keeping.ts';
 import { MUSIC, musicModel, VIDEOS, videoModel } from './support/media-models.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
@@ -285,6 +286,16 @@ describe('the key', () => {
     assert.deepEqual([first.status, second.status], [202, 202]);
     assert.notEqual(first.json.id, second.json.id);
     assert.equal((await tracesOf(studio.gateway, caller)).keys, 0);
+  });
+
+  test('R-265: it belongs to the credential, whose secret may be renewed', async () => {
+    const first = await post('renewed', image());
+    const key = newApiKey();
+    const renewal = 'update api_keys set digest = $1 where id = $2';
+    await rowsOf(studio.gateway, renewal, [apiKeyDigest(key), caller.keyId]);
+    const again = await post('renewed', image(), IMAGES, { ...caller, key });
+    assert.deepEqual([again.status, again.json.id], [202, first.json.id]);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
   });
 
   test('R-266: it means nothing where no job is made', async () => {

@@ -271,6 +271,7 @@ describe('queries', () => {
     ['a=%2F%20%3D+x&b=&c&d==&%61=1', 'a=%2F%20%3D+x&b=&c&d==&%61=1'],
     ['alt=json&a=1', 'alt=json&a=1'],
     ['a=1&alt=sse', 'a=1&alt=json'],
+    ['%61lt=&a=1', 'alt=json&a=1'],
     ['key=K', ''],
   ] as const) {
     test(`R-467: ?${given} goes up as ?${passed}`, async () => {
@@ -298,26 +299,37 @@ describe('queries', () => {
   }
 });
 
-describe('queries that would change the form of an answer', () => {
-  for (const query of [
-    'alt=media',
-    'alt=proto',
-    'alt=',
-    '%61lt=proto',
-    '$alt=proto',
-    'callback=x',
-    'fields=a',
-    '$fields=a',
-  ]) {
-    test(`?${query} is refused before anything is held or sent`, async () => {
+describe('queries that change the form of an answer', () => {
+  const FORMS = ['alt=media', 'alt=proto', '$alt=proto', 'callback=x', 'fields=a', 'a=1&$fields=a&fields=b&a=1'];
+  for (const query of FORMS) {
+    test(`R-453, R-467: ?${query} goes up, and what comes of it comes back as it is`, async () => {
       const caller = await paidCaller(gateway, 10);
-      const asked = emulator.requests.length;
-      const answer = await post(gateway, caller.key, `native:streamGenerateContent?${query}`);
-      assert.deepEqual([answer.status, JSON.parse(answer.text).error.code], [400, 'invalid_parameter']);
-      assert.equal(emulator.requests.length, asked);
-      assert.deepEqual(await moneyOf(gateway, caller), { available: 10, reserved: 0, spent: 0 });
+      const body = 'x({"candidates": []})';
+      emulator.script({ kind: 'raw', contentType: 'text/javascript', body });
+      const answer = await post(gateway, caller.key, `native:generateContent?${query}`);
+      assert.deepEqual([answer.status, answer.headers['content-type'], answer.text], [200, 'text/javascript', body]);
+      assert.equal(lastPath(), `${wirePath(MODELS.native, 'generateContent')}?${query}`);
+      const { spent, reserved } = await moneyOf(gateway, caller);
+      assert.ok(spent > 0 && reserved === 0, 'it is charged by what was counted here');
     });
   }
+
+  test('R-467: a stream in another form than events is the caller’s fault, and the upstream stays in use', async () => {
+    const caller = await paidCaller(gateway, 10);
+    emulator.script({ kind: 'raw', contentType: 'application/x-protobuf', body: 'x' });
+    const refusal = await post(gateway, caller.key, 'native:streamGenerateContent?$alt=proto');
+    assert.deepEqual([refusal.status, JSON.parse(refusal.text).error.code], [400, 'upstream_rejected']);
+    assert.deepEqual(await moneyOf(gateway, caller), { available: 10, reserved: 0, spent: 0 });
+    assert.equal((await post(gateway, caller.key, 'native:streamGenerateContent')).status, 200);
+  });
+
+  test('R-467: frames that tell only what was asked for are passed on, and are whole', async () => {
+    const { key } = await paidCaller(gateway, 10);
+    emulator.script({ kind: 'frames', frames: ['data: {"modelVersion":"m"}\r\n\r\n', 'data: x()\r\n\r\n'] });
+    const answer = await post(gateway, key, 'native:streamGenerateContent?fields=modelVersion');
+    assert.equal(answer.text, 'data: {"modelVersion":"m"}\r\n\r\ndata: x()\r\n\r\n');
+    assert.equal(lastPath(), `${wirePath(MODELS.native, 'streamGenerateContent')}?fields=modelVersion&alt=sse`);
+  });
 });
 
 describe('headers', () => {

@@ -5,11 +5,13 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { request } from 'undici';
 import { soundAs } from './emulators/openai-audio.ts';
 import type { NewCaller } from './support/gateway.ts';
+import { rowsOf } from './support/keeping.ts';
 import { picture, toneAs } from './support/media-samples.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
 import { heard, MARKER, OpenSound, PRICE, piecewise, SpeechStudio, voiceModel } from './support/speech-studio.ts';
 
 const MIB = 1024 * 1024;
+const DAY_MS = 24 * 60 * 60 * 1000;
 const UNTOUCHED = { available: 10_000, reserved: 0, spent: 0 };
 const TYPES = {
   mp3: ['audio/mpeg', 'mp3'],
@@ -92,7 +94,7 @@ test('R-391: a sound in a container of either kind is one of sound alone', async
   assert.deepEqual([format, mime_type, Math.round(seconds)], ['m4a', 'audio/mp4', 1]);
 });
 
-test('R-391 R-392: url answers with a link that anybody can open, for 30 days behind fresh ones', async () => {
+test('R-391 R-392: url answers with a link that anybody can open for 15 minutes; what is behind it stays 30 days', async () => {
   const { url, b64_json, seconds, ...told } = await spoken({ output: 'url', response_format: 'wav' });
   assert.equal(b64_json, undefined);
   assert.deepEqual([told.format, told.mime_type, seconds], ['wav', 'audio/wav', 0.5]);
@@ -101,6 +103,15 @@ test('R-391 R-392: url answers with a link that anybody can open, for 30 days be
   const { statusCode, headers, body } = await open();
   assert.deepEqual([statusCode, headers['content-type']], [200, 'audio/wav']);
   assert.ok(Buffer.from(await body.arrayBuffer()).equals(await soundAs('wav')));
+  const kept = await rowsOf<{ deleteAt: Date }>(
+    studio.gateway,
+    'select delete_at as "deleteAt" from stored_objects where account_id = $1',
+    [caller.accountId],
+  );
+  assert.deepEqual(
+    kept.map(({ deleteAt }) => deleteAt.getTime() - studio.gateway.clock.nowMs()),
+    [30 * DAY_MS],
+  );
   studio.gateway.clock.advance(901);
   const late = await open();
   await late.body.dump();

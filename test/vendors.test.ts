@@ -60,7 +60,7 @@ function chatRequest(stream: boolean) {
 
 function nativeRequest(action: 'generateContent' | 'streamGenerateContent') {
   const body = Buffer.from('{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}');
-  return { action, body, query: '', accept: undefined };
+  return { action, body, query: '', isShaped: false, accept: undefined };
 }
 
 function soundRequest() {

@@ -77,5 +77,7 @@ export function answerBench(ready: Ready, stop: () => Promise<void>): void {
       void stop().then(() => process.exit(0));
     }
   });
+  // A bench that was killed leaves nothing running.
+  process.on('disconnect', () => void stop().finally(() => process.exit(1)));
   process.send?.(ready);
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Db } from '../../src/db/index.ts';
 import { endAbandoned, settle } from '../../src/ledger/index.ts';
 import { charge, freezePrice } from '../../src/pricing/index.ts';
@@ -10,7 +9,7 @@ import { type Measured, realVerbs, type Verbs } from './verbs.ts';
 /** A mistake that someone could make, put into the simulator's own database or in front of its verbs. */
 interface Bug {
   readonly name: string;
-  /** In one of the migration's functions: what is written there, and what stands there instead. */
+  /** In one of the database's functions: what is written there, and what stands there instead. */
   readonly sql?: { readonly function: string; readonly swaps: readonly (readonly [from: string, to: string])[] };
   readonly verbs?: Partial<Verbs>;
   /** Drops the index by which a reservation ends once; it would stop the bug. */
@@ -24,7 +23,7 @@ export interface Caught {
   readonly failure: Failure | undefined;
 }
 
-const IS_OPEN = 'open_reservations.reservation_id is not null as is_open';
+const IS_OPEN = 'o.reservation_id is not null as is_open';
 
 const BUGS: readonly Bug[] = [
   {
@@ -74,16 +73,16 @@ const BUGS: readonly Bug[] = [
   {
     name: 'checks a key’s limit without its open reservations',
     sql: {
-      function: 'ledger_admit',
-      swaps: [['credit_limit - held - spent_in_period', 'credit_limit - spent_in_period']],
+      function: 'ledger_reserve',
+      swaps: [['credit_limit - key_spending.held - case', 'credit_limit - case']],
     },
   },
   {
     name: 'admits neighbours on the balance of before them',
     sql: {
-      function: 'ledger_admit',
+      function: 'ledger_reserve',
       swaps: [
-        ['when balance_after < asked.amount', 'when asked.available < asked.amount'],
+        ['when balance < asked.amount', 'when asked.available < asked.amount'],
         ['while to_take > 0 loop', 'while to_take > 0 and place <= cardinality(open_parts) loop'],
       ],
     },
@@ -100,7 +99,7 @@ const BUGS: readonly Bug[] = [
 ];
 
 function isOpenOr(also: string): string {
-  return `(open_reservations.reservation_id is not null or ${also}) as is_open`;
+  return `(o.reservation_id is not null or ${also}) as is_open`;
 }
 
 function withCost(costOf: Verbs['costOf']): Partial<Verbs> {
@@ -142,29 +141,30 @@ async function hunt(db: Db, bug: Bug, seedsMax: number, steps: number): Promise<
   const { name } = bug;
   for (let seed = 1; seed <= seedsMax; seed++) {
     const scenario = generate(seed, steps);
-    await plant(db, bug);
+    const mend = await plant(db, bug);
     const failure = await play(db, { ...realVerbs, ...bug.verbs }, scenario);
     await wipe(db);
+    await mend();
     if (failure === undefined) continue;
     // The bug is caught only if the same seed is clean without it.
-    await plant(db, bug, false);
     if ((await play(db, realVerbs, scenario)) === undefined) return { name, seeds: seed, failure };
     await wipe(db);
   }
   return { name, seeds: seedsMax, failure: undefined };
 }
 
-/** Writes the function with the bug, or again without it. */
-async function plant(db: Db, { name, sql }: Bug, faulty = true): Promise<void> {
-  if (sql === undefined) return;
-  const migration = await readFile(new URL('../../migrations/0002_ledger.sql', import.meta.url), 'utf8');
-  const pattern = new RegExp(`^create (function ${sql.function}\\([\\s\\S]*?^end \\$\\$;)`, 'm');
-  let text = pattern.exec(migration)?.[1] ?? '';
-  for (const [from, to] of faulty ? sql.swaps : []) {
-    if (text.split(from).length !== 2) throw new Error(`"${name}" no longer fits ${sql.function}: "${from}"`);
-    text = text.replace(from, () => to);
+/** Puts the bug in, and returns what takes it out again. */
+async function plant(db: Db, { name, sql }: Bug): Promise<() => Promise<void>> {
+  if (sql === undefined) return async () => undefined;
+  const rows = await db.rows<{ text: string }>('select pg_get_functiondef($1::regproc) as text', [sql.function]);
+  const right = rows[0]?.text ?? '';
+  let wrong = right;
+  for (const [from, to] of sql.swaps) {
+    if (wrong.split(from).length !== 2) throw new Error(`"${name}" no longer fits ${sql.function}: "${from}"`);
+    wrong = wrong.replace(from, () => to);
   }
-  await db.transaction((tx) => tx.script(`create or replace ${text}`));
+  await db.transaction((tx) => tx.script(wrong));
+  return () => db.transaction((tx) => tx.script(right));
 }
 
 /** Takes the database's own checks away: they would stop most bugs, and it is the simulator that is on trial. */

@@ -10,6 +10,8 @@ import { findKeyHolder, type KeyHolder, saveLastUsed } from './store.ts';
 export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
+  /** What idempotency keys belong to. It outlives the secret that was shown: secrets are renewed, this is not. */
+  readonly credential: string;
   /** Routing groups, sorted. */
   readonly groups: readonly string[];
   /** Whose bucket and slots a request takes. */
@@ -101,6 +103,7 @@ function callerOf(holder: KeyHolder): Caller {
   return {
     accountId: holder.accountId,
     keyId: holder.keyId,
+    credential: holder.keyId,
     groups: reach(holder.keyGroups, holder.accountGroups),
     limitSubject: `key:${holder.keyId}`,
     rpm: holder.rpm,

@@ -1,15 +1,7 @@
-import { z } from 'zod';
 import type { ListedModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { Selectors, Units } from '../pricing/index.ts';
-import {
-  estimatePromptTokens,
-  type MediaRequest,
-  optional,
-  parseWith,
-  type SoundRequest,
-  type VideoRequest,
-} from '../requests/index.ts';
+import type { MediaRequest, NativeAsked, SoundRequest, VideoRequest } from '../requests/index.ts';
 import { isOfTier } from '../shape.ts';
 import { countCharacters } from '../text.ts';
 
@@ -24,7 +16,6 @@ const VIDEO_SECONDS_UNSTATED = 10;
 /** Of sound that is no text read aloud. */
 const UNSTATED_SECONDS: Partial<Record<Endpoint, number>> = { audio_music: 60, audio_speech: 30 };
 const SPOKEN_CHARS_PER_SECOND = 10;
-const TOKENS_MAX = 10_000_000;
 
 /** The upper estimate of a media request's units, from what it asks and the model's own bounds. */
 export function measureMedia(request: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
@@ -68,21 +59,8 @@ function ofSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }
   return { units: { characters: characters * n, milliseconds: length * n, requests: n }, selectors: {} };
 }
 
-// What is wrong in the native format is for its upstream to say: here it only leaves the estimate at its highest.
-const nativeCount = optional(z.int().min(1).max(TOKENS_MAX)).catch(undefined);
-const native = z.looseObject({
-  contents: z.unknown().optional(),
-  systemInstruction: z.unknown().optional(),
-  tools: z.unknown().optional(),
-  generationConfig: optional(z.looseObject({ maxOutputTokens: nativeCount, candidateCount: nativeCount })).catch(
-    undefined,
-  ),
-});
-
-export function measureNative(body: unknown, model: ListedModel): Measures {
-  const { contents, systemInstruction, tools, generationConfig: config } = parseWith(native, body);
-  const prompt = estimatePromptTokens([contents, systemInstruction, tools]);
-  return measureTokens(prompt, config?.maxOutputTokens, config?.candidateCount ?? 1, model);
+export function measureNative({ inputTokens, maxOutputTokens, answers }: NativeAsked, model: ListedModel): Measures {
+  return measureTokens(inputTokens, maxOutputTokens, answers, model);
 }
 
 /** The input as counted, and the most output that was asked for, or else that the model gives. */

@@ -2,18 +2,18 @@ import type { Caller } from '../accounts/index.ts';
 import { type Bill, measureNative, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
-import { estimateTokens } from '../requests/index.ts';
+import { estimateTokens, type NativeAsked } from '../requests/index.ts';
 import { type Candidate, candidatesFor, firstThatWorks, modelFor, noteLateFault } from '../routing/index.ts';
 import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../vendors/index.ts';
 import type { CallContext, CallParts } from './parts.ts';
 import { StreamMeter } from './stream-meter.ts';
 import { estimated, told, unitsOf } from './token-usage.ts';
 
-/** A call in the native format: its bytes, and what they say, for the price. */
+/** A call in the native format: its bytes, and what they ask for, for the price. */
 export interface NativeCall {
   readonly model: string;
   readonly request: NativeRequest;
-  readonly json: unknown;
+  readonly asked: NativeAsked;
 }
 
 /** The upstream's answer, untouched. Counting tokens is free. */
@@ -77,7 +77,7 @@ async function open(parts: CallParts, caller: Caller, call: NativeCall, context:
   const model = modelFor(parts, caller, call.model, 'native');
   const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.native !== undefined);
   if (call.request.action === 'countTokens') return { candidates, bill: undefined, inputTokens: 0 };
-  const { units, selectors } = measureNative(call.json, model);
+  const { units, selectors } = measureNative(call.asked, model);
   const { accountId, keyId } = caller;
   const order = { accountId, keyId, requestId: context.requestId, model: model.id, endpoint: 'native' };
   const bill = await openBill(parts, order, quote(model.pricing, selectors, units));

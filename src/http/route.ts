@@ -49,6 +49,8 @@ export class Routes {
     const url = contract.url ?? contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
     // The rest of a path is something: without it there is no such route.
     if (contract.path.endsWith('*}')) this.#server.get(url.slice(0, -1), (_request, reply) => reply.callNotFound());
+    // Bytes are only passed on, and forms are read as they come.
+    const parsesHere = contract.body?.kind !== 'bytes';
     this.#server.route({
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
       url,
@@ -57,7 +59,7 @@ export class Routes {
       onRequest: admit(this.#parts, contract),
       handler: (request, reply) => {
         const answer = () => this.#answer(contract, run, request, reply);
-        return isLarge(request.body) ? this.#turns.next().then(answer) : answer();
+        return parsesHere && isLarge(request.body) ? this.#turns.next().then(answer) : answer();
       },
     });
   }

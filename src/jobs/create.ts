@@ -42,7 +42,7 @@ export interface Created {
  */
 export async function createJob(parts: CreateParts, caller: Caller, order: CreateOrder): Promise<Created> {
   const { accountId } = caller;
-  const key = order.key && { ...order.key, accountId, credential: caller.keyId };
+  const key = order.key && { ...order.key, accountId, credential: caller.credential };
   // First of all: a replay must not depend on what has become of the model since.
   const known = key && (await replayOf(parts, key));
   if (known !== undefined) await discardInputs(parts, uploadsOf(order.request));

@@ -1,7 +1,7 @@
 /**
  * Credits: grants, reservations, and the append-only entries from which every balance follows.
  * Hides how grants are split and spent, how concurrent calls share one transaction, and how a dead process's
- * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql.
+ * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql and 0005_ledger_speed.sql.
  */
 export { LedgerBatch } from './batch.ts';
 export { books } from './books.ts';

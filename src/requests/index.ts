@@ -8,6 +8,7 @@ export { fingerprint, type SentBody } from './fingerprint.ts';
 export { type Form, fromForm } from './form.ts';
 export { imageSchema, toImageRequest } from './image.ts';
 export type { ImageRequest, MediaRequest, MediaSource, SoundRequest, VideoRequest } from './media-requests.ts';
+export { type NativeAsked, nativeAsked, readNative } from './native.ts';
 export { parseWith } from './parse.ts';
 export { urlsIn } from './passthrough.ts';
 export { soundSchema, toSoundRequest } from './sound.ts';

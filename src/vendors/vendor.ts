@@ -212,6 +212,8 @@ export interface NativeRequest {
   readonly body: Buffer;
   /** Without credentials, with the caller's order and repetition; '' or 'a=1&b=2'. */
   readonly query: string;
+  /** The query asks for a form of answer that may tell neither what it cost nor whether it is whole. */
+  readonly isShaped: boolean;
   /** The caller's headers, where it sent them. */
   readonly contentType?: string | undefined;
   readonly accept: string | undefined;

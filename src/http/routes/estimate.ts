@@ -19,6 +19,7 @@ import {
   estimatePromptTokens,
   imageSchema,
   type MediaRequest,
+  nativeAsked,
   optional,
   parseWith,
   soundSchema,
@@ -128,7 +129,7 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
       return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
     }
     case 'native':
-      return measureNative(body, model);
+      return measureNative(nativeAsked(body), model);
     case 'transcriptions':
       return measureTranscription(clipSeconds(body));
   }

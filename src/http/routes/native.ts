@@ -1,22 +1,22 @@
-import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { callNative, startNative } from '../../calls/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
-import { JsonError, parseJson } from '../../json.ts';
 import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
 import { CALL_CODES, callContext } from '../call.ts';
 import { type EventStream, sendEvents } from '../events.ts';
+import { NativeBodies } from '../native-bodies.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
 const ACTIONS: readonly NativeAction[] = ['generateContent', 'streamGenerateContent', 'countTokens'];
 const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'apikey', 'access_token']);
-/** They would change the form of an answer that has to be read, for its price and for whether it is whole. */
+/** They change the form of an answer, beside `alt`. */
 const FORM_PARAMETERS = new Set(['$alt', 'callback', '$callback', 'fields', '$fields']);
 
 export function nativeRoutes(routes: Routes, parts: HttpParts): void {
+  const bodies = new NativeBodies();
   routes.add(
     {
       method: 'POST',
@@ -27,23 +27,24 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
       body: { kind: 'bytes', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
       answers: { 200: z.unknown() },
       otherMedia: ['text/event-stream'],
-      codes: [
-        ...CALL_CODES,
-        'unknown_route',
-        'unsupported_action',
-        'bad_request_body',
-        'invalid_parameter',
-        'empty_stream',
-      ],
+      codes: [...CALL_CODES, 'unknown_route', 'unsupported_action', 'bad_request_body', 'empty_stream'],
     },
     async (call) => {
-      const { request, reply, caller, body } = call;
+      const { request, reply, caller } = call;
       const { model, action } = targetOf(request.raw.url ?? '');
-      const { query, wantsArray } = queryOf(request.raw.url ?? '');
+      const { query, isShaped, wantsArray } = queryOf(request.raw.url ?? '');
+      const { body, asked } = await bodies.read(call.body);
       const native = {
         model,
-        request: { action, body, query, contentType: request.headers['content-type'], accept: request.headers.accept },
-        json: objectIn(body),
+        request: {
+          action,
+          body,
+          query,
+          isShaped,
+          contentType: request.headers['content-type'],
+          accept: request.headers.accept,
+        },
+        asked,
       };
       const context = callContext(request, reply);
       if (action === 'streamGenerateContent') {
@@ -83,26 +84,23 @@ function decoded(text: string): string {
 }
 
 /** Without credentials, otherwise as it came. The last `alt` counts. */
-function queryOf(url: string): { query: string; wantsArray: boolean } {
+function queryOf(url: string): { query: string; isShaped: boolean; wantsArray: boolean } {
   const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
   const kept: string[] = [];
   let alt = '';
+  let isShaped = false;
   for (const part of text.split('&')) {
     const name = nameOf(part.split('=', 1)[0] ?? '');
     if (part === '' || CREDENTIAL_PARAMETERS.has(name)) continue;
-    if (name === 'alt') alt = formOf(part);
-    else if (FORM_PARAMETERS.has(name))
-      throw new ApiError('invalid_parameter', { message: `"${name}" is not taken here.` });
+    if (name === 'alt') alt = part.slice(part.indexOf('=') + 1);
+    if (FORM_PARAMETERS.has(name)) isShaped = true;
     kept.push(name === 'alt' ? `alt=${alt}` : part);
   }
-  return { query: kept.join('&'), wantsArray: alt === 'json' };
-}
-
-/** The two forms that an answer can have. */
-function formOf(part: string): string {
-  const form = part.slice(part.indexOf('=') + 1);
-  if (form === 'sse' || form === 'json') return form;
-  throw new ApiError('invalid_parameter', { message: '"alt" must be "sse" or "json".' });
+  return {
+    query: kept.join('&'),
+    isShaped: isShaped || !['', 'sse', 'json'].includes(alt),
+    wantsArray: alt === 'json',
+  };
 }
 
 /** A name that is written in escapes is still that name. */
@@ -112,17 +110,6 @@ function nameOf(text: string): string {
   } catch {
     return text.toLowerCase();
   }
-}
-
-function objectIn(body: Buffer): unknown {
-  if (!isUtf8(body)) throw new ApiError('bad_request_body');
-  try {
-    const { value } = parseJson(body.toString('utf8'));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
-  throw new ApiError('bad_request_body');
 }
 
 function asEvents(frames: AsyncIterable<NativeFrame>, contentType: string): EventStream {

@@ -13,11 +13,15 @@ export interface Frame {
   readonly body: JsonObject;
 }
 
-/** Throws UpstreamError if the upstream answered something else than events. */
-export async function openFrames(reply: UpstreamReply): Promise<AsyncIterable<Frame>> {
+/**
+ * Throws UpstreamError if the upstream answered something else than events. Frames whose shape the caller chose are not
+ * held to any, and what cannot be read of them is the caller's own doing.
+ */
+export async function openFrames(reply: UpstreamReply, isShaped = false): Promise<AsyncIterable<Frame>> {
   const type = contentTypeOf(reply);
-  if (type.startsWith('text/event-stream')) return readFrames(reply.body);
-  throw new UpstreamError('garbled', `a stream of type "${type}": ${await startOf(reply.body)}`);
+  if (type.startsWith('text/event-stream')) return readFrames(reply.body, isShaped);
+  const fault = isShaped ? 'client' : 'garbled';
+  throw new UpstreamError(fault, `a stream of type "${type}": ${await startOf(reply.body)}`);
 }
 
 /** Reading one piece and no more also lets the connection go. */
@@ -27,7 +31,7 @@ async function startOf(body: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** The format has no sentinel: a stream is whole when every candidate that began has told why it finished. */
-async function* readFrames(body: AsyncIterable<Buffer>): AsyncIterable<Frame> {
+async function* readFrames(body: AsyncIterable<Buffer>, isShaped: boolean): AsyncIterable<Frame> {
   const begun = new Set<number>();
   const finished = new Set<number>();
   let frames = 0;
@@ -37,19 +41,20 @@ async function* readFrames(body: AsyncIterable<Buffer>): AsyncIterable<Frame> {
       comments.push(bytes);
       continue;
     }
-    const frame = { bytes: Buffer.concat([...comments, bytes]), data, body: parseFrame(bytes, data) };
+    const frame = { bytes: Buffer.concat([...comments, bytes]), data, body: parseFrame(bytes, data, isShaped) };
     comments = [];
     noteCandidates(frame.body, begun, finished);
     frames++;
     yield frame;
   }
-  const isWhole = finished.size > 0 && finished.size === begun.size;
+  const isWhole = isShaped || (finished.size > 0 && finished.size === begun.size);
   if (frames > 0 && !isWhole) throw new UpstreamError('server', 'the stream ended before its answer did');
 }
 
-function parseFrame(bytes: Buffer, data: string): JsonObject {
+function parseFrame(bytes: Buffer, data: string, isShaped: boolean): JsonObject {
   if (!endsWithBlankLine(bytes)) throw new UpstreamError('server', 'the stream ended inside a frame');
   const body = parseObject(data);
+  if (body === undefined && isShaped) return {};
   if (body === undefined) throw new UpstreamError('garbled', 'a frame is not a JSON object');
   const error = errorOf(body);
   if (error !== undefined) throw error;

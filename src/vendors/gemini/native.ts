@@ -10,15 +10,17 @@ export const native: NativeWork = {
     const reply = await post(upstream, { ...request, accept });
     const bytes = await readBytes(reply);
     const answer = parseObject(bytes.toString('utf8'));
-    if (answer === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
-    const error = errorOf(answer);
+    if (answer === undefined && !request.isShaped) {
+      throw new UpstreamError('garbled', 'the answer is not a JSON object');
+    }
+    const error = answer && errorOf(answer);
     if (error !== undefined) throw error;
-    return { contentType: contentTypeOf(reply), body: bytes, usage: usageOf(answer) };
+    return { contentType: contentTypeOf(reply), body: bytes, usage: answer && usageOf(answer) };
   },
 
   async stream({ accept = 'text/event-stream', ...request }, upstream) {
     const reply = await post(upstream, { ...request, accept });
-    return { contentType: contentTypeOf(reply), frames: toNative(await openFrames(reply)) };
+    return { contentType: contentTypeOf(reply), frames: toNative(await openFrames(reply, request.isShaped)) };
   },
 };
 

@@ -23,17 +23,21 @@ export function post(upstream: Upstream, asked: Post): Promise<UpstreamReply> {
 }
 
 /**
- * A stream is always asked for as events, since without `alt` it would be an array; a whole answer always as JSON. So
- * `alt` keeps its place at most.
+ * A stream is asked for as events, since without `alt` it would be an array; a whole answer as JSON. So of `alt` only
+ * the place is kept, unless it asks for neither.
  */
 function searchOf({ action, query }: Post): string {
   const parts = query === '' ? [] : query.split('&');
   const wanted = action === 'streamGenerateContent' ? 'alt=sse' : 'alt=json';
-  const place = parts.findIndex(isAlt);
-  const kept = parts.flatMap((part, at) => (!isAlt(part) ? [part] : at === place ? [wanted] : []));
-  if (place === -1 && wanted === 'alt=sse') kept.push(wanted);
+  const place = parts.findIndex(isUsualAlt);
+  const kept = parts.flatMap((part, at) => (!isUsualAlt(part) ? [part] : at === place ? [wanted] : []));
+  if (wanted === 'alt=sse' && !parts.some(isAlt)) kept.push(wanted);
   // Whatever a caller's query may hold, what goes out is a query and nothing else.
   return kept.length === 0 ? '' : new URL(`?${kept.join('&')}`, 'http://localhost').search;
+}
+
+function isUsualAlt(part: string): boolean {
+  return part === 'alt=sse' || part === 'alt=json' || part === 'alt=' || part === 'alt';
 }
 
 function isAlt(part: string): boolean {

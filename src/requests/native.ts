@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import { JsonError, parseJson } from '../json.ts';
+import { optional } from './fields.ts';
+import { parseWith } from './parse.ts';
+import { estimatePromptTokens } from './tokens.ts';
+
+/** What of a body in the native format decides its price. */
+export interface NativeAsked {
+  readonly inputTokens: number;
+  /** Undefined is the model's own most. */
+  readonly maxOutputTokens: number | undefined;
+  /** How many answers are wanted. */
+  readonly answers: number;
+}
+
+const TOKENS_MAX = 10_000_000;
+
+// What is wrong in the native format is for its upstream to say: here it only leaves the estimate at its highest.
+const count = optional(z.int().min(1).max(TOKENS_MAX)).catch(undefined);
+const fields = z.looseObject({
+  contents: z.unknown().optional(),
+  systemInstruction: z.unknown().optional(),
+  tools: z.unknown().optional(),
+  generationConfig: optional(z.looseObject({ maxOutputTokens: count, candidateCount: count })).catch(undefined),
+});
+
+/** Reads the bytes of a body, which must be a JSON object; they themselves are not changed. */
+export function readNative(body: Buffer): NativeAsked {
+  if (!isUtf8(body)) throw new ApiError('bad_request_body');
+  try {
+    const { value } = parseJson(body.toString('utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return nativeAsked(value);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw new ApiError('bad_request_body');
+}
+
+export function nativeAsked(json: unknown): NativeAsked {
+  const { contents, systemInstruction, tools, generationConfig } = parseWith(fields, json);
+  return {
+    inputTokens: estimatePromptTokens([contents, systemInstruction, tools]),
+    maxOutputTokens: generationConfig?.maxOutputTokens,
+    answers: generationConfig?.candidateCount ?? 1,
+  };
+}
