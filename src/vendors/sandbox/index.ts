@@ -7,8 +7,9 @@ import { nativeWork } from './native.ts';
 import { speechWork } from './speech.ts';
 import { Studio } from './studio/studio.ts';
 import { taskWork } from './tasks.ts';
+import { transcriptionWork } from './transcription.ts';
 import { videoKind } from './video.ts';
-import { speakerEngine } from './voice/engines.ts';
+import { listenerEngine, speakerEngine } from './voice/engines.ts';
 
 const failures = new FailureCounts();
 const studio = new Studio();
@@ -24,4 +25,5 @@ export const sandbox: Vendor = {
   video: taskWork(videoKind, failures, studio),
   music: taskWork(musicKind, failures, studio),
   speech: speechWork(failures, speakerEngine()),
+  transcription: transcriptionWork(failures, listenerEngine()),
 };

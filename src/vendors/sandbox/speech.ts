@@ -1,3 +1,4 @@
+import { SPOKEN_CHARS_MAX } from '../../limits.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
 import type { Upstream } from '../http.ts';
@@ -5,7 +6,7 @@ import type { Media, SpeechWork, VoicePreview } from '../vendor.ts';
 import { encodingOf, type Ways } from './encoding.ts';
 import { type Cut, type FailureCounts, suffer } from './faults.ts';
 import { faultsIn, refuse, refuseOutside, withoutUrls } from './tasks.ts';
-import type { Engine } from './voice/engine.ts';
+import type { Speaker } from './voice/engines.ts';
 import { isSpeakable } from './voice/passages.ts';
 import type { SpeechOrder } from './voice/speaker.ts';
 import { designVoices, KNOWN_VOICES, voiceOf } from './voice/voices.ts';
@@ -32,10 +33,10 @@ const WAYS: Ways = {
 type Asked = SoundRequest<Media>;
 
 /** Speech from the built-in synthesiser. */
-export function speechWork(failures: FailureCounts, speaker: Engine<SpeechOrder, Uint8Array>): SpeechWork {
-  const begin = (request: Asked, upstream: Upstream) => {
+export function speechWork(failures: FailureCounts, speaker: Speaker): SpeechWork {
+  const begin = (request: Asked, upstream: Upstream, isStream: boolean) => {
     const bytes = () => JSON.stringify(request, withoutUrls);
-    return suffer(faultsIn(request), upstream, failures, { bytes, isStream: true });
+    return suffer(faultsIn(request), upstream, failures, { bytes, isStream });
   };
   return {
     check(request, upstreamModel) {
@@ -44,7 +45,7 @@ export function speechWork(failures: FailureCounts, speaker: Engine<SpeechOrder,
       faultsIn(request);
     },
     async speak(request, upstream) {
-      const cut = await begin(request, upstream);
+      const cut = await begin(request, upstream, true);
       const order = orderOf(request);
       const pieces = cutShort(
         speaker.pieces(async () => order, upstream),
@@ -58,8 +59,7 @@ export function speechWork(failures: FailureCounts, speaker: Engine<SpeechOrder,
       };
     },
     async design(request, upstream) {
-      const cut = await begin(request, upstream);
-      if (cut?.error !== undefined) throw cut.error;
+      await begin(request, upstream, false);
       const previews: VoicePreview[] = [];
       for (const { id, name, description } of designVoices(request.voiceDescription ?? '')) {
         const order = orderOf({ ...request, voice: undefined, referenceId: id });
@@ -114,9 +114,11 @@ function checkSound(request: Asked): void {
 }
 
 function checkText(request: Asked, upstreamModel: string): void {
-  const { voiceDescription, voice, referenceId } = request;
+  const { voiceDescription = '', voice, referenceId, prompt = '' } = request;
   const text = textOf(request);
-  const isDescribed = voiceDescription !== undefined && voice === undefined && referenceId === undefined;
+  // Every other text has been counted before.
+  if (countCharacters(prompt) > SPOKEN_CHARS_MAX) refuse('prompt', `it says at most ${SPOKEN_CHARS_MAX} characters`);
+  const isDescribed = voiceDescription !== '' && voice === undefined && referenceId === undefined;
   if (isDescribed && upstreamModel !== DESIGNING_MODEL) refuse('voice_description', 'it designs no voices');
   if (isDescribed && text.length > PREVIEW_CHARS_MAX)
     refuse('input', `a preview says at most ${PREVIEW_CHARS_MAX} characters`);

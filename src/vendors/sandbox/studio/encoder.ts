@@ -14,6 +14,7 @@ import {
   Quality,
 } from 'mediabunny';
 import type { MusicPiece } from './piece.ts';
+import { plain, samples16, streamedWav, wholeWav } from './samples.ts';
 
 const MP3_KILOBITS = [8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320] as const;
 const OPUS_RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
@@ -22,8 +23,6 @@ const OPUS_FRAMES_PER_SECOND = 50;
 const OPUS_GET_LOOKAHEAD = 4027;
 /** Of 10, which sounds hardly better and takes nine times as long. */
 const OPUS_COMPLEXITY = 5;
-/** What stands for a length that is not known when it has to be told. */
-const UNKNOWN_BYTES = 0xffff_ffff;
 const NOTHING = Buffer.alloc(0);
 
 export type SoundFormat = MusicPiece['format'];
@@ -46,7 +45,7 @@ export function encoderOf(encoding: Encoding, isWhole: boolean): Promise<SoundEn
   const { format, bitrate } = encoding;
   switch (format) {
     case 'pcm':
-      return Promise.resolve({ add: async (sound) => bytes16(sound), end: async () => NOTHING });
+      return Promise.resolve(plain());
     case 'wav':
       return Promise.resolve(isWhole ? wholeWav(encoding) : streamedWav(encoding));
     case 'flac':
@@ -59,49 +58,6 @@ export function encoderOf(encoding: Encoding, isWhole: boolean): Promise<SoundEn
     case 'opus':
       return opus(encoding);
   }
-}
-
-function wholeWav(encoding: Encoding): SoundEncoder {
-  const parts: Buffer[] = [];
-  return {
-    async add(sound) {
-      parts.push(bytes16(sound));
-      return NOTHING;
-    },
-    async end() {
-      const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-      return Buffer.concat([wavHead(encoding, bytes), ...parts]);
-    },
-  };
-}
-
-function streamedWav(encoding: Encoding): SoundEncoder {
-  let head = wavHead(encoding, UNKNOWN_BYTES);
-  return {
-    async add(sound) {
-      const bytes = Buffer.concat([head, bytes16(sound)]);
-      head = NOTHING;
-      return bytes;
-    },
-    end: async () => head,
-  };
-}
-
-function wavHead({ sampleRate, channels }: Encoding, bytes: number): Buffer {
-  const head = Buffer.alloc(44);
-  head.write('RIFF');
-  head.writeUInt32LE(Math.min(UNKNOWN_BYTES, bytes + 36), 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(channels, 22);
-  head.writeUInt32LE(sampleRate, 24);
-  head.writeUInt32LE(sampleRate * channels * 2, 28);
-  head.writeUInt16LE(channels * 2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(bytes, 40);
-  return head;
 }
 
 async function flac(isWhole: boolean): Promise<SoundEncoder> {
@@ -283,18 +239,4 @@ function joined(first: Int16Array, second: Int16Array): Int16Array<ArrayBuffer> 
   both.set(first);
   both.set(second, first.length);
   return both;
-}
-
-function bytes16({ channels }: Sound): Buffer {
-  return Buffer.from(samples16(channels).buffer);
-}
-
-/** Sixteen bits a sample, side after side. */
-function samples16(channels: Sound['channels']): Int16Array<ArrayBuffer> {
-  const length = channels[0]?.length ?? 0;
-  const samples = new Int16Array(length * channels.length);
-  for (const [side, channel] of channels.entries()) {
-    for (let at = 0; at < length; at++) samples[at * channels.length + side] = Math.round((channel[at] ?? 0) * 32_767);
-  }
-  return samples;
 }

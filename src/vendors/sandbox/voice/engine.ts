@@ -30,7 +30,7 @@ export class Engine<Order, Piece> {
 
   /** `orderOf` is asked when it is the order's turn. Whoever stops reading ends the work. Throws UpstreamError. */
   async *pieces(orderOf: () => Promise<Order>, upstream: Upstream): AsyncGenerator<Piece> {
-    const leave = await this.#enter(upstream);
+    await this.#enter(upstream);
     const id = ++this.#lastId;
     try {
       const order = await orderOf();
@@ -46,7 +46,7 @@ export class Engine<Order, Piece> {
       }
     } finally {
       this.#thread?.give({ kind: 'close', id });
-      leave();
+      this.#leave();
     }
   }
 
@@ -74,29 +74,33 @@ export class Engine<Order, Piece> {
     return intime(answer, upstream, late).finally(() => this.#asked.delete(id));
   }
 
-  /** Waits for its turn; what it returns gives the place to the next. */
-  async #enter(upstream: Upstream): Promise<() => void> {
+  async #enter(upstream: Upstream): Promise<void> {
     upstream.signal.throwIfAborted();
-    if (this.#open < this.#shop.openMax) this.#open++;
-    else await this.#queue(upstream);
-    return () => {
-      const [next] = this.#waiting;
-      if (next !== undefined) return next();
-      this.#open--;
-      if (this.#open === 0) this.#thread?.rest();
-    };
-  }
-
-  async #queue(upstream: Upstream): Promise<void> {
+    if (this.#open < this.#shop.openMax) {
+      this.#open++;
+      return;
+    }
     const full = () => new UpstreamError('rate', 'too many orders are before this one');
     if (this.#waiting.size >= WAITING_MAX) throw full();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const enter = () => {
-      this.#waiting.delete(enter);
-      resolve();
-    };
-    this.#waiting.add(enter);
-    await intime(promise, upstream, full).finally(() => this.#waiting.delete(enter));
+    this.#waiting.add(resolve);
+    await intime(promise, upstream, full).catch((error) => {
+      const hasPlace = !this.#waiting.delete(resolve);
+      if (hasPlace) this.#leave();
+      throw error;
+    });
+  }
+
+  /** Gives the place to whoever waits the longest. */
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (next !== undefined) {
+      this.#waiting.delete(next);
+      next();
+      return;
+    }
+    this.#open--;
+    if (this.#open === 0) this.#thread?.rest();
   }
 }
 

