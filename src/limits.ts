@@ -50,6 +50,12 @@ export const CLIPS_PER_REQUEST_MAX = 8;
 export const SPOKEN_CHARS_MAX = 40_000;
 export const SECONDS_MAX = 24 * 60 * 60;
 export const VOICE_SAMPLE_BASE64_CHARS_MAX = 10 * MIB;
+/** What that much base64 holds. */
+export const VOICE_SAMPLE_BYTES_MAX = (VOICE_SAMPLE_BASE64_CHARS_MAX / 4) * 3;
+/** One clip of speech; an upstream that sends more is cut off. */
+export const SPEECH_BYTES_MAX = 1024 * MIB;
+/** All clips that an answer holds as base64. */
+export const SPEECH_INLINE_BYTES_MAX = 32 * MIB;
 export const URL_CHARS_MAX = 16 * KIB;
 export const IMAGE_JSON_BYTES_MAX = 10 * MIB;
 export const IMAGE_MULTIPART_BYTES_MAX = 100 * MIB;

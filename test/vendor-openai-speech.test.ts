@@ -147,7 +147,6 @@ describe('what a model cannot take is refused before anything is sent, by its na
     ['voice_description', { input: undefined, voiceDescription: 'An old man' }],
     ['lyrics', { lyrics: 'La la' }],
     ['reference_id', { voice: 'alloy', referenceId: 'voice_1' }],
-    ['reference_audio', { referenceAudio: [SAMPLE] }],
     ['stream', { extra: { stream: true } }],
     ['stream_format', { extra: { stream_format: 'sse' } }],
     ['input', { input: LONG, format: 'wav' }],
@@ -156,6 +155,7 @@ describe('what a model cannot take is refused before anything is sent, by its na
     ['input', { input: LONG, format: 'ogg' }],
   ];
   const AUTHORS: readonly [field: string, fields: Fields][] = [
+    ['reference_audio', { referenceAudio: [SAMPLE] }],
     ['speed', { speed: 0.24 }],
     ['speed', { speed: 4.01 }],
     ['voice_description', { voiceDescription: 'An old man' }],

@@ -10,7 +10,7 @@ import { type MediaRequest, type MediaSource, urlsIn } from '../requests/index.t
 import { modelFor } from '../routing/index.ts';
 import { heldMedia, type Media } from '../vendors/index.ts';
 import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
-import { ableCandidates } from './candidates.ts';
+import { candidatesOf } from './candidates.ts';
 import type { Job } from './job.ts';
 import { claimKey, dropClaim, type IdempotencyKey, selectKeys } from './keys-store.ts';
 import type { JobParts } from './parts.ts';
@@ -66,7 +66,7 @@ async function admit(
   key: IdempotencyKey | undefined,
 ): Promise<Admitted & { readonly job?: Job }> {
   const model = modelFor(parts, caller, order.request.model, order.endpoint);
-  ableCandidates(parts, caller, model, unread(order.request));
+  candidatesOf(parts, caller, model, unread(order.request));
   const measures = measureMedia(order.request, order.endpoint, model);
   const quoted = quote(model.pricing, measures.selectors, measures.units);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
@@ -80,7 +80,7 @@ async function admit(
   try {
     prepared = await prepareMedia(parts, caller.accountId, order.request, order.signal);
     // Some models are particular about what a picture is, and that is known only now.
-    if (prepared.inputs.length > 0) ableCandidates(parts, caller, model, forVendor(parts, prepared.request));
+    if (prepared.inputs.length > 0) candidatesOf(parts, caller, model, forVendor(parts, prepared.request));
     const applicant = applicantFor(parts, caller, order, prepared, { measures, quoted });
     const admitted = await ofLedger(() => parts.admissions.admit({ ...applicant, key, claim }));
     if (admitted.isReplay) await discardInputs(parts, prepared.inputs);

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import { discardInputs, findObject, type InputRules, type StoredMedia, storeInput } from '../intake/index.ts';
+import { discardInputs, type InputRules, linkedObject, type StoredMedia, storeInput } from '../intake/index.ts';
 import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX } from '../limits.ts';
 import type { MediaKind } from '../media/index.ts';
 import type { MediaRequest, MediaSource } from '../requests/index.ts';
@@ -69,19 +69,17 @@ async function storeSource(
   }
 }
 
-/** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */
 async function ownObject(
-  { objects, db, clock }: JobParts,
+  parts: JobParts,
   accountId: string,
   url: string,
   kind: MediaKind,
 ): Promise<StoredMedia | undefined> {
-  const key = objects.keyOfLink(url, clock.now());
-  if (key === undefined) return undefined;
-  const found = await findObject(db, accountId, key, clock.now());
-  const isTaken = found?.mimeType.startsWith(`${kind}/`) === true && found.bytes <= bytesMaxOf(kind);
+  const found = await linkedObject(parts, accountId, url);
+  if (found === undefined) return undefined;
+  const isTaken = found.mimeType.startsWith(`${kind}/`) && found.bytes <= bytesMaxOf(kind);
   if (!isTaken) throw new ApiError('invalid_input_url');
-  return { key, ...found };
+  return found;
 }
 
 const PICTURE: InputRules = {

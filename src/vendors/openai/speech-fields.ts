@@ -51,8 +51,13 @@ export function textsOf(request: Request): string[] {
   return isLong(text) ? cutText(text, TEXT_CHARS_MAX) : [text];
 }
 
-/** What is sent to have this text said. Undefined fields are left out. */
-export function fieldsOf(request: Request, input: string, upstreamModel: string): Fields {
+/** What is sent to have this text said, in the voice of the samples, if any. Undefined fields are left out. */
+export function fieldsOf(
+  request: Request,
+  input: string,
+  upstreamModel: string,
+  reference_audio?: readonly string[],
+): Fields {
   const { extra, prompt, voice, referenceId, speed } = request;
   const fields = {
     ...extra,
@@ -64,7 +69,7 @@ export function fieldsOf(request: Request, input: string, upstreamModel: string)
     speed,
   };
   if (familyOf(upstreamModel).isAuthors) return { ...fields, voice: fields.voice ?? VOICE };
-  return { ...fields, ...Object.fromEntries(OTHERS.map(([key, name]) => [name, request[key]])) };
+  return { ...fields, reference_audio, ...Object.fromEntries(OTHERS.map(([key, name]) => [name, request[key]])) };
 }
 
 /** Ogg is what Opus comes in. What is joined has to be of one format that is known, whatever the upstream’s own is. */
@@ -95,7 +100,6 @@ export function checkFields(request: Request, upstreamModel: string): void {
     `This model takes an "input" of more than ${TEXT_CHARS_MAX} characters in mp3, aac and pcm only.`,
   );
   refuse('reference_id', request.referenceId !== undefined && request.voice !== undefined);
-  refuse('reference_audio', request.referenceAudio.length > 0);
   refuseStream(request.extra);
   refuse('stream_format', !PLAIN.has(request.extra.stream_format));
   if (familyOf(upstreamModel).isAuthors) checkAuthors(request, upstreamModel);
@@ -103,6 +107,7 @@ export function checkFields(request: Request, upstreamModel: string): void {
 
 function checkAuthors(request: Request, upstreamModel: string): void {
   const { speed = 1, prompt } = request;
+  refuse('reference_audio', request.referenceAudio.length > 0);
   refuse('speed', !(speed >= 0.25 && speed <= 4));
   refuse('prompt', Boolean(prompt) && !familyOf(upstreamModel).takesInstructions);
   for (const [key, name] of OTHERS) {

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { parseObject, send, type Upstream } from '../http.ts';
-import type { SpeechWork } from '../vendor.ts';
+import type { Media, SpeechWork } from '../vendor.ts';
 import { refuseDocument } from './documents.ts';
 import { faultOf, throwIfError } from './faults.ts';
 import { headersOf } from './headers.ts';
@@ -12,11 +12,19 @@ export const speech: SpeechWork = {
   check: checkFields,
 
   async speak(request, upstream) {
-    const say = (text: string) => begin(upstream, fieldsOf(request, text, upstream.model));
+    const samples = request.referenceAudio.length === 0 ? undefined : await samplesIn(request.referenceAudio);
+    const say = (text: string) => begin(upstream, fieldsOf(request, text, upstream.model, samples));
     const [first = '', ...others] = textsOf(request);
     return { pieces: inTurn(await say(first), others, say), ...samplesOf(request) };
   },
 };
+
+/** As data URLs: what was checked is what is sent, and no server has to reach where it was. */
+function samplesIn(samples: readonly Media[]): Promise<string[]> {
+  return Promise.all(
+    samples.map(async (media) => `data:${media.mimeType};base64,${(await media.read()).toString('base64')}`),
+  );
+}
 
 async function* inTurn(
   first: AsyncIterable<Buffer>,

@@ -1,0 +1,43 @@
+import type { Caller } from '../accounts/index.ts';
+import type { ListedModel } from '../catalogue/index.ts';
+import { ApiError } from '../errors.ts';
+import type { MediaRequest } from '../requests/index.ts';
+import { type Candidate, type CandidateParts, candidatesFor } from './candidates.ts';
+import { type Accepts, checkFits, narrowed } from './fits.ts';
+
+/** A vendor's work, as far as it judges requests. */
+interface Judge<Request> {
+  check(request: Request, upstreamModel: string): void;
+}
+
+/**
+ * Who can do this request by the work that `workOf` finds, undefined where there is none. Throws the ApiError that names
+ * the field at fault when nobody can for a reason of the request's; else as `candidatesFor` does.
+ */
+export function ableCandidates<Request extends MediaRequest<unknown>>(
+  parts: CandidateParts,
+  caller: Pick<Caller, 'groups'>,
+  model: ListedModel,
+  request: Request,
+  workOf: (candidate: Candidate, accepts: Accepts) => Judge<Request> | undefined,
+): Candidate[] {
+  let refusal: ApiError | undefined;
+  try {
+    return candidatesFor(parts, caller, model, (candidate) => {
+      const accepts = narrowed(model.accepts, candidate.accepts);
+      const work = workOf(candidate, accepts);
+      if (work === undefined) return false;
+      try {
+        checkFits(accepts, request);
+        work.check(request, candidate.upstreamModel);
+        return true;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        refusal ??= error;
+        return false;
+      }
+    });
+  } catch (error) {
+    throw refusal !== undefined && error instanceof ApiError && error.code === 'no_capable_provider' ? refusal : error;
+  }
+}
