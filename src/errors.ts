@@ -240,6 +240,7 @@ export type Fault = 'client' | 'policy' | 'rate' | 'account' | 'config' | 'serve
 interface UpstreamErrorOptions {
   readonly retryAfterMs?: number | undefined;
   readonly isUncertain?: boolean;
+  readonly isTooLarge?: boolean;
   readonly cause?: unknown;
 }
 
@@ -250,12 +251,15 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The upstream may have taken the work all the same; what is sent again may be done twice. */
   readonly isUncertain: boolean;
+  /** The upstream gave an answer, and it is larger than any that is taken. */
+  readonly isTooLarge: boolean;
 
   /** A timeout and a garbled answer are uncertain, the rest is not, unless the thrower knows better. */
   constructor(fault: Fault, detail: string, options: UpstreamErrorOptions = {}) {
     super(detail, { cause: options.cause });
     this.fault = fault;
     this.retryAfterMs = options.retryAfterMs;
+    this.isTooLarge = options.isTooLarge ?? false;
     this.isUncertain = options.isUncertain ?? (fault === 'timeout' || fault === 'garbled');
   }
 }

@@ -2,16 +2,10 @@ import { z } from 'zod';
 import type { ListedModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { Selectors, Units } from '../pricing/index.ts';
-import {
-  estimatePromptTokens,
-  type MediaRequest,
-  optional,
-  parseWith,
-  type SoundRequest,
-  type VideoRequest,
-} from '../requests/index.ts';
+import { type MediaRequest, optional, parseWith, type SoundRequest, type VideoRequest } from '../requests/index.ts';
 import { isOfTier } from '../shape.ts';
 import { countCharacters } from '../text.ts';
+import { estimatePromptTokens } from '../tokens.ts';
 
 /** What of a request decides its price: amounts, and what selects the ratios. */
 export interface Measures {

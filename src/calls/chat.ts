@@ -3,8 +3,9 @@ import { type Bill, measureTokens, openBill, outputTokensPerAnswer, quote } from
 import { unixSeconds } from '../clock.ts';
 import { randomBase62 } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
-import { type ChatRequest, estimatePromptTokens, estimateTokens } from '../requests/index.ts';
+import type { ChatRequest } from '../requests/index.ts';
 import { type Candidate, candidatesFor, firstThatWorks, modelFor, noteLateFault } from '../routing/index.ts';
+import { estimatePromptTokens, estimateTokens } from '../tokens.ts';
 import type { ChatWork } from '../vendors/index.ts';
 import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
 import type { CallContext, CallParts } from './parts.ts';

@@ -1,6 +1,6 @@
 import type { Bill } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
-import { estimateTokens } from '../requests/index.ts';
+import { estimateTokens } from '../tokens.ts';
 import type { TokenUsage } from '../vendors/index.ts';
 import { type CountedTokens, estimated, told, unitsOf } from './token-usage.ts';
 

@@ -32,6 +32,7 @@ import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
 import { requestRoutes } from './routes/requests.ts';
+import { transcriptionRoutes } from './routes/transcriptions.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { videoRoutes } from './routes/videos.ts';
 import { Stopping } from './stopping.ts';
@@ -99,6 +100,7 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   imageRoutes(routes, parts);
   videoRoutes(routes, parts);
   musicRoutes(routes, parts);
+  transcriptionRoutes(routes, parts);
   jobRoutes(routes, parts);
   fileRoutes(routes, parts);
   linkRoutes(routes, parts);

@@ -11,6 +11,5 @@ export type { ImageRequest, MediaRequest, MediaSource, SoundRequest, VideoReques
 export { parseWith } from './parse.ts';
 export { urlsIn } from './passthrough.ts';
 export { soundSchema, toSoundRequest } from './sound.ts';
-export { estimatePromptTokens, estimateTokens } from './tokens.ts';
-export type { TranscriptionRequest } from './transcription.ts';
+export { type TranscriptionRequest, toTranscription, transcriptionSchema } from './transcription.ts';
 export { toVideoRequest, videoSchema } from './video.ts';

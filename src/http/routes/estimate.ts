@@ -16,7 +16,6 @@ import { ESTIMATE_BODY_BYTES_MAX, SECONDS_MAX } from '../../limits.ts';
 import { chargeFactors } from '../../pricing/index.ts';
 import {
   chatSchema,
-  estimatePromptTokens,
   imageSchema,
   type MediaRequest,
   optional,
@@ -29,6 +28,7 @@ import {
   videoSchema,
 } from '../../requests/index.ts';
 import { checkFits } from '../../routing/index.ts';
+import { estimatePromptTokens } from '../../tokens.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { estimatePromptTokens, estimateTokens } from '../../requests/index.ts';
+import { estimatePromptTokens, estimateTokens } from '../../tokens.ts';
 import type { TokenUsage } from '../vendor.ts';
 import { digest, type Random, seriesOf } from './random.ts';
 import { fitting } from './schema.ts';
