@@ -251,7 +251,7 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The upstream may have taken the work all the same; what is sent again may be done twice. */
   readonly isUncertain: boolean;
-  /** The upstream gave an answer, and it is larger than any that is taken. */
+  /** There was an answer, and more of it than is read. */
   readonly isTooLarge: boolean;
 
   /** A timeout and a garbled answer are uncertain, the rest is not, unless the thrower knows better. */
@@ -259,7 +259,7 @@ export class UpstreamError extends Error {
     super(detail, { cause: options.cause });
     this.fault = fault;
     this.retryAfterMs = options.retryAfterMs;
-    this.isTooLarge = options.isTooLarge ?? false;
     this.isUncertain = options.isUncertain ?? (fault === 'timeout' || fault === 'garbled');
+    this.isTooLarge = options.isTooLarge ?? false;
   }
 }
