@@ -32,7 +32,7 @@ const granularities = optional(z.union([z.array(granularity, UNKNOWN_TIMES), gra
 
 export const transcriptionSchema = z.object({
   model: modelField,
-  file: z.unknown().describe('The clip, in a form.'),
+  file: z.unknown().optional().describe('The clip, in a form.'),
   url: textField.describe('Where the clip is, instead of a file.'),
   response_format: optional(z.enum(['json', 'text', 'verbose_json'], { error: 'invalid_response_format' })),
   language: textField,
