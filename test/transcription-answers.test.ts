@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Agent, request } from 'undici';
-import { Booth, clipForm, entriesOf, MARKER, SECOND_PRICE, TRANSCRIPTIONS } from './support/booth.ts';
+import {
+  Booth,
+  clipForm,
+  entriesOf,
+  MARKER,
+  CLIP_PRICE as PRICE,
+  TRANSCRIPTIONS,
+  CLIP as WAV,
+} from './support/booth.ts';
 import type { Answer, NewCaller } from './support/gateway.ts';
 import { storedFiles } from './support/keeping.ts';
-import { toneAs } from './support/media-samples.ts';
 import { toldBy } from './support/media-studio.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
 
-const WAV = await toneAs('wav', { seconds: 1.5 });
-const PRICE = 1.5 * SECOND_PRICE;
 const USAGE = { type: 'duration', seconds: 1.5, audio_seconds: 1.5, credits: PRICE };
 const TEXT = 'Hello there. How are you?';
 
