@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { pino } from 'pino';
 import { Agent, request } from 'undici';
 import {
   Booth,
@@ -210,6 +211,34 @@ test('R-450: a caller who leaves is charged for what the upstream made, and find
   assert.deepEqual(await moneyOf(booth.gateway, caller), paid);
 });
 
+test('a caller who leaves before the credits are held leaves nothing behind', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+  const { database, clock } = booth.gateway;
+  const other = await booth.another({ database, clock, log });
+  const leaving = new AbortController();
+  booth.clips.set('/slow.wav', WAV);
+  const url = booth.target.at('127.0.0.1', '/slow.wav');
+  const held = Promise.withResolvers<void>();
+  booth.beforeClip = async () => {
+    leaving.abort();
+    await held.promise;
+  };
+  const asked = {
+    method: 'POST',
+    body: JSON.stringify({ model: 'booth/strict', url }),
+    signal: leaving.signal,
+  } as const;
+  const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' };
+  await assert.rejects(request(other.url + TRANSCRIPTIONS, { ...asked, headers }));
+  await until(() => lines.some((line) => line.includes('request_canceled')));
+  held.resolve();
+  await other.stop();
+  assert.doesNotMatch(lines.join(''), /unexpected error/);
+  assert.deepEqual(await moneyOf(booth.gateway, caller), free);
+  await booth.assertNothingStored();
+});
+
 test('R-423, R-439: a caller who waits too long is told so, and the work goes on to its end', async () => {
   const gate = Promise.withResolvers<void>();
   booth.ear.script({ kind: 'transcript', after: gate.promise });
@@ -244,7 +273,7 @@ test('the clip is gone from the store once it has been heard', async () => {
 test('many at once on a balance for some: exactly those are heard, and the rest is refused', async () => {
   const poor = await paidCaller(booth.gateway, 4 * PRICE);
   const answers = await Promise.all(Array.from({ length: 10 }, () => booth.sent(poor, clipForm(WAV))));
-  const statuses = answers.map(({ status }) => status).sort();
+  const statuses = answers.map(({ status }) => status).sort((one, other) => one - other);
   assert.deepEqual(statuses, [200, 200, 200, 200, 402, 402, 402, 402, 402, 402]);
   assert.deepEqual(await moneyOf(booth.gateway, poor), { available: 0, reserved: 0, spent: 4 * PRICE });
   assert.ok((await entriesOf(booth.gateway)) > 0);

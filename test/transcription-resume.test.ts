@@ -187,7 +187,7 @@ test('R-427: a task that never ends is given up after an hour', async () => {
   clock.advance(599);
   // The first to tire is the caller.
   assert.equal(toldBy(await booth.answered(answer)), '504 request_timeout');
-  clock.advance(3600 - 620);
+  clock.advance(3600 - 603);
   assert.match(await stateOf(id), /^processing /);
   const { settlement_state, error } = await booth.becomes(caller, id, 'unavailable');
   assert.deepEqual([settlement_state, error.code], ['released', 'request_timeout']);
@@ -252,4 +252,20 @@ test('several processes that come up at once follow a task once', async () => {
   assert.deepEqual(row, { fence: 1 });
   assert.deepEqual(await moneyOf(booth.gateway, caller), paid);
   worker = await started();
+});
+
+test('an admission whose answer was lost is found and given back by the process itself', async () => {
+  link.holdAnswersTo(Buffer.from('commit\0'));
+  const answer = worker.call('POST', TRANSCRIPTIONS, { ...clipForm(CLIP), key: caller.key });
+  const open = () => rowsOf<{ id: string }>(booth.gateway, 'select id from transcriptions');
+  await until(async () => link.isHolding && (await open()).length === 1);
+  await link.cut();
+  link.letGo();
+  assert.equal(toldBy(await answer), '503 precheck_failed');
+  await link.restore();
+  const [row] = await open();
+  await until(async () => (await stateOf(row?.id ?? '')) === 'unavailable released');
+  assert.deepEqual(await moneyOf(booth.gateway, caller), free);
+  assert.equal(booth.ear.recordings.length, 0);
+  await booth.assertNothingStored();
 });

@@ -5,7 +5,6 @@
  */
 export { isRefused, type StartParts, startTranscription } from './create.ts';
 export { CLIP_RULES } from './input.ts';
-export type { TranscriptionParts } from './parts.ts';
 export { expireTranscripts, getTranscription } from './read.ts';
 export type { SavedResult, TranscriptionRecord } from './record.ts';
 export { type Started, Transcriptions } from './transcriptions.ts';

@@ -22,7 +22,9 @@ export interface Asked {
 export interface WorkParts {
   readonly parts: TranscriptionParts;
   readonly waits: Waits;
-  /** Aborted when the process must end; a caller who leaves changes nothing. */
+  /** Aborted when the process begins to end: what has a task is left to the next one at once. */
+  readonly stopping: AbortSignal;
+  /** Aborted when it must end. A caller who leaves changes nothing. */
   readonly leaving: AbortSignal;
 }
 
@@ -80,12 +82,12 @@ async function refusingTooMuch<Answer>(answer: Promise<Answer>): Promise<Answer>
 
 /** Asks after a task until it has ended. Throws LeftRunning. */
 export async function follow(work: WorkParts, held: Held, firstMs: number): Promise<Outcome> {
-  const { parts, waits, leaving } = work;
+  const { parts, waits, stopping } = work;
   const { first, most } = TRANSCRIPTION_POLL_MS;
   const overAtMs = held.createdAt.getTime() + TRANSCRIPTION_MS_MAX;
   for (let waitMs = firstMs; ; waitMs = Math.min(Math.max(waitMs * 1.5, first), most)) {
-    await waits.pass(waitMs, leaving);
-    if (leaving.aborted) throw new LeftRunning();
+    await waits.pass(waitMs, stopping);
+    if (stopping.aborted) throw new LeftRunning();
     const progress = await ask(work, held);
     switch (progress.state) {
       case 'transcribed':
@@ -103,7 +105,7 @@ export async function follow(work: WorkParts, held: Held, firstMs: number): Prom
 }
 
 async function ask(
-  { parts, leaving }: WorkParts,
+  { parts, stopping }: WorkParts,
   held: Held,
 ): Promise<TranscriptionProgress | { readonly state: 'too large' }> {
   const candidate = candidateOf(parts.catalogue, held.upstreamId ?? '', held.upstreamModel ?? '');
@@ -111,7 +113,7 @@ async function ask(
   // Whoever took the upstream out of the configuration has given up what it was working on.
   if (candidate === undefined || transcription?.poll === undefined || held.task === null) return { state: 'lost' };
   try {
-    const progress = await transcription.poll(held.task, upstreamOf(candidate, parts.pools, leaving));
+    const progress = await transcription.poll(held.task, upstreamOf(candidate, parts.pools, stopping));
     parts.log.trace({ request_id: held.id }, 'transcription asked after');
     return progress;
   } catch (error) {
@@ -120,7 +122,7 @@ async function ask(
     // Asking can be done again; only the answer counts.
     const { fault, message } = error;
     const line = { request_id: held.id, upstream: held.upstreamId, fault, detail: message.slice(0, 500) };
-    if (!leaving.aborted) parts.log.warn(line, 'an upstream could not be asked after a transcription');
+    if (!stopping.aborted) parts.log.warn(line, 'an upstream could not be asked after a transcription');
     return { state: 'running' };
   }
 }

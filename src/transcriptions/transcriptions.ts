@@ -23,19 +23,20 @@ export class Transcriptions {
   readonly #parts: TranscriptionParts;
   readonly #admissions: Admissions;
   readonly #work: WorkParts;
+  readonly #stopping = new AbortController();
   readonly #leaving = new AbortController();
   /** In hand: what else bears this process's name was let fall, and may be taken up again. */
   readonly #ids = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   #resumed = 0;
   #turn: Promise<void> = Promise.resolve();
-  #stopped = false;
 
   constructor(parts: TranscriptionParts) {
     this.#parts = parts;
     this.#admissions = new Admissions(parts);
-    setMaxListeners(0, this.#leaving.signal);
-    this.#work = { parts, waits: new Waits(parts.clock), leaving: this.#leaving.signal };
+    const [stopping, leaving] = [this.#stopping.signal, this.#leaving.signal];
+    setMaxListeners(0, stopping, leaving);
+    this.#work = { parts, waits: new Waits(parts.clock), stopping, leaving };
   }
 
   /**
@@ -66,9 +67,12 @@ export class Transcriptions {
     return turn;
   }
 
-  /** Lets what is in hand come to its end; what has not by then is left to the next process, or given back. */
+  /**
+   * Call it when no caller waits any more. Calls that are under way come to their end, or are given back after this long;
+   * tasks are left to the next process.
+   */
   async stop(timeoutMs: number): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     const deadline = setTimeout(() => this.#leaving.abort(), timeoutMs);
     await this.#turn;
     await Promise.allSettled(this.#running);
@@ -78,7 +82,7 @@ export class Transcriptions {
   async #takeOver(): Promise<void> {
     const { db, clock, processId, log } = this.#parts;
     const limit = TRANSCRIPTIONS_RESUMED_MAX - this.#resumed;
-    if (this.#stopped || limit <= 0) return;
+    if (this.#stopping.signal.aborted || limit <= 0) return;
     const now = clock.now();
     const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
     const taken = await takeOver(db, { now, lease, except: [...this.#ids], limit });

@@ -32,6 +32,8 @@ export class Booth {
   readonly tasks = new AssemblyAiEmulator({ apiKey: KEY, marker: MARKER });
   /** What is to be had at each path of the host that may be fetched from. */
   readonly clips = new Map<string, Buffer>();
+  /** What is waited for before any of them is given. */
+  beforeClip: () => Promise<void> = async () => undefined;
   #target: FetchTarget | undefined;
   #gateway: Gateway | undefined;
 
@@ -47,7 +49,7 @@ export class Booth {
     await Promise.all([this.ear.start(), this.open.start(), this.tasks.start()]);
     this.#target = await FetchTarget.start((request, response) => {
       const clip = this.clips.get(request.url ?? '');
-      response.writeHead(clip === undefined ? 404 : 200).end(clip);
+      void this.beforeClip().then(() => response.writeHead(clip === undefined ? 404 : 200).end(clip));
     });
     this.#gateway = await this.another(options);
     await this.gateway.putConfig(this.document());
@@ -126,9 +128,10 @@ export class Booth {
   /** Lets time pass until there is an answer. */
   async answered(answer: Promise<Answer>): Promise<Answer> {
     let isThere = false;
-    answer.finally(() => {
+    const arrived = () => {
       isThere = true;
-    });
+    };
+    answer.then(arrived, arrived);
     await this.pass(() => isThere);
     return answer;
   }
