@@ -7,6 +7,7 @@ import {
   AUDIO,
   accepted,
   MARKER,
+  poll,
   transcription,
   transcriptionRequest,
   withEmulator,
@@ -48,8 +49,8 @@ describe('every refusal is a fault, and a certain one', () => {
       withEmulator(async (emulator, upstream) => {
         const task = await accepted(upstream);
         emulator.script('read', script);
-        await assert.rejects(transcription.poll(task, upstream), { fault });
-        assert.deepEqual(await transcription.poll(task, upstream), { state: 'running' });
+        await assert.rejects(poll(task, upstream), { fault });
+        assert.deepEqual(await poll(task, upstream), { state: 'running' });
       }));
   }
 
@@ -99,8 +100,8 @@ for (const [name, script, fault] of BROKEN) {
       async (emulator, upstream) => {
         const task = await accepted(upstream);
         emulator.script('read', script);
-        await assert.rejects(transcription.poll(task, upstream), { fault });
-        assert.equal((await transcription.poll(task, upstream)).state, 'transcribed');
+        await assert.rejects(poll(task, upstream), { fault });
+        assert.equal((await poll(task, upstream)).state, 'transcribed');
       },
       { readsUntilDone: 0 },
     ));
@@ -110,7 +111,7 @@ for (const [name, script, fault] of BROKEN) {
       async (emulator, upstream) => {
         const task = await accepted(upstream);
         emulator.script('sentences', script);
-        const ended = await transcription.poll(task, upstream);
+        const ended = await poll(task, upstream);
         assert.ok(ended.state === 'transcribed');
         assert.equal(ended.transcript.segments, undefined);
         assert.equal(ended.transcript.words?.length, 5);
@@ -124,7 +125,7 @@ test('odd entries of a transcript are left out', () =>
     const task = await accepted(upstream);
     const words = '[7,{"text":"a","start":-1,"end":2},{"start":0,"end":1},{"text":"b","start":250,"end":1001}]';
     emulator.script('read', raw(`{"status":"completed","text":"a b","audio_duration":"5","words":${words}}`));
-    const ended = await transcription.poll(task, upstream);
+    const ended = await poll(task, upstream);
     assert.ok(ended.state === 'transcribed');
     assert.deepEqual(ended.transcript.words, [{ word: 'b', start: 0.25, end: 1.001 }]);
     assert.equal(ended.transcript.seconds, undefined);
@@ -136,8 +137,8 @@ test('a transcript of the most bytes is read, and one of one more is too large',
     const empty = '{"status":"completed","text":""}';
     const text = 'a'.repeat(UPSTREAM_RESPONSE_BYTES_MAX - empty.length);
     emulator.script('read', raw(empty.replace('""', `"${text}"`)), raw(empty.replace('""', `"${text}a"`)));
-    assert.equal((await transcription.poll(task, upstream)).state, 'transcribed');
-    await assert.rejects(transcription.poll(task, upstream), { fault: 'garbled', isTooLarge: true });
+    assert.equal((await poll(task, upstream)).state, 'transcribed');
+    await assert.rejects(poll(task, upstream), { fault: 'garbled', isTooLarge: true });
   }));
 
 test('an upstream that is silent for too long may have taken the task, but no upload', () =>
@@ -151,8 +152,8 @@ test('an upstream that is silent for too long may have taken the task, but no up
 
 test('a recording that cannot be read is no fault of the upstream', () =>
   withEmulator(async (emulator, upstream) => {
-    // biome-ignore lint/correctness/useYield: it breaks off before its first piece
     async function* pieces(): AsyncGenerator<Buffer> {
+      yield Buffer.from('RIFF');
       throw new Error('the store is gone');
     }
     const broken = transcription.submit(transcriptionRequest(), { ...AUDIO, pieces }, upstream);
@@ -173,7 +174,7 @@ test('a call that is given up is nobody’s fault, at every step', () =>
         emulator.script(step, { kind: 'answer', after: leave });
         const left = { ...upstream, signal: controller.signal };
         const isNew = step === 'upload' || step === 'create';
-        const work: Promise<unknown> = isNew ? accepted(left) : transcription.poll(task, left);
+        const work: Promise<unknown> = isNew ? accepted(left) : poll(task, left);
         await assert.rejects(work, (error) => !(error instanceof UpstreamError));
         gate.resolve();
       }

@@ -8,6 +8,7 @@ import {
   accepted,
   KEY,
   outcome,
+  poll,
   transcription,
   transcriptionRequest,
   withEmulator,
@@ -31,7 +32,7 @@ test('a recording is uploaded as it is, becomes one task, and waits, runs and en
       const task = await accepted(upstream);
       assert.deepEqual(task, { id: emulator.tasks[0]?.id });
       const progress = [];
-      for (let round = 0; round < 3; round++) progress.push(await transcription.poll(task, upstream));
+      for (let round = 0; round < 3; round++) progress.push(await poll(task, upstream));
       const text = 'Hello there. How are you?';
       const transcript = { text, language: 'en', seconds: 5, words: WORDS, segments: SEGMENTS };
       assert.deepEqual(progress, [{ state: 'running' }, { state: 'running' }, { state: 'transcribed', transcript }]);
@@ -64,7 +65,7 @@ test('R-426 a task is asked after by its id alone, by whoever knows the account,
     const task = JSON.parse(JSON.stringify(await accepted(upstream)));
     emulator.complete(task.id, { text: 'Later.', seconds: 2 });
     const pools = new UpstreamPools();
-    const progress = await transcription.poll(task, { ...upstream, model: 'another', pools });
+    const progress = await poll(task, { ...upstream, model: 'another', pools });
     await pools.close();
     assert.equal(progress.state === 'transcribed' && progress.transcript.text, 'Later.');
     assert.deepEqual([emulator.tasks.length, emulator.count('create'), emulator.count('upload')], [1, 1, 1]);
@@ -167,13 +168,13 @@ describe('how a task ends', () => {
   test('nowhere, because the vendor knows it no more', () =>
     withEmulator(async (emulator, upstream) => {
       assert.deepEqual(await outcome(upstream, (id) => emulator.lose(id)), { state: 'lost' });
-      assert.deepEqual(await transcription.poll({ id: '../upload?' }, upstream), { state: 'lost' });
+      assert.deepEqual(await poll({ id: '../upload?' }, upstream), { state: 'lost' });
     }));
 
   test('the same, however often it is asked after', () =>
     withEmulator(async (emulator, upstream) => {
       const task = await accepted(upstream);
-      emulator.complete(String(task.id));
-      assert.deepEqual(await transcription.poll(task, upstream), await transcription.poll(task, upstream));
+      emulator.complete(task.id);
+      assert.deepEqual(await poll(task, upstream), await poll(task, upstream));
     }));
 });

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { parseJson } from '../src/json.ts';
 import { measure, readableOf, sniff } from '../src/media/index.ts';
 import type { SoundRequest } from '../src/requests/index.ts';
+import { countCharacters } from '../src/text.ts';
 import { heldMedia, type Media } from '../src/vendors/index.ts';
 import { soundAs } from './emulators/openai-audio.ts';
 import { soundRequest, speech, spoken, withSpeech } from './emulators/openai-audio-calls.ts';
@@ -229,7 +230,7 @@ describe('a text that is too long for one call', () => {
       await spoken({ input: '🎈'.repeat(4096) }, upstream);
       assert.deepEqual([emulator.speeches.length, emulator.speeches[0]?.response_format], [1, undefined]);
       await spoken({ input: '🎈'.repeat(4097) }, upstream);
-      const lengths = emulator.speeches.slice(1).map(({ input }) => [...String(input)].length);
+      const lengths = emulator.speeches.slice(1).map(({ input }) => countCharacters(String(input)));
       assert.deepEqual(lengths, [4096, 1]);
     }));
 

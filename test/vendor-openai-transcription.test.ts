@@ -57,6 +57,17 @@ test('R-412 a recording is sent as a form, letter by letter, with what is known 
     { apiKey: KEY },
   ));
 
+test('a recording is sent piece by piece, and never held', () =>
+  withTranscription(async (emulator, upstream) => {
+    const bytes = await WAV.read();
+    async function* pieces() {
+      for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
+    }
+    const read = () => Promise.reject(new Error('it is not to be held'));
+    await heard({}, { ...WAV, read, pieces }, upstream);
+    assert.deepEqual(emulator.recordings[0]?.file.bytes, bytes);
+  }));
+
 describe('R-415 every format goes under the name and type that it has', () => {
   const NAMES: readonly [format: ToneFormat, name: string, type: string][] = [
     ['wav', 'audio.wav', 'audio/wav'],

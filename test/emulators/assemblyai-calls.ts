@@ -15,13 +15,19 @@ import { AssemblyAiEmulator, type AssemblyAiOptions } from './assemblyai.ts';
 export const MARKER = 'mk7Q';
 export const KEY = 'upstream-key';
 
-function transcriptionWork(): TranscriptionWork & Required<Pick<TranscriptionWork, 'poll'>> {
+function transcriptionWork(): TranscriptionWork {
   const work = findVendor('assemblyai')?.transcription;
-  assert.ok(work?.poll);
-  return { ...work, poll: work.poll };
+  assert.ok(work);
+  return work;
 }
 
 export const transcription = transcriptionWork();
+
+export async function poll(task: JsonObject, upstream: Upstream): Promise<TranscriptionProgress> {
+  const progress = await transcription.poll?.(task, upstream);
+  assert.ok(progress);
+  return progress;
+}
 
 export const AUDIO: AudioFile = {
   ...heldMedia(Buffer.from('RIFF of a kind'), 'audio/wav'),
@@ -53,17 +59,21 @@ export async function withEmulator(
 }
 
 /** The task of a request that was accepted. */
-export async function accepted(upstream: Upstream, fields: Partial<TranscriptionRequest> = {}): Promise<JsonObject> {
+export async function accepted(
+  upstream: Upstream,
+  fields: Partial<TranscriptionRequest> = {},
+): Promise<{ id: string }> {
   const request = transcriptionRequest(fields);
   transcription.check(request, upstream.model);
   const answer = await transcription.submit(request, AUDIO, upstream);
-  assert.ok(answer.state === 'accepted');
-  return answer.task;
+  assert.ok(answer.state === 'accepted' && typeof answer.task.id === 'string');
+  assert.deepEqual(Object.keys(answer.task), ['id']);
+  return { id: answer.task.id };
 }
 
 /** What becomes of a request when this is done to its task. */
 export async function outcome(upstream: Upstream, done: (id: string) => void): Promise<TranscriptionProgress> {
   const task = await accepted(upstream);
-  done(String(task.id));
-  return transcription.poll(task, upstream);
+  done(task.id);
+  return poll(task, upstream);
 }

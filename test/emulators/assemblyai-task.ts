@@ -49,11 +49,12 @@ export class AssemblyAiTask {
   /** As much of the vendor's document as its own type says is always there, and what this task adds to it. */
   document(marker: string): Transcript {
     const isDone = this.#status === 'completed';
+    const { language_code: asked } = this.body;
     return {
       id: this.id,
       language_model: `assemblyai_default ${marker}`,
       acoustic_model: 'assemblyai_default',
-      language_code: this.#hearing.language ?? String(this.body.language_code ?? 'en_us'),
+      language_code: this.#hearing.language ?? (typeof asked === 'string' ? asked : 'en_us'),
       language_confidence: null,
       language_codes: null,
       language_confidence_threshold: null,

@@ -1,4 +1,5 @@
 import { sniff } from '../../src/media/index.ts';
+import { countCharacters } from '../../src/text.ts';
 import {
   type Asked,
   type Check,
@@ -51,11 +52,11 @@ function refusalOfSpeech(body: Json, terms: Terms): Refusal | undefined {
   if (!isText(model)) return wrong('you must provide a model parameter');
   const refusal = refusalOfModel(String(model), terms) ?? refusalOfFields(body, terms, SPEECH_FIELDS);
   if (refusal !== undefined) return refusal;
-  if (!isText(input) || input === '') return missing('input');
+  if (typeof input !== 'string' || input === '') return missing('input');
   if (terms.isLenient) return undefined;
-  if ([...String(input)].length > TEXT_CHARS_MAX) return wrong('Too long.', 'input', 'string_above_max_length');
+  if (countCharacters(input) > TEXT_CHARS_MAX) return wrong('Too long.', 'input', 'string_above_max_length');
   if (voice === undefined) return missing('voice');
-  if (isText(voice) && !VOICES.includes(String(voice))) return wrong('Unknown voice.', 'voice', 'invalid_value');
+  if (typeof voice === 'string' && !VOICES.includes(voice)) return wrong('Unknown voice.', 'voice', 'invalid_value');
   return refusalOfSpeaker(body, String(model));
 }
 

@@ -47,7 +47,7 @@ export interface Heard {
   readonly after?: Promise<void>;
 }
 
-export const WORDS = ['Hello', 'there.', 'How', 'are', 'you?'];
+const WORDS = ['Hello', 'there.', 'How', 'are', 'you?'];
 
 /** The answer in the form that was asked for. Every word takes its even share of the recording. */
 export async function transcriptOf(heard: Heard, { fields, file }: Recording): Promise<{ type: string; body: string }> {

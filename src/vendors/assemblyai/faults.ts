@@ -1,15 +1,21 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Failed } from '../vendor.ts';
+import { stringAt } from './fields.ts';
 
 /** An unpaid bill is told as a bad request. Undefined leaves it to the status. */
 export function faultOf(status: number, body: JsonObject | undefined): Fault | undefined {
-  return status === 400 && /\bbalance\b/i.test(String(body?.error)) ? 'account' : undefined;
+  return status === 400 && /\bbalance\b/i.test(textOf(body)) ? 'account' : undefined;
 }
 
 /** A task that is unknown, or deleted, is told as a bad request too. */
 export function isUnknown(status: number, body: JsonObject): boolean {
-  return status === 404 || /not found/i.test(String(body.error));
+  return status === 404 || /not found/i.test(textOf(body));
+}
+
+/** The vendor tells its refusals in one line. */
+export function textOf(body: JsonObject | undefined): string {
+  return (body && stringAt(body, 'error')) ?? '';
 }
 
 /**

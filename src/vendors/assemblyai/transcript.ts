@@ -2,13 +2,13 @@ import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
 import type { Failed, Transcribed, Transcript, TranscriptSegment } from '../vendor.ts';
-import { failedFor } from './faults.ts';
+import { failedFor, textOf } from './faults.ts';
 import { amountAt, isObject, listAt, stringAt } from './fields.ts';
 import { toIsoCode } from './languages.ts';
 
 /** What a task says of itself. */
 export function verdictOn(told: JsonObject): { readonly state: 'running' } | Transcribed | Failed {
-  const status = stringAt(told, 'status');
+  const status = stringAt(told, 'status') ?? '';
   switch (status) {
     case 'queued':
     case 'processing':
@@ -16,9 +16,9 @@ export function verdictOn(told: JsonObject): { readonly state: 'running' } | Tra
     case 'completed':
       return { state: 'transcribed', transcript: transcriptOf(told) };
     case 'error':
-      return failedFor((stringAt(told, 'error') ?? '').slice(0, UPSTREAM_ERROR_BYTES_MAX));
+      return failedFor(textOf(told).slice(0, UPSTREAM_ERROR_BYTES_MAX));
     default:
-      throw new UpstreamError('garbled', `unknown status ${status}`);
+      throw new UpstreamError('garbled', `unknown status "${status}"`);
   }
 }
 

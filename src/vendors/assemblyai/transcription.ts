@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
 import { readJson, send, type Upstream } from '../http.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
-import { faultOf, isUnknown } from './faults.ts';
+import { faultOf, isUnknown, textOf } from './faults.ts';
 import { stringAt } from './fields.ts';
 import { toVendorCode } from './languages.ts';
 import { segmentsIn, verdictOn } from './transcript.ts';
@@ -35,7 +35,7 @@ export const transcription: TranscriptionWork = {
     const told = await readJson(reply);
     if (reply.status !== 200) {
       if (isUnknown(reply.status, told)) return { state: 'lost' };
-      throw new UpstreamError(faultOf(reply.status, told) ?? 'client', `status ${reply.status}: ${told.error}`);
+      throw new UpstreamError(faultOf(reply.status, told) ?? 'client', `status ${reply.status}: ${textOf(told)}`);
     }
     const verdict = verdictOn(told);
     if (verdict.state !== 'transcribed') return verdict;
