@@ -55,7 +55,7 @@ test('R-407: a form and JSON are taken, and nothing else', async () => {
   await refused('400 invalid_multipart', { raw: WAV, headers: { 'content-type': 'multipart/form-data; boundary=b' } });
 });
 
-test('R-408: a model that transcribes is needed', async () => {
+test('R-152, R-408: a model that transcribes is needed', async () => {
   await refused('400 missing_model', clipForm(WAV, { model: undefined }), clipForm(WAV, { model: '' }));
   await refused('400 missing_model', asked({ model: undefined }), asked({ model: null }), asked({ model: 7 }));
   await refused('404 model_not_found', clipForm(WAV, { model: 'none' }), asked({ model: 'booth/chat' }));

@@ -32,13 +32,32 @@ export interface WorkParts {
 export class LeftRunning extends Error {}
 
 /** Asks until there is a transcript or none can be had. Throws LeftRunning, LostRecord or DatabaseUnavailable. */
-export async function transcribe(work: WorkParts, held: Held, asked: Asked): Promise<Outcome> {
+export function transcribe(work: WorkParts, held: Held, asked: Asked): Promise<Outcome> {
   const { parts, leaving } = work;
-  try {
+  return withOutcome(work, async () => {
     const answer = await firstThatWorks(parts, asked.candidates, held.id, leaving, (candidate, upstream) =>
       submit(parts, held, asked, candidate, upstream),
     );
-    return 'task' in answer ? await follow(work, answer, TRANSCRIPTION_POLL_MS.first) : judged(answer);
+    return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : judged(answer);
+  });
+}
+
+/**
+ * The same for what another process has begun. It never submits again: who was asked without a task to show for it may
+ * have heard everything or nothing.
+ */
+export function takeUp(work: WorkParts, held: Held): Promise<Outcome> {
+  return withOutcome(work, async () => {
+    const outcome = held.task === null ? unavailable('upstream_failed') : await follow(work, held, 0);
+    work.parts.log.trace({ request_id: held.id }, 'resumed transcription has ended');
+    return outcome;
+  });
+}
+
+/** Whatever goes wrong ends a record, unless somebody else is to see to it. */
+async function withOutcome({ leaving }: WorkParts, hear: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await hear();
   } catch (error) {
     if (error instanceof LeftRunning || error instanceof LostRecord || error instanceof DatabaseUnavailable)
       throw error;
@@ -81,7 +100,7 @@ async function refusingTooMuch<Answer>(answer: Promise<Answer>): Promise<Answer>
 }
 
 /** Asks after a task until it has ended. Throws LeftRunning. */
-export async function follow(work: WorkParts, held: Held, firstMs: number): Promise<Outcome> {
+async function follow(work: WorkParts, held: Held, firstMs: number): Promise<Outcome> {
   const { parts, waits, stopping } = work;
   const { first, most } = TRANSCRIPTION_POLL_MS;
   const overAtMs = held.createdAt.getTime() + TRANSCRIPTION_MS_MAX;

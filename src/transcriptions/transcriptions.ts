@@ -8,7 +8,7 @@ import { endRecord, LostRecord } from './end.ts';
 import type { TranscriptionParts } from './parts.ts';
 import type { Held, Outcome, SavedResult } from './record.ts';
 import { letGo, takeOver } from './store.ts';
-import { type Asked, follow, LeftRunning, transcribe, type WorkParts } from './transcribe.ts';
+import { type Asked, LeftRunning, takeUp, transcribe, type WorkParts } from './transcribe.ts';
 import { Waits } from './waits.ts';
 
 /** A record that exists, and what will come of it if the caller has the patience. */
@@ -95,16 +95,8 @@ export class Transcriptions {
   async #resumeOne(held: Held): Promise<void> {
     this.#resumed++;
     // What became of it stands in the record and in the log; there is nobody else to be told.
-    await this.#run(held, this.#resumedOutcome(held)).catch(() => undefined);
+    await this.#run(held, takeUp(this.#work, held)).catch(() => undefined);
     this.#resumed--;
-  }
-
-  /** It never submits again: who was asked without a task to show for it may have heard everything or nothing. */
-  async #resumedOutcome(held: Held): Promise<Outcome> {
-    if (held.task === null) return { status: 'unavailable', code: 'upstream_failed' };
-    const outcome = await follow(this.#work, held, 0);
-    this.#parts.log.trace({ request_id: held.id }, 'resumed transcription has ended');
-    return outcome;
   }
 
   async #run(held: Held, heard: Promise<Outcome>): Promise<SavedResult> {
