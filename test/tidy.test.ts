@@ -14,7 +14,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['audit', 'configuration', 'intake'],
   ['accounts', 'catalogue', 'ledger', 'reports', 'vendors'],
   ['billing', 'routing'],
-  ['calls', 'files', 'jobs', 'oauth'],
+  ['calls', 'files', 'jobs', 'oauth', 'transcriptions'],
   ['http', 'worker'],
   ['(program)'],
 ];

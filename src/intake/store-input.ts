@@ -20,9 +20,9 @@ export interface StoredMedia {
 
 /** What a piece of a request must be, and what the caller is told when it is not. */
 export interface InputRules {
-  readonly kind: MediaKind;
+  readonly kinds: readonly MediaKind[];
   readonly bytesMax: number;
-  /** Undefined: any of its kind. */
+  /** Undefined: any of these kinds. */
   readonly mimeTypes?: readonly string[];
   readonly empty: ErrorCode;
   readonly otherKind: ErrorCode;
@@ -45,7 +45,7 @@ export async function storeInput(
     parts.log.trace({ key }, 'input to be stored');
     const { mimeType, bytes, seconds } = await storeMedia(parts, key, body, {
       bytesMax: rules.bytesMax,
-      kinds: [rules.kind],
+      kinds: rules.kinds,
       refusal: (reason) => new ApiError(reason === 'empty' ? rules.empty : rules.otherKind),
       signal,
     });

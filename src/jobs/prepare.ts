@@ -83,7 +83,7 @@ async function ownObject(
 }
 
 const PICTURE: InputRules = {
-  kind: 'image',
+  kinds: ['image'],
   bytesMax: IMAGE_BYTES_MAX,
   empty: 'empty_image',
   otherKind: 'unsupported_image_format',
@@ -92,7 +92,7 @@ const PICTURE: InputRules = {
 };
 
 const SOUND: InputRules = {
-  kind: 'audio',
+  kinds: ['audio'],
   bytesMax: CLIP_BYTES_MAX,
   // What a sample may be declared as is also all that it may be.
   mimeTypes: ['audio/mpeg', 'audio/wav'],
@@ -110,7 +110,7 @@ export function inlineRules(kind: MediaKind): InputRules {
 /** Whatever is wrong with what a URL gave has one name. */
 function fetchedRules(kind: MediaKind): InputRules {
   const code = 'invalid_input_url';
-  return { kind, bytesMax: bytesMaxOf(kind), empty: code, otherKind: code, unreadable: code, tooLarge: code };
+  return { kinds: [kind], bytesMax: bytesMaxOf(kind), empty: code, otherKind: code, unreadable: code, tooLarge: code };
 }
 
 function bytesMaxOf(kind: MediaKind): number {
