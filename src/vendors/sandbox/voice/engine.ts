@@ -71,7 +71,7 @@ export class Engine<Order, Piece> {
     const answer = new Promise<Answer<Piece>>((resolve) => this.#asked.set(id, resolve));
     thread.give({ kind: 'next', id });
     const late = () => new UpstreamError('timeout', 'the next piece takes longer than the time limit');
-    return intime(answer, upstream, late).finally(() => this.#asked.delete(id));
+    return inTime(answer, upstream, late).finally(() => this.#asked.delete(id));
   }
 
   async #enter(upstream: Upstream): Promise<void> {
@@ -84,7 +84,7 @@ export class Engine<Order, Piece> {
     if (this.#waiting.size >= WAITING_MAX) throw full();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
-    await intime(promise, upstream, full).catch((error) => {
+    await inTime(promise, upstream, full).catch((error) => {
       const hasPlace = !this.#waiting.delete(resolve);
       if (hasPlace) this.#leave();
       throw error;
@@ -105,7 +105,7 @@ export class Engine<Order, Piece> {
 }
 
 /** The result, unless the caller leaves or the upstream was silent for too long before. */
-async function intime<Result>(
+async function inTime<Result>(
   result: Promise<Result>,
   { signal, timeoutMs }: Upstream,
   late: () => UpstreamError,
