@@ -15,7 +15,7 @@ export interface VoicePreviews {
   readonly charged: MicroCredits;
 }
 
-export interface MadePreview extends Omit<VoicePreview, 'audio'> {
+interface MadePreview extends Omit<VoicePreview, 'audio'> {
   readonly sound: Sound;
   readonly length: Length;
   readonly content: Content;
