@@ -32,7 +32,7 @@ export function collectBody(request: IncomingMessage, { bytesMax, tooLarge }: Bo
 }
 
 /** What is smaller has come before it could be in anybody's way. */
-const PACED_FROM_BYTES = 256 * 1024;
+const PACED_FROM_BYTES = 1024 * 1024;
 
 /**
  * One read in each turn of the event loop. Otherwise a turn takes two megabytes from every connection that has them, and
