@@ -1,6 +1,6 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
-import { measureMedia, ofLedger, quote } from '../billing/index.ts';
+import { isRefusal, measureMedia, ofLedger, quote } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -130,11 +130,6 @@ function applicantFor(
 function newborn({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: Applicant['job']): Job {
   const nothing = { updatedAt: null, acceptedAt: null, finishedAt: null, errorCode: null, charged: null };
   return { id, accountId, kind, model, status: 'queued', progress: 0, createdAt, dispatchDeadlineAt, ...nothing };
-}
-
-/** Whoever is refused has certainly not been admitted. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && error.code !== 'precheck_failed';
 }
 
 /**

@@ -4,7 +4,7 @@
  * `nextStep` in job.ts is the whole life of a job; `end.ts` is the only way out of it.
  */
 export { Admissions } from './admission.ts';
-export { type CreateParts, createJob, isRefusal } from './create.ts';
+export { type CreateParts, createJob } from './create.ts';
 export { Engine } from './engine.ts';
 export { JOB_FAULTS, type Job } from './job.ts';
 export { forgetKeys } from './keys-store.ts';

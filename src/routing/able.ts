@@ -10,10 +10,7 @@ interface Judge<Request> {
   check(request: Request, upstreamModel: string): void;
 }
 
-/**
- * Who can do this request by the work that `workOf` finds, undefined where there is none. Throws the ApiError that names
- * the field at fault when nobody can for a reason of the request's; else as `candidatesFor` does.
- */
+/** Who can do this request for media by the work that `workOf` finds, undefined where there is none. */
 export function ableCandidates<Request extends MediaRequest<unknown>>(
   parts: CandidateParts,
   caller: Pick<Caller, 'groups'>,
@@ -21,16 +18,30 @@ export function ableCandidates<Request extends MediaRequest<unknown>>(
   request: Request,
   workOf: (candidate: Candidate, accepts: Accepts) => Judge<Request> | undefined,
 ): Candidate[] {
+  return judgedCandidates(parts, caller, model, (candidate, accepts) => {
+    const work = workOf(candidate, accepts);
+    if (work === undefined) return false;
+    checkFits(accepts, request);
+    work.check(request, candidate.upstreamModel);
+    return true;
+  });
+}
+
+/**
+ * Those of which `isAble` says so; it throws the ApiError that names what is at fault with the request. When nobody can for
+ * such a reason, the first of these is thrown; else as `candidatesFor` does.
+ */
+export function judgedCandidates(
+  parts: CandidateParts,
+  caller: Pick<Caller, 'groups'>,
+  model: ListedModel,
+  isAble: (candidate: Candidate, accepts: Accepts) => boolean,
+): Candidate[] {
   let refusal: ApiError | undefined;
   try {
     return candidatesFor(parts, caller, model, (candidate) => {
-      const accepts = narrowed(model.accepts, candidate.accepts);
-      const work = workOf(candidate, accepts);
-      if (work === undefined) return false;
       try {
-        checkFits(accepts, request);
-        work.check(request, candidate.upstreamModel);
-        return true;
+        return isAble(candidate, narrowed(model.accepts, candidate.accepts));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         refusal ??= error;

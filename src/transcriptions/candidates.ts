@@ -2,14 +2,11 @@ import type { Caller } from '../accounts/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
 import type { TranscriptionRequest } from '../requests/index.ts';
-import { type Candidate, candidatesFor, narrowed } from '../routing/index.ts';
+import { type Candidate, judgedCandidates } from '../routing/index.ts';
 import type { TranscriptionWork } from '../vendors/index.ts';
 import type { TranscriptionParts } from './parts.ts';
 
-/**
- * Who can transcribe this; `seconds` once they are known. Throws the ApiError that names what is at fault when nobody can
- * for a reason of the request's; else as `candidatesFor` does.
- */
+/** Who can transcribe this; `seconds` once they are known. Throws as `judgedCandidates` does. */
 export function ableCandidates(
   parts: TranscriptionParts,
   caller: Pick<Caller, 'groups'>,
@@ -17,23 +14,12 @@ export function ableCandidates(
   request: TranscriptionRequest,
   seconds = 0,
 ): Candidate[] {
-  let refusal: ApiError | undefined;
-  try {
-    return candidatesFor(parts, caller, model, ({ vendor, accepts, upstreamModel }) => {
-      if (vendor.transcription === undefined) return false;
-      try {
-        checkLength(narrowed(model.accepts, accepts).seconds_max, seconds);
-        vendor.transcription.check(request, upstreamModel);
-        return true;
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        refusal ??= error;
-        return false;
-      }
-    });
-  } catch (error) {
-    throw refusal !== undefined && error instanceof ApiError && error.code === 'no_capable_provider' ? refusal : error;
-  }
+  return judgedCandidates(parts, caller, model, ({ vendor, upstreamModel }, accepts) => {
+    if (vendor.transcription === undefined) return false;
+    checkLength(accepts.seconds_max, seconds);
+    vendor.transcription.check(request, upstreamModel);
+    return true;
+  });
 }
 
 function checkLength(most = Number.POSITIVE_INFINITY, seconds: number): void {

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
-import { measureTranscription, quote } from '../billing/index.ts';
+import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
 import { ApiError } from '../errors.ts';
 import { discardInputs, type StoredMedia } from '../intake/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
@@ -58,14 +58,9 @@ export async function startTranscription(
     const reservation = { ...booked, id: record.reservationId, amount, price: priceText };
     return await parts.transcriptions.begin({ record, reservation }, { request, audio, candidates });
   } catch (error) {
-    if (isRefused(error)) await discardInputs(parts, [stored.key]);
+    if (isRefusal(error)) await discardInputs(parts, [stored.key]);
     throw error;
   }
-}
-
-/** Whoever is refused has certainly not been admitted. */
-export function isRefused(error: unknown): boolean {
-  return error instanceof ApiError && error.code !== 'precheck_failed';
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -3,7 +3,7 @@
  * dead process left, and results that expire. Hides how state and money change together, and that nothing is submitted
  * twice.
  */
-export { isRefused, type StartParts, startTranscription } from './create.ts';
+export { type StartParts, startTranscription } from './create.ts';
 export { CLIP_RULES } from './input.ts';
 export { expireTranscripts, getTranscription } from './read.ts';
 export type { SavedResult, TranscriptionRecord } from './record.ts';

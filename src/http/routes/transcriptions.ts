@@ -1,17 +1,12 @@
 import type { FastifyRequest } from 'fastify';
+import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { discardInputs, type StoredMedia, storeInput } from '../../intake/index.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { fromForm, type TranscriptionRequest, toTranscription, transcriptionSchema } from '../../requests/index.ts';
-import {
-  CLIP_RULES,
-  getTranscription,
-  isRefused,
-  type Started,
-  startTranscription,
-} from '../../transcriptions/index.ts';
+import { CLIP_RULES, getTranscription, type Started, startTranscription } from '../../transcriptions/index.ts';
 import { CALL_CODES, callContext } from '../call.ts';
 import type { CreateCall } from '../create-call.ts';
 import { filesOf, readForm, valuesOf } from '../form.ts';
@@ -145,7 +140,7 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
     return await start(parts, call, request, stored[0] ?? { url });
   } catch (error) {
     const keys = stored.map(({ key }) => key);
-    if (isRefused(error)) await discardInputs(parts, keys);
+    if (isRefusal(error)) await discardInputs(parts, keys);
     throw error;
   }
 }
