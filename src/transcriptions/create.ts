@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
-import { ApiError } from '../errors.ts';
 import { discardInputs, type StoredMedia } from '../intake/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
