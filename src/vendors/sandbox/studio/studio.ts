@@ -1,4 +1,4 @@
-import { Thread } from '../thread.ts';
+import { Thread } from '../../../thread.ts';
 import type { Piece } from './piece.ts';
 import type { Report } from './thread.ts';
 

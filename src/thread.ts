@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
+import { type Transferable, Worker } from 'node:worker_threads';
 
 const IDLE_MS = 30_000;
-/** The native build of the Opus library brings the program down when the thread that loaded it ends. */
+/** All that a thread may know of the program's: the native build of Opus brings that down when its thread ends. */
 const ENVIRONMENT = { OPUS_FORCE_WASM: '1' };
 
 /** A thread that ends by itself when it has rested for a while, and never keeps the program from ending. */
@@ -21,9 +21,10 @@ export class Thread<Message, Report> {
     this.#worker.unref();
   }
 
-  give(message: Message): void {
+  /** Memory that is handed over with it is the thread's from then on. */
+  give(message: Message, handedOver: readonly Transferable[] = []): void {
     clearTimeout(this.#idle);
-    this.#worker.postMessage(message);
+    this.#worker.postMessage(message, handedOver);
   }
 
   /** It has nothing to do until it is given something. */
