@@ -364,6 +364,47 @@ create table test_clock (
   CHECK (only_row)
 );
 
+create table transcriptions (
+  id text not null,
+  account_id text not null,
+  key_id text,
+  model text not null,
+  request json not null,
+  object_key text not null,
+  seconds double precision not null,
+  status text not null,
+  settlement_state text not null,
+  reservation_id uuid not null,
+  upstream_id text,
+  upstream_model text,
+  task json,
+  owner text,
+  lease_until timestamp with time zone not null,
+  fence integer default 0 not null,
+  result json,
+  charged bigint,
+  error_code text,
+  created_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  UNIQUE (reservation_id),
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  CHECK (charged >= 0),
+  CHECK ((completed_at IS NOT NULL) = (status <> ALL (ARRAY['pending'::text, 'processing'::text]))),
+  CHECK ((charged IS NOT NULL) = (completed_at IS NOT NULL)),
+  CHECK ((settlement_state = ANY (ARRAY['settled'::text, 'released'::text])) = (completed_at IS NOT NULL)),
+  CHECK ((settlement_state = 'settled'::text) = (status = ANY (ARRAY['completed'::text, 'expired'::text]))),
+  CHECK ((result IS NOT NULL) = (status = 'completed'::text)),
+  CHECK ((error_code IS NOT NULL) = (status = ANY (ARRAY['failed'::text, 'unavailable'::text]))),
+  CHECK (seconds > 0::double precision),
+  CHECK (settlement_state = ANY (ARRAY['pending'::text, 'unknown'::text, 'settled'::text, 'released'::text])),
+  CHECK (status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'unavailable'::text, 'expired'::text]))
+);
+CREATE INDEX transcriptions_expiring ON public.transcriptions USING btree (expires_at) WHERE (status = 'completed'::text);
+CREATE INDEX transcriptions_open ON public.transcriptions USING btree (lease_until) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+CREATE UNIQUE INDEX transcriptions_reservation_id_key ON public.transcriptions USING btree (reservation_id);
+
 create table upstream_health (
   upstream_id text not null,
   strikes integer not null,

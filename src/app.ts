@@ -20,6 +20,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.t
 import { Health } from './routing/index.ts';
 import { openObjectStore } from './storage/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
+import { Transcriptions } from './transcriptions/index.ts';
 import { UpstreamPools, vendors } from './vendors/index.ts';
 import { VERSION } from './version.ts';
 import { JobLoop, startDuties } from './worker/index.ts';
@@ -85,12 +86,14 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
   const outward = openOutward(config, log);
   undo.push(() => outward.close());
-  const { jobMinutes } = config;
+  const { jobMinutes, transcriptDays } = config;
   const jobParts: JobParts = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
+  const transcriptionParts = { ...jobParts, processId: bus.processId, transcriptDays };
   const parts: HttpParts = {
     ...shared,
-    ...jobParts,
+    ...transcriptionParts,
     admissions: new Admissions(jobParts),
+    transcriptions: new Transcriptions(transcriptionParts),
     cleanUp: new CleanUp(jobParts),
     ledger,
     config,
@@ -101,6 +104,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     version: VERSION,
   };
   undo.push(startDuties(parts));
+  undo.push(() => parts.transcriptions.stop(drainTimeoutMs));
   const jobLoop = new JobLoop({ ...parts, engine: new Engine(jobParts) });
   undo.push(() => jobLoop.stop(drainTimeoutMs));
   const server = await createHttpServer(parts);

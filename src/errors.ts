@@ -60,6 +60,8 @@ export const ERROR_TABLE = {
   invalid_response_format: [400, '"response_format" is none that this route knows.'],
   invalid_output_format: [400, '"output_format" must be png, jpeg or webp.'],
   invalid_output: [400, '"output" must be binary, b64_json or url.'],
+  invalid_temperature: [400, '"temperature" is not a number.'],
+  invalid_timestamp_granularity: [400, '"timestamp_granularities" must be segment, word or both.'],
   invalid_idempotency_key: [400, 'The Idempotency-Key must be at most 512 printable ASCII characters.'],
   idempotency_conflict: [409, 'This Idempotency-Key was used for a different request.'],
   admission_in_progress: [
@@ -87,7 +89,9 @@ export const ERROR_TABLE = {
   invalid_input_url: [400, 'A URL could not be fetched, or what it gave is not of the kind that is needed.'],
   url_in_extra: [400, 'A field passed on to the model holds something like a URL that is none.'],
   missing_file: [400, 'Send one file.'],
+  ambiguous_input: [400, 'Send a file or a URL, not both.'],
   empty_file: [400, 'The file is empty.'],
+  unreadable_file: [400, 'The file cannot be read.'],
   file_too_large: [413, 'The file is larger than this route takes.'],
   unsupported_file_format: [400, 'The file is of no kind that is kept here.'],
   duplicate_reference: [409, 'A grant with this reference exists already.'],
@@ -99,6 +103,8 @@ export const ERROR_TABLE = {
   job_not_found: [404, 'There is no such job.'],
   job_asset_not_ready: [409, 'The job has no asset that can be delivered.'],
   invalid_link: [403, 'This link is not valid, or not any more.'],
+  transcription_not_found: [404, 'There is no such transcription.'],
+  transcription_expired: [410, 'The transcription is not kept any more.'],
   request_not_found: [404, 'There is no such request.'],
   account_not_found: [404, 'There is no such account.'],
   key_not_found: [404, 'There is no such key.'],
@@ -114,6 +120,9 @@ export const ERROR_TABLE = {
   content_rejected: [400, 'The request was refused by the content rules of the model.'],
   upstream_failed: [502, 'The model could not be reached or gave no usable answer.'],
   empty_stream: [502, 'The model gave no answer.'],
+  empty_audio_response: [502, 'The model gave no usable audio.'],
+  empty_transcription_response: [502, 'The model gave no usable text.'],
+  upstream_response_too_large: [502, 'The answer of the model is larger than 32 MiB.'],
   no_available_provider: [503, 'Every upstream of this model is recovering from a failure. Try again shortly.'],
 
   // What went wrong on this side.
@@ -156,6 +165,7 @@ const TYPE_OF_STATUS: Readonly<Record<number, ErrorType>> = {
   404: 'not_found_error',
   408: 'timeout_error',
   409: 'invalid_request_error',
+  410: 'not_found_error',
   413: 'invalid_request_error',
   425: 'invalid_request_error',
   429: 'rate_limit_error',
@@ -230,6 +240,7 @@ export type Fault = 'client' | 'policy' | 'rate' | 'account' | 'config' | 'serve
 interface UpstreamErrorOptions {
   readonly retryAfterMs?: number | undefined;
   readonly isUncertain?: boolean;
+  readonly isTooLarge?: boolean;
   readonly cause?: unknown;
 }
 
@@ -240,6 +251,8 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The upstream may have taken the work all the same; what is sent again may be done twice. */
   readonly isUncertain: boolean;
+  /** There was an answer, and more of it than is read. */
+  readonly isTooLarge: boolean;
 
   /** A timeout and a garbled answer are uncertain, the rest is not, unless the thrower knows better. */
   constructor(fault: Fault, detail: string, options: UpstreamErrorOptions = {}) {
@@ -247,5 +260,6 @@ export class UpstreamError extends Error {
     this.fault = fault;
     this.retryAfterMs = options.retryAfterMs;
     this.isUncertain = options.isUncertain ?? (fault === 'timeout' || fault === 'garbled');
+    this.isTooLarge = options.isTooLarge ?? false;
   }
 }

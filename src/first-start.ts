@@ -6,7 +6,7 @@ import type { Db } from './db/index.ts';
 import { grant } from './ledger/index.ts';
 
 const DEMO_CREDITS = 10_000n;
-const TRIAL_CHAT = '{"model": "sandbox/chat", "messages": [{"role": "user", "content": "What is 12 * 7?"}]}';
+const TRIAL_SPEECH = '{"model": "sandbox/speech", "input": "Good morning. The gate is open."}';
 const TRIAL_PICTURE = '{"model": "sandbox/image", "prompt": "a toll gate at sunrise"}';
 
 export interface FirstStart {
@@ -54,7 +54,7 @@ export function welcome(url: string, config: Config, firstStart: FirstStart | un
     'Try it:',
     `  curl ${url}/v1/models -H "Authorization: Bearer ${key}"`,
     `  curl ${url}/v1/images/generations -H "Authorization: Bearer ${key}" --json '${TRIAL_PICTURE}'`,
-    `  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" --json '${TRIAL_CHAT}'`,
+    `  curl ${url}/v1/audio/speech -H "Authorization: Bearer ${key}" -o speech.mp3 --json '${TRIAL_SPEECH}'`,
     '',
   ];
   return lines.filter((line) => line !== undefined).join('\n');

@@ -50,11 +50,20 @@ export const CLIPS_PER_REQUEST_MAX = 8;
 export const SPOKEN_CHARS_MAX = 40_000;
 export const SECONDS_MAX = 24 * 60 * 60;
 export const VOICE_SAMPLE_BASE64_CHARS_MAX = 10 * MIB;
+/** What that much base64 holds. */
+export const VOICE_SAMPLE_BYTES_MAX = (VOICE_SAMPLE_BASE64_CHARS_MAX / 4) * 3;
+/** One clip of speech; an upstream that sends more is cut off. */
+export const SPEECH_BYTES_MAX = 1024 * MIB;
+/** All clips that an answer holds as base64. */
+export const SPEECH_INLINE_BYTES_MAX = 32 * MIB;
 export const URL_CHARS_MAX = 16 * KIB;
 export const IMAGE_JSON_BYTES_MAX = 10 * MIB;
 export const IMAGE_MULTIPART_BYTES_MAX = 100 * MIB;
 export const VIDEO_BODY_BYTES_MAX = 24 * MIB;
 export const AUDIO_JSON_BYTES_MAX = 12 * MIB;
+export const TRANSCRIPTION_FILE_BYTES_MAX = 100 * MIB;
+export const TRANSCRIPTION_MULTIPART_BYTES_MAX = 120 * MIB;
+export const TRANSCRIPTION_JSON_BYTES_MAX = 4 * MIB;
 export const FORM_FIELD_BYTES_MAX = 64 * KIB;
 export const FORM_PARTS_MAX = 64;
 export const PASSTHROUGH_BYTES_MAX = 64 * KIB;
@@ -131,6 +140,13 @@ export const FILE_BYTES_MAX = 200 * MIB;
 export const FILE_KEPT_MS = 24 * 60 * 60 * 1000;
 export const FILES_PER_ACCOUNT_MAX = 100;
 export const FILES_BYTES_PER_ACCOUNT_MAX = 5 * 1024 * MIB;
+
+// Transcriptions.
+export const TRANSCRIPT_BYTES_MAX = 32 * MIB;
+/** From the reservation to the end of all asking after it. */
+export const TRANSCRIPTION_MS_MAX = 3_600_000;
+export const TRANSCRIPTION_POLL_MS = { first: 1_000, most: 5_000 } as const;
+export const TRANSCRIPTIONS_RESUMED_MAX = 64;
 
 // Callers.
 export const LIVE_KEYS_PER_ACCOUNT_MAX = 50;

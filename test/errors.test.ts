@@ -140,6 +140,7 @@ describe('the envelope', () => {
       404: 'not_found_error',
       408: 'timeout_error',
       409: 'invalid_request_error',
+      410: 'not_found_error',
       413: 'invalid_request_error',
       425: 'invalid_request_error',
       429: 'rate_limit_error',

@@ -113,6 +113,24 @@ describe('bodies', () => {
     });
   }
 
+  test('R-451: nor is a large one that only begins like one, and others that come with it are read', async () => {
+    const { key } = await paidCaller(gateway);
+    const [broken, whole] = [`{"contents":"${'a'.repeat(1_000_000)}`, bodyOf(1_000_000)];
+    const answers = await Promise.all(
+      [broken, whole, `[${whole}]`, whole].map((raw) => send(key, 'native:countTokens', { raw })),
+    );
+    assert.deepEqual(
+      answers.map(({ status, json }) => [status, json.error?.code]),
+      [
+        [400, 'bad_request_body'],
+        [200, undefined],
+        [400, 'bad_request_body'],
+        [200, undefined],
+      ],
+    );
+    assert.equal(hash(emulator.requests.at(-1)?.bytes ?? ''), hash(whole));
+  });
+
   test('R-451: bytes that are no UTF-8 are no JSON object', async () => {
     const { key } = await paidCaller(gateway);
     const raw = Buffer.from('{"contents":[{"parts":[{"text":"\xe4"}]}]}', 'latin1');

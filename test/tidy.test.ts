@@ -14,7 +14,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['audit', 'configuration', 'intake'],
   ['accounts', 'catalogue', 'ledger', 'reports', 'vendors'],
   ['billing', 'routing'],
-  ['calls', 'files', 'jobs', 'oauth'],
+  ['calls', 'files', 'jobs', 'oauth', 'transcriptions'],
   ['http', 'worker'],
   ['(program)'],
 ];
@@ -162,7 +162,8 @@ function longFunctions(file: string): string[] {
       line,
     );
     if (opening === null || !line.trimEnd().endsWith('{')) return [];
-    const end = lines.indexOf(`${opening[1]}}`, start);
+    const closings = [`${opening[1]}}`, `${opening[1]}},`];
+    const end = lines.findIndex((closing, at) => at > start && closings.includes(closing));
     const length = end - start + 1;
     const name = opening[2] ?? opening[3];
     // A list of routes is as long as it has routes.

@@ -3,8 +3,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { ApiError, UpstreamError } from '../src/errors.ts';
-import { chatSchema, toChatRequest } from '../src/requests/index.ts';
-import { type TokenUsage, type Upstream, UpstreamPools, type Vendor, vendors } from '../src/vendors/index.ts';
+import { chatSchema, soundSchema, toChatRequest, toSoundRequest } from '../src/requests/index.ts';
+import {
+  type AudioFile,
+  heldMedia,
+  type TokenUsage,
+  type TranscriptionProgress,
+  type Upstream,
+  UpstreamPools,
+  type Vendor,
+  vendors,
+} from '../src/vendors/index.ts';
+import { toneAs } from './support/media-samples.ts';
 
 /** What any server may answer, from plausible to mad. */
 const ANSWERS: readonly (readonly [name: string, status: number, type: string, body: string])[] = [
@@ -13,6 +23,7 @@ const ANSWERS: readonly (readonly [name: string, status: number, type: string, b
   ['a list', 200, 'application/json', '[1]'],
   ['a page', 200, 'text/html', '<html>marker</html>'],
   ['an error inside a success', 200, 'application/json', '{"error":{"code":500,"message":"marker"}}'],
+  ['a sound of nothing', 200, 'audio/mpeg', ''],
   ['an empty stream', 200, 'text/event-stream', ''],
   ['a stream of nonsense', 200, 'text/event-stream', 'data: marker\n\n'],
   ['a stream that breaks off', 200, 'text/event-stream', 'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n'],
@@ -52,7 +63,20 @@ function nativeRequest(action: 'generateContent' | 'streamGenerateContent') {
   return { action, body, query: '', isShaped: false, accept: undefined };
 }
 
-/** Everything that a vendor offers, taken to its end. Answers the usages it told. */
+function soundRequest() {
+  const body = { model: 'public', input: 'Hi', voice: 'v' };
+  return { ...toSoundRequest(soundSchema.parse(body), body), referenceAudio: [] };
+}
+
+function transcriptionRequest() {
+  const hints = { language: undefined, prompt: undefined, temperature: undefined, extra: {} };
+  return { model: 'public', responseFormat: 'verbose_json', granularities: ['word'], ...hints } as const;
+}
+
+const wave = await toneAs('wav', { seconds: 1, sampleRate: 16_000 });
+const AUDIO: AudioFile = { ...heldMedia(wave, 'audio/wav'), extension: 'wav', seconds: 1 };
+
+/** Everything that a vendor offers to tell tokens of, taken to its end. Answers the usages it told. */
 const WORK: Readonly<Record<string, (vendor: Vendor) => Promise<(TokenUsage | undefined)[]> | undefined>> = {
   chat: (vendor) => vendor.chat?.complete(chatRequest(false), upstreamFor(vendor)).then(({ usage }) => [usage]),
   'chat stream': (vendor) =>
@@ -67,7 +91,22 @@ const WORK: Readonly<Record<string, (vendor: Vendor) => Promise<(TokenUsage | un
       .then(({ frames }) => Array.fromAsync(frames, ({ usage }) => usage)),
 };
 
+/** Sound to text: at once, and for a task that was accepted some time ago. */
+const LISTENING: Readonly<Record<string, (vendor: Vendor) => Promise<object> | undefined>> = {
+  transcription: (vendor) => vendor.transcription?.submit(transcriptionRequest(), AUDIO, upstreamFor(vendor)),
+  'transcription poll': (vendor) => vendor.transcription?.poll?.({ id: 't' }, upstreamFor(vendor)),
+};
+
+const isFault = (error: unknown) => error instanceof UpstreamError || error instanceof ApiError;
+
+function undefinedIfFault(error: unknown): undefined {
+  assert.ok(isFault(error), String(error));
+}
+
 for (const vendor of vendors) {
+  // What runs inside this process asks nobody.
+  const answers = vendor.address === 'none' ? [] : ANSWERS;
+
   describe(`vendor ${vendor.name}`, () => {
     test('is named in lower case, and says what an upstream of it needs', () => {
       assert.match(vendor.name, /^[a-z][a-z0-9-]*$/);
@@ -79,15 +118,41 @@ for (const vendor of vendors) {
       for (const given of ANSWERS) {
         test(`${kind}: ${given[0]} ends in a fault of the upstream, or in whole numbers`, async () => {
           answer = given;
-          const usages = await Promise.resolve(work(vendor)).catch((error: unknown) => {
-            assert.ok(error instanceof UpstreamError || error instanceof ApiError, String(error));
-            return [];
-          });
+          const usages = await Promise.resolve(work(vendor)).catch(undefinedIfFault);
           for (const usage of usages ?? []) {
             for (const count of Object.values(usage ?? {})) assert.ok(Number.isSafeInteger(count) && count >= 0);
           }
         });
       }
     }
+
+    for (const given of vendor.speech === undefined ? [] : answers) {
+      test(`speech: ${given[0]} is no sound, and ends in a fault of the upstream`, async () => {
+        answer = given;
+        const spoken = vendor.speech?.speak(soundRequest(), upstreamFor(vendor));
+        await assert.rejects(async () => Array.fromAsync((await spoken)?.pieces ?? []), isFault);
+      });
+
+      test(`voice design: ${given[0]} is no voice, and ends in a fault of the upstream`, async () => {
+        answer = given;
+        const design = vendor.speech?.design?.({ ...soundRequest(), voiceDescription: 'old' }, upstreamFor(vendor));
+        if (design !== undefined) await assert.rejects(design, isFault);
+      });
+    }
+
+    for (const [kind, work] of Object.entries(LISTENING)) {
+      for (const given of vendor.transcription === undefined ? [] : answers) {
+        test(`${kind}: ${given[0]} is no transcript, and ends in a fault of the upstream or of the task`, async () => {
+          answer = given;
+          const ended = await Promise.resolve(work(vendor)).catch(undefinedIfFault);
+          assert.ok(ended === undefined || !isTranscribed(ended), JSON.stringify(ended));
+        });
+      }
+    }
   });
+}
+
+function isTranscribed(ended: object): boolean {
+  const { state } = ended as TranscriptionProgress;
+  return state === 'transcribed';
 }

@@ -8,15 +8,17 @@ const pool = new Pool(upstream, { connections: 256 });
 const server = Fastify();
 server.removeAllContentTypeParsers();
 server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-server.post('/v1/chat/completions', async (request, reply) => {
-  const { statusCode, headers, body } = await pool.request({
-    method: 'POST',
-    path: '/v1/chat/completions',
-    headers: { 'content-type': 'application/json' },
-    body: request.body as Buffer,
+for (const path of ['/v1/chat/completions', '/v1/audio/speech']) {
+  server.post(path, async (request, reply) => {
+    const { statusCode, headers, body } = await pool.request({
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/json' },
+      body: request.body as Buffer,
+    });
+    return reply.code(statusCode).header('content-type', headers['content-type']).send(body);
   });
-  return reply.code(statusCode).header('content-type', headers['content-type']).send(body);
-});
+}
 const url = await server.listen({ port: 0, host: '127.0.0.1' });
 answerBench({ url, key: '' }, async () => {
   server.server.closeAllConnections();

@@ -1,7 +1,8 @@
-// A model that answers at once: one chat answer, a stream of 50 frames, or one native answer.
-import { createServer } from 'node:http';
+// A model that answers at once: one chat answer, a stream of 50 frames, one native answer, or speech piece by piece.
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerBench } from './child.ts';
+import { PIECE_BYTES, PIECE_EVERY_MS, PIECES, pieceWithTime } from './speech-pieces.ts';
 
 const FRAMES = 50;
 const usage = { prompt_tokens: 12, completion_tokens: 50, total_tokens: 62 };
@@ -31,6 +32,10 @@ const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(native));
     return;
   }
+  if (request.url === '/v1/audio/speech') {
+    request.resume().on('end', () => speak(response));
+    return;
+  }
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
   request.on('end', () => {
@@ -50,6 +55,18 @@ const server = createServer((request, response) => {
     next();
   });
 });
+/** The first piece tells when it left. */
+function speak(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'audio/wav' });
+  response.write(pieceWithTime());
+  let sent = 1;
+  const timer = setInterval(() => {
+    if (sent++ < PIECES) return void response.write(Buffer.alloc(PIECE_BYTES));
+    clearInterval(timer);
+    response.end();
+  }, PIECE_EVERY_MS);
+}
+
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   answerBench({ url: `http://127.0.0.1:${port}`, key: '' }, async () => server.closeAllConnections());

@@ -27,6 +27,15 @@ const SLOW = {
   routes: [{ upstream: 'queue', model: 'bench/slow' }],
 };
 
+const SPEECH = {
+  id: 'bench/speech',
+  modality: 'audio',
+  owned_by: 'bench',
+  endpoints: ['audio_speech'],
+  pricing: { mode: 'per_second', credits: { per_second: 0.001 } },
+  routes: [{ upstream: 'fake', model: 'upstream-model' }],
+};
+
 const [upstream = '', given] = process.argv.slice(2);
 const folder = given ?? (await mkdtemp(join(tmpdir(), 'tollgate-bench-')));
 const configFile = join(folder, 'bench.yaml');
@@ -54,7 +63,7 @@ function documentFor(url: string): string {
       { id: 'queue', vendor: 'fal', base_url: url, api_key: 'key' },
       { id: 'fake-native', vendor: 'gemini', base_url: url, api_key: 'key' },
     ],
-    models: [modelOf('chat', 'fake'), modelOf('native', 'fake-native'), INSTANT, SLOW],
+    models: [modelOf('chat', 'fake'), modelOf('native', 'fake-native'), INSTANT, SLOW, SPEECH],
   });
 }
 

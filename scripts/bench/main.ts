@@ -8,6 +8,7 @@ import { benchLedger } from './ledger.ts';
 import { benchMedia } from './media.ts';
 import { benchMemory } from './memory.ts';
 import { benchModels } from './models.ts';
+import { benchSpeech } from './speech.ts';
 import { printTable, type Row } from './table.ts';
 
 const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
@@ -18,6 +19,7 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   jobs: benchJobs,
   media: benchMedia,
   latency: benchLatency,
+  speech: benchSpeech,
   memory: benchMemory,
   large: benchLarge,
 };

@@ -79,3 +79,8 @@ export async function ofLedger<Result>(work: () => Promise<Result>): Promise<Res
     throw error;
   }
 }
+
+/** Whoever is refused has certainly not been admitted. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.code !== 'precheck_failed';
+}

@@ -13,7 +13,8 @@ export interface Measures {
 
 const OUTPUT_TOKENS_UNSTATED = 4_096;
 const VIDEO_SECONDS_UNSTATED = 10;
-const MUSIC_SECONDS_UNSTATED = 60;
+/** Of sound that is no text read aloud. */
+const UNSTATED_SECONDS: Partial<Record<Endpoint, number>> = { audio_music: 60, audio_speech: 30 };
 const SPOKEN_CHARS_PER_SECOND = 10;
 
 /** The upper estimate of a media request's units, from what it asks and the model's own bounds. */
@@ -49,10 +50,12 @@ function tierOf(size: string | undefined, { pricing }: ListedModel): string | un
 
 function ofSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }: ListedModel): Measures {
   const { input = '', lyrics = '', n } = request;
-  const characters = countCharacters(input) + countCharacters(lyrics);
-  const unstated =
-    endpoint === 'audio_music' ? (accepts.seconds_max ?? MUSIC_SECONDS_UNSTATED) : characters / SPOKEN_CHARS_PER_SECOND;
-  const length = milliseconds(request.durationSeconds ?? unstated);
+  const words = countCharacters(input) + countCharacters(lyrics);
+  // A model that is given no words to say makes what it is told: then that is what it is given.
+  const characters = words || countCharacters(request.prompt ?? request.voiceDescription ?? '');
+  const isSpoken = endpoint === 'audio_speech' && words > 0;
+  const unstated = isSpoken ? words / SPOKEN_CHARS_PER_SECOND : (accepts.seconds_max ?? UNSTATED_SECONDS[endpoint]);
+  const length = milliseconds(request.durationSeconds ?? unstated ?? 0);
   return { units: { characters: characters * n, milliseconds: length * n, requests: n }, selectors: {} };
 }
 

@@ -1,7 +1,11 @@
 /**
- * Work that is answered while the caller waits: chat and the native format. Each call is one story: find candidates,
+ * Work that is answered while the caller waits: chat, the native format and speech. Each call is one story: find candidates,
  * hold credits, ask until one works, take what it cost. Hides metering, and that a failed call costs nothing.
  */
 export { completeChat, startChat } from './chat.ts';
 export { callNative, startNative } from './native.ts';
 export type { CallParts } from './parts.ts';
+export { type MadeClip, type SpeechClips, type SpeechStream, speak } from './speech.ts';
+export type { Content } from './speech-content.ts';
+export type { VoicePreviews } from './speech-design.ts';
+export type { Sound } from './speech-sound.ts';

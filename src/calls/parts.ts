@@ -1,7 +1,14 @@
 import type { BillingParts } from '../billing/index.ts';
+import type { GuardedFetch } from '../fetch/index.ts';
 import type { AttemptParts, CandidateParts } from '../routing/index.ts';
+import type { ObjectStore } from '../storage/index.ts';
 
-export interface CallParts extends CandidateParts, AttemptParts, BillingParts {}
+export interface CallParts extends CandidateParts, AttemptParts, BillingParts {
+  /** For what is delivered as a link. */
+  readonly objects: ObjectStore;
+  /** For what callers name. */
+  readonly guardedFetch: GuardedFetch;
+}
 
 /** What a call is known by, and when to give it up: the signal is aborted when the caller leaves. */
 export interface CallContext {

@@ -93,14 +93,35 @@ models:
     modality: audio
     owned_by: tollgate
     display_name: Sandbox speech
-    description: Built-in sandbox. Reads text aloud.
+    description: >-
+      Built-in sandbox. Reads English aloud with a synthesiser on this machine. Voices are rms, slt, awb, kal16 and kal;
+      the usual names such as alloy stand for one of them.
     tags: [sandbox]
     endpoints: [audio_speech]
     pricing:
       mode: per_k_char
       credits: { base: 15 }
+    accepts:
+      formats: [mp3, wav, pcm, opus, flac, aac, ogg]
     routes:
       - { upstream: sandbox, model: speech }
+
+  - id: sandbox/voice-design
+    modality: audio
+    owned_by: tollgate
+    display_name: Sandbox voice design
+    description: >-
+      Built-in sandbox. Proposes three voices for a description; each one's id may then be given as reference_id.
+    tags: [sandbox]
+    endpoints: [audio_speech]
+    pricing:
+      mode: per_k_char
+      credits: { base: 15 }
+    accepts:
+      voice_design: true
+      formats: [mp3, wav, pcm, opus, flac, aac, ogg]
+    routes:
+      - { upstream: sandbox, model: voice-design }
 
   - id: sandbox/music
     modality: audio
@@ -122,7 +143,9 @@ models:
     modality: audio
     owned_by: tollgate
     display_name: Sandbox transcription
-    description: Built-in sandbox. Writes down what is said in a recording.
+    description: >-
+      Built-in sandbox. Writes down what is said in English in a recording of up to 30 minutes, with a recogniser on
+      this machine. Takes WAV, MP3, FLAC, Ogg, and WebM or MP4 with the same codecs; AAC it cannot read.
     tags: [sandbox]
     endpoints: [transcriptions]
     pricing:

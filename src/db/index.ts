@@ -16,4 +16,5 @@ export {
 } from './db.ts';
 export { Gathering } from './gathering.ts';
 export { MigrationError, migrate } from './migrate.ts';
+export { patiently } from './patiently.ts';
 export { TestClock } from './test-clock.ts';

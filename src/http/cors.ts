@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 
+const EXPOSED = 'x-request-id, retry-after, x-should-retry, location, x-credits-charged';
+
 /** Lets web pages of the operator's listed origins call the API with a key. Cookies are never involved. */
 export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
   const listed = new Set(origins);
@@ -12,7 +14,7 @@ export function allowOrigins(server: FastifyInstance, origins: readonly string[]
       reply.header('vary', vary === undefined ? 'origin' : `${String(vary)}, origin`);
       if (isListed(request)) {
         reply.header('access-control-allow-origin', request.headers.origin);
-        reply.header('access-control-expose-headers', 'x-request-id, retry-after, x-should-retry, location');
+        reply.header('access-control-expose-headers', EXPOSED);
       }
     }
     done(null, payload);

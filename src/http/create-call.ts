@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/index.ts';
+import { isRefusal } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { ErrorCode } from '../errors.ts';
-import { createJob, discardInputs, type InputRules, isRefusal, storeInput } from '../jobs/index.ts';
+import { discardInputs, type InputRules, storeInput } from '../intake/index.ts';
+import { createJob } from '../jobs/index.ts';
 import type { JsonObject } from '../json.ts';
 import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentBody } from '../requests/index.ts';
 import { callContext } from './call.ts';

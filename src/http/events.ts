@@ -96,7 +96,7 @@ function failStream(body: StreamBody, stream: EventStream, error: unknown, log: 
 }
 
 /** A slow reader holds the upstream back instead of filling memory. */
-function drained(raw: ServerResponse): Promise<void> {
+export function drained(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       raw.off('drain', done);

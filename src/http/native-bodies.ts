@@ -1,10 +1,9 @@
-import { Worker } from 'node:worker_threads';
 import { ApiError } from '../errors.ts';
 import { type NativeAsked, readNative } from '../requests/index.ts';
+import { Thread } from '../thread.ts';
 
 /** Below this a body is read sooner than it is handed over. */
 const LARGE_BODY_BYTES = 256 * 1024;
-const IDLE_MS = 30_000;
 
 /** Its memory is handed over with it, and comes back with the answer. */
 export interface LargeBody {
@@ -30,8 +29,7 @@ interface NativeBody {
  * served: it is read in a thread of its own, which is there only while there are such bodies.
  */
 export class NativeBodies {
-  #worker: Worker | undefined;
-  #idle: NodeJS.Timeout | undefined;
+  #thread: Thread<LargeBody, ReadBody> | undefined;
   /** In the order in which they were handed over, which is that of the answers. */
   readonly #waiting: PromiseWithResolvers<ReadBody>[] = [];
 
@@ -45,32 +43,21 @@ export class NativeBodies {
   }
 
   #handOver(body: LargeBody): Promise<ReadBody> {
-    clearTimeout(this.#idle);
     const answer = Promise.withResolvers<ReadBody>();
     this.#waiting.push(answer);
-    this.#worker ??= this.#start();
-    this.#worker.postMessage(body, [body.buffer]);
+    this.#thread ??= this.#start();
+    this.#thread.give(body, [body.buffer]);
     return answer.promise;
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL('./native-thread.ts', import.meta.url));
-    // It never keeps the program from ending.
-    worker.unref();
-    worker.on('message', (read: ReadBody) => {
+  #start(): Thread<LargeBody, ReadBody> {
+    const onRead = (read: ReadBody) => {
       this.#waiting.shift()?.resolve(read);
-      if (this.#waiting.length > 0) return;
-      this.#idle = setTimeout(() => void worker.terminate(), IDLE_MS);
-      this.#idle.unref();
+      if (this.#waiting.length === 0) this.#thread?.rest();
+    };
+    return new Thread(new URL('./native-thread.ts', import.meta.url), onRead, (detail) => {
+      this.#thread = undefined;
+      for (const answer of this.#waiting.splice(0)) answer.reject(new Error(detail));
     });
-    let failure: unknown = new Error('the thread that reads large bodies ended');
-    worker.on('error', (error) => {
-      failure = error;
-    });
-    worker.on('exit', () => {
-      this.#worker = undefined;
-      for (const answer of this.#waiting.splice(0)) answer.reject(failure);
-    });
-    return worker;
   }
 }

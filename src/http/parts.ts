@@ -8,8 +8,9 @@ import type { CreateParts } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
+import type { StartParts } from '../transcriptions/index.ts';
 
-export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts {
+export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts, StartParts {
   readonly config: Config;
   readonly adminToken: Secret;
   readonly authenticator: Authenticator;

@@ -32,6 +32,8 @@ import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
 import { requestRoutes } from './routes/requests.ts';
+import { speechRoutes } from './routes/speech.ts';
+import { transcriptionRoutes } from './routes/transcriptions.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { videoRoutes } from './routes/videos.ts';
 import { Stopping } from './stopping.ts';
@@ -99,6 +101,8 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   imageRoutes(routes, parts);
   videoRoutes(routes, parts);
   musicRoutes(routes, parts);
+  speechRoutes(routes, parts);
+  transcriptionRoutes(routes, parts);
   jobRoutes(routes, parts);
   fileRoutes(routes, parts);
   linkRoutes(routes, parts);
@@ -177,6 +181,8 @@ function apiErrorOf(error: Error & { readonly code?: string }): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseUnavailable) return new ApiError('database_unavailable', { cause: error });
   if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });
+  // What was given up because its caller left says so in its own way.
+  if (error.name === 'AbortError') return new ApiError('request_canceled', { cause: error });
   switch (error.code ?? '') {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError('unsupported_content_type', { cause: error });

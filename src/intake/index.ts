@@ -3,5 +3,7 @@
  * on which it must go. Hides how what nobody came to own is found and cleaned away.
  */
 export { CleanUp } from './clean-up.ts';
+export { linkedObject } from './linked-object.ts';
 export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects } from './store.ts';
+export { discardInputs, type InputRules, readerOf, type StoredMedia, storeInput } from './store-input.ts';
 export { storeMedia } from './store-media.ts';

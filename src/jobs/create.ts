@@ -1,19 +1,20 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
-import { measureMedia, ofLedger, quote } from '../billing/index.ts';
+import { isRefusal, measureMedia, ofLedger, quote } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { discardInputs } from '../intake/index.ts';
 import { DISPATCH_DEADLINE_MS, PREPARATION_LEASE_MS } from '../limits.ts';
 import { type MediaRequest, type MediaSource, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
-import type { Media } from '../vendors/index.ts';
+import { heldMedia, type Media } from '../vendors/index.ts';
 import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
-import { ableCandidates } from './candidates.ts';
+import { candidatesOf } from './candidates.ts';
 import type { Job } from './job.ts';
 import { claimKey, dropClaim, type IdempotencyKey, selectKeys } from './keys-store.ts';
 import type { JobParts } from './parts.ts';
-import { discardInputs, type Prepared, prepareMedia } from './prepare.ts';
+import { type Prepared, prepareMedia } from './prepare.ts';
 import { selectJob } from './store.ts';
 import { forVendor, mediaOf, withMedia } from './task-work.ts';
 
@@ -65,7 +66,7 @@ async function admit(
   key: IdempotencyKey | undefined,
 ): Promise<Admitted & { readonly job?: Job }> {
   const model = modelFor(parts, caller, order.request.model, order.endpoint);
-  ableCandidates(parts, caller, model, unread(order.request));
+  candidatesOf(parts, caller, model, unread(order.request));
   const measures = measureMedia(order.request, order.endpoint, model);
   const quoted = quote(model.pricing, measures.selectors, measures.units);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
@@ -79,7 +80,7 @@ async function admit(
   try {
     prepared = await prepareMedia(parts, caller.accountId, order.request, order.signal);
     // Some models are particular about what a picture is, and that is known only now.
-    if (prepared.inputs.length > 0) ableCandidates(parts, caller, model, forVendor(parts, prepared.request));
+    if (prepared.inputs.length > 0) candidatesOf(parts, caller, model, forVendor(parts, prepared.request));
     const applicant = applicantFor(parts, caller, order, prepared, { measures, quoted });
     const admitted = await ofLedger(() => parts.admissions.admit({ ...applicant, key, claim }));
     if (admitted.isReplay) await discardInputs(parts, prepared.inputs);
@@ -131,11 +132,6 @@ function newborn({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: 
   return { id, accountId, kind, model, status: 'queued', progress: 0, createdAt, dispatchDeadlineAt, ...nothing };
 }
 
-/** Whoever is refused has certainly not been admitted. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && error.code !== 'precheck_failed';
-}
-
 /**
  * Where media have to be fetched first, others with the same key are told to wait meanwhile; whoever comes too late for
  * that is given the first one's job. Without any, the admission itself is quick enough to be waited for.
@@ -166,10 +162,5 @@ function uploadsOf(request: MediaRequest<MediaSource>): string[] {
 
 /** For checks that look at what was asked: until they are read, pictures are what every model takes. */
 function unread(request: MediaRequest<MediaSource>): MediaRequest<Media> {
-  return withMedia(request, () => ({
-    mimeType: 'image/png',
-    bytes: 0,
-    url: undefined,
-    read: () => Promise.reject(new Error('nothing has been fetched yet')),
-  }));
+  return withMedia(request, () => heldMedia(Buffer.alloc(0), 'image/png'));
 }

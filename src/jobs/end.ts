@@ -1,4 +1,5 @@
 import type { MicroCredits } from '../credits.ts';
+import { patiently } from '../db/index.ts';
 import { newId } from '../ids.ts';
 import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { endAll } from '../ledger/index.ts';
@@ -8,7 +9,7 @@ import type { EngineParts } from './engine-parts.ts';
 import type { Collected, EndedJob, HeldJob, JobFault } from './job.ts';
 import { outputKeys } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
-import { LostJob, patiently } from './queue.ts';
+import { LostJob } from './queue.ts';
 import { endJobs, type JobEnd } from './queue-store.ts';
 import { type Asset, insertAssets, selectPrices } from './store.ts';
 import { withMedia } from './task-work.ts';

@@ -4,11 +4,11 @@
  * `nextStep` in job.ts is the whole life of a job; `end.ts` is the only way out of it.
  */
 export { Admissions } from './admission.ts';
-export { type CreateParts, createJob, isRefusal } from './create.ts';
+export { type CreateParts, createJob } from './create.ts';
 export { Engine } from './engine.ts';
 export { JOB_FAULTS, type Job } from './job.ts';
 export { forgetKeys } from './keys-store.ts';
 export type { JobParts } from './parts.ts';
-export { discardInputs, type InputRules, inlineRules, storeInput } from './prepare.ts';
+export { inlineRules } from './prepare.ts';
 export { countDue } from './queue-store.ts';
 export { getAssets, getJob, type LinkedAsset, listJobs } from './read.ts';

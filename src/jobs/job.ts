@@ -1,5 +1,6 @@
 import type { Endpoint } from '../configuration/index.ts';
 import type { MicroCredits } from '../credits.ts';
+import type { StoredMedia } from '../intake/index.ts';
 import type { JsonObject } from '../json.ts';
 import type { Units } from '../pricing/index.ts';
 import type { MediaRequest } from '../requests/index.ts';
@@ -21,15 +22,6 @@ export const JOB_FAULTS = {
 } as const;
 
 export type JobFault = keyof typeof JOB_FAULTS;
-
-/** A picture or clip of a request, as it lies in the object store. */
-export interface StoredMedia {
-  readonly key: string;
-  readonly mimeType: string;
-  readonly bytes: number;
-  /** Where it was fetched from, in canonical form, if it was. */
-  readonly url?: string;
-}
 
 export interface Job {
   readonly id: string;

@@ -1,11 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { ApiError, type ErrorCode } from '../errors.ts';
-import { deleteObjectsAt, findObject, recordObjects, storeMedia } from '../intake/index.ts';
-import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
-import { type MediaKind, Unreadable } from '../media/index.ts';
+import { ApiError } from '../errors.ts';
+import { discardInputs, type InputRules, linkedObject, type StoredMedia, storeInput } from '../intake/index.ts';
+import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX } from '../limits.ts';
+import type { MediaKind } from '../media/index.ts';
 import type { MediaRequest, MediaSource } from '../requests/index.ts';
-import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
-import type { StoredMedia } from './job.ts';
 import type { JobParts } from './parts.ts';
 import { mediaOf, withMedia } from './task-work.ts';
 
@@ -50,13 +47,6 @@ function storedAs(stored: ReadonlyMap<MediaSource, StoredMedia>, source: MediaSo
   return media;
 }
 
-/** What was stored for a request that did not become a job goes at once. A caller's own files stay. */
-export async function discardInputs(parts: JobParts, keys: readonly string[]): Promise<void> {
-  const own = keys.filter((key) => key.startsWith('inputs/'));
-  // If this fails, they go when their early day has come.
-  await deleteObjectsAt(parts.db, own, parts.clock.now()).catch(() => undefined);
-}
-
 async function storeSource(
   parts: JobParts,
   accountId: string,
@@ -79,34 +69,22 @@ async function storeSource(
   }
 }
 
-/** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */
 async function ownObject(
-  { objects, db, clock }: JobParts,
+  parts: JobParts,
   accountId: string,
   url: string,
   kind: MediaKind,
 ): Promise<StoredMedia | undefined> {
-  const key = objects.keyOfLink(url, clock.now());
-  if (key === undefined) return undefined;
-  const found = await findObject(db, accountId, key, clock.now());
-  const isTaken = found?.mimeType.startsWith(`${kind}/`) === true && found.bytes <= bytesMaxOf(kind);
+  const found = await linkedObject(parts, accountId, url);
+  if (found === undefined) return undefined;
+  const isTaken = found.mimeType.startsWith(`${kind}/`) && found.bytes <= bytesMaxOf(kind);
   if (!isTaken) throw new ApiError('invalid_input_url');
-  return { key, ...found };
-}
-
-/** What a piece of a request must be, and what the caller is told when it is not. */
-export interface InputRules {
-  readonly kind: MediaKind;
-  /** Undefined: any of its kind. */
-  readonly mimeTypes?: readonly string[];
-  readonly empty: ErrorCode;
-  readonly otherKind: ErrorCode;
-  readonly unreadable: ErrorCode;
-  readonly tooLarge: ErrorCode;
+  return found;
 }
 
 const PICTURE: InputRules = {
-  kind: 'image',
+  kinds: ['image'],
+  bytesMax: IMAGE_BYTES_MAX,
   empty: 'empty_image',
   otherKind: 'unsupported_image_format',
   unreadable: 'unreadable_image',
@@ -114,7 +92,8 @@ const PICTURE: InputRules = {
 };
 
 const SOUND: InputRules = {
-  kind: 'audio',
+  kinds: ['audio'],
+  bytesMax: CLIP_BYTES_MAX,
   // What a sample may be declared as is also all that it may be.
   mimeTypes: ['audio/mpeg', 'audio/wav'],
   empty: 'invalid_reference_audio',
@@ -131,44 +110,9 @@ export function inlineRules(kind: MediaKind): InputRules {
 /** Whatever is wrong with what a URL gave has one name. */
 function fetchedRules(kind: MediaKind): InputRules {
   const code = 'invalid_input_url';
-  return { kind, empty: code, otherKind: code, unreadable: code, tooLarge: code };
+  return { kinds: [kind], bytesMax: bytesMaxOf(kind), empty: code, otherKind: code, unreadable: code, tooLarge: code };
 }
 
 function bytesMaxOf(kind: MediaKind): number {
   return kind === 'image' ? IMAGE_BYTES_MAX : CLIP_BYTES_MAX;
-}
-
-/** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
-export async function storeInput(
-  parts: Pick<JobParts, 'db' | 'clock' | 'objects' | 'log'>,
-  accountId: string,
-  body: Buffer | AsyncIterable<Buffer>,
-  rules: InputRules,
-  signal: AbortSignal,
-): Promise<StoredMedia> {
-  const key = `inputs/${randomBytes(20).toString('hex')}`;
-  const deleteAt = new Date(parts.clock.nowMs() + UNOWNED_KEPT_MS);
-  await recordObjects(parts.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
-  try {
-    parts.log.trace({ key }, 'input to be stored');
-    const { mimeType, bytes } = await storeMedia(parts, key, body, {
-      bytesMax: bytesMaxOf(rules.kind),
-      kinds: [rules.kind],
-      refusal: (reason) => new ApiError(reason === 'empty' ? rules.empty : rules.otherKind),
-      signal,
-    });
-    if (rules.mimeTypes?.includes(mimeType) === false) throw new ApiError(rules.otherKind);
-    parts.log.trace({ key }, 'input stored');
-    return { key, mimeType, bytes };
-  } catch (error) {
-    await deleteObjectsAt(parts.db, [key], parts.clock.now()).catch(() => undefined);
-    throw toldToCaller(error, rules);
-  }
-}
-
-function toldToCaller(error: unknown, { tooLarge, unreadable }: InputRules): unknown {
-  if (error instanceof ObjectTooLarge) return new ApiError(tooLarge, { cause: error });
-  if (error instanceof Unreadable) return new ApiError(unreadable, { cause: error });
-  if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });
-  return error;
 }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseUnavailable, Gathering } from '../db/index.ts';
+import { Gathering, patiently } from '../db/index.ts';
 import { JOB_LEASE_MS } from '../limits.ts';
 import type { Attempt, HeldJob } from './job.ts';
 import { outputKeys } from './output-keys.ts';
@@ -9,9 +8,6 @@ import { disownOutputs, extendJobs, type StepSave, saveSteps, takeJobs } from '.
 const SAVES_PER_ROUND_MAX = 256;
 /** A job that is let go was not in a hurry: when many wait for slow upstreams, this is most of all that is written. */
 const LEAVES_LINGER_MS = 50;
-/** With the database away, what is known is kept and said again for this long. */
-const PATIENCE_MS = 60_000;
-const AGAIN_AFTER_MS = 250;
 /** Longer than anybody needs who is deleting under the same key just now. */
 const DISOWNED_KEPT_MS = 60_000;
 
@@ -106,15 +102,4 @@ function leaseFrom(now: Date): Date {
 function merged(attempts: readonly Attempt[], changed: readonly Attempt[]): readonly Attempt[] {
   const all = new Map([...attempts, ...changed].map((attempt) => [attempt.number, attempt]));
   return [...all.values()].sort((one, other) => one.number - other.number);
-}
-
-/** What an upstream has told must not be forgotten because the database was away for a moment. */
-export async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (const untilMs = performance.now() + PATIENCE_MS; ; await sleep(AGAIN_AFTER_MS)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || performance.now() > untilMs) throw error;
-    }
-  }
 }

@@ -1,6 +1,7 @@
 import type { Db, Queries, Tx } from '../db/index.ts';
+import type { StoredMedia } from '../intake/index.ts';
 import type { MediaRequest } from '../requests/index.ts';
-import type { Collected, HeldJob, Job, JobKind, JobStatus, StoredMedia } from './job.ts';
+import type { Collected, HeldJob, Job, JobKind, JobStatus } from './job.ts';
 
 /** A job as it is admitted. */
 export interface NewJob

@@ -1,7 +1,8 @@
+import { readerOf, type StoredMedia } from '../intake/index.ts';
 import type { MediaKind } from '../media/index.ts';
 import type { MediaRequest } from '../requests/index.ts';
 import type { Media, TaskWork, Vendor } from '../vendors/index.ts';
-import type { JobKind, StoredMedia } from './job.ts';
+import type { JobKind } from './job.ts';
 import type { JobParts } from './parts.ts';
 
 /** The vendor's work for a kind of job; undefined where it has none. */
@@ -49,14 +50,5 @@ export function mediaOf<Some>(request: MediaRequest<Some>): { readonly media: So
 
 /** The request as a vendor is given it: media are read from the store when they are wanted. */
 export function forVendor(parts: JobParts, request: MediaRequest<StoredMedia>): MediaRequest<Media> {
-  return withMedia(request, ({ key, mimeType, bytes, url }) => ({
-    mimeType,
-    bytes,
-    url,
-    read: async () => {
-      const found = await parts.objects.read(key);
-      if (found === undefined) throw new Error(`the stored input ${key} is gone`);
-      return Buffer.concat(await Array.fromAsync(found.body));
-    },
-  }));
+  return withMedia(request, (stored) => readerOf(parts.objects, stored));
 }

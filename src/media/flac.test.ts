@@ -32,6 +32,15 @@ test('R-415: a FLAC is as long as its samples, whether it states their number or
   }
 });
 
+test('R-415: the block sizes that a FLAC states are bounds, and not what its frames have', async () => {
+  const file = stating(await toneAs('flac', { seconds: 2, sampleRate: 8000, channels: 1 }), 0);
+  const seconds = await secondsOf(file);
+  // Where the description of the stream has its smallest and largest block.
+  file.writeUInt16BE(16, 8);
+  file.writeUInt16BE(65_535, 10);
+  assert.equal(await secondsOf(file), seconds);
+});
+
 test('a FLAC that states another number than it holds is unreadable', async () => {
   const file = await toneAs('flac', { seconds: 1 });
   for (const samples of [1, 47_999, 48_001, 0xffff_ffff])

@@ -10,7 +10,6 @@ const LAST_FRAMES_TRIED_MAX = 16;
 
 /** What the first metadata block states. */
 interface Stream {
-  readonly blockSamples: number;
   readonly sampleRate: number;
   /** 0 if the encoder did not know. */
   readonly samples: number;
@@ -26,12 +25,13 @@ export async function measureFlac(window: Window): Promise<Measured> {
   const { start, end } = await withoutTags(window);
   const { stream, audioAt } = await readMetadata(window, start);
   if (audioAt >= end) throw new Unreadable('it holds no frames');
-  const first = readFrame(await window.from(audioAt, Math.min(FRAME_HEAD_BYTES_MAX, end - audioAt)), 0, stream);
+  const first = readFrame(await window.from(audioAt, Math.min(FRAME_HEAD_BYTES_MAX, end - audioAt)), 0);
   const tailAt = Math.max(audioAt, end - stream.frameBytesMax);
   const tail = (await window.from(tailAt, end - tailAt)).subarray(0, end - tailAt);
-  const last = lastFrame(tail, stream);
+  const last = lastFrame(tail);
   if (first === undefined || last === undefined) throw new Unreadable('the first or the last frame is broken');
-  const samples = last.sample + last.samples - first.sample;
+  // Frames of one size are numbered, and all have the first one's size but the last. The stated sizes are only bounds.
+  const samples = (last.number - first.number) * (last.isCounted ? first.samples : 1) + last.samples;
   if (stream.samples !== 0 && stream.samples !== samples) throw new Unreadable('its samples are not all there');
   return soundOf(samples / stream.sampleRate);
 }
@@ -61,17 +61,18 @@ function readStream(view: Buffer): Stream {
   if (sampleRate === 0) throw new Unreadable('it states no sample rate');
   const frameBytesMax = FRAME_EXTRA_BYTES_MAX + Math.ceil((view.readUInt16BE(10) * channels * (bits + 1)) / 8);
   const samples = (packed & 15) * 2 ** 32 + view.readUInt32BE(22);
-  return { blockSamples: view.readUInt16BE(10), sampleRate, samples, frameBytesMax };
+  return { sampleRate, samples, frameBytesMax };
 }
 
 interface Frame {
-  /** The number of its first sample. */
-  readonly sample: number;
+  /** Its own, or that of its first sample. */
+  readonly number: number;
+  readonly isCounted: boolean;
   readonly samples: number;
 }
 
 /** Undefined unless a whole header with its checksum is here. */
-function readFrame(view: Buffer, at: number, { blockSamples }: Stream): Frame | undefined {
+function readFrame(view: Buffer, at: number): Frame | undefined {
   if (at + 6 > view.length || view.readUIntBE(at, 2) >>> 1 !== 0x7ffc) return undefined;
   const isVariable = (view.readUInt8(at + 1) & 1) === 1;
   const codes = view.readUInt8(at + 2);
@@ -84,7 +85,7 @@ function readFrame(view: Buffer, at: number, { blockSamples }: Stream): Frame | 
   const sum = number.end + sizeBytes + rateBytes;
   if (sizeCode === 0 || sum >= view.length || crc8(view.subarray(at, sum)) !== view.readUInt8(sum)) return undefined;
   const samples = sizeBytes > 0 ? view.readUIntBE(number.end, sizeBytes) + 1 : namedSamples(sizeCode);
-  return { sample: isVariable ? number.value : number.value * blockSamples, samples };
+  return { number: number.value, isCounted: !isVariable, samples };
 }
 
 function namedSamples(code: number): number {
@@ -107,13 +108,13 @@ function readNumber(view: Buffer, at: number): { value: number; end: number } | 
 }
 
 /** The one whose checksum covers all that follows. */
-function lastFrame(tail: Buffer, stream: Stream): Frame | undefined {
+function lastFrame(tail: Buffer): Frame | undefined {
   let tried = 0;
   for (let end = tail.length; end > 0 && tried < LAST_FRAMES_TRIED_MAX; ) {
     const at = tail.lastIndexOf(0xff, end - 1);
     if (at < 0) return undefined;
     end = at;
-    const frame = readFrame(tail, at, stream);
+    const frame = readFrame(tail, at);
     if (frame === undefined) continue;
     if (crc16(tail.subarray(at)) === 0) return frame;
     tried++;

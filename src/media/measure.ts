@@ -6,7 +6,7 @@ import type { Measured } from './measured.ts';
 import { measureMp3 } from './mp3.ts';
 import { measureMp4 } from './mp4.ts';
 import { measureOgg } from './ogg.ts';
-import { type Readable, Unreadable, Window } from './readable.ts';
+import { type MeasureOptions, type Readable, Unreadable, Window } from './readable.ts';
 import type { Sniffed } from './sniff.ts';
 import { measureWav } from './wav.ts';
 
@@ -35,8 +35,8 @@ const MEASURES: ReadonlyMap<string, (window: Window) => Promise<Measured>> = new
  * The head of MP4, WebM and Matroska does not tell whether they hold pictures or sound alone. asMeasured() gives what
  * to call the file once `hasVideo` is known.
  */
-export async function measure(media: Readable, sniffed: Sniffed): Promise<Measured> {
+export async function measure(media: Readable, sniffed: Sniffed, options: MeasureOptions = {}): Promise<Measured> {
   const measureIt = MEASURES.get(sniffed.mimeType);
   if (measureIt === undefined) throw new Unreadable(`${sniffed.mimeType} is not measured`);
-  return measureIt(new Window(media));
+  return measureIt(new Window(media, options));
 }

@@ -12,8 +12,8 @@ export async function measureMp3(window: Window): Promise<Measured> {
   const { at, stated } = await firstFrame(window, start, end);
   const counted = await countFrames(window, at, end, mpegFrame);
   // Some count the frame that states the number, some do not.
-  if (counted.frames + 1 < stated.frames) throw new Unreadable('frames are missing at the end');
-  const isWhole = counted.frames <= stated.frames;
+  if (counted.frames + 1 < stated.frames && !window.isCut) throw new Unreadable('frames are missing at the end');
+  const isWhole = counted.frames <= stated.frames && !window.isCut;
   return soundOf(counted.seconds - (isWhole ? stated.paddingSeconds : 0));
 }
 

@@ -16,7 +16,10 @@ export async function measureOgg(window: Window): Promise<Measured> {
   const range = { start: 0, end: window.bytes, need: PAGE_HEAD_BYTES, want: PAGE_HEAD_BYTES_MAX };
   const stoppedAt = await window.walk(range, (view, offset, at) => {
     const page = readPage(view, offset);
-    if (at + page.bytes > window.bytes) throw new Unreadable('the last page is cut off');
+    if (at + page.bytes > window.bytes) {
+      if (window.isCut) return 0;
+      throw new Unreadable('the last page is cut off');
+    }
     if (page.isFirst) addStream(chain, page, view.subarray(offset + page.bodyAt, offset + page.bytes));
     chain.isBeginning = page.isFirst;
     const stream = chain.streams.get(page.serial);
@@ -27,7 +30,7 @@ export async function measureOgg(window: Window): Promise<Measured> {
     if (isHeld) return findStart(view.subarray(offset), page, stream);
     return window.from(at, page.bytes).then((whole) => findStart(whole, page, stream));
   });
-  if (stoppedAt !== window.bytes) throw new Unreadable('the last page is cut off');
+  if (stoppedAt !== window.bytes && !window.isCut) throw new Unreadable('the last page is cut off');
   return soundOf(chain.seconds + longest(chain));
 }
 

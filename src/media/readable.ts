@@ -12,6 +12,11 @@ export function readableOf(buffer: Buffer): Readable {
   return { bytes: buffer.length, read: (start, end) => Promise.resolve(buffer.subarray(start, end)) };
 }
 
+export interface MeasureOptions {
+  /** It is known to break off: what is there is measured, where the format lets it be. */
+  readonly isCut?: boolean;
+}
+
 /** The media is broken, truncated, empty, or beyond a bound. The message is for the log. */
 export class Unreadable extends Error {}
 
@@ -38,6 +43,7 @@ export type Step = (view: Buffer, offset: number, at: number) => number | Promis
  */
 export class Window {
   readonly bytes: number;
+  readonly isCut: boolean;
   readonly #media: Readable;
   readonly #readsMax: number;
   #reads = 0;
@@ -45,8 +51,9 @@ export class Window {
   #from = 0;
   #held: Buffer = Buffer.alloc(0);
 
-  constructor(media: Readable) {
+  constructor(media: Readable, { isCut = false }: MeasureOptions = {}) {
     this.#media = media;
+    this.isCut = isCut;
     this.bytes = media.bytes;
     this.#readsMax = Math.ceil(media.bytes / (MEDIA_READ_BYTES_MIN / 2)) + MEDIA_EXTRA_READS_MAX;
   }

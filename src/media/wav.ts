@@ -41,7 +41,7 @@ export async function measureWav(window: Window): Promise<Measured> {
     return CHUNK_HEAD_BYTES + bytes + (bytes % 2);
   });
   if (format === undefined || data === undefined) throw new Unreadable('a chunk is missing');
-  const blocks = Math.floor(dataBytes(data, riffBytes, window.bytes) / format.blockBytes);
+  const blocks = Math.floor(dataBytes(data, riffBytes, window) / format.blockBytes);
   return soundOf(blocks / format.blocksPerSecond);
 }
 
@@ -74,8 +74,9 @@ interface Data {
   readonly bytes: number;
 }
 
-function dataBytes({ at, bytes }: Data, riffBytes: number, end: number): number {
+function dataBytes({ at, bytes }: Data, riffBytes: number, { bytes: end, isCut }: Window): number {
   const rest = end - at;
+  if (isCut && bytes > rest) return rest;
   if (bytes >= STREAMED_BYTES_MIN && bytes <= 0xffff_ffff && bytes > rest) return rest;
   if (bytes === 0 && (riffBytes + 8 <= at || riffBytes >= STREAMED_BYTES_MIN)) return rest;
   if (bytes > rest) throw new Unreadable('the data ends early');

@@ -3,6 +3,7 @@ import { JsonError, type JsonObject, type JsonValue, parseJson } from '../json.t
 import { parseWith } from '../parse.ts';
 import { imageRequest, imageSchema, requireImage } from './image.ts';
 import type { ImageRequest, MediaSource, VideoRequest } from './media-requests.ts';
+import { type AskedTranscription, toTranscription, transcriptionSchema } from './transcription.ts';
 import { toVideoRequest, videoFields, videoSchema } from './video.ts';
 
 /** A form as it was read, each list in sent order. */
@@ -14,8 +15,16 @@ export interface Form {
 /** A form says the same as the JSON body of its route, and is held to the same schema. */
 export function fromForm(endpoint: 'image_edits', form: Form): ImageRequest<MediaSource>;
 export function fromForm(endpoint: 'videos', form: Form): VideoRequest<MediaSource>;
-export function fromForm(endpoint: 'image_edits' | 'videos', form: Form) {
-  return endpoint === 'videos' ? videoOf(form) : imageEditOf(form);
+export function fromForm(endpoint: 'transcriptions', form: Form): AskedTranscription;
+export function fromForm(endpoint: 'image_edits' | 'videos' | 'transcriptions', form: Form) {
+  switch (endpoint) {
+    case 'image_edits':
+      return imageEditOf(form);
+    case 'videos':
+      return videoOf(form);
+    case 'transcriptions':
+      return transcriptionOf(form);
+  }
 }
 
 const IMAGE_EDIT: Types = {
@@ -56,6 +65,20 @@ function videoOf({ values, files }: Form): VideoRequest<MediaSource> {
   const asked = parseWith(files.length === 0 ? videoSchema : videoFields, body);
   if (files.length > 1) throw new ApiError('invalid_input_reference');
   return toVideoRequest(asked, body, files[0]?.[1]);
+}
+
+const TRANSCRIPTION: Types = {
+  numbers: ['temperature'],
+  flags: ['stream'],
+  lists: ['timestamp_granularities'],
+  objects: [],
+};
+
+function transcriptionOf({ values, files }: Form): AskedTranscription {
+  if (files.some(([name]) => name !== 'file')) throw new ApiError('unexpected_file');
+  if (values.some(([name]) => name === 'file')) throw new ApiError('unreadable_file');
+  const body = objectOf(values, TRANSCRIPTION);
+  return toTranscription(parseWith(transcriptionSchema, body), body, files.length);
 }
 
 /** Which fields of a body are not text. */
@@ -114,7 +137,7 @@ function repeated(name: string): ApiError {
 
 function typed(name: string, node: Node, { numbers, flags, objects }: Types): JsonValue {
   if (typeof node !== 'string') return jsonOf(node);
-  if (numbers.includes(name) && /^-?\d+(\.\d+)?$/.test(node)) return Number(node);
+  if (numbers.includes(name) && /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(node)) return Number(node);
   if (flags.includes(name) && /^(true|false)$/i.test(node)) return node.toLowerCase() === 'true';
   return objects.includes(name) ? parsedObject(node) : node;
 }

@@ -10,4 +10,5 @@ export type { ImageRequest, MediaRequest, MediaSource, SoundRequest, VideoReques
 export { type NativeAsked, readNative } from './native.ts';
 export { urlsIn } from './passthrough.ts';
 export { soundSchema, toSoundRequest } from './sound.ts';
+export { type TranscriptionRequest, toTranscription, transcriptionSchema } from './transcription.ts';
 export { toVideoRequest, videoSchema } from './video.ts';

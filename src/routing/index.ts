@@ -2,7 +2,8 @@
  * Which upstreams to ask, in which order, and what to do when one fails. Hides weights, cooldown and how processes
  * share it, the bound on attempts, and which faults are the request's own.
  */
+export { ableCandidates, judgedCandidates } from './able.ts';
 export { type AttemptParts, firstThatWorks, noteLateFault, tryOne, upstreamOf } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor } from './candidates.ts';
-export { checkFits, narrowed } from './fits.ts';
+export { asksForVoiceDesign, checkFits } from './fits.ts';
 export { Health } from './health.ts';

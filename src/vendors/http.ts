@@ -72,7 +72,9 @@ export async function readBytes({ body }: UpstreamReply): Promise<Buffer> {
   let bytes = 0;
   for await (const piece of body) {
     bytes += piece.length;
-    if (bytes > UPSTREAM_RESPONSE_BYTES_MAX) throw new UpstreamError('garbled', 'the answer is too large');
+    if (bytes > UPSTREAM_RESPONSE_BYTES_MAX) {
+      throw new UpstreamError('garbled', 'the answer is too large', { isTooLarge: true });
+    }
     pieces.push(piece);
   }
   return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);

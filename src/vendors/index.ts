@@ -11,8 +11,10 @@ import { openai } from './openai/index.ts';
 import { sandbox } from './sandbox/index.ts';
 import type { Vendor } from './vendor.ts';
 
+export { heldMedia } from './held-media.ts';
 export { type Upstream, UpstreamPools } from './http.ts';
 export type {
+  AudioFile,
   ChatChunk,
   ChatWork,
   ChunkStream,
@@ -24,11 +26,18 @@ export type {
   NativeWork,
   Output,
   Progress,
+  Speech,
+  SpeechWork,
   Submitted,
   TaskOrder,
   TaskWork,
   TokenUsage,
+  Transcribing,
+  Transcript,
+  TranscriptionProgress,
+  TranscriptionWork,
   Vendor,
+  VoicePreview,
 } from './vendor.ts';
 
 export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai];

@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { test } from 'node:test';
 import { ApiError } from '../errors.ts';
+import { heldMedia } from './held-media.ts';
 import { send, type Upstream, UpstreamPools } from './http.ts';
 import { type Part, toMultipart } from './multipart.ts';
 import type { Media } from './vendor.ts';
 
 function fileOf(bytes: Buffer, mimeType = 'image/png'): Media {
-  return { mimeType, bytes: bytes.length, url: undefined, read: async () => bytes };
+  return heldMedia(bytes, mimeType);
 }
 
 test('a form has one spelling, and the length that it says', async () => {
@@ -39,6 +40,11 @@ test('a name can neither end its header nor begin another', async () => {
   const form = await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
   assert.deepEqual([...form.keys()], ['a"; x="b\r\nc: d']);
 });
+
+async function* failing(error: Error): AsyncIterable<Buffer> {
+  yield Buffer.alloc(0);
+  throw error;
+}
 
 async function withServer(
   serve: (request: IncomingMessage) => Promise<number>,
@@ -107,15 +113,16 @@ test('large files arrive as they are', async () => {
 test('a file is not read before the ones in front of it are on their way', async () => {
   const bytes = randomBytes(20_000_000);
   let reads = 0;
-  const read = async () => {
+  const held = fileOf(bytes);
+  const pieces = () => {
     reads++;
-    return bytes;
+    return held.pieces();
   };
-  const file: Media = { ...fileOf(bytes), read };
-  const [held, go] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+  const file: Media = { ...held, pieces };
+  const [begun, go] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
   const serve = async (request: IncomingMessage) => {
     await once(request, 'readable');
-    held.resolve(reads);
+    begun.resolve(reads);
     await go.promise;
     request.resume();
     await once(request, 'end');
@@ -126,7 +133,7 @@ test('a file is not read before the ones in front of it are on their way', async
       upstream,
       Array.from({ length: 5 }, () => ({ name: 'image[]', fileName: 'a.png', file })),
     );
-    assert.equal(await held.promise, 1);
+    assert.equal(await begun.promise, 1);
     go.resolve();
     await sent;
     assert.equal(reads, 5);
@@ -142,7 +149,7 @@ const swallow = async (request: IncomingMessage) => {
 test('a file that cannot be read is not the upstream’s fault', () =>
   withServer(swallow, async (upstream) => {
     const lost = new ApiError('job_service_unavailable');
-    const file: Media = { ...fileOf(Buffer.alloc(9)), read: () => Promise.reject(lost) };
+    const file: Media = { ...fileOf(Buffer.alloc(9)), pieces: () => failing(lost) };
     const whole = { name: 'image[]', fileName: 'a.png', file: fileOf(randomBytes(1_000_000)) };
     await assert.rejects(
       post(upstream, [whole, { name: 'image[]', fileName: 'b.png', file }]),

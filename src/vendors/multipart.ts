@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { UPSTREAM_PIECE_BYTES } from '../limits.ts';
 import type { StreamedBody } from './exchange.ts';
 import type { Media } from './vendor.ts';
 
@@ -8,7 +7,7 @@ export type Part =
   | { readonly name: string; readonly value: string }
   | { readonly name: string; readonly fileName: string; readonly file: Media };
 
-/** A form as `multipart/form-data`. Files are read when their turn comes, so that one or two are in memory at a time. */
+/** A form as `multipart/form-data`. Files are read when their turn comes, piece by piece. */
 export function toMultipart(parts: readonly Part[]): { contentType: string; body: StreamedBody } {
   const boundary = `form-${randomUUID()}`;
   const heads = parts.map((part) => Buffer.from(headOf(part, boundary)));
@@ -33,10 +32,13 @@ async function* pieces(parts: readonly Part[], heads: readonly Buffer[], end: Bu
 }
 
 async function* contentOf(file: Media): AsyncGenerator<Buffer> {
-  const bytes = await file.read();
+  let bytes = 0;
+  for await (const piece of file.pieces()) {
+    bytes += piece.length;
+    yield piece;
+  }
   // The length of the whole has been promised already.
-  assert.equal(bytes.length, file.bytes, 'a file has another length than it was said to have');
-  for (let at = 0; at < bytes.length; at += UPSTREAM_PIECE_BYTES) yield bytes.subarray(at, at + UPSTREAM_PIECE_BYTES);
+  assert.equal(bytes, file.bytes, 'a file has another length than it was said to have');
   yield LINE_END;
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import type { ChatRequest, ImageRequest, SoundRequest, VideoRequest } from '../requests/index.ts';
+import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../requests/index.ts';
 import type { Upstream } from './http.ts';
 
 /** A foreign wire format: what an upstream that speaks it must be given, and the work it can do. */
@@ -15,6 +15,8 @@ export interface Vendor {
   readonly image?: TaskWork<ImageRequest<Media>>;
   readonly video?: TaskWork<VideoRequest<Media>>;
   readonly music?: TaskWork<SoundRequest<Media>>;
+  readonly speech?: SpeechWork;
+  readonly transcription?: TranscriptionWork;
 }
 
 /** A picture or clip that goes with a request. Its type was found by looking at its bytes. */
@@ -25,6 +27,8 @@ export interface Media {
   readonly url: string | undefined;
   /** The whole of it. Vendors that can take a URL prefer it for what is large. */
   read(): Promise<Buffer>;
+  /** The same piece by piece, for what need not be held; from its beginning each time. */
+  pieces(): AsyncIterable<Buffer>;
 }
 
 /**
@@ -73,6 +77,85 @@ export interface Failed {
   readonly state: 'failed';
   readonly code: 'upstream_failed' | 'upstream_rejected' | 'content_rejected';
   readonly detail: string;
+}
+
+/** Text to sound, answered while the caller waits. An adaptor translates, as for chat. */
+export interface SpeechWork {
+  /** Throws ApiError `unsupported_parameter`, naming the field, for what this model cannot take. Pure; nothing is held yet. */
+  check(request: SoundRequest<Media>, upstreamModel: string): void;
+  /** One clip, whatever `n` says. Resolves when the upstream has accepted; throws UpstreamError until then and in between. */
+  speak(request: SoundRequest<Media>, upstream: Upstream): Promise<Speech>;
+  /** Voices that do not exist yet, from a description; absent where none are made. */
+  design?(request: SoundRequest<Media>, upstream: Upstream): Promise<readonly VoicePreview[]>;
+}
+
+export interface Speech {
+  /** As they come. Whoever stops reading lets the upstream go. */
+  readonly pieces: AsyncIterable<Buffer>;
+  /** Of samples without a header, which cannot say it themselves: 16 bits each, small end first. */
+  readonly samples?: { readonly rate: number; readonly channels: number };
+  /** What the upstream says it counted. */
+  readonly characters?: number;
+}
+
+export interface VoicePreview {
+  /** What the upstream knows the voice by; a caller may name it as `reference_id`. */
+  readonly voiceId: string;
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  readonly audio: Buffer;
+}
+
+/** Sound to text. The upstream answers at once, or takes a task that is asked after, also after a restart. */
+export interface TranscriptionWork {
+  /** As for speech. */
+  check(request: TranscriptionRequest, upstreamModel: string): void;
+  /** Throws UpstreamError. After `timeout`, `garbled` or a broken connection nobody knows whether it counts. */
+  submit(request: TranscriptionRequest, audio: AudioFile, upstream: Upstream): Promise<Transcribing>;
+  /** Asks after an accepted task. An upstream that knows no such task any more has lost it. */
+  poll?(task: JsonObject, upstream: Upstream): Promise<TranscriptionProgress>;
+}
+
+/** What is to be transcribed. */
+export interface AudioFile extends Media {
+  /** As is usual for its format, without the dot: some upstreams go by it. */
+  readonly extension: string;
+  readonly seconds: number;
+}
+
+/** `task` is all that `poll` needs; it is stored unread. */
+export type Transcribing = { readonly state: 'accepted'; readonly task: JsonObject } | Transcribed;
+export type TranscriptionProgress = { readonly state: 'running' } | { readonly state: 'lost' } | Transcribed | Failed;
+
+export interface Transcribed {
+  readonly state: 'transcribed';
+  readonly transcript: Transcript;
+}
+
+/** Times are in seconds. What the upstream does not tell is absent. */
+export interface Transcript {
+  readonly text: string;
+  /** An ISO code. */
+  readonly language?: string | undefined;
+  /** How long the upstream says that the sound is. */
+  readonly seconds?: number | undefined;
+  readonly segments?: readonly TranscriptSegment[] | undefined;
+  readonly words?: readonly TranscriptWord[] | undefined;
+  /** The times are reckoned and not heard. */
+  readonly hasEstimatedTimes?: boolean;
+}
+
+export interface TranscriptSegment {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly noSpeechProbability?: number | undefined;
+}
+
+export interface TranscriptWord {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /**

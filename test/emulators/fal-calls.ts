@@ -3,6 +3,7 @@ import { type Fault, UpstreamError } from '../../src/errors.ts';
 import type { ImageRequest, SoundRequest, VideoRequest } from '../../src/requests/index.ts';
 import {
   findVendor,
+  heldMedia,
   type Media,
   type Progress,
   type TaskOrder,
@@ -29,7 +30,7 @@ function present<Work extends Vendor['image' | 'video' | 'music']>(work: Work): 
 }
 
 export function mediaOf(mimeType: string, data: Buffer, url?: string): Media {
-  return { mimeType, bytes: data.length, url, read: () => Promise.resolve(data) };
+  return heldMedia(data, mimeType, url);
 }
 
 export const PNG = smallPng();

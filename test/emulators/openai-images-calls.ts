@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ImageRequest } from '../../src/requests/index.ts';
-import { findVendor, type Upstream, type Vendor } from '../../src/vendors/index.ts';
+import { findVendor, heldMedia, type Upstream, type Vendor } from '../../src/vendors/index.ts';
 import type { OpenAiEmulator, OpenAiOptions } from './openai.ts';
 import { withEmulator } from './openai-calls.ts';
 
@@ -42,7 +42,7 @@ export function imageRequest(fields: Partial<ImageCall> = {}): ImageRequest<Medi
 }
 
 export function mediaOf(bytes: Buffer, mimeType: string): Media {
-  return { mimeType, bytes: bytes.length, url: undefined, read: async () => bytes };
+  return heldMedia(bytes, mimeType);
 }
 
 export function orderOf(count = 1): Parameters<ImageWork['submit']>[1] {

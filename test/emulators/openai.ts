@@ -1,21 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  type Answer,
-  COMPATIBLE,
-  documentOf,
-  ERRORS,
-  errorBody,
-  framesOf,
-  type Quirks,
-  type Speaker,
-} from './openai-answers.ts';
+import { COMPATIBLE, documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './openai-answers.ts';
+import { formatOf, soundAs, transcriptOf } from './openai-audio.ts';
+import { type Recording, readRecording, readSpeech } from './openai-audio-checks.ts';
 import { parsed, type Refusal, refusalOf, type Terms } from './openai-checks.ts';
-import { Gallery, type Pictures } from './openai-images.ts';
+import { Gallery } from './openai-images.ts';
 import { readSubmission, type Submission } from './openai-images-checks.ts';
+import { isDone, type Script, type SocketFault } from './openai-scripts.ts';
 
 export { COMPATIBLE, ERRORS, type Quirks } from './openai-answers.ts';
+export type { Script } from './openai-scripts.ts';
 
 type Json = Record<string, unknown>;
 
@@ -33,31 +28,6 @@ export interface OpenAiOptions {
   readonly isLenient?: boolean;
 }
 
-/** What the next request gets. A request that the vendor would refuse is refused whatever the script says. */
-export type Script =
-  | ({ readonly kind: 'answer' } & Answer)
-  | ({ readonly kind: 'pictures' } & Pictures)
-  | { readonly kind: 'error'; readonly error: keyof typeof ERRORS; readonly headers?: Readonly<Record<string, string>> }
-  /** Each piece is sent when it is there: an object as a frame, a text as it is. */
-  | {
-      readonly kind: 'frames';
-      readonly frames: Iterable<Json | string> | AsyncIterable<Json | string>;
-      readonly end?: 'done' | 'close' | 'reset' | 'silence';
-    }
-  | { readonly kind: 'raw'; readonly status?: number; readonly contentType?: string; readonly body: string }
-  | { readonly kind: 'fault'; readonly fault: SocketFault };
-
-/** `reset before the body`: it has read nothing but the headers. `reset when done`: the work is done and will be billed. */
-export type SocketFault =
-  | 'reset before the body'
-  | 'reset'
-  | 'reset when done'
-  | 'reset in the body'
-  | 'silence'
-  | 'garbage'
-  | 'empty stream'
-  | 'wrong content type';
-
 export interface Recorded {
   readonly method: string;
   readonly path: string;
@@ -67,11 +37,14 @@ export interface Recorded {
   readonly isAbandoned: Promise<boolean>;
 }
 
-/** The chat and image routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
+/** The chat, image and audio routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
 export class OpenAiEmulator {
   readonly requests: Recorded[] = [];
   /** The image requests whose work was done, whether or not anybody got the answer. */
   readonly submissions: Submission[] = [];
+  /** The texts that were spoken, and the recordings that were written down, as they were read. */
+  readonly speeches: Json[] = [];
+  readonly recordings: Recording[] = [];
   readonly #gallery = new Gallery();
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch((error: unknown) =>
@@ -135,6 +108,8 @@ export class OpenAiEmulator {
     const asked = this.#record(request, response, Buffer.concat(chunks));
     for (const [name, value] of Object.entries(this.#headers())) response.setHeader(name, value);
     if (/\/(images|generated)\//.test(asked.path)) return this.#serveImages(asked, response);
+    if (asked.path.endsWith('/audio/speech')) return this.#speak(asked, response);
+    if (asked.path.endsWith('/audio/transcriptions')) return this.#write(asked, response);
     const refusal = refusalOf(asked, this.#terms);
     if (refusal !== undefined) this.#refuse(response, refusal);
     else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, parsed(asked.bytes) ?? {}, response);
@@ -148,15 +123,43 @@ export class OpenAiEmulator {
       return;
     }
     const route = asked.path.endsWith('/edits') ? 'edits' : 'generations';
-    const path = this.#terms.path.replace('chat/completions', `images/${route}`);
-    const read = await readSubmission(asked, route, { ...this.#terms, path });
+    const read = await readSubmission(asked, route, this.#termsAt(`images/${route}`));
     if ('refusal' in read) return this.#refuse(response, read.refusal);
     const script = this.#scripts.shift() ?? { kind: 'pictures' };
-    const isDone = script.kind === 'pictures' || (script.kind === 'fault' && script.fault === 'reset when done');
-    if (isDone) this.submissions.push(read);
+    if (isDone(script)) this.submissions.push(read);
     if (script.kind !== 'pictures') return this.#follow(script, read.fields, response);
     const document = await this.#gallery.documentOf(script, read, this.origin, this.#marker);
     this.#sendDocument(response, 200, document);
+  }
+
+  async #speak(asked: Recorded, response: ServerResponse): Promise<void> {
+    const read = readSpeech(asked, this.#termsAt('audio/speech'));
+    if ('refusal' in read) return this.#refuse(response, read.refusal);
+    const script = this.#scripts.shift() ?? { kind: 'sound' };
+    if (isDone(script)) this.speeches.push(read.fields);
+    if (script.kind !== 'sound') return this.#follow(script, read.fields, response);
+    const { format, type } = formatOf(read.fields);
+    const { pieces = [await soundAs(format)], end = 'close', contentType = type } = script;
+    response.writeHead(200, { 'content-type': contentType });
+    response.flushHeaders();
+    for await (const piece of pieces) await written(response, piece);
+    if (end === 'reset') response.socket?.resetAndDestroy();
+    if (end === 'close') response.end();
+  }
+
+  async #write(asked: Recorded, response: ServerResponse): Promise<void> {
+    const recording = await readRecording(asked, this.#termsAt('audio/transcriptions'));
+    if ('refusal' in recording) return this.#refuse(response, recording.refusal);
+    const script = this.#scripts.shift() ?? { kind: 'transcript' };
+    if (isDone(script)) this.recordings.push(recording);
+    if (script.kind !== 'transcript') return this.#follow(script, recording.fields, response);
+    const { type, body } = await transcriptOf(script, recording);
+    response.writeHead(200, { 'content-type': type });
+    response.end(body);
+  }
+
+  #termsAt(route: string): Terms {
+    return { ...this.#terms, path: this.#terms.path.replace('chat/completions', route) };
   }
 
   #record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
@@ -186,7 +189,9 @@ export class OpenAiEmulator {
         if (body.stream !== true) return this.#sendDocument(response, 200, documentOf(script, speaker));
         return this.#sendFrames(response, framesOf(script, speaker, optionsOf(body)), 'done');
       case 'pictures':
-        throw new Error('this route makes no pictures');
+      case 'sound':
+      case 'transcript':
+        throw new Error(`this route makes no ${script.kind}`);
       case 'error':
         return this.#refuse(response, ERRORS[script.error], script.headers);
       case 'frames':
@@ -261,11 +266,11 @@ function optionsOf({ stream_options: options }: Json): Json {
 }
 
 /** Resolves when the bytes are with the system, or nobody takes them any more. */
-async function written(response: ServerResponse, text: string): Promise<void> {
+async function written(response: ServerResponse, content: string | Buffer): Promise<void> {
   if (response.destroyed) return;
   await new Promise<void>((resolve) => {
     response.once('close', resolve);
-    response.write(text, () => {
+    response.write(content, () => {
       response.off('close', resolve);
       resolve();
     });

@@ -34,7 +34,9 @@ async function makeFirstStart(t: TestContext): Promise<FirstStart> {
   const key = /shown only now: (sk-tg1-\S+)/.exec(program.told)?.[1] ?? '';
   const accounts = await program.get('/api/admin/accounts', adminToken(folder));
   const entries = await program.get(`/api/admin/accounts/${accounts.json.data[0].id}/ledger`, adminToken(folder));
-  const commands = [...program.told.matchAll(/^ {2}curl (\S+) -H "Authorization: Bearer (\S+)"(?: --json '(.*)')?$/gm)];
+  const commands = [
+    ...program.told.matchAll(/^ {2}curl (\S+) -H "Authorization: Bearer (\S+)"(?: -o \S+)?(?: --json '(.*)')?$/gm),
+  ];
   const answers: Answer[] = [];
   for (const [, url = '', bearer = '', json] of commands) {
     const path = url.slice(program.url.length);

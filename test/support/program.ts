@@ -100,7 +100,9 @@ export class Program {
     });
     const text = await response.body.text();
     const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
-    return { status: response.statusCode, headers: Object.fromEntries(headers), text, json: JSON.parse(text) };
+    const isJson = String(response.headers['content-type']).startsWith('application/json');
+    const json = isJson ? JSON.parse(text) : undefined;
+    return { status: response.statusCode, headers: Object.fromEntries(headers), text, json };
   }
 
   /** Sends a signal and waits for the end. Resolves to the exit code, or null when a signal ended it. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { JsonObject } from '../../src/json.ts';
 import type { ImageRequest, SoundRequest, VideoRequest } from '../../src/requests/index.ts';
+import { heldMedia } from '../../src/vendors/held-media.ts';
 import { type Upstream, UpstreamPools } from '../../src/vendors/http.ts';
 import type { Media, Output, Progress, TaskWork } from '../../src/vendors/vendor.ts';
 
@@ -116,7 +117,7 @@ function dataOf(output: Output): Buffer {
 }
 
 export function medium(bytes: Buffer, mimeType = 'image/png'): Media {
-  return { mimeType, bytes: bytes.length, url: undefined, read: () => Promise.resolve(bytes) };
+  return heldMedia(bytes, mimeType);
 }
 
 /** A picture from SVG. */

@@ -1,3 +1,4 @@
 import type { Vendor } from '../vendor.ts';
+import { transcription } from './transcription.ts';
 
-export const assemblyai: Vendor = { name: 'assemblyai', address: 'origin', apiKey: 'required' };
+export const assemblyai: Vendor = { name: 'assemblyai', address: 'origin', apiKey: 'required', transcription };

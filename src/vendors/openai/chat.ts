@@ -1,10 +1,11 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { EventChunks, type EventReader } from '../chunks.ts';
-import { parseObject, readJson, send, type UpstreamReply } from '../http.ts';
+import { parseObject, readJson, send } from '../http.ts';
 import type { SseEvent } from '../sse.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { Choices, toBody, toChoice } from './choices.ts';
+import { refuseDocument } from './documents.ts';
 import { faultOf, throwIfError, toUpstreamError } from './faults.ts';
 import { listAt } from './fields.ts';
 import { PlainFrames } from './plain-frames.ts';
@@ -27,20 +28,10 @@ export const chat: ChatWork = {
 
   async stream(request, upstream) {
     const reply = await send(upstream, toCall(request, upstream), { faultOf });
-    await refuseDocument(reply);
+    await refuseDocument(reply, (type) => type.includes('event-stream'));
     return new EventChunks(reply.body, new FrameReader(request.model));
   },
 };
-
-/** Some servers answer a stream that went wrong with a document, under status 200. */
-async function refuseDocument(reply: UpstreamReply): Promise<void> {
-  const type = String(reply.headers['content-type'] ?? '');
-  if (type === '' || type.includes('event-stream')) return;
-  if (type.includes('json')) throwIfError(await readJson(reply));
-  // Whoever stops reading lets the connection go.
-  else for await (const _piece of reply.body) break;
-  throw new UpstreamError('garbled', `a stream was asked for and ${type} came`);
-}
 
 /** Reads the frames of one stream. */
 class FrameReader implements EventReader {

@@ -1,8 +1,8 @@
-import { ApiError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import type { ImageRequest } from '../../requests/index.ts';
 import type { Media } from '../vendor.ts';
 import { isSize, isTier, sizeFor } from './image-size.ts';
+import { refuse, refuseStream } from './refuse.ts';
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
@@ -64,7 +64,7 @@ function qualityOf({ quality }: ImageRequest<Media>): string | undefined {
 
 /** Throws ApiError for what the model cannot take, naming the first such field. */
 export function checkFields(request: ImageRequest<Media>, upstreamModel: string): void {
-  refuse('stream', !ABSENT.has(request.extra.stream));
+  refuseStream(request.extra);
   const { isAuthors, areSizesFixed } = familyOf(upstreamModel);
   if (!isAuthors) return;
   const { size, resolution, aspectRatio, background } = request;
@@ -82,13 +82,6 @@ export function checkFields(request: ImageRequest<Media>, upstreamModel: string)
   refuse('mask', request.mask !== undefined && !isMask(request.mask, request.referenceImages.length));
 }
 
-/** A stream of events would come where a document is read. Forms hold words for everything. */
-const ABSENT: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, false, 'false']);
-
 function isMask(mask: Media, images: number): boolean {
   return images > 0 && mask.mimeType === 'image/png' && mask.bytes < MASK_BYTES_MAX;
-}
-
-function refuse(field: string, isRefused: boolean): void {
-  if (isRefused) throw new ApiError('unsupported_parameter', { message: `This model cannot take that "${field}".` });
 }

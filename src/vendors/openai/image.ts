@@ -8,6 +8,8 @@ import { type Part, toMultipart } from '../multipart.ts';
 import type { Media, Output, TaskWork } from '../vendor.ts';
 import { faultOf, throwIfError } from './faults.ts';
 import { isObject, listAt, stringAt } from './fields.ts';
+import { toValues } from './form-values.ts';
+import { headersOf } from './headers.ts';
 import { checkFields, fieldsOf, sizeOf } from './image-fields.ts';
 import { pixelsOf } from './image-size.ts';
 
@@ -34,8 +36,7 @@ export const image: TaskWork<ImageRequest<Media>> = {
 
 function toCall(request: ImageRequest<Media>, count: number, upstream: Upstream): UpstreamCall {
   const fields = fieldsOf(request, count, upstream.model);
-  const headers: Record<string, string> = { accept: 'application/json' };
-  if (upstream.apiKey !== '') headers.authorization = `Bearer ${upstream.apiKey}`;
+  const headers = headersOf(upstream, 'application/json');
   const files = filesOf(request);
   if (files.length === 0) {
     headers['content-type'] = 'application/json';
@@ -61,16 +62,6 @@ function extensionOf({ mimeType }: Media): string {
 /** A value of the caller's own never stands beside a file of the same name. */
 function isOfFile(name: string): boolean {
   return /^(image|mask)(\[|$)/.test(name);
-}
-
-/** JSON in the form's own way: `a[b]` for objects, `a[]` for lists, and numbers as they were written. */
-function toValues(name: string, value: JsonValue | undefined): Part[] {
-  if (value === undefined || value === null) return [];
-  if (typeof value === 'string') return [{ name, value }];
-  const text = JSON.stringify(value);
-  if (text.startsWith('[')) return Object.values(value).flatMap((each) => toValues(`${name}[]`, each));
-  if (text.startsWith('{')) return Object.entries(value).flatMap(([key, each]) => toValues(`${name}[${key}]`, each));
-  return [{ name, value: text }];
 }
 
 async function outputsIn(reply: UpstreamReply): Promise<Output[]> {

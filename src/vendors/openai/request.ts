@@ -2,14 +2,12 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
 import type { Upstream, UpstreamCall } from '../http.ts';
 import { isObject, listAt, objectAt } from './fields.ts';
+import { headersOf } from './headers.ts';
 
 /** The caller's body as it was sent, under the upstream's name of the model. */
 export function toCall(request: ChatRequest, upstream: Upstream): UpstreamCall {
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    accept: request.stream ? 'text/event-stream' : 'application/json',
-  };
-  if (upstream.apiKey !== '') headers.authorization = `Bearer ${upstream.apiKey}`;
+  const headers = headersOf(upstream, request.stream ? 'text/event-stream' : 'application/json');
+  headers['content-type'] = 'application/json';
   return { method: 'POST', path: '/chat/completions', headers, body: JSON.stringify(toWire(request, upstream)) };
 }
 

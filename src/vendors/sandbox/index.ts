@@ -4,9 +4,12 @@ import { FailureCounts } from './faults.ts';
 import { imageKind } from './image.ts';
 import { musicKind } from './music.ts';
 import { nativeWork } from './native.ts';
+import { speechWork } from './speech.ts';
 import { Studio } from './studio/studio.ts';
 import { taskWork } from './tasks.ts';
+import { transcriptionWork } from './transcription.ts';
 import { videoKind } from './video.ts';
+import { listenerEngine, speakerEngine } from './voice/engines.ts';
 
 const failures = new FailureCounts();
 const studio = new Studio();
@@ -21,4 +24,6 @@ export const sandbox: Vendor = {
   image: taskWork(imageKind, failures, studio),
   video: taskWork(videoKind, failures, studio),
   music: taskWork(musicKind, failures, studio),
+  speech: speechWork(failures, speakerEngine()),
+  transcription: transcriptionWork(failures, listenerEngine()),
 };

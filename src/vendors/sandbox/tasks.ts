@@ -79,11 +79,11 @@ export function taskWork<Request extends RequestOfAnyKind>(
 }
 
 /** A link may be a new one at each attempt of the same request. */
-function withoutUrls(key: string, value: unknown): unknown {
+export function withoutUrls(key: string, value: unknown): unknown {
   return key === 'url' ? undefined : value;
 }
 
-function faultsIn({ extra }: RequestOfAnyKind): Faults | undefined {
+export function faultsIn({ extra }: RequestOfAnyKind): Faults | undefined {
   return faultsOf(plain(extra, ['sandbox', 'extra']));
 }
 
@@ -108,6 +108,10 @@ function outputOf({ data, isThumbnail }: Made): Output {
 /** For `check`: what this model cannot do. */
 export function refuse(field: string, why: string): never {
   throw new ApiError('unsupported_parameter', { message: `This model does not support this "${field}": ${why}.` });
+}
+
+export function refuseOutside(field: string, value: number | undefined, min: number, max: number): void {
+  if (value !== undefined && (value < min || value > max)) refuse(field, `it takes ${min} to ${max}`);
 }
 
 /** What decides a result: the seed that was given, or one that the order gives. Results of one call count on from it. */

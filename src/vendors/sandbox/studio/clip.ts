@@ -12,9 +12,10 @@ import {
   Output,
 } from 'mediabunny';
 import { drawCaption, drawScene } from './drawing.ts';
+import { aacSource, finished, soundAdder } from './encoder.ts';
 import type { Made, MusicPiece, Progress, VideoPiece } from './piece.ts';
 import { fitted, insetsOf, layer, marks, open, over, type Raster, rasterOf } from './raster.ts';
-import { aacSource, addSound, finished, soundOf } from './sound.ts';
+import { soundOf } from './sound.ts';
 
 /**
  * The scene moves in a loop of a few seconds. Only one round of it is drawn and encoded; a longer clip repeats its
@@ -178,7 +179,7 @@ async function muxed(piece: VideoPiece, packets: readonly Packet[]): Promise<Uin
     await picture.add(packet, at === 0 ? { decoderConfig } : undefined);
   }
   picture.close();
-  if (sound !== undefined) await addSound(sound, soundOf(soundtrack(piece), 0));
+  if (sound !== undefined) await soundAdder(sound)(soundOf(soundtrack(piece), 0));
   return finished(output);
 }
 

@@ -1,17 +1,14 @@
-import { Worker } from 'node:worker_threads';
+import { Thread } from '../../../thread.ts';
 import type { Piece } from './piece.ts';
 import type { Report } from './thread.ts';
 
 const THREADS_MAX = 2;
-const IDLE_MS = 30_000;
 const WAITING_MAX = 200;
 const KEPT_BYTES_MAX = 256 * 1024 * 1024;
 /** A result that was handed out is asked for again only if it could not be stored. */
 const TAKEN_MS = 60_000;
 /** What nobody has asked after for so long, nobody will. */
 const FORGOTTEN_MS = 600_000;
-/** The native build of the Opus library brings the program down when the thread that loaded it ends. */
-const THREAD_ENVIRONMENT = { OPUS_FORCE_WASM: '1' };
 const RUNNING: Report = { state: 'running', part: 0 };
 
 interface Making {
@@ -28,7 +25,7 @@ interface Making {
  */
 export class Studio {
   readonly #makings = new Map<string, Making>();
-  readonly #threads = new Set<Thread>();
+  readonly #benches = new Set<Bench>();
   readonly #keptBytesMax: number;
 
   constructor(keptBytesMax = KEPT_BYTES_MAX) {
@@ -61,10 +58,10 @@ export class Studio {
     this.#makeRoom();
     const next = [...this.#makings.values()].find(({ isBegun }) => !isBegun);
     if (next === undefined || this.#keptBytes() > this.#keptBytesMax) return;
-    const thread = this.#freeThread();
-    if (thread === undefined) return;
+    const bench = this.#freeBench();
+    if (bench === undefined) return;
     next.isBegun = true;
-    thread.give(next.piece, (report) => {
+    bench.give(next.piece, (report) => {
       next.report = report;
       if (report.state === 'running') return;
       this.#makeRoomIn(FORGOTTEN_MS);
@@ -73,12 +70,12 @@ export class Studio {
     this.#beginNext();
   }
 
-  #freeThread(): Thread | undefined {
-    const free = [...this.#threads].find((thread) => thread.isFree);
-    if (free !== undefined || this.#threads.size >= THREADS_MAX) return free;
-    const thread: Thread = new Thread(() => this.#threads.delete(thread));
-    this.#threads.add(thread);
-    return thread;
+  #freeBench(): Bench | undefined {
+    const free = [...this.#benches].find((bench) => bench.isFree);
+    if (free !== undefined || this.#benches.size >= THREADS_MAX) return free;
+    const bench: Bench = new Bench(() => this.#benches.delete(bench));
+    this.#benches.add(bench);
+    return bench;
   }
 
   #makeRoomIn(delayMs: number): void {
@@ -102,19 +99,17 @@ export class Studio {
   }
 }
 
-/** A thread with one piece at a time. It ends by itself when nothing comes, and never keeps the program from ending. */
-class Thread {
-  readonly #worker = new Worker(new URL('./thread.ts', import.meta.url), { env: THREAD_ENVIRONMENT });
-  readonly #onEnd: () => void;
+/** A thread with one piece at a time. */
+class Bench {
+  readonly #thread: Thread<Piece, Report>;
   #onReport: ((report: Report) => void) | undefined;
-  #idle: NodeJS.Timeout | undefined;
 
   constructor(onEnd: () => void) {
-    this.#onEnd = onEnd;
-    this.#worker.on('message', (report: Report) => this.#tell(report));
-    this.#worker.on('error', (error) => this.#fail(String(error)));
-    this.#worker.on('exit', () => this.#fail('the thread ended'));
-    this.#worker.unref();
+    const end = (detail: string) => {
+      onEnd();
+      this.#tell({ state: 'failed', detail });
+    };
+    this.#thread = new Thread(new URL('./thread.ts', import.meta.url), (report: Report) => this.#tell(report), end);
   }
 
   get isFree(): boolean {
@@ -122,31 +117,16 @@ class Thread {
   }
 
   give(piece: Piece, onReport: (report: Report) => void): void {
-    clearTimeout(this.#idle);
     this.#onReport = onReport;
-    this.#worker.postMessage(piece);
+    this.#thread.give(piece);
   }
 
   #tell(report: Report): void {
     const onReport = this.#onReport;
     if (report.state !== 'running') {
       this.#onReport = undefined;
-      this.#idle = setTimeout(() => this.#stop(), IDLE_MS);
-      this.#idle.unref();
+      this.#thread.rest();
     }
     onReport?.(report);
-  }
-
-  #stop(): void {
-    this.#onEnd();
-    void this.#worker.terminate();
-  }
-
-  #fail(detail: string): void {
-    clearTimeout(this.#idle);
-    this.#onEnd();
-    const onReport = this.#onReport;
-    this.#onReport = undefined;
-    onReport?.({ state: 'failed', detail });
   }
 }

@@ -1,0 +1,71 @@
+import { setTimeout } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { type BenchServer, forkServer } from './child.ts';
+import { median } from './load.ts';
+import { msUnderWay, PIECE_EVERY_MS, PIECES } from './speech-pieces.ts';
+import type { Row } from './table.ts';
+
+const STREAMS = 50;
+const WARM_UP_MS = 4_000;
+const ROUNDS = 5;
+const ROUND_MS = 5_000;
+
+interface Delays {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** How long the first byte of speech takes from the upstream to the caller, against a bare proxy in the same run. */
+export async function benchSpeech(): Promise<Row[]> {
+  const upstream = await forkServer('./fake-upstream.ts');
+  const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
+  const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
+  try {
+    for (const server of [bare, gateway]) await listen(server, WARM_UP_MS);
+    const rounds: { bare: Delays; gateway: Delays }[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      rounds.push({ bare: await listen(bare, ROUND_MS), gateway: await listen(gateway, ROUND_MS) });
+    }
+    return [row(rounds, 'p50', ''), row(rounds, 'p99', '≤ 5 ms')];
+  } finally {
+    await Promise.all([gateway.stop(), bare.stop(), upstream.stop()]);
+  }
+}
+
+function row(rounds: readonly { bare: Delays; gateway: Delays }[], figure: keyof Delays, goal: string): Row {
+  const bare = median(rounds.map((round) => round.bare[figure]));
+  const tollgate = median(rounds.map((round) => round.gateway[figure]));
+  const measure = `${STREAMS} streams of speech: first byte behind the upstream’s ${figure}, ms`;
+  return { measure, bare, tollgate, ratio: `+ ${(tollgate - bare).toFixed(2)} ms`, goal };
+}
+
+/** So many streams at once, each followed by the next. */
+async function listen(server: BenchServer, forMs: number): Promise<Delays> {
+  const agent = new Agent({ connections: STREAMS });
+  const delays: number[] = [];
+  const endMs = performance.now() + forMs;
+  const listener = async (_: unknown, place: number) => {
+    // Not all in step, as callers are not.
+    await setTimeout((place * PIECES * PIECE_EVERY_MS) / STREAMS);
+    while (performance.now() < endMs) delays.push(await hear(server, agent));
+  };
+  await Promise.all(Array.from({ length: STREAMS }, listener));
+  await agent.close();
+  delays.sort((a, b) => a - b);
+  const at = (share: number) => delays[Math.floor(delays.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+async function hear(server: BenchServer, dispatcher: Agent): Promise<number> {
+  const { statusCode, body } = await request(`${server.url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${server.key}` },
+    body: JSON.stringify({ model: 'bench/speech', input: 'A toll gate by the sea.', response_format: 'wav' }),
+    dispatcher,
+  });
+  if (statusCode !== 200) throw new Error(`status ${statusCode} during the measurement`);
+  let first: number | undefined;
+  for await (const piece of body) first ??= msUnderWay(piece);
+  if (first === undefined) throw new Error('nothing was heard');
+  return first;
+}

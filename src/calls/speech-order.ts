@@ -1,0 +1,93 @@
+import type { Caller } from '../accounts/index.ts';
+import { type Bill, measureMedia, openBill, quote } from '../billing/index.ts';
+import type { MicroCredits } from '../credits.ts';
+import { ApiError, UpstreamError } from '../errors.ts';
+import { type MediaSource, type SoundRequest, urlsIn } from '../requests/index.ts';
+import { ableCandidates, asksForVoiceDesign, type Candidate, firstThatWorks, modelFor } from '../routing/index.ts';
+import { heldMedia, type Media, type SpeechWork, type Upstream } from '../vendors/index.ts';
+import type { CallContext, CallParts } from './parts.ts';
+import { readSample } from './speech-sample.ts';
+
+/** A request for speech that was admitted: who can do it, and what is held for it. */
+export interface SpeechOrder {
+  readonly parts: CallParts;
+  readonly context: CallContext;
+  readonly accountId: string;
+  readonly request: SoundRequest<Media>;
+  readonly candidates: readonly Candidate[];
+  readonly isDesign: boolean;
+  readonly bill: Bill;
+  /** What each clip counts in characters, and is held at in time. */
+  readonly charactersPerClip: number;
+  readonly heldMsPerClip: number;
+  /** What it will cost, where that is known already: one clip, at a price that does not ask how long it is. */
+  readonly credits: MicroCredits | undefined;
+}
+
+/** Throws ApiError, and then nothing is held and no upstream was asked. */
+export async function openOrder(
+  parts: CallParts,
+  caller: Caller,
+  asked: SoundRequest<MediaSource>,
+  context: CallContext,
+): Promise<SpeechOrder> {
+  const model = modelFor(parts, caller, asked.model, 'audio_speech');
+  const isDesign = asksForVoiceDesign(model.accepts, asked);
+  const able = (request: SoundRequest<Media>) =>
+    ableCandidates(parts, caller, model, request, ({ vendor }, accepts) =>
+      isDesign && (vendor.speech?.design === undefined || !accepts.voice_design) ? undefined : vendor.speech,
+    );
+  const atFirst = able({ ...asked, referenceAudio: asked.referenceAudio.map(unread) });
+  const { units, selectors } = measureMedia(asked, 'audio_speech', model);
+  const quoted = quote(model.pricing, selectors, units);
+  // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
+  for (const url of urlsIn(asked.extra)) parts.guardedFetch.check(url);
+  const { accountId, keyId } = caller;
+  const samples = asked.referenceAudio.map((source) => readSample(parts, accountId, source, context.signal));
+  const request = { ...asked, referenceAudio: await Promise.all(samples) };
+  // Some models are particular about what a sample is, and that is known only now.
+  const candidates = samples.length === 0 ? atFirst : able(request);
+  const booked = { accountId, keyId, requestId: context.requestId, model: model.id, endpoint: 'audio_speech' };
+  const bill = await openBill(parts, booked, quoted);
+  const isByLength = quoted.price.rates.some(({ unit }) => unit === 'milliseconds');
+  return {
+    parts,
+    context,
+    accountId,
+    request,
+    candidates,
+    isDesign,
+    bill,
+    charactersPerClip: (units.characters ?? 0) / asked.n,
+    heldMsPerClip: (units.milliseconds ?? 0) / asked.n,
+    credits: isByLength || asked.n > 1 ? undefined : quoted.amount,
+  };
+}
+
+/** Until it is read, a sample is what every model takes. */
+function unread(): Media {
+  return heldMedia(Buffer.alloc(0), 'audio/mpeg');
+}
+
+/** As `firstThatWorks`; when the last of them gave something that is no sound, the caller is told that. */
+export async function firstThatSpeaks<Result>(
+  { parts, context }: SpeechOrder,
+  candidates: readonly Candidate[],
+  signal: AbortSignal,
+  ask: (work: SpeechWork, upstream: Upstream, candidate: Candidate) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await firstThatWorks(parts, candidates, context.requestId, signal, (candidate, upstream) =>
+      ask(workOf(candidate), upstream, candidate),
+    );
+  } catch (error) {
+    const isEmpty =
+      error instanceof ApiError && error.cause instanceof UpstreamError && error.cause.fault === 'garbled';
+    throw isEmpty ? new ApiError('empty_audio_response', { cause: error.cause }) : error;
+  }
+}
+
+function workOf({ vendor }: Candidate): SpeechWork {
+  if (vendor.speech === undefined) throw new Error(`vendor ${vendor.name} has no speech`);
+  return vendor.speech;
+}

@@ -1,0 +1,210 @@
+import type { Caller } from '../accounts/index.ts';
+import type { MicroCredits } from '../credits.ts';
+import { ApiError, UpstreamError } from '../errors.ts';
+import { SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
+import type { MediaSource, SoundRequest } from '../requests/index.ts';
+import { type Candidate, noteLateFault } from '../routing/index.ts';
+import type { CallContext, CallParts } from './parts.ts';
+import { Clip, type Length, unitsOf } from './speech-clip.ts';
+import { type Content, contentOf, tooLargeToInline } from './speech-content.ts';
+import { designVoices, type VoicePreviews } from './speech-design.ts';
+import { firstThatSpeaks, openOrder, type SpeechOrder } from './speech-order.ts';
+import type { Sound } from './speech-sound.ts';
+
+/** How often a long clip notes what is owed, so that a process that dies in it loses little. */
+const NOTE_EVERY_MS = 2_000;
+
+/** The first clip, as it comes. */
+export interface SpeechStream {
+  readonly kind: 'stream';
+  readonly sound: Sound;
+  /** Ends with the error to be told. However it ends, what was delivered is charged. */
+  readonly pieces: AsyncIterable<Buffer>;
+  /** What the call costs, where that is known from the start. */
+  readonly credits: MicroCredits | undefined;
+  /** What was charged, once the pieces have ended. */
+  readonly charged: () => MicroCredits | undefined;
+}
+
+/** Every clip that was made, settled. */
+export interface SpeechClips {
+  readonly kind: 'clips';
+  /** At least one. */
+  readonly clips: readonly MadeClip[];
+  readonly characters: number;
+  readonly charged: MicroCredits;
+}
+
+export interface MadeClip {
+  readonly sound: Sound;
+  readonly length: Length;
+  readonly content: Content;
+}
+
+export type Spoken = SpeechStream | SpeechClips | VoicePreviews;
+
+/**
+ * Reads text aloud, or designs voices where that is asked. A stream begins with its first bytes in hand: until then a
+ * failure is an error and another candidate may be tried. Throws ApiError, and then nothing is charged.
+ */
+export async function speak(
+  parts: CallParts,
+  caller: Caller,
+  asked: SoundRequest<MediaSource>,
+  context: CallContext,
+): Promise<Spoken> {
+  try {
+    return await orRefund(await openOrder(parts, caller, asked, context));
+  } catch (error) {
+    throw context.signal.aborted ? new ApiError('request_canceled', { cause: error }) : error;
+  }
+}
+
+async function orRefund(order: SpeechOrder): Promise<Spoken> {
+  try {
+    if (order.isDesign) return await designVoices(order);
+    return await (order.request.output === 'binary' ? startStream(order) : makeClips(order));
+  } catch (error) {
+    await order.bill.refund();
+    throw error;
+  }
+}
+
+async function startStream(order: SpeechOrder): Promise<SpeechStream> {
+  const { candidates, context, request, credits } = order;
+  const begun = await firstThatSpeaks(order, candidates, context.signal, async (work, upstream, candidate) => ({
+    clip: await Clip.begin(() => work.speak(request, upstream)),
+    candidate,
+  }));
+  const result: { charged?: MicroCredits } = {};
+  return {
+    kind: 'stream',
+    sound: begun.clip.sound,
+    pieces: delivered(order, begun, result),
+    credits,
+    charged: () => result.charged,
+  };
+}
+
+interface BegunClip {
+  readonly clip: Clip;
+  readonly candidate: Candidate;
+}
+
+async function* delivered(
+  order: SpeechOrder,
+  { clip, candidate }: BegunClip,
+  result: { charged?: MicroCredits },
+): AsyncGenerator<Buffer, void, void> {
+  const { parts, context, bill, charactersPerClip, heldMsPerClip } = order;
+  const others = new Others(order, candidate);
+  let notedAtMs = performance.now();
+  try {
+    for await (const piece of clip.pieces()) {
+      yield piece;
+      if (performance.now() - notedAtMs < NOTE_EVERY_MS) continue;
+      notedAtMs = performance.now();
+      // If it is not noted, the next note or the settlement says it all again.
+      bill.meter(unitsOf(charactersPerClip, [clip.reckoned(heldMsPerClip)])).catch(() => undefined);
+    }
+    await others.lengths;
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    noteLateFault(parts, candidate, context.requestId, error);
+    throw new ApiError('upstream_failed', { cause: error });
+  } finally {
+    await using _clip = clip;
+    others.giveUp();
+    const lengths = [await clip.length(heldMsPerClip), ...(await others.lengths)];
+    result.charged = await bill.settle(unitsOf(charactersPerClip, lengths));
+  }
+}
+
+/** Further clips beside one that is streamed: they have no place in its answer, and are made and charged all the same. */
+class Others {
+  readonly lengths: Promise<readonly Length[]>;
+  readonly #leaving = new AbortController();
+
+  constructor(order: SpeechOrder, candidate: Candidate) {
+    const signals = [order.context.signal, this.#leaving.signal];
+    this.lengths =
+      order.request.n === 1
+        ? Promise.resolve([])
+        : lengthsOf(furtherClips(order, candidate, AbortSignal.any(signals)), order);
+  }
+
+  giveUp(): void {
+    this.#leaving.abort();
+  }
+}
+
+async function lengthsOf(making: Promise<readonly Clip[]>, { heldMsPerClip }: SpeechOrder): Promise<readonly Length[]> {
+  return Promise.all(
+    (await making).map(async (made) => {
+      await using clip = made;
+      return await clip.length(heldMsPerClip);
+    }),
+  );
+}
+
+async function makeClips(order: SpeechOrder): Promise<SpeechClips> {
+  const { candidates, context, request, bill, charactersPerClip, heldMsPerClip } = order;
+  const begun = Promise.withResolvers<Candidate>();
+  const making = wholeClip(order, 0, candidates, context.signal, begun.resolve);
+  making.catch(begun.reject);
+  // Together with the first, once that has begun; if it never does, neither do they.
+  const further = begun.promise.then(
+    (candidate) => furtherClips(order, candidate, context.signal),
+    () => [],
+  );
+  const [first, others] = [(await Promise.allSettled([making]))[0], await further];
+  const made = first.status === 'fulfilled' ? [first.value, ...others] : others;
+  if (first.status === 'rejected' && others.length === 0) throw first.reason;
+  await using stack = new AsyncDisposableStack();
+  for (const clip of made) stack.use(clip);
+  const inline = made.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (request.output === 'b64_json' && inline > SPEECH_INLINE_BYTES_MAX) throw tooLargeToInline();
+  const clips = await Promise.all(
+    made.map(async (clip) => ({
+      sound: clip.sound,
+      length: await clip.length(heldMsPerClip),
+      content: await contentOf(order, { sound: clip.sound, bytes: clip.bytes, pieces: () => clip.stored() }),
+    })),
+  );
+  const lengths = clips.map(({ length }) => length);
+  const charged = await bill.settle(unitsOf(charactersPerClip, lengths));
+  return { kind: 'clips', clips, characters: charactersPerClip * made.length, charged };
+}
+
+/** Those that succeed, in their order. Each begins where the first found somebody, and counts its seed on. */
+async function furtherClips(order: SpeechOrder, candidate: Candidate, signal: AbortSignal): Promise<readonly Clip[]> {
+  const candidates = order.candidates.slice(order.candidates.indexOf(candidate));
+  const indexes = Array.from({ length: order.request.n - 1 }, (_, index) => index + 1);
+  const settled = await Promise.allSettled(indexes.map((index) => wholeClip(order, index, candidates, signal)));
+  return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+}
+
+/** Nothing of it has been sent, so one that breaks off is made elsewhere. */
+function wholeClip(
+  order: SpeechOrder,
+  index: number,
+  candidates: readonly Candidate[],
+  signal: AbortSignal,
+  onBegun?: (candidate: Candidate) => void,
+): Promise<Clip> {
+  const { seed, output } = order.request;
+  const request = { ...order.request, seed: seed === undefined ? undefined : seed + index };
+  return firstThatSpeaks(order, candidates, signal, async (work, upstream, candidate) => {
+    const clip = await Clip.begin(() => work.speak(request, upstream));
+    onBegun?.(candidate);
+    try {
+      for await (const _ of clip.pieces()) {
+        if (output === 'b64_json' && clip.bytes > SPEECH_INLINE_BYTES_MAX) throw tooLargeToInline();
+      }
+      return clip;
+    } catch (error) {
+      await clip[Symbol.asyncDispose]();
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,79 @@
+import { type SpeechStream, speak } from '../../calls/index.ts';
+import { unixSeconds } from '../../clock.ts';
+import { creditsToNumber, type MicroCredits } from '../../credits.ts';
+import { randomBase62 } from '../../ids.ts';
+import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
+import { soundSchema, toSoundRequest } from '../../requests/index.ts';
+import { type AudioStream, sendAudio } from '../audio.ts';
+import { CALL_CODES, callContext } from '../call.ts';
+import type { HttpParts } from '../parts.ts';
+import type { Routes } from '../route.ts';
+import { previewsView, speechView, spokenSchema } from '../speech-views.ts';
+
+export function speechRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/audio/speech',
+      summary: 'Read text aloud; answers with the sound itself, or with JSON where `output` asks for it',
+      access: 'caller',
+      body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
+      answers: { 200: spokenSchema },
+      otherMedia: ['audio/*'],
+      codes: [
+        ...CALL_CODES,
+        'missing_model',
+        'missing_input',
+        'text_too_long',
+        'invalid_n',
+        'invalid_duration',
+        'invalid_response_format',
+        'invalid_output',
+        'conflicting_parameters',
+        'invalid_reference_audio',
+        'unsupported_audio_format',
+        'voice_sample_too_large',
+        'unsupported_media_url_scheme',
+        'invalid_media_url',
+        'invalid_input_url',
+        'url_in_extra',
+        'empty_audio_response',
+        'upstream_response_too_large',
+        'job_service_unavailable',
+        'database_unavailable',
+        'request_canceled',
+      ],
+    },
+    async ({ body, exact, caller, request, reply }) => {
+      const asked = toSoundRequest(body, exact());
+      const spoken = await speak(parts, caller, asked, callContext(request, reply));
+      const told = { ...asked, created: unixSeconds(parts.clock.now()) };
+      switch (spoken.kind) {
+        case 'stream':
+          await sendAudio(reply, audioOf(spoken), parts.log);
+          return reply;
+        case 'clips':
+          return speechView(told, spoken);
+        case 'previews':
+          return previewsView(told, spoken);
+      }
+    },
+  );
+}
+
+const CHARGED = 'x-credits-charged';
+
+/** What the call cost stands in a header where it is known from the start, else behind the sound. */
+function audioOf({ sound, pieces, credits, charged }: SpeechStream): AudioStream {
+  return {
+    mimeType: sound.mimeType,
+    fileName: `speech-${randomBase62(12)}.${sound.extension}`,
+    pieces,
+    headers: credits === undefined ? { trailer: CHARGED } : chargedOf(credits),
+    trailers: () => (credits === undefined ? chargedOf(charged()) : {}),
+  };
+}
+
+function chargedOf(credits: MicroCredits | undefined): Record<string, string> {
+  return credits === undefined ? {} : { [CHARGED]: String(creditsToNumber(credits)) };
+}

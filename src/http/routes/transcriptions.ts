@@ -1,0 +1,158 @@
+import type { FastifyRequest } from 'fastify';
+import { isRefusal } from '../../billing/index.ts';
+import { creditsToNumber } from '../../credits.ts';
+import { ApiError, type ErrorCode } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { discardInputs, type StoredMedia, storeInput } from '../../intake/index.ts';
+import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
+import { fromForm, type TranscriptionRequest, toTranscription, transcriptionSchema } from '../../requests/index.ts';
+import { CLIP_RULES, getTranscription, type Started, startTranscription } from '../../transcriptions/index.ts';
+import { CALL_CODES, callContext } from '../call.ts';
+import type { CreateCall } from '../create-call.ts';
+import { filesOf, readForm, valuesOf } from '../form.ts';
+import type { HttpParts } from '../parts.ts';
+import { FORM_TO_READ, type Routes } from '../route.ts';
+import {
+  transcriptionSchema as answerSchema,
+  endedRecordSchema,
+  expiredRecordSchema,
+  openRecordSchema,
+  recordView,
+  transcriptionView,
+} from '../transcription-views.ts';
+
+const PATH = '/v1/audio/transcriptions';
+const PRIVATE = 'private, no-store';
+
+const CODES = [
+  ...CALL_CODES,
+  'missing_model',
+  'missing_file',
+  'ambiguous_input',
+  'unexpected_file',
+  'empty_file',
+  'unreadable_file',
+  'unsupported_audio_format',
+  'file_too_large',
+  'invalid_response_format',
+  'invalid_temperature',
+  'invalid_timestamp_granularity',
+  'conflicting_parameters',
+  'unsupported_media_url_scheme',
+  'invalid_media_url',
+  'invalid_input_url',
+  'url_in_extra',
+  'empty_transcription_response',
+  'upstream_response_too_large',
+  'job_service_unavailable',
+  'database_unavailable',
+  'request_canceled',
+] as const satisfies readonly ErrorCode[];
+
+export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: PATH,
+      summary: 'Turn sound into text; the result is also kept under the Location of the answer',
+      access: 'caller',
+      body: {
+        kind: 'json or form',
+        schema: transcriptionSchema,
+        bytesMax: TRANSCRIPTION_JSON_BYTES_MAX,
+        formBytesMax: TRANSCRIPTION_MULTIPART_BYTES_MAX,
+      },
+      otherMedia: ['text/plain'],
+      answers: { 200: answerSchema },
+      codes: CODES,
+    },
+    async ({ body, exact, ...call }) => {
+      if (body === FORM_TO_READ) return answered(parts, call, await startFromForm(parts, call));
+      const { request, url = '' } = toTranscription(body, exact());
+      return answered(parts, call, await start(parts, call, request, { url }));
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: `${PATH}/{request_id}`,
+      summary: 'A transcription as it was saved; never asks an upstream and never costs anything',
+      access: 'caller',
+      answers: { 200: endedRecordSchema, 202: openRecordSchema, 410: expiredRecordSchema },
+      codes: ['transcription_not_found', 'database_unavailable'],
+    },
+    async ({ caller, param, reply }) => {
+      reply.header('cache-control', PRIVATE);
+      const record = await getTranscription(parts, caller.accountId, param('request_id'));
+      if (record.status === 'pending' || record.status === 'processing') {
+        reply.code(202).header('retry-after', RETRY_AFTER_SECONDS[record.status]);
+      } else if (record.status === 'expired') {
+        reply.errorCode = 'transcription_expired';
+        reply.code(410);
+      }
+      return recordView(record);
+    },
+  );
+}
+
+const RETRY_AFTER_SECONDS = { pending: '5', processing: '2' } as const;
+
+function start(
+  parts: HttpParts,
+  { request: { id }, request, reply, caller }: CreateCall,
+  asked: TranscriptionRequest,
+  clip: StoredMedia | { readonly url: string },
+): Promise<Started> {
+  const { signal } = callContext(request, reply);
+  return startTranscription(parts, caller, {
+    id: isAdopted(request) ? newId('req') : id,
+    request: asked,
+    clip,
+    signal,
+  });
+}
+
+/** An id that the caller chose may be anybody's, or used before. */
+function isAdopted({ id, headers }: FastifyRequest): boolean {
+  return headers['x-request-id'] === id;
+}
+
+/** The file goes to the store as it comes. If it comes to nothing, the file goes again. */
+async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Started> {
+  const { signal } = callContext(call.request, call.reply);
+  const stored: StoredMedia[] = [];
+  let files = 0;
+  try {
+    const form = await readForm(call.request, {
+      bytesMax: TRANSCRIPTION_MULTIPART_BYTES_MAX,
+      tooLarge: 'body_too_large',
+      take: async (name, _fileName, body) => {
+        if (name !== 'file') throw new ApiError('unexpected_file');
+        if (++files > 1) throw new ApiError('ambiguous_input', { message: 'Send one file.' });
+        const clip = await storeInput(parts, call.caller.accountId, body, CLIP_RULES, signal);
+        stored.push(clip);
+        return clip;
+      },
+    });
+    const uploads = filesOf(form).map(({ name, file }) => [name, { from: 'upload', ...file } as const] as const);
+    const { request, url = '' } = fromForm('transcriptions', { values: valuesOf(form), files: uploads });
+    return await start(parts, call, request, stored[0] ?? { url });
+  } catch (error) {
+    const keys = stored.map(({ key }) => key);
+    if (isRefusal(error)) await discardInputs(parts, keys);
+    throw error;
+  }
+}
+
+/** From here on there is a record: whatever becomes of this answer, it says where to look. */
+async function answered(parts: HttpParts, { request, reply }: CreateCall, { id, result }: Started) {
+  if (id !== request.id)
+    parts.log.info({ request_id: request.id, transcription: id }, 'a transcription has an id of its own');
+  reply.headers({ 'x-request-id': id, location: `${parts.config.publicUrl}${PATH}/${id}`, 'cache-control': PRIVATE });
+  const saved = await result;
+  parts.log.trace({ request_id: id }, 'transcription to be answered');
+  if (saved.wanted.responseFormat !== 'text') return transcriptionView(saved);
+  reply.header('x-credits-charged', creditsToNumber(saved.charged)).type('text/plain; charset=utf-8');
+  return saved.transcript.text;
+}

@@ -1,0 +1,20 @@
+import { ApiError } from '../errors.ts';
+import type { IntakeParts } from './parts.ts';
+import { findObject } from './store.ts';
+import type { StoredMedia } from './store-input.ts';
+
+/**
+ * What one of our own links names: it is read from the store, and only for whom it belongs to. Undefined for any other
+ * URL. Throws `invalid_input_url` for what is not theirs or not there any more.
+ */
+export async function linkedObject(
+  { objects, db, clock }: Pick<IntakeParts, 'objects' | 'db' | 'clock'>,
+  accountId: string,
+  url: string,
+): Promise<StoredMedia | undefined> {
+  const key = objects.keyOfLink(url, clock.now());
+  if (key === undefined) return undefined;
+  const found = await findObject(db, accountId, key, clock.now());
+  if (found === undefined) throw new ApiError('invalid_input_url');
+  return { key, ...found };
+}

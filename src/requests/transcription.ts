@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { optional } from '../parse.ts';
+import { modelField, textField } from './fields.ts';
+import { passthrough, unmodelled } from './passthrough.ts';
+
+/** What is to be done with a clip; the clip itself travels beside it. */
+export interface TranscriptionRequest {
+  /** The public name that the caller asked for. */
+  readonly model: string;
+  /** An ISO code, as a hint. */
+  readonly language: string | undefined;
+  /** Context, as a hint. */
+  readonly prompt: string | undefined;
+  readonly temperature: number | undefined;
+  readonly responseFormat: 'json' | 'text' | 'verbose_json';
+  /** What times are asked for; none where the caller did not say. */
+  readonly granularities: readonly ('segment' | 'word')[];
+  /** Keys that are not modelled, for the upstream, numbers as they were written. */
+  readonly extra: JsonObject;
+}
+
+/** A request, and where its clip is if it did not come along. */
+export interface AskedTranscription {
+  readonly request: TranscriptionRequest;
+  readonly url: string | undefined;
+}
+
+const UNKNOWN_TIMES = { error: 'invalid_timestamp_granularity' };
+const granularity = z.enum(['segment', 'word'], UNKNOWN_TIMES);
+const granularities = optional(z.union([z.array(granularity, UNKNOWN_TIMES), granularity], UNKNOWN_TIMES));
+
+export const transcriptionSchema = z.object({
+  model: modelField,
+  file: z.unknown().optional().describe('The clip, in a form.'),
+  url: textField.describe('Where the clip is, instead of a file.'),
+  response_format: optional(z.enum(['json', 'text', 'verbose_json'], { error: 'invalid_response_format' })),
+  language: textField,
+  prompt: textField,
+  temperature: optional(z.number({ error: 'invalid_temperature' })),
+  timestamp_granularities: granularities,
+  'timestamp_granularities[]': granularities.describe('The same as `timestamp_granularities`.'),
+  stream: optional(z.boolean()),
+});
+
+/**
+ * `exact` is the same body with every number as it was written; `files` came with it. Throws `missing_file` or
+ * `ambiguous_input` unless there is one clip.
+ */
+export function toTranscription(
+  asked: z.output<typeof transcriptionSchema>,
+  exact: JsonObject,
+  files = 0,
+): AskedTranscription {
+  checkOneClip(asked, files);
+  if (asked.stream === true) {
+    throw new ApiError('unsupported_parameter', { message: '"stream": a transcript is answered whole.' });
+  }
+  return {
+    request: {
+      model: asked.model,
+      language: asked.language,
+      prompt: asked.prompt,
+      temperature: asked.temperature,
+      responseFormat: asked.response_format ?? 'json',
+      granularities: [
+        ...new Set([asked.timestamp_granularities ?? [], asked['timestamp_granularities[]'] ?? []].flat()),
+      ],
+      extra: passthrough(unmodelled(exact, transcriptionSchema.shape)),
+    },
+    url: asked.url,
+  };
+}
+
+function checkOneClip({ file, url }: z.output<typeof transcriptionSchema>, files: number): void {
+  // JSON has no place for a file, but what stands in it was meant as one.
+  const named = (file === undefined || file === null ? 0 : 1) + (url === undefined ? 0 : 1);
+  if (files + named > 1) throw new ApiError('ambiguous_input');
+  if (files === 0 && url === undefined) throw new ApiError('missing_file');
+}

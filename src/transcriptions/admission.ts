@@ -1,0 +1,60 @@
+import { CREDIT_REFUSALS } from '../billing/index.ts';
+import { Gathering, type Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { keepObjectsUntil } from '../intake/index.ts';
+import { type NewReservation, reserveAll } from '../ledger/index.ts';
+import { INPUT_KEPT_MS, RESERVATION_LEASE_MS } from '../limits.ts';
+import type { TranscriptionParts } from './parts.ts';
+import { insertRecords, type NewRecord } from './store.ts';
+
+/** A request that is ready to become a record. */
+export interface Applicant {
+  readonly record: NewRecord;
+  readonly reservation: NewReservation;
+}
+
+const APPLICANTS_PER_ROUND_MAX = 64;
+
+/** Reservation and record in one transaction, which applicants that come together share. */
+export class Admissions {
+  readonly #parts: TranscriptionParts;
+  readonly #gathering = new Gathering(
+    (applicants: readonly Applicant[]) => this.#run(applicants),
+    APPLICANTS_PER_ROUND_MAX,
+  );
+
+  constructor(parts: TranscriptionParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws `insufficient_credits`, and then there is neither. */
+  async admit(applicant: Applicant): Promise<void> {
+    const refusal = await this.#gathering.add(applicant);
+    if (refusal !== undefined) throw new ApiError('insufficient_credits', { message: CREDIT_REFUSALS[refusal] });
+  }
+
+  async #run(applicants: readonly Applicant[]): Promise<readonly (keyof typeof CREDIT_REFUSALS | undefined)[]> {
+    const refusals = await this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants));
+    this.#parts.log.trace('transcription admission committed');
+    return applicants.map(({ reservation }) => refusals.get(reservation.id));
+  }
+
+  async #admitAll(tx: Tx, applicants: readonly Applicant[]) {
+    const { clock, processId, log } = this.#parts;
+    const now = clock.now();
+    const refusals = await reserveAll(
+      tx,
+      applicants.map(({ reservation }) => reservation),
+      now,
+    );
+    const records = applicants.filter(({ reservation }) => !refusals.has(reservation.id)).map(({ record }) => record);
+    if (records.length > 0) {
+      const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
+      await insertRecords(tx, records, lease);
+      const inputs = records.map(({ objectKey }) => objectKey);
+      await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
+    }
+    log.trace('transcription admission to be committed');
+    return refusals;
+  }
+}

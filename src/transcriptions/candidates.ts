@@ -1,0 +1,34 @@
+import type { Caller } from '../accounts/index.ts';
+import type { ListedModel } from '../catalogue/index.ts';
+import { ApiError } from '../errors.ts';
+import type { TranscriptionRequest } from '../requests/index.ts';
+import { type Candidate, judgedCandidates } from '../routing/index.ts';
+import type { TranscriptionWork } from '../vendors/index.ts';
+import type { TranscriptionParts } from './parts.ts';
+
+/** Who can transcribe this; `seconds` once they are known. Throws as `judgedCandidates` does. */
+export function ableCandidates(
+  parts: TranscriptionParts,
+  caller: Pick<Caller, 'groups'>,
+  model: ListedModel,
+  request: TranscriptionRequest,
+  seconds = 0,
+): Candidate[] {
+  return judgedCandidates(parts, caller, model, ({ vendor, upstreamModel }, accepts) => {
+    if (vendor.transcription === undefined) return false;
+    checkLength(accepts.seconds_max, seconds);
+    vendor.transcription.check(request, upstreamModel);
+    return true;
+  });
+}
+
+function checkLength(most = Number.POSITIVE_INFINITY, seconds: number): void {
+  if (seconds > most) {
+    throw new ApiError('unsupported_parameter', { message: `"file": this model takes at most ${most} seconds.` });
+  }
+}
+
+export function workOf({ vendor }: Candidate): TranscriptionWork {
+  if (vendor.transcription === undefined) throw new Error(`vendor ${vendor.name} transcribes nothing`);
+  return vendor.transcription;
+}

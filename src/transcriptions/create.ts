@@ -1,0 +1,90 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Caller } from '../accounts/index.ts';
+import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
+import { discardInputs, type StoredMedia } from '../intake/index.ts';
+import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
+import { modelFor } from '../routing/index.ts';
+import { ableCandidates } from './candidates.ts';
+import { audioOf, fetchClip, secondsOf } from './input.ts';
+import type { TranscriptionParts } from './parts.ts';
+import type { Wanted } from './record.ts';
+import type { Started, Transcriptions } from './transcriptions.ts';
+
+export interface StartParts extends TranscriptionParts {
+  readonly transcriptions: Transcriptions;
+}
+
+export interface TranscriptionOrder {
+  /** Made here, never the caller's own. */
+  readonly id: string;
+  readonly request: TranscriptionRequest;
+  /** What lies in the store already, or where it is to be fetched from. */
+  readonly clip: StoredMedia | { readonly url: string };
+  /** Aborted when the caller leaves; that counts until the credits are held. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Turns a checked request into a record with its credits held, on which the work has begun. Throws ApiError, and then
+ * nothing is held, kept or asked of an upstream; `precheck_failed` alone leaves that open.
+ */
+export async function startTranscription(
+  parts: StartParts,
+  caller: Caller,
+  order: TranscriptionOrder,
+): Promise<Started> {
+  const { request, clip, signal } = order;
+  const model = modelFor(parts, caller, request.model, 'transcriptions');
+  ableCandidates(parts, caller, model, request);
+  // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
+  for (const url of urlsIn(request.extra)) parts.guardedFetch.check(url);
+  const stored = 'key' in clip ? clip : await fetchClip(parts, caller.accountId, clip.url, signal);
+  try {
+    const audio = audioOf(parts, stored);
+    const candidates = ableCandidates(parts, caller, model, request, audio.seconds);
+    const { units, selectors } = measureTranscription(audio.seconds);
+    const { amount, priceText } = quote(model.pricing, selectors, units);
+    const record = recordOf(parts, caller, order, stored);
+    const { accountId, keyId } = caller;
+    const booked = {
+      accountId,
+      keyId,
+      requestId: order.id,
+      jobId: undefined,
+      model: model.id,
+      endpoint: 'transcriptions',
+    };
+    const reservation = { ...booked, id: record.reservationId, amount, price: priceText };
+    return await parts.transcriptions.begin({ record, reservation }, { request, audio, candidates });
+  } catch (error) {
+    if (isRefusal(error)) await discardInputs(parts, [stored.key]);
+    throw error;
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function recordOf(
+  { clock, transcriptDays }: TranscriptionParts,
+  { accountId, keyId }: Caller,
+  { id, request }: TranscriptionOrder,
+  stored: StoredMedia,
+) {
+  const createdAt = clock.now();
+  return {
+    id,
+    accountId,
+    keyId,
+    model: request.model,
+    wanted: wantedOf(request),
+    objectKey: stored.key,
+    seconds: secondsOf(stored),
+    reservationId: randomUUIDv7(),
+    createdAt,
+    expiresAt: transcriptDays < 0 ? null : new Date(createdAt.getTime() + transcriptDays * DAY_MS),
+  };
+}
+
+function wantedOf({ responseFormat, language, temperature, granularities }: TranscriptionRequest): Wanted {
+  return { responseFormat, language, temperature, granularities };
+}

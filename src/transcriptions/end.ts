@@ -1,0 +1,41 @@
+import { measureTranscription } from '../billing/index.ts';
+import type { MicroCredits } from '../credits.ts';
+import { patiently, type Tx } from '../db/index.ts';
+import { deleteObjectsAt } from '../intake/index.ts';
+import { refund, settle } from '../ledger/index.ts';
+import { charge } from '../pricing/index.ts';
+import type { TranscriptionParts } from './parts.ts';
+import type { Held, Outcome } from './record.ts';
+import { saveEnd, selectPrice } from './store.ts';
+
+/** Somebody else has the record now; whatever was being done for it is none of our business any more. */
+export class LostRecord extends Error {}
+
+/**
+ * The only way to an end: state, result, money and what is to be deleted change in one transaction. Returns what was
+ * charged. Throws LostRecord; and DatabaseUnavailable, and then nobody knows whether it was written.
+ */
+export async function endRecord(parts: TranscriptionParts, held: Held, outcome: Outcome): Promise<MicroCredits> {
+  const charged = await patiently(() => parts.db.transaction((tx) => endIn(tx, parts, held, outcome)));
+  parts.log.trace({ request_id: held.id }, `${outcome.status} transcription committed`);
+  return charged;
+}
+
+async function endIn(tx: Tx, parts: TranscriptionParts, held: Held, outcome: Outcome): Promise<MicroCredits> {
+  const { clock, log } = parts;
+  const now = clock.now();
+  const { id, fence, reservationId } = held;
+  // By its own length, at the price of then.
+  const { units } = measureTranscription(held.seconds);
+  const isCompleted = outcome.status === 'completed';
+  const charged = isCompleted ? charge(await selectPrice(tx, reservationId), units) : 0n;
+  const end = isCompleted
+    ? { status: outcome.status, result: outcome.json, errorCode: null }
+    : { status: outcome.status, result: null, errorCode: outcome.code };
+  if (!(await saveEnd(tx, { id, fence, charged, ...end }, now))) throw new LostRecord(id);
+  if (isCompleted) await settle(tx, reservationId, charged, now, JSON.stringify(units));
+  else await refund(tx, reservationId, now);
+  await deleteObjectsAt(tx, [held.objectKey], now);
+  log.trace({ request_id: id }, `${outcome.status} transcription to be committed`);
+  return charged;
+}

@@ -1,0 +1,72 @@
+import { ApiError } from '../errors.ts';
+import { findObject, type InputRules, readerOf, type StoredMedia, storeInput } from '../intake/index.ts';
+import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
+import type { AudioFile } from '../vendors/index.ts';
+import type { TranscriptionParts } from './parts.ts';
+
+/** What is taken, and what its files are usually called. */
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/flac', 'flac'],
+  ['audio/ogg', 'ogg'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/aac', 'aac'],
+  ['audio/mp4', 'm4a'],
+  ['video/mp4', 'mp4'],
+  ['audio/webm', 'webm'],
+  ['video/webm', 'webm'],
+]);
+
+/** For a clip that comes with the request, or behind its URL. Pictures beside the sound do no harm. */
+export const CLIP_RULES: InputRules = {
+  kinds: ['audio', 'video'],
+  bytesMax: TRANSCRIPTION_FILE_BYTES_MAX,
+  mimeTypes: [...EXTENSIONS.keys()],
+  empty: 'empty_file',
+  otherKind: 'unsupported_audio_format',
+  unreadable: 'unreadable_file',
+  tooLarge: 'file_too_large',
+};
+
+/** Brings what a URL names into the store. Throws ApiError, and then it is not there. */
+export async function fetchClip(
+  parts: TranscriptionParts,
+  accountId: string,
+  url: string,
+  signal: AbortSignal,
+): Promise<StoredMedia> {
+  const own = await ownClip(parts, accountId, url);
+  const body = own ?? (await parts.guardedFetch.open(url, { bytesMax: CLIP_RULES.bytesMax, signal })).body;
+  return storeInput(parts, accountId, body, CLIP_RULES, signal);
+}
+
+/** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */
+async function ownClip(
+  { objects, db, clock }: TranscriptionParts,
+  accountId: string,
+  url: string,
+): Promise<AsyncIterable<Buffer> | undefined> {
+  const key = objects.keyOfLink(url, clock.now());
+  if (key === undefined) return undefined;
+  const found = (await findObject(db, accountId, key, clock.now())) && (await objects.read(key));
+  if (found === undefined) throw new ApiError('invalid_input_url');
+  return found.body;
+}
+
+/**
+ * The clip as a vendor is given it. Its URL is not passed on: what was measured is what is transcribed, whatever stands
+ * at that address by then.
+ */
+export function audioOf({ objects }: TranscriptionParts, stored: StoredMedia): AudioFile {
+  const { url: _, ...media } = stored;
+  return {
+    ...readerOf(objects, media),
+    extension: EXTENSIONS.get(stored.mimeType) ?? '',
+    seconds: secondsOf(stored),
+  };
+}
+
+export function secondsOf({ key, seconds }: StoredMedia): number {
+  if (seconds === undefined) throw new Error(`the clip ${key} was not measured`);
+  return seconds;
+}

@@ -1,0 +1,19 @@
+import type { Clock } from '../clock.ts';
+import type { Db } from '../db/index.ts';
+import type { GuardedFetch } from '../fetch/index.ts';
+import type { Logger } from '../log.ts';
+import type { AttemptParts, CandidateParts } from '../routing/index.ts';
+import type { ObjectStore } from '../storage/index.ts';
+
+export interface TranscriptionParts extends AttemptParts, CandidateParts {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly objects: ObjectStore;
+  /** For what callers name. */
+  readonly guardedFetch: GuardedFetch;
+  /** Owns the records made here, for as long as it extends its lease. */
+  readonly processId: string;
+  /** How long results are kept; negative keeps them for ever. */
+  readonly transcriptDays: number;
+}

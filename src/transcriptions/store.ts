@@ -1,0 +1,190 @@
+import type { MicroCredits } from '../credits.ts';
+import type { Db, Queries, Tx } from '../db/index.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { FrozenPrice } from '../pricing/index.ts';
+import type { Transcript } from '../vendors/index.ts';
+import { type Held, settlementsBefore, statusesBefore, type TranscriptionRecord, type Wanted } from './record.ts';
+
+/** A record as it is admitted. */
+export interface NewRecord
+  extends Pick<Held, 'id' | 'wanted' | 'objectKey' | 'seconds' | 'reservationId' | 'createdAt'> {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly expiresAt: Date | null;
+}
+
+export interface Lease {
+  readonly owner: string;
+  readonly until: Date;
+}
+
+export async function insertRecords(tx: Tx, records: readonly NewRecord[], lease: Lease): Promise<void> {
+  await tx.run(
+    `insert into transcriptions (id, account_id, key_id, model, request, object_key, seconds, reservation_id, created_at,
+       expires_at, status, settlement_state, owner, lease_until)
+     select record.*, 'pending', 'pending', $11, $12
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::json[], $6::text[], $7::float8[], $8::uuid[],
+       $9::timestamptz[], $10::timestamptz[]) as record`,
+    [
+      records.map((record) => record.id),
+      records.map((record) => record.accountId),
+      records.map((record) => record.keyId),
+      records.map((record) => record.model),
+      records.map((record) => JSON.stringify(record.wanted)),
+      records.map((record) => record.objectKey),
+      records.map((record) => record.seconds),
+      records.map((record) => record.reservationId),
+      records.map((record) => record.createdAt),
+      records.map((record) => record.expiresAt),
+      lease.owner,
+      lease.until,
+    ],
+  );
+}
+
+type Fenced = Pick<Held, 'id' | 'fence'>;
+
+/** Writes down who is about to be asked. Tells whether the record is still the writer's. */
+export async function saveCall(
+  db: Db,
+  { id, fence }: Fenced,
+  upstreamId: string,
+  upstreamModel: string,
+): Promise<boolean> {
+  const touched = await db.run(
+    `update transcriptions set status = 'processing', upstream_id = $3, upstream_model = $4
+     where id = $1 and fence = $2 and status = any ($5) and task is null`,
+    [id, fence, upstreamId, upstreamModel, [...statusesBefore('processing'), 'processing']],
+  );
+  return touched === 1;
+}
+
+/** Tells whether the record is still the writer's. */
+export async function saveTask(db: Db, { id, fence }: Fenced, task: JsonObject): Promise<boolean> {
+  const touched = await db.run(
+    `update transcriptions set task = $3 where id = $1 and fence = $2 and status = 'processing'`,
+    [id, fence, JSON.stringify(task)],
+  );
+  return touched === 1;
+}
+
+export interface RecordEnd extends Fenced {
+  readonly status: 'completed' | 'failed' | 'unavailable';
+  /** As JSON. */
+  readonly result: string | null;
+  readonly errorCode: ErrorCode | null;
+  readonly charged: MicroCredits;
+}
+
+/** Tells whether the record is still the writer's, or has been ended by the very same write before. */
+export async function saveEnd(tx: Tx, end: RecordEnd, now: Date): Promise<boolean> {
+  const settlement = end.status === 'completed' ? 'settled' : 'released';
+  const touched = await tx.run(
+    `update transcriptions set status = $3, settlement_state = $4, result = $5, error_code = $6, charged = $7,
+       completed_at = $8, owner = null
+     where id = $1 and fence = $2 and status = any ($9) and settlement_state = any ($10)`,
+    [
+      end.id,
+      end.fence,
+      end.status,
+      settlement,
+      end.result,
+      end.errorCode,
+      end.charged,
+      now,
+      statusesBefore(end.status),
+      settlementsBefore(settlement),
+    ],
+  );
+  if (touched === 1) return true;
+  // The answer to the first try may have been lost together with the connection.
+  const same = await tx.rows('select from transcriptions where id = $1 and fence = $2 and status = $3', [
+    end.id,
+    end.fence,
+    end.status,
+  ]);
+  return same.length === 1;
+}
+
+export interface TakeOver {
+  readonly now: Date;
+  readonly lease: Lease;
+  /** What the taker is working on already. */
+  readonly except: readonly string[];
+  readonly limit: number;
+}
+
+/**
+ * Takes records that nobody works on: those of dead processes, and those of the taker's own that it has let fall. From
+ * then on their money is unknown until somebody has found out.
+ */
+export async function takeOver(db: Db, { now, lease, except, limit }: TakeOver): Promise<Held[]> {
+  return db.rows<Held>(
+    `with due as (
+       select id from transcriptions held left join reservation_owners owner on process_id = held.owner
+       where status in ('pending', 'processing') and id <> all ($4)
+         and (held.owner = $2 or (held.lease_until <= $1 and coalesce(owner.lease_until <= $1, true)))
+       order by held.lease_until limit $5 for update of held skip locked
+     )
+     update transcriptions set owner = $2, lease_until = $3, fence = fence + 1, status = 'processing',
+       settlement_state = 'unknown'
+     from due where due.id = transcriptions.id
+     returning transcriptions.id, fence, request as wanted, object_key as "objectKey", seconds,
+       reservation_id as "reservationId", created_at as "createdAt", upstream_id as "upstreamId",
+       upstream_model as "upstreamModel", task`,
+    [now, lease.owner, lease.until, except, limit],
+  );
+}
+
+/** Leaves a record to whoever comes next, without waiting for a lease to run out. */
+export async function letGo(db: Db, { id, fence }: Fenced, now: Date): Promise<void> {
+  await db.run(
+    `update transcriptions set owner = null, lease_until = least(lease_until, $3)
+     where id = $1 and fence = $2 and status in ('pending', 'processing')`,
+    [id, fence, now],
+  );
+}
+
+/** The price that the credits were held at. */
+export async function selectPrice(tx: Tx, reservationId: string): Promise<FrozenPrice> {
+  const [row] = await tx.rows<{ price: FrozenPrice }>('select price from reservations where id = $1', [reservationId]);
+  if (row === undefined) throw new Error(`reservation ${reservationId} is not there`);
+  return row.price;
+}
+
+interface RecordRow extends Omit<TranscriptionRecord, 'result'> {
+  readonly transcript: Transcript | null;
+  readonly wanted: Wanted;
+  readonly seconds: number;
+  readonly charged: MicroCredits | null;
+}
+
+export async function selectRecord(
+  queries: Queries,
+  accountId: string,
+  id: string,
+  now: Date,
+): Promise<TranscriptionRecord | undefined> {
+  const [row] = await queries.rows<RecordRow>(
+    `select id, model, status, settlement_state as "settlementState", created_at as "createdAt",
+       completed_at as "completedAt", expires_at as "expiresAt", error_code as "errorCode", request as wanted, seconds,
+       charged, case when expires_at <= $3 then null else result end as transcript
+     from transcriptions where id = $2 and account_id = $1`,
+    [accountId, id, now],
+  );
+  if (row === undefined) return undefined;
+  const { transcript, wanted, seconds, charged, ...record } = row;
+  return { ...record, result: transcript && { transcript, wanted, seconds, charged: charged ?? 0n } };
+}
+
+/** Clears what has expired, some at a time; tells how many. Their money and their dates stay. */
+export function expireSome(db: Db, now: Date, limit: number): Promise<number> {
+  return db.run(
+    `update transcriptions set status = 'expired', result = null
+     where id in (select id from transcriptions where status = any ($3) and expires_at <= $1 limit $2
+       for update skip locked)`,
+    [now, limit, statusesBefore('expired')],
+  );
+}

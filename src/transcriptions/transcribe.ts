@@ -1,0 +1,168 @@
+import { DatabaseUnavailable, patiently } from '../db/index.ts';
+import { ApiError, type ErrorCode, UpstreamError } from '../errors.ts';
+import { TRANSCRIPT_BYTES_MAX, TRANSCRIPTION_MS_MAX, TRANSCRIPTION_POLL_MS } from '../limits.ts';
+import type { TranscriptionRequest } from '../requests/index.ts';
+import { type Candidate, candidateOf, firstThatWorks, upstreamOf } from '../routing/index.ts';
+import { StorageUnavailable } from '../storage/index.ts';
+import type { AudioFile, Transcript, TranscriptionProgress, Upstream } from '../vendors/index.ts';
+import { workOf } from './candidates.ts';
+import { LostRecord } from './end.ts';
+import type { TranscriptionParts } from './parts.ts';
+import type { Held, Outcome } from './record.ts';
+import { saveCall, saveTask } from './store.ts';
+import type { Waits } from './waits.ts';
+
+/** What is to be asked, and of whom. */
+export interface Asked {
+  readonly request: TranscriptionRequest;
+  readonly audio: AudioFile;
+  readonly candidates: readonly Candidate[];
+}
+
+export interface WorkParts {
+  readonly parts: TranscriptionParts;
+  readonly waits: Waits;
+  /** Aborted when the process begins to end: what has a task is left to the next one at once. */
+  readonly stopping: AbortSignal;
+  /** Aborted when it must end. A caller who leaves changes nothing. */
+  readonly leaving: AbortSignal;
+}
+
+/** The process ends, and an upstream works on: the record is left to the next one. */
+export class LeftRunning extends Error {}
+
+/** Asks until there is a transcript or none can be had. Throws LeftRunning, LostRecord or DatabaseUnavailable. */
+export function transcribe(work: WorkParts, held: Held, asked: Asked): Promise<Outcome> {
+  const { parts, leaving } = work;
+  return withOutcome(work, async () => {
+    const answer = await firstThatWorks(parts, asked.candidates, held.id, leaving, (candidate, upstream) =>
+      submit(parts, held, asked, candidate, upstream),
+    );
+    return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : judged(answer);
+  });
+}
+
+/**
+ * The same for what another process has begun. It never submits again: who was asked without a task to show for it may
+ * have heard everything or nothing.
+ */
+export function takeUp(work: WorkParts, held: Held): Promise<Outcome> {
+  return withOutcome(work, async () => {
+    const outcome = held.task === null ? unavailable('upstream_failed') : await follow(work, held, 0);
+    work.parts.log.trace({ request_id: held.id }, 'resumed transcription has ended');
+    return outcome;
+  });
+}
+
+/** Whatever goes wrong ends a record, unless somebody else is to see to it. */
+async function withOutcome({ leaving }: WorkParts, hear: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await hear();
+  } catch (error) {
+    if (error instanceof LeftRunning || error instanceof LostRecord || error instanceof DatabaseUnavailable)
+      throw error;
+    return leaving.aborted ? unavailable('shutting_down', error) : outcomeOf(error);
+  }
+}
+
+/** Whom it asks is written down before, and what has been accepted at once after. */
+async function submit(
+  { db, log }: TranscriptionParts,
+  held: Held,
+  { request, audio }: Asked,
+  candidate: Candidate,
+  upstream: Upstream,
+): Promise<Transcript | Held> {
+  const { upstreamId, upstreamModel } = candidate;
+  await kept(() => saveCall(db, held, upstreamId, upstreamModel), held);
+  log.trace({ request_id: held.id }, 'transcription to be submitted');
+  const answer = await refusingTooMuch(workOf(candidate).submit(request, audio, upstream));
+  log.trace({ request_id: held.id }, 'transcription submitted');
+  if (answer.state === 'transcribed') return answer.transcript;
+  const { task } = answer;
+  await kept(() => saveTask(db, held, task), held);
+  log.trace({ request_id: held.id }, 'transcription task saved');
+  return { ...held, upstreamId, upstreamModel, task };
+}
+
+async function kept(write: () => Promise<boolean>, { id }: Held): Promise<void> {
+  if (!(await patiently(write))) throw new LostRecord(id);
+}
+
+/** No other candidate is asked for what was heard already. */
+async function refusingTooMuch<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    const isTooLarge = error instanceof UpstreamError && error.isTooLarge;
+    throw isTooLarge ? new ApiError('upstream_response_too_large', { cause: error }) : error;
+  }
+}
+
+/** Asks after a task until it has ended. Throws LeftRunning. */
+async function follow(work: WorkParts, held: Held, firstMs: number): Promise<Outcome> {
+  const { parts, waits, stopping } = work;
+  const { first, most } = TRANSCRIPTION_POLL_MS;
+  const overAtMs = held.createdAt.getTime() + TRANSCRIPTION_MS_MAX;
+  for (let waitMs = firstMs; ; waitMs = Math.min(Math.max(waitMs * 1.5, first), most)) {
+    await waits.pass(waitMs, stopping);
+    if (stopping.aborted) throw new LeftRunning();
+    const progress = await ask(work, held);
+    switch (progress.state) {
+      case 'transcribed':
+        return judged(progress.transcript);
+      case 'failed':
+        return { status: 'failed', code: progress.code, cause: new Error(progress.detail) };
+      case 'lost':
+        return unavailable('upstream_failed', new Error('the upstream knows nothing of the task'));
+      case 'too large':
+        return unavailable('upstream_response_too_large');
+      case 'running':
+        if (parts.clock.nowMs() >= overAtMs) return unavailable('request_timeout');
+    }
+  }
+}
+
+async function ask(
+  { parts, stopping }: WorkParts,
+  held: Held,
+): Promise<TranscriptionProgress | { readonly state: 'too large' }> {
+  const candidate = candidateOf(parts.catalogue, held.upstreamId ?? '', held.upstreamModel ?? '');
+  const transcription = candidate?.vendor.transcription;
+  // Whoever took the upstream out of the configuration has given up what it was working on.
+  if (candidate === undefined || transcription?.poll === undefined || held.task === null) return { state: 'lost' };
+  try {
+    const progress = await transcription.poll(held.task, upstreamOf(candidate, parts.pools, stopping));
+    parts.log.trace({ request_id: held.id }, 'transcription asked after');
+    return progress;
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    if (error.isTooLarge) return { state: 'too large' };
+    // Asking can be done again; only the answer counts.
+    const { fault, message } = error;
+    const line = { request_id: held.id, upstream: held.upstreamId, fault, detail: message.slice(0, 500) };
+    if (!stopping.aborted) parts.log.warn(line, 'an upstream could not be asked after a transcription');
+    return { state: 'running' };
+  }
+}
+
+/** A result is kept whole or not at all. */
+function judged(transcript: Transcript): Outcome {
+  if (transcript.text.trim() === '') return { status: 'failed', code: 'empty_transcription_response' };
+  const json = JSON.stringify(transcript);
+  if (Buffer.byteLength(json) > TRANSCRIPT_BYTES_MAX) return unavailable('upstream_response_too_large');
+  return { status: 'completed', transcript, json };
+}
+
+/** The request's own fault is definitive; whatever else went wrong says nothing about the sound. */
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof ApiError) {
+    const { code, cause } = error;
+    return error.status === 400 ? { status: 'failed', code, cause } : unavailable(code, cause);
+  }
+  return unavailable(error instanceof StorageUnavailable ? 'job_service_unavailable' : 'internal_error', error);
+}
+
+function unavailable(code: ErrorCode, cause?: unknown): Outcome {
+  return { status: 'unavailable', code, cause };
+}

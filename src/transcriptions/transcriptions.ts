@@ -1,0 +1,163 @@
+import { setMaxListeners } from 'node:events';
+import { ofLedger } from '../billing/index.ts';
+import { DatabaseUnavailable } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { REQUEST_TIMEOUT_MS, RESERVATION_LEASE_MS, TRANSCRIPTIONS_RESUMED_MAX } from '../limits.ts';
+import { Admissions, type Applicant } from './admission.ts';
+import { endRecord, LostRecord } from './end.ts';
+import type { TranscriptionParts } from './parts.ts';
+import type { Held, Outcome, SavedResult } from './record.ts';
+import { letGo, takeOver } from './store.ts';
+import { type Asked, LeftRunning, takeUp, transcribe, type WorkParts } from './transcribe.ts';
+import { Waits } from './waits.ts';
+
+/** A record that exists, and what will come of it if the caller has the patience. */
+export interface Started {
+  readonly id: string;
+  /** Throws ApiError. What is behind it goes on all the same. */
+  readonly result: Promise<SavedResult>;
+}
+
+/** Every record that this process works on, from its reservation to its end. */
+export class Transcriptions {
+  readonly #parts: TranscriptionParts;
+  readonly #admissions: Admissions;
+  readonly #work: WorkParts;
+  readonly #stopping = new AbortController();
+  readonly #leaving = new AbortController();
+  /** In hand: what else bears this process's name was let fall, and may be taken up again. */
+  readonly #ids = new Set<string>();
+  readonly #running = new Set<Promise<unknown>>();
+  #resumed = 0;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(parts: TranscriptionParts) {
+    this.#parts = parts;
+    this.#admissions = new Admissions(parts);
+    const [stopping, leaving] = [this.#stopping.signal, this.#leaving.signal];
+    setMaxListeners(0, stopping, leaving);
+    this.#work = { parts, waits: new Waits(parts.clock), stopping, leaving };
+  }
+
+  /**
+   * Holds the credits and makes the record; from then on the work depends on nobody. Throws `insufficient_credits`, and
+   * then there is neither; or `precheck_failed`, and then what a lost answer may have made is ended by the next look.
+   */
+  async begin(applicant: Applicant, asked: Asked): Promise<Started> {
+    const { id, wanted, objectKey, seconds, reservationId, createdAt } = applicant.record;
+    const nobody = { upstreamId: null, upstreamModel: null, task: null };
+    const held: Held = { id, fence: 0, wanted, objectKey, seconds, reservationId, createdAt, ...nobody };
+    this.#ids.add(id);
+    try {
+      await ofLedger(() => this.#admissions.admit(applicant));
+    } catch (error) {
+      this.#ids.delete(id);
+      throw error;
+    }
+    const result = this.#patience(this.#track(id, this.#run(held, transcribe(this.#work, held, asked))));
+    result.catch(() => undefined);
+    return { id, result };
+  }
+
+  /** Takes up what dead processes have left. Any process may do it at any time. */
+  resume(): Promise<void> {
+    this.#turn = this.#turn.then(() => this.#takeOver());
+    const turn = this.#turn;
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /**
+   * Call it when no caller waits any more. Calls that are under way come to their end, or are given back after this long;
+   * tasks are left to the next process.
+   */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#stopping.abort();
+    const deadline = setTimeout(() => this.#leaving.abort(), timeoutMs);
+    await this.#turn;
+    await Promise.allSettled(this.#running);
+    clearTimeout(deadline);
+  }
+
+  async #takeOver(): Promise<void> {
+    const { db, clock, processId, log } = this.#parts;
+    const limit = TRANSCRIPTIONS_RESUMED_MAX - this.#resumed;
+    if (this.#stopping.signal.aborted || limit <= 0) return;
+    const now = clock.now();
+    const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
+    const taken = await takeOver(db, { now, lease, except: [...this.#ids], limit });
+    if (taken.length > 0) log.trace('transcriptions taken over');
+    const works = taken.map((held) => this.#track(held.id, this.#resumeOne(held)));
+    // Those that wait for nobody end before the next look.
+    await Promise.all(works.filter((_, place) => taken[place]?.task === null));
+  }
+
+  async #resumeOne(held: Held): Promise<void> {
+    this.#resumed++;
+    // What became of it stands in the record and in the log; there is nobody else to be told.
+    await this.#run(held, takeUp(this.#work, held)).catch(() => undefined);
+    this.#resumed--;
+  }
+
+  async #run(held: Held, heard: Promise<Outcome>): Promise<SavedResult> {
+    const { db, clock, log } = this.#parts;
+    try {
+      return await this.#end(held, await heard);
+    } catch (error) {
+      if (error instanceof LeftRunning) {
+        await letGo(db, held, clock.now()).catch(() => undefined);
+        log.trace({ request_id: held.id }, 'transcription let go');
+      }
+      throw told(error);
+    }
+  }
+
+  #track<Result>(id: string, work: Promise<Result>): Promise<Result> {
+    this.#ids.add(id);
+    const tracked = work.finally(() => {
+      this.#ids.delete(id);
+      this.#running.delete(tracked);
+    });
+    this.#running.add(tracked);
+    return tracked;
+  }
+
+  async #end(held: Held, outcome: Outcome): Promise<SavedResult> {
+    const charged = await endRecord(this.#parts, held, outcome);
+    const { id, wanted, seconds } = held;
+    const line = { request_id: id, status: outcome.status };
+    if (outcome.status === 'completed') {
+      this.#parts.log.info(line, 'transcription ended');
+      return { transcript: outcome.transcript, wanted, seconds, charged };
+    }
+    const { code, cause } = outcome;
+    if (code === 'internal_error') this.#parts.log.error({ ...line, code, err: cause }, 'transcription ended');
+    else this.#parts.log.info({ ...line, code }, 'transcription ended');
+    throw new ApiError(code, { cause });
+  }
+
+  /** The caller's, not the work's. */
+  async #patience(work: Promise<SavedResult>): Promise<SavedResult> {
+    const over = new AbortController();
+    const tired = this.#work.waits.pass(REQUEST_TIMEOUT_MS, over.signal).then(() => {
+      throw stillRunning('request_timeout');
+    });
+    try {
+      return await Promise.race([work, tired]);
+    } finally {
+      over.abort();
+    }
+  }
+}
+
+/** What a caller is told of work that came to no end here. */
+function told(error: unknown): unknown {
+  if (error instanceof LeftRunning) return stillRunning('shutting_down', error);
+  if (error instanceof LostRecord) return stillRunning('request_timeout', error);
+  return error instanceof DatabaseUnavailable ? stillRunning('database_unavailable', error) : error;
+}
+
+/** Whoever asked again would pay twice: client libraries do so by themselves unless they are told. */
+function stillRunning(code: 'request_timeout' | 'shutting_down' | 'database_unavailable', cause?: unknown): ApiError {
+  return new ApiError(code, { headers: { 'x-should-retry': 'false' }, cause });
+}

@@ -1,0 +1,65 @@
+import type { SoundRequest } from '../../requests/index.ts';
+import type { Media } from '../vendor.ts';
+import { unsupported } from './fields.ts';
+
+/** One of the vendor's output formats. */
+export interface SoundFormat {
+  /** `codec_rate` or `codec_rate_kilobits`, as it stands in the query. */
+  readonly name: string;
+  readonly codec: Codec;
+  readonly rate: number;
+}
+
+export type Codec = 'mp3' | 'wav' | 'pcm' | 'opus';
+type Row = readonly [rate: number, kilobits?: number];
+
+/** What any plan may ask for comes before what needs a higher one. 24 kHz is what callers expect of bare samples. */
+const RATES: readonly Row[] = [[24_000], [8_000], [16_000], [22_050], [32_000], [44_100], [48_000]];
+
+/** The first that fits what was asked for is taken. */
+const ROWS: Readonly<Record<Codec, readonly Row[]>> = {
+  mp3: [
+    [44_100, 128],
+    [44_100, 32],
+    [44_100, 64],
+    [44_100, 96],
+    [44_100, 192],
+    [22_050, 32],
+    [24_000, 48],
+  ],
+  opus: [128, 32, 64, 96, 192].map((kilobits) => [48_000, kilobits] as const),
+  pcm: RATES,
+  wav: RATES,
+};
+
+/** Throws ApiError for a combination that the vendor does not make, with what it does. */
+export function formatFor(request: SoundRequest<Media>, codecs: readonly Codec[]): SoundFormat {
+  const { format = 'mp3', sampleRate, bitrate } = request;
+  const codec = codecs.find((known) => known === format);
+  if (codec === undefined) throw unsupported('response_format', `takes only ${codecs.join(', ')}`);
+  const ofRate = ROWS[codec].filter(([rate]) => rate === (sampleRate ?? rate));
+  if (ofRate.length === 0) {
+    const rates = listed(ROWS[codec].map(([rate]) => rate));
+    throw unsupported('sample_rate', `takes only ${rates} for ${codec}`);
+  }
+  const asked = bitrate === undefined ? undefined : kilobitsOf(bitrate);
+  const found = ofRate.find(([, kilobits]) => asked === undefined || kilobits === asked);
+  if (found === undefined) throw unsupported('bitrate', whyNot(codec, ofRate, sampleRate));
+  return { name: [codec, ...found].join('_'), codec, rate: found[0] };
+}
+
+/** Callers write 128 as well as 128000. */
+function kilobitsOf(bitrate: number): number {
+  return bitrate < 1000 ? bitrate : bitrate / 1000;
+}
+
+function whyNot(codec: Codec, rows: readonly Row[], sampleRate: number | undefined): string {
+  const kilobits = listed(rows.flatMap(([, each]) => each ?? []));
+  if (kilobits === '') return `is not supported for ${codec}`;
+  const where = sampleRate === undefined ? codec : `${codec} at ${sampleRate}`;
+  return `takes only ${kilobits} (kbit/s) for ${where}`;
+}
+
+function listed(numbers: readonly number[]): string {
+  return [...new Set(numbers)].sort((one, other) => one - other).join(', ');
+}

@@ -1,0 +1,169 @@
+import type { JsonObject, JsonValue } from '../../json.ts';
+import type { SoundRequest } from '../../requests/index.ts';
+import { countCharacters } from '../../text.ts';
+import type { Media } from '../vendor.ts';
+import { isObject, refuseKeys, unsupported } from './fields.ts';
+import { formatFor, type SoundFormat } from './formats.ts';
+import { withQuery } from './wire.ts';
+
+type Request = SoundRequest<Media>;
+
+/** What is sent for a sound. */
+export interface SoundCall {
+  /** With its query. */
+  readonly path: string;
+  readonly body: JsonObject;
+  readonly format: SoundFormat;
+}
+
+const DESIGN_MODELS = /_ttv_|^text-to-voice/;
+const EFFECT_MODELS = /^(eleven_text_to_sound|sound-generation)/;
+/** Named after the route: the vendor's own choice of a model. */
+const UNNAMED_MODELS = /^(text-to-voice|sound-generation)/;
+
+/** The call that a model takes. Throws ApiError for what it cannot take. */
+export function soundCall(request: Request, model: string): SoundCall {
+  if (DESIGN_MODELS.test(model)) return designCall(request, model);
+  return EFFECT_MODELS.test(model) ? effectCall(request, model) : speechCall(request, model);
+}
+
+const SPOKEN_CHARS_MAX: readonly (readonly [RegExp, number])[] = [
+  [/^eleven_(flash|turbo)_v2_5/, 40_000],
+  [/^eleven_(flash|turbo)_v2/, 30_000],
+  [/^eleven_(multilingual|monolingual)_/, 10_000],
+  [/^eleven_v3/, 5_000],
+];
+const SEED_MAX = 4_294_967_295;
+
+function speechCall(request: Request, model: string): SoundCall {
+  refuseAllBut(request, ['input', 'voice', 'referenceId', 'language', 'speed', 'seed']);
+  const { input: text, language, seed } = request;
+  if (text === undefined) throw unsupported('input', 'is required');
+  const [, charsMax = Number.POSITIVE_INFINITY] = SPOKEN_CHARS_MAX.find(([name]) => name.test(model)) ?? [];
+  refuseLength('input', text, 0, charsMax);
+  refuseOutside('seed', seed, 0, SEED_MAX);
+  if (language !== undefined && model.startsWith('eleven_multilingual_')) throw unsupported('language');
+  const { enable_logging, optimize_streaming_latency, ...extra } = request.extra;
+  const voice_settings = voiceSettings(request);
+  // WAV says how long it is, so the route that streams does not make it.
+  const format = formatFor(request, ['mp3', 'wav', 'pcm', 'opus']);
+  const route = `/v1/text-to-speech/${voiceOf(request)}${format.codec === 'wav' ? '' : '/stream'}`;
+  return {
+    path: withQuery(route, { output_format: format.name, enable_logging, optimize_streaming_latency }),
+    body: bodyOf(extra, { model_id: model, text, language_code: language, voice_settings, seed }),
+    format,
+  };
+}
+
+/** A voice is an id here, wherever the caller wrote it, and one segment of a path. */
+function voiceOf({ voice, referenceId = voice }: Request): string {
+  if (referenceId === undefined) throw unsupported('voice', 'is required');
+  if (voice !== undefined && voice !== referenceId) throw unsupported('voice', 'cannot be given with "reference_id"');
+  // A segment of dots would lead to another route.
+  if (/^\.{0,2}$/.test(referenceId)) throw unsupported('voice', 'must be the id of a voice');
+  return encodeURIComponent(referenceId.toWellFormed());
+}
+
+/** Settings of the caller's own stay as they were sent. */
+function voiceSettings({ speed, extra }: Request): JsonValue | undefined {
+  if (speed === undefined) return undefined;
+  return isObject(extra.voice_settings) ? { ...extra.voice_settings, speed } : { speed };
+}
+
+function effectCall(request: Request, model: string): SoundCall {
+  refuseAllBut(request, ['prompt', 'input', 'durationSeconds', 'promptInfluence', 'loop']);
+  const { prompt, input, durationSeconds: duration_seconds, promptInfluence: prompt_influence, loop } = request;
+  if (prompt !== undefined && input !== undefined) throw unsupported('input', 'cannot be given with "prompt"');
+  refuseOutside('duration_seconds', duration_seconds, 0.5, 30);
+  refuseOutside('prompt_influence', prompt_influence, 0, 1);
+  if (loop === true && model.endsWith('_v1')) throw unsupported('loop');
+  const format = formatFor(request, ['mp3', 'pcm', 'opus']);
+  const text = prompt ?? input;
+  if (text === undefined) throw unsupported('prompt', 'is required');
+  return {
+    path: withQuery('/v1/sound-generation', { output_format: format.name }),
+    body: bodyOf(request.extra, { model_id: idOf(model), text, duration_seconds, prompt_influence, loop }),
+    format,
+  };
+}
+
+const SAMPLE_TEXT_CHARS_MIN = 100;
+const SAMPLE_TEXT_CHARS_MAX = 1_000;
+
+/** Bare samples are not asked for: a preview could not say what they are. */
+export function designCall(request: Request, model: string): SoundCall {
+  refuseAllBut(request, ['voiceDescription', 'input', 'loudness', 'guidanceScale', 'seed', 'autoGenerateText']);
+  // Previews without their sound.
+  refuseKeys(request.extra, ['stream_previews']);
+  const { voiceDescription: voice_description, input: text, autoGenerateText, loudness, seed } = request;
+  if (voice_description === undefined) throw unsupported('voice_description', 'is required');
+  if (text !== undefined) refuseLength('input', text, SAMPLE_TEXT_CHARS_MIN, SAMPLE_TEXT_CHARS_MAX);
+  if (text === undefined && autoGenerateText === false)
+    throw unsupported('input', 'is required without "auto_generate_text"');
+  refuseOutside('loudness', loudness, -1, 1);
+  const format = formatFor(request, ['mp3', 'opus']);
+  // A voice needs something to say.
+  const auto_generate_text = autoGenerateText ?? (text === undefined ? true : undefined);
+  const guidance_scale = request.guidanceScale;
+  const fields = { model_id: idOf(model), voice_description, text, auto_generate_text, loudness, guidance_scale, seed };
+  return {
+    path: withQuery('/v1/text-to-voice/design', { output_format: format.name }),
+    body: bodyOf(request.extra, fields),
+    format,
+  };
+}
+
+function idOf(model: string): string | undefined {
+  return UNNAMED_MODELS.test(model) ? undefined : model;
+}
+
+/** What only some models take. `output` and `n` are not here: they change nothing of what is asked for. */
+const NAMES: readonly (readonly [keyof Request, string])[] = [
+  ['input', 'input'],
+  ['prompt', 'prompt'],
+  ['lyrics', 'lyrics'],
+  ['voice', 'voice'],
+  ['referenceId', 'reference_id'],
+  ['voiceDescription', 'voice_description'],
+  ['language', 'language'],
+  ['speed', 'speed'],
+  ['volume', 'volume'],
+  ['loudness', 'loudness'],
+  ['guidanceScale', 'guidance_scale'],
+  ['promptInfluence', 'prompt_influence'],
+  ['durationSeconds', 'duration_seconds'],
+  ['seed', 'seed'],
+  ['instrumental', 'instrumental'],
+  ['loop', 'loop'],
+  ['autoGenerateText', 'auto_generate_text'],
+  ['referenceAudio', 'reference_audio'],
+];
+
+function refuseAllBut(request: Request, taken: readonly (keyof Request)[]): void {
+  for (const [key, field] of NAMES) {
+    const value = request[key];
+    // What cannot be switched on is off.
+    const isAbsent = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
+    if (!isAbsent && !taken.includes(key)) throw unsupported(field);
+  }
+  // It is made of three other fields.
+  refuseKeys(request.extra, ['output_format']);
+}
+
+function refuseLength(field: string, text: string, min: number, max: number): void {
+  const characters = countCharacters(text);
+  if (characters < min) throw unsupported(field, `takes no less than ${min} characters`);
+  if (characters > max) throw unsupported(field, `takes no more than ${max} characters`);
+}
+
+function refuseOutside(field: string, value: number | undefined, min: number, max: number): void {
+  if (value !== undefined && (value < min || value > max)) throw unsupported(field, `takes only ${min} to ${max}`);
+}
+
+/** Unmodelled keys stay as they were sent; those that the request names too are its own. */
+function bodyOf(extra: JsonObject, fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const given = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return { ...extra, ...Object.fromEntries(given) };
+}

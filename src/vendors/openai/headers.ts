@@ -1,0 +1,6 @@
+import type { Upstream } from '../http.ts';
+
+/** A server without a key is sent no authorization. */
+export function headersOf({ apiKey }: Upstream, accept: string): Record<string, string> {
+  return apiKey === '' ? { accept } : { accept, authorization: `Bearer ${apiKey}` };
+}

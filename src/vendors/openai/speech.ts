@@ -1,0 +1,71 @@
+import { UpstreamError } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
+import { parseObject, send, type Upstream } from '../http.ts';
+import type { Media, SpeechWork } from '../vendor.ts';
+import { refuseDocument } from './documents.ts';
+import { faultOf, throwIfError } from './faults.ts';
+import { headersOf } from './headers.ts';
+import { checkFields, fieldsOf, samplesOf, textsOf } from './speech-fields.ts';
+
+/** Sound that comes while it is made. A text too long for one call is said in several, and heard as one. */
+export const speech: SpeechWork = {
+  check: checkFields,
+
+  async speak(request, upstream) {
+    const samples = request.referenceAudio.length === 0 ? undefined : await samplesIn(request.referenceAudio);
+    const say = (text: string) => begin(upstream, fieldsOf(request, text, upstream.model, samples));
+    const [first = '', ...others] = textsOf(request);
+    return { pieces: inTurn(await say(first), others, say), ...samplesOf(request) };
+  },
+};
+
+/** As data URLs: what was checked is what is sent, and no server has to reach where it was. */
+function samplesIn(samples: readonly Media[]): Promise<string[]> {
+  return Promise.all(
+    samples.map(async (media) => `data:${media.mimeType};base64,${(await media.read()).toString('base64')}`),
+  );
+}
+
+async function* inTurn(
+  first: AsyncIterable<Buffer>,
+  others: readonly string[],
+  say: (text: string) => Promise<AsyncIterable<Buffer>>,
+): AsyncGenerator<Buffer> {
+  yield* first;
+  for (const text of others) yield* await say(text);
+}
+
+/** Resolves when the first of the sound is there, so that an empty answer is found while another may still be asked. */
+async function begin(
+  upstream: Upstream,
+  fields: Readonly<Record<string, JsonValue | undefined>>,
+): Promise<AsyncIterable<Buffer>> {
+  const headers = { ...headersOf(upstream, 'application/octet-stream'), 'content-type': 'application/json' };
+  const call = { method: 'POST', path: '/audio/speech', headers, body: JSON.stringify(fields) } as const;
+  const reply = await send(upstream, call, { faultOf });
+  await refuseDocument(reply, (type) => !/json|^text\//.test(type));
+  const pieces = reply.body[Symbol.asyncIterator]();
+  const first = await pieces.next();
+  if (first.done === true) throw new UpstreamError('garbled', 'an answer without sound');
+  refuseJson(first.value);
+  return from(first.value, pieces);
+}
+
+const BRACE = 0x7b;
+
+/** Not every server tells what its answer is. Samples may begin with any byte, but are no JSON. */
+function refuseJson(piece: Buffer): void {
+  const told = piece[0] === BRACE ? parseObject(piece.toString()) : undefined;
+  if (told === undefined) return;
+  throwIfError(told);
+  throw new UpstreamError('garbled', 'sound was asked for and JSON came');
+}
+
+async function* from(first: Buffer, others: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield first;
+    for (let next = await others.next(); next.done !== true; next = await others.next()) yield next.value;
+  } finally {
+    await others.return?.();
+  }
+}

@@ -1,0 +1,62 @@
+import { UpstreamError } from '../../errors.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { parseObject, readBytes, type UpstreamReply } from '../http.ts';
+import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
+import { throwIfError } from './faults.ts';
+import { isObject, listAt, objectAt, stringAt } from './fields.ts';
+import { languageCode } from './languages.ts';
+
+/** Brief and verbose answers, under whatever content type; some servers answer with nothing but the text. */
+export async function transcriptIn(reply: UpstreamReply): Promise<Transcript> {
+  const text = (await readBytes(reply)).toString('utf8');
+  const told = parseObject(text);
+  if (told !== undefined) return transcriptOf(told);
+  const isText = String(reply.headers['content-type'] ?? '').startsWith('text/plain') && text !== '';
+  if (!isText) throw new UpstreamError('garbled', 'the answer is neither JSON nor text');
+  return { text: text.trimEnd() };
+}
+
+function transcriptOf(told: JsonObject): Transcript {
+  throwIfError(told);
+  const text = stringAt(told, 'text');
+  if (text === undefined) throw new UpstreamError('garbled', 'an answer without text');
+  const language = stringAt(told, 'language') ?? firstCode(told);
+  return {
+    text,
+    language: language === undefined ? undefined : languageCode(language),
+    seconds: secondsAt(told, 'duration') ?? secondsAt(objectAt(told, 'usage'), 'seconds'),
+    segments: listAt(told, 'segments')?.flatMap(segmentOf),
+    words: listAt(told, 'words')?.flatMap(wordOf),
+  };
+}
+
+/** A newer model lists every language that it heard. */
+function firstCode(told: JsonObject): string | undefined {
+  const [first] = listAt(told, 'languages') ?? [];
+  return isObject(first) ? stringAt(first, 'code') : undefined;
+}
+
+function segmentOf(value: JsonValue): TranscriptSegment[] {
+  const timed = timedIn(value, 'text');
+  if (timed === undefined || !isObject(value)) return [];
+  const { text, start, end } = timed;
+  const probability = value.no_speech_prob;
+  return [{ start, end, text, noSpeechProbability: typeof probability === 'number' ? probability : undefined }];
+}
+
+function wordOf(value: JsonValue): TranscriptWord[] {
+  const timed = timedIn(value, 'word') ?? timedIn(value, 'text');
+  return timed === undefined ? [] : [{ word: timed.text, start: timed.start, end: timed.end }];
+}
+
+/** Undefined for what lacks its text or one of its times. */
+function timedIn(value: JsonValue, key: string): { text: string; start: number; end: number } | undefined {
+  if (!isObject(value)) return undefined;
+  const [text, start, end] = [stringAt(value, key), secondsAt(value, 'start'), secondsAt(value, 'end')];
+  return text === undefined || start === undefined || end === undefined ? undefined : { text, start, end };
+}
+
+function secondsAt(from: JsonObject | undefined, key: string): number | undefined {
+  const value = from?.[key];
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,92 @@
+import { UpstreamError } from '../../errors.ts';
+import type { TranscriptionRequest } from '../../requests/index.ts';
+import { send } from '../http.ts';
+import { type Part, toMultipart } from '../multipart.ts';
+import type { AudioFile, TranscriptionWork } from '../vendor.ts';
+import { faultOf } from './faults.ts';
+import { toValues } from './form-values.ts';
+import { headersOf } from './headers.ts';
+import { refuse, refuseStream } from './refuse.ts';
+import { transcriptIn } from './transcript.ts';
+
+/** The text comes with the answer. There is no task, and so nothing to ask after. */
+export const transcription: TranscriptionWork = {
+  check(request, upstreamModel) {
+    const { isBrief, isDiarising, isAuthors } = familyOf(upstreamModel);
+    refuseStream(request.extra);
+    refuse('timestamp_granularities', isBrief && request.granularities.length > 0);
+    refuse('prompt', isDiarising && Boolean(request.prompt));
+    const { temperature = 0 } = request;
+    refuse('temperature', isAuthors && !(temperature >= 0 && temperature <= 1));
+  },
+
+  async submit(request, audio, upstream) {
+    refuseFile(audio, upstream.model);
+    const file: Part = { name: 'file', fileName: `audio.${audio.extension}`, file: audio };
+    const { contentType, body } = toMultipart([...valuesOf(request, upstream.model), file]);
+    const headers = { ...headersOf(upstream, 'application/json'), 'content-type': contentType };
+    const call = { method: 'POST', path: '/audio/transcriptions', headers, body, accepts: [200, TOO_LARGE] } as const;
+    const reply = await send(upstream, call, { faultOf });
+    if (reply.status === TOO_LARGE) {
+      // Whoever stops reading lets the connection go.
+      for await (const _piece of reply.body) break;
+      throw unfit('status 413: the file is too large');
+    }
+    return { state: 'transcribed', transcript: await transcriptIn(reply) };
+  },
+};
+
+interface Family {
+  readonly isAuthors: boolean;
+  /** It tells the text and no times. */
+  readonly isBrief: boolean;
+  /** It tells speakers apart. */
+  readonly isDiarising: boolean;
+}
+
+/** By the model's name behind any path. Whatever is not known is taken to know all that the format does. */
+function familyOf(upstreamModel: string): Family {
+  const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
+  const isBrief = /^gpt-.*transcribe/.test(name);
+  return { isBrief, isAuthors: isBrief || name === 'whisper-1', isDiarising: isBrief && name.includes('diarize') };
+}
+
+/** Times are asked for only where they are wanted: they take the upstream longer. */
+function valuesOf(request: TranscriptionRequest, upstreamModel: string): Part[] {
+  const { extra, language, prompt, temperature, responseFormat, granularities } = request;
+  const { isBrief, isDiarising } = familyOf(upstreamModel);
+  const isVerbose = !isBrief && (responseFormat === 'verbose_json' || granularities.length > 0);
+  const fields = {
+    // Without it, such a model takes no more than half a minute.
+    ...(isDiarising && { chunking_strategy: 'auto' }),
+    ...extra,
+    model: upstreamModel,
+    language: language || undefined,
+    prompt: prompt || undefined,
+    temperature,
+    response_format: isVerbose ? 'verbose_json' : 'json',
+    timestamp_granularities: granularities,
+  };
+  const values = Object.entries(fields).flatMap(([name, value]) => toValues(name, value));
+  // A value of the caller's own never stands beside the file.
+  return values.filter(({ name }) => !/^file(\[|$)/.test(name));
+}
+
+const TOO_LARGE = 413;
+const FILE_BYTES_MAX = 25 * 1024 * 1024;
+const EXTENSIONS: ReadonlySet<string> = new Set(['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'ogg', 'wav', 'webm']);
+
+/** What the format's author is known to refuse is not sent there first. */
+function refuseFile({ bytes, extension }: AudioFile, upstreamModel: string): void {
+  if (!familyOf(upstreamModel).isAuthors) return;
+  if (bytes > FILE_BYTES_MAX) throw unfit(`a file of ${bytes} bytes is too large`);
+  if (!EXTENSIONS.has(extension)) throw unfit(`no ${extension} is taken`);
+}
+
+/**
+ * The file is in order and only not for this upstream, so another is asked; `client` would end the request here. And it
+ * is no reason to keep the next request away, so the upstream asks to be left alone for no time at all.
+ */
+function unfit(detail: string): UpstreamError {
+  return new UpstreamError('rate', detail, { retryAfterMs: 0 });
+}

@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Recorded {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** Resolves when the exchange is over: true if the client left before the answer was whole. */
+  readonly isAbandoned: Promise<boolean>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Buffer | string | AsyncIterable<Buffer>;
+}
+
+/** What the next request gets. One that the vendor would refuse is refused whatever the script says. */
+export type Script =
+  | { readonly kind: 'answer' }
+  /** This, in place of the vendor's own answer. */
+  | ({ readonly kind: 'instead' } & Answer)
+  | { readonly kind: 'fault'; readonly fault: SocketFault };
+
+/** `reset before the body`: it has read nothing but the headers. */
+type SocketFault = 'reset before the body' | 'reset' | 'reset in the answer' | 'silence' | 'garbage' | 'empty';
+
+/** A server on this machine that answers as a vendor would, or as the next script says. */
+export class ScriptedServer {
+  readonly requests: Recorded[] = [];
+  readonly #answer: (asked: Recorded) => Promise<Answer>;
+  readonly #scripts: Script[] = [];
+  readonly #server = createServer((request, response) => {
+    this.#serve(request, response).catch((error: unknown) =>
+      response.destroy(error instanceof Error ? error : undefined),
+    );
+  });
+
+  constructor(answer: (asked: Recorded) => Promise<Answer>) {
+    this.#answer = answer;
+  }
+
+  async start(): Promise<void> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return `http://127.0.0.1:${port}`;
+  }
+
+  /** One for each request to come that is not refused; when they are used up, the vendor does what it should. */
+  script(...scripts: readonly Script[]): void {
+    this.#scripts.push(...scripts);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [next] = this.#scripts;
+    if (next?.kind === 'fault' && next.fault === 'reset before the body') {
+      this.#scripts.shift();
+      this.#record(request, response, Buffer.alloc(0));
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const answer = await this.#answer(this.#record(request, response, Buffer.concat(chunks)));
+    const script = answer.status < 300 ? this.#scripts.shift() : undefined;
+    await follow(script ?? { kind: 'answer' }, answer, response);
+  }
+
+  #record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
+    const isAbandoned = once(response, 'close').then(() => !response.writableFinished);
+    const { method = '', url: path = '', headers } = request;
+    const recorded = { method, path, headers, bytes, isAbandoned };
+    this.requests.push(recorded);
+    return recorded;
+  }
+}
+
+async function follow(script: Script, usual: Answer, response: ServerResponse): Promise<void> {
+  switch (script.kind) {
+    case 'answer':
+      return give(usual, response);
+    case 'instead':
+      return give(script, response);
+    case 'fault':
+      return fail(script.fault, usual, response);
+  }
+}
+
+async function give({ status, headers, body }: Answer, response: ServerResponse): Promise<void> {
+  response.writeHead(status, headers);
+  if (typeof body === 'string' || Buffer.isBuffer(body)) {
+    response.end(body);
+    return;
+  }
+  response.flushHeaders();
+  for await (const piece of body) await written(response, piece);
+  response.end();
+}
+
+async function fail(fault: SocketFault, usual: Answer, response: ServerResponse): Promise<void> {
+  switch (fault) {
+    case 'reset before the body':
+    case 'reset':
+      response.socket?.resetAndDestroy();
+      return;
+    case 'reset in the answer':
+      response.writeHead(200, { ...usual.headers, 'content-length': '1000' });
+      await written(response, Buffer.alloc(20, 1));
+      response.socket?.resetAndDestroy();
+      return;
+    case 'silence':
+      return;
+    case 'garbage':
+      response.socket?.end('This is not HTTP\r\n\r\n');
+      return;
+    case 'empty':
+      return give({ ...usual, body: '' }, response);
+  }
+}
+
+/** Resolves when the bytes are with the system, or nobody takes them any more. */
+async function written(response: ServerResponse, piece: Buffer): Promise<void> {
+  if (response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.write(piece, () => {
+      response.off('close', resolve);
+      resolve();
+    });
+  });
+}
