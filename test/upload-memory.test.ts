@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { request } from 'undici';
 import { pngOf } from './support/asked-forms.ts';
 import { ADMIN_TOKEN } from './support/gateway.ts';
+import { residentBytes, skipMemory as skip } from './support/memory.ts';
 import { ownDatabase, Program } from './support/program.ts';
 
 const MIB = 1024 * 1024;
 const UPLOADS = 10;
 const FILES = 4;
 const BOUNDARY = 'between-the-parts';
-const skip = existsSync('/proc/self/status') ? false : 'this system does not tell how much memory a process has had';
 
 test('R-340: ten uploads of nearly 100 MiB at once need little memory', { skip, timeout: 240_000 }, async (t) => {
   const program = await Program.start(t, await ownDatabase(t));
@@ -37,9 +36,4 @@ async function upload(url: string, key: string, picture: Buffer): Promise<number
   const answer = await request(`${url}/v1/images/edits`, { method: 'POST', headers, body });
   await answer.body.dump();
   return answer.statusCode;
-}
-
-function residentBytes({ child }: Program, figure: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Number(new RegExp(`${figure}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
 }

@@ -19,6 +19,21 @@ for (const path of ['/v1/chat/completions', '/v1/audio/speech']) {
     return reply.code(statusCode).header('content-type', headers['content-type']).send(body);
   });
 }
+// A form is passed on while it comes.
+server.register(async (forms) => {
+  forms.removeAllContentTypeParsers();
+  forms.addContentTypeParser('*', (_request, _body, done) => done(null));
+  forms.post('/v1/audio/transcriptions', async (request, reply) => {
+    const { 'content-type': type = '', 'content-length': length = '' } = request.headers;
+    const { statusCode, headers, body } = await pool.request({
+      method: 'POST',
+      path: '/v1/audio/transcriptions',
+      headers: { 'content-type': type, 'content-length': length },
+      body: request.raw,
+    });
+    return reply.code(statusCode).header('content-type', headers['content-type']).send(body);
+  });
+});
 const url = await server.listen({ port: 0, host: '127.0.0.1' });
 answerBench({ url, key: '' }, async () => {
   server.server.closeAllConnections();

@@ -1,4 +1,5 @@
-// A model that answers at once: one chat answer, a stream of 50 frames, one native answer, or speech piece by piece.
+// A model that answers at once: one chat answer, a stream of 50 frames, one native answer, speech piece by piece, or a
+// transcript.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerBench } from './child.ts';
@@ -27,6 +28,8 @@ const native = JSON.stringify({
   usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 1, totalTokenCount: 13 },
 });
 
+const transcript = JSON.stringify({ text: 'word '.repeat(50) });
+
 const server = createServer((request, response) => {
   if (request.url?.startsWith('/v1beta/') === true) {
     request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(native));
@@ -34,6 +37,10 @@ const server = createServer((request, response) => {
   }
   if (request.url === '/v1/audio/speech') {
     request.resume().on('end', () => speak(response));
+    return;
+  }
+  if (request.url === '/v1/audio/transcriptions') {
+    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(transcript));
     return;
   }
   const pieces: Buffer[] = [];
@@ -55,16 +62,25 @@ const server = createServer((request, response) => {
     next();
   });
 });
-/** The first piece tells when it left. */
+const silence = Buffer.alloc(PIECE_BYTES);
+
+/**
+ * The first piece tells when it left. Each stream keeps to its own time: intervals of one length would fall into step
+ * after the first delay, and then all streams would speak at once and wait for each other.
+ */
 function speak(response: ServerResponse): void {
+  const startMs = performance.now();
   response.writeHead(200, { 'content-type': 'audio/wav' });
   response.write(pieceWithTime());
   let sent = 1;
-  const timer = setInterval(() => {
-    if (sent++ < PIECES) return void response.write(Buffer.alloc(PIECE_BYTES));
-    clearInterval(timer);
-    response.end();
-  }, PIECE_EVERY_MS);
+  const wait = () => setTimeout(next, Math.max(0, startMs + sent * PIECE_EVERY_MS - performance.now()));
+  const next = () => {
+    if (sent === PIECES) return void response.end();
+    response.write(silence);
+    sent++;
+    wait();
+  };
+  wait();
 }
 
 server.listen(0, '127.0.0.1', () => {

@@ -36,6 +36,15 @@ const SPEECH = {
   routes: [{ upstream: 'fake', model: 'upstream-model' }],
 };
 
+const TRANSCRIPTION = {
+  id: 'bench/transcription',
+  modality: 'audio',
+  owned_by: 'bench',
+  endpoints: ['transcriptions'],
+  pricing: { mode: 'per_second', credits: { per_second: 0.000001 } },
+  routes: [{ upstream: 'fake', model: 'upstream-model' }],
+};
+
 const [upstream = '', given] = process.argv.slice(2);
 const folder = given ?? (await mkdtemp(join(tmpdir(), 'tollgate-bench-')));
 const configFile = join(folder, 'bench.yaml');
@@ -63,7 +72,7 @@ function documentFor(url: string): string {
       { id: 'queue', vendor: 'fal', base_url: url, api_key: 'key' },
       { id: 'fake-native', vendor: 'gemini', base_url: url, api_key: 'key' },
     ],
-    models: [modelOf('chat', 'fake'), modelOf('native', 'fake-native'), INSTANT, SLOW, SPEECH],
+    models: [modelOf('chat', 'fake'), modelOf('native', 'fake-native'), INSTANT, SLOW, SPEECH, TRANSCRIPTION],
   });
 }
 

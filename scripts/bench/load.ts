@@ -10,8 +10,9 @@ export interface Load {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly method?: 'GET' | 'POST';
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly connections?: number;
+  readonly warmUpRequests?: number;
 }
 
 export interface Figures {
@@ -26,7 +27,7 @@ export interface Figures {
  */
 export async function measureInTurn(servers: readonly BenchServer[], load: Load): Promise<Figures[]> {
   const rounds: Figures[][] = servers.map(() => []);
-  for (const server of servers) await loadOnce(server, load, { amount: WARM_UP_REQUESTS });
+  for (const server of servers) await loadOnce(server, load, { amount: load.warmUpRequests ?? WARM_UP_REQUESTS });
   for (let round = 0; round < ROUNDS; round++) {
     for (const [index, server] of servers.entries()) rounds[index]?.push(await loadOnce(server, load));
   }

@@ -10,6 +10,7 @@ import { benchMemory } from './memory.ts';
 import { benchModels } from './models.ts';
 import { benchSpeech } from './speech.ts';
 import { printTable, type Row } from './table.ts';
+import { benchTranscription } from './transcription.ts';
 
 const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   models: benchModels,
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   media: benchMedia,
   latency: benchLatency,
   speech: benchSpeech,
+  transcription: benchTranscription,
   memory: benchMemory,
   large: benchLarge,
 };

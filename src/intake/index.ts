@@ -5,5 +5,13 @@
 export { CleanUp } from './clean-up.ts';
 export { linkedObject } from './linked-object.ts';
 export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects } from './store.ts';
-export { discardInputs, type InputRules, readerOf, type StoredMedia, storeInput } from './store-input.ts';
+export {
+  discardInputs,
+  type HeldMedia,
+  type InputRules,
+  readerOf,
+  type StoredMedia,
+  storeAndHold,
+  storeInput,
+} from './store-input.ts';
 export { storeMedia } from './store-media.ts';

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError, type ErrorCode } from '../errors.ts';
-import { UNOWNED_KEPT_MS } from '../limits.ts';
+import { HELD_INPUT_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
 import { type MediaKind, Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
+import { gathered, joined } from './gathered.ts';
 import type { IntakeParts } from './parts.ts';
 import { deleteObjectsAt, recordObjects } from './store.ts';
 import { storeMedia } from './store-media.ts';
@@ -30,7 +31,12 @@ export interface InputRules {
   readonly tooLarge: ErrorCode;
 }
 
-/** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
+/** One that is to be read at once, and never written down. */
+export interface HeldMedia extends StoredMedia {
+  /** The whole of it, if that is small. */
+  readonly content: Buffer | undefined;
+}
+
 export async function storeInput(
   parts: IntakeParts,
   accountId: string,
@@ -38,12 +44,25 @@ export async function storeInput(
   rules: InputRules,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
+  const { content: _, ...stored } = await storeAndHold(parts, accountId, body, rules, signal);
+  return stored;
+}
+
+/** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
+export async function storeAndHold(
+  parts: IntakeParts,
+  accountId: string,
+  body: Buffer | AsyncIterable<Buffer>,
+  rules: InputRules,
+  signal: AbortSignal,
+): Promise<HeldMedia> {
   const key = `inputs/${randomBytes(20).toString('hex')}`;
   const deleteAt = new Date(parts.clock.nowMs() + UNOWNED_KEPT_MS);
   await recordObjects(parts.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
   try {
     parts.log.trace({ key }, 'input to be stored');
-    const { mimeType, bytes, seconds } = await storeMedia(parts, key, body, {
+    const taken = Buffer.isBuffer(body) ? body : await gathered(body, HELD_INPUT_BYTES_MAX);
+    const { mimeType, bytes, seconds } = await storeMedia(parts, key, taken, {
       bytesMax: rules.bytesMax,
       kinds: rules.kinds,
       refusal: (reason) => new ApiError(reason === 'empty' ? rules.empty : rules.otherKind),
@@ -51,7 +70,7 @@ export async function storeInput(
     });
     if (rules.mimeTypes?.includes(mimeType) === false) throw new ApiError(rules.otherKind);
     parts.log.trace({ key }, 'input stored');
-    return { key, mimeType, bytes, seconds };
+    return { key, mimeType, bytes, seconds, content: Buffer.isBuffer(taken) ? taken : undefined };
   } catch (error) {
     await deleteObjectsAt(parts.db, [key], parts.clock.now()).catch(() => undefined);
     throw toldToCaller(error, rules);
@@ -72,9 +91,15 @@ export async function discardInputs(parts: Pick<IntakeParts, 'db' | 'clock'>, ke
   await deleteObjectsAt(parts.db, own, parts.clock.now()).catch(() => undefined);
 }
 
-/** Reads what is stored whenever it is asked to. */
-export function readerOf(objects: ObjectStore, { key, mimeType, bytes, url }: StoredMedia) {
+/** Reads what is stored whenever it is asked to; what is held, from memory the first time, and then lets go of it. */
+export function readerOf(objects: ObjectStore, { key, mimeType, bytes, url }: StoredMedia, content?: Buffer) {
+  let held = content;
   const open = async () => {
+    if (held !== undefined) {
+      const whole = [held];
+      held = undefined;
+      return whole;
+    }
     const found = await objects.read(key);
     if (found === undefined) throw new Error(`the stored input ${key} is gone`);
     return found.body;
@@ -83,7 +108,7 @@ export function readerOf(objects: ObjectStore, { key, mimeType, bytes, url }: St
     mimeType,
     bytes,
     url,
-    read: async () => Buffer.concat(await Array.fromAsync(await open())),
+    read: async () => joined(await Array.fromAsync(await open())),
     pieces: async function* () {
       yield* await open();
     },

@@ -1,5 +1,6 @@
 import { SNIFF_BYTES } from '../limits.ts';
 import { asMeasured, type Measured, type MediaKind, measure, readableOf, type Sniffed, sniff } from '../media/index.ts';
+import { joined, resumed } from './gathered.ts';
 import type { IntakeParts } from './parts.ts';
 
 /** A picture or clip in the object store, and what its bytes say about it. */
@@ -84,7 +85,7 @@ async function readRange(objects: Objects['objects'], key: string, start: number
   if (end <= start) return Buffer.alloc(0);
   const found = await objects.read(key, { start, end: end - 1 });
   if (found === undefined) throw new Error(`the stored object ${key} is gone`);
-  return Buffer.concat(await Array.fromAsync(found.body));
+  return joined(await Array.fromAsync(found.body));
 }
 
 /** The first bytes, and all of it including them. */
@@ -98,15 +99,6 @@ async function peeked(body: AsyncIterable<Buffer>): Promise<{ head: Buffer; whol
     pieces.push(value);
     bytes += value.length;
   }
-  const head = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
-  return { head: head.subarray(0, SNIFF_BYTES), whole: resumed(head, rest) };
-}
-
-async function* resumed(head: Buffer, rest: AsyncIterator<Buffer>): AsyncIterable<Buffer> {
-  try {
-    if (head.length > 0) yield head;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
+  const head = joined(pieces);
+  return { head: head.subarray(0, SNIFF_BYTES), whole: resumed(pieces, rest) };
 }

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
-import { discardInputs, type StoredMedia } from '../intake/index.ts';
+import { discardInputs, type HeldMedia, type StoredMedia } from '../intake/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
 import { ableCandidates } from './candidates.ts';
@@ -19,7 +19,7 @@ export interface TranscriptionOrder {
   readonly id: string;
   readonly request: TranscriptionRequest;
   /** What lies in the store already, or where it is to be fetched from. */
-  readonly clip: StoredMedia | { readonly url: string };
+  readonly clip: HeldMedia | { readonly url: string };
   /** Aborted when the caller leaves; that counts until the credits are held. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,12 @@
 import { ApiError } from '../errors.ts';
-import { findObject, type InputRules, readerOf, type StoredMedia, storeInput } from '../intake/index.ts';
+import {
+  findObject,
+  type HeldMedia,
+  type InputRules,
+  readerOf,
+  type StoredMedia,
+  storeAndHold,
+} from '../intake/index.ts';
 import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
 import type { AudioFile } from '../vendors/index.ts';
 import type { TranscriptionParts } from './parts.ts';
@@ -34,10 +41,10 @@ export async function fetchClip(
   accountId: string,
   url: string,
   signal: AbortSignal,
-): Promise<StoredMedia> {
+): Promise<HeldMedia> {
   const own = await ownClip(parts, accountId, url);
   const body = own ?? (await parts.guardedFetch.open(url, { bytesMax: CLIP_RULES.bytesMax, signal })).body;
-  return storeInput(parts, accountId, body, CLIP_RULES, signal);
+  return storeAndHold(parts, accountId, body, CLIP_RULES, signal);
 }
 
 /** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */
@@ -57,10 +64,10 @@ async function ownClip(
  * The clip as a vendor is given it. Its URL is not passed on: what was measured is what is transcribed, whatever stands
  * at that address by then.
  */
-export function audioOf({ objects }: TranscriptionParts, stored: StoredMedia): AudioFile {
-  const { url: _, ...media } = stored;
+export function audioOf({ objects }: TranscriptionParts, stored: HeldMedia): AudioFile {
+  const { url: _, content, ...media } = stored;
   return {
-    ...readerOf(objects, media),
+    ...readerOf(objects, media, content),
     extension: EXTENSIONS.get(stored.mimeType) ?? '',
     seconds: secondsOf(stored),
   };

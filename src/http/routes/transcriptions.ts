@@ -3,7 +3,7 @@ import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { discardInputs, type StoredMedia, storeInput } from '../../intake/index.ts';
+import { discardInputs, type HeldMedia, storeAndHold } from '../../intake/index.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { fromForm, type TranscriptionRequest, toTranscription, transcriptionSchema } from '../../requests/index.ts';
 import { CLIP_RULES, getTranscription, type Started, startTranscription } from '../../transcriptions/index.ts';
@@ -102,7 +102,7 @@ function start(
   parts: HttpParts,
   { request: { id }, request, reply, caller }: CreateCall,
   asked: TranscriptionRequest,
-  clip: StoredMedia | { readonly url: string },
+  clip: HeldMedia | { readonly url: string },
 ): Promise<Started> {
   const { signal } = callContext(request, reply);
   return startTranscription(parts, caller, {
@@ -121,7 +121,7 @@ function isAdopted({ id, headers }: FastifyRequest): boolean {
 /** The file goes to the store as it comes. If it comes to nothing, the file goes again. */
 async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Started> {
   const { signal } = callContext(call.request, call.reply);
-  const stored: StoredMedia[] = [];
+  const stored: HeldMedia[] = [];
   let files = 0;
   try {
     const form = await readForm(call.request, {
@@ -130,7 +130,7 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
       take: async (name, _fileName, body) => {
         if (name !== 'file') throw new ApiError('unexpected_file');
         if (++files > 1) throw new ApiError('ambiguous_input', { message: 'Send one file.' });
-        const clip = await storeInput(parts, call.caller.accountId, body, CLIP_RULES, signal);
+        const clip = await storeAndHold(parts, call.caller.accountId, body, CLIP_RULES, signal);
         stored.push(clip);
         return clip;
       },
