@@ -41,7 +41,7 @@ function duties(parts: WorkerParts): readonly Duty[] {
     { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },
     { name: 'forget old idempotency keys', everyMs: 60_000, run: () => forgetKeys(db, clock.now()) },
     { name: 'forget expired files', everyMs: 60_000, run: () => forgetFiles(db, clock.now()) },
-    { name: 'clear expired transcripts', everyMs: 60_000, run: () => expireTranscripts(db, clock.now()) },
+    { name: 'clear expired transcripts', everyMs: 60_000, run: () => expireTranscripts({ db, clock, log }) },
     { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
     // Takes up what an announcement could not, because the database failed just then.
     { name: 'reload the catalogue', everyMs: 30_000, run: () => catalogue.reload() },
