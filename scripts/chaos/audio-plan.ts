@@ -87,9 +87,9 @@ function makeWave(random: Random): AudioWave {
 }
 
 function makeBlow(random: Random): Blow {
-  const kind = random.weighted({ kill: 80, halt: 14, 'kill the database': 6 });
-  const isAnyTime = kind === 'kill the database' || random.chance(0.1);
-  if (isAnyTime) return { kind, point: undefined, passes: 0 };
+  const kind = random.weighted({ kill: 76, halt: 14, 'kill the database': 10 });
+  if (random.chance(0.1)) return { kind, point: undefined, passes: 0 };
+  if (kind === 'kill the database') return blowAt(kind, random.pick([HELD_RECORDING, HELD_SPEECH]), 0);
   const point = random.pick(Object.keys(POINTS));
   return blowAt(kind, point, random.pick(PASSES));
 }

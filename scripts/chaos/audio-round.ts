@@ -60,7 +60,7 @@ export async function playRound(
   history.outcomes.push(...outcomes);
   history.accountIds.push(...clients.accountIds);
   const evidence = await gather(world, outcomes, clients.accountIds);
-  const findings = [...unrest, ...check(excused(evidence, plan))];
+  const findings = [...check(excused(evidence, plan)), ...unrest];
   return { kills, hits, works: outcomes.length, findings };
 }
 
@@ -71,6 +71,8 @@ function sceneOf(world: World<Upstreams>, clients: Clients): Scene {
     leaseSeconds: LEASE_SECONDS,
     pauseMs: PAUSE_MS,
     areDone: () => clients.areDone(),
+    // What is held comes to its end without a database.
+    whileAway: () => world.upstreams.release(),
     outside: { [HELD_RECORDING]: () => holding.recordings > 0, [HELD_SPEECH]: () => holding.speeches > 0 },
   };
 }
@@ -146,7 +148,6 @@ class Clients {
 
 /** Lets time pass until everything has ended. Tells what did not. */
 async function rest(world: World<Upstreams>, clients: Clients): Promise<string[]> {
-  world.upstreams.release();
   const filled = world.gateways.fill(GATEWAYS);
   for (let step = 0; step < REST_STEPS_MAX && !(await clients.areDoneButEndless()); step++) {
     await pass(world, LEASE_SECONDS);
@@ -158,7 +159,9 @@ async function rest(world: World<Upstreams>, clients: Clients): Promise<string[]
   return (await clients.areDone()) ? [] : ['it does not come to rest', ...clients.unanswered()];
 }
 
+/** What is held meanwhile is let go. */
 async function pass(world: World<Upstreams>, seconds: number): Promise<void> {
+  world.upstreams.release();
   await world.moveForSure(seconds);
   await sleep(PAUSE_MS);
 }

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 export interface Blow {
   readonly kind: 'kill' | 'halt' | 'kill the database';
-  /** A line of the program's log, or something that happens outside of it. Undefined: at any time. */
+  /** A line of the program's log, or, also for the database, something outside of it. Undefined: at any time. */
   readonly point: string | undefined;
   /** How often the point is passed before. */
   readonly passes: number;
@@ -37,6 +37,8 @@ export interface Scene {
   areDone(): Promise<boolean>;
   /** Points outside of the program: whether one has come. */
   readonly outside: Readonly<Record<string, () => boolean>>;
+  /** Called when the database has just gone. */
+  whileAway(): void;
 }
 
 export interface Struck {
@@ -53,14 +55,13 @@ const ANY_TIME_MS_MAX = 150;
 export async function strike(scene: Scene, wave: Wave<unknown>, random: Random): Promise<Struck> {
   const { world } = scene;
   const { kind, point, loss } = wave.blow;
-  if (kind === 'kill the database') {
-    await sleep(random.whole(0, ANY_TIME_MS_MAX));
-    await world.killDatabase();
-    return { killed: 1, hit: kind };
-  }
   const [one, other] = world.gateways.up;
   if (one === undefined || other === undefined) throw new Error('there is nobody to strike');
   const isAtPoint = await wait(scene, [one, other], wave, random);
+  if (kind === 'kill the database') {
+    await world.killDatabase(() => scene.whileAway());
+    return { killed: 1, hit: isAtPoint ? `${kind} at ${point}` : kind };
+  }
   // Where both have come to it, the one stands for both.
   const [victim, spared] = one.isUp && !other.isUp && loss === undefined ? [other, one] : [one, other];
   const hit = `${kind} at ${isAtPoint || !victim.isUp ? point : 'any time'}`;

@@ -35,7 +35,14 @@ export async function playRound(
   const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => world.newCustomer()));
   const clients = new Clients(world, customers, seed);
   const areDone = () => clients.areDone();
-  const scene: Scene = { world, leaseSeconds: LEASE_SECONDS, pauseMs: 0, areDone, outside: {} };
+  const scene: Scene = {
+    world,
+    leaseSeconds: LEASE_SECONDS,
+    pauseMs: 0,
+    areDone,
+    outside: {},
+    whileAway: () => undefined,
+  };
   const hits: string[] = [];
   let kills = 0;
   for (const wave of plan.waves) {

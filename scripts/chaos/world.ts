@@ -192,9 +192,10 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
   }
 
   /** Kills the server under everybody's feet, and waits until whoever started it has brought it back. */
-  async killDatabase(): Promise<void> {
+  async killDatabase(whileAway: () => void): Promise<void> {
     const killed = await this.#postmaster();
     process.kill(killed, 'SIGKILL');
+    whileAway();
     for (let look = 0; look < CALLS_MAX; look++) {
       // Sessions of the dead server may still answer.
       const next = await this.#postmaster().catch(() => killed);
