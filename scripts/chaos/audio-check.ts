@@ -1,9 +1,10 @@
 // What must be true of speech and transcriptions once everything has come to rest, whatever was killed when.
 import { type Evidence, type ReadRecord, type RecordRow, type Told, toldId } from './audio-evidence.ts';
 import { isGood, type Order } from './audio-load.ts';
+import { soundNamed } from './audio-sounds.ts';
 import { faultsOfSpeech } from './audio-speech-check.ts';
 import { CREDITS_PER_SECOND, ENDLESS_MODEL, textHeard } from './audio-upstreams.ts';
-import { faultsOfBooks, faultsOfPayment } from './books.ts';
+import { faultsOfBooks, faultsOfPayment, type ObjectRow } from './books.ts';
 
 /** Each finding is a sentence; without any, the rule holds. */
 type Rule = (evidence: Evidence) => readonly string[];
@@ -95,8 +96,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'a transcript is what an upstream gave': ({ records, submissions, outcomes }) =>
     records
       .filter(({ status }) => status === 'completed')
-      .flatMap(({ id, text, upstream, ...record }) => {
-        const name = outcomes.find(({ order }) => isOf({ id, text, upstream, ...record }, order))?.order.name ?? '';
+      .flatMap((record) => {
+        const { id, text, upstream } = record;
+        const name = outcomes.find(({ order }) => isOf(record, order))?.order.name ?? '';
         const isGiven = submissions.some((done) => done.upstream === upstream && done.name === name);
         return isGiven && text === textHeard(upstream ?? '', name) ? [] : [`${id} says "${text}" by ${upstream}`];
       }),
@@ -125,11 +127,11 @@ export const RULES: Readonly<Record<string, Rule>> = {
 
   'an answer says what was saved': ({ outcomes, records }) =>
     outcomes
-      .filter(({ order, isWhole }) => order.kind === 'transcription' && isWhole)
+      .filter(({ order, status }) => order.kind === 'transcription' && status !== undefined)
       .flatMap((outcome) => {
         const record = records.find(({ id }) => id === toldId(outcome));
-        const told = record === undefined || isAnswered(outcome, record);
-        return told ? [] : [`${record.id} is ${marksOf(record)}, and ${outcome.status} ${outcome.bytes} was told`];
+        const marks = record === undefined ? 'nowhere' : marksOf(record);
+        return isAnswered(outcome, record) ? [] : [`${marks}, and ${outcome.status} ${outcome.bytes} was told`];
       }),
 
   'whoever asks again reads the same': ({ reads, records }) =>
@@ -149,9 +151,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
 
   'the books follow from the entries': faultsOfBooks,
 
-  'inputs go, and the speech behind a link stays': ({ objects, files, records, outcomes, now }) => {
+  'inputs go, and the speech behind a link stays': (evidence) => {
+    const { objects, files, records, outcomes, now } = evidence;
     const inputs = new Set(records.map(({ inputKey }) => inputKey));
-    const kept = objects.filter(({ key }) => key.startsWith('speech/'));
     return [
       ...objects.filter(({ deleteAt }) => deleteAt <= now).map(({ key }) => `${key} should have gone`),
       ...[...files.keys()].filter((key) => !objects.some((row) => row.key === key)).map((key) => `nobody knows ${key}`),
@@ -161,7 +163,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       ...objects
         .filter(({ key, deleteAt }) => key.startsWith('inputs/') && deleteAt.getTime() > now.getTime() + HOUR_MS)
         .map(({ key }) => `${key} is nobody's input and stays for long`),
-      ...outcomes.flatMap((outcome) => faultsOfLink(outcome, kept, files)),
+      ...outcomes.flatMap((outcome) => faultsOfLink(outcome, evidence)),
     ];
   },
 
@@ -224,14 +226,18 @@ function marksOf({ status, settlementState, errorCode, charged, text, completedA
 }
 
 /** What was told of a record fits what it is, also if its transcript has gone since. */
-function isAnswered({ order, status, headers, bytes }: Told, record: RecordRow): boolean {
+function isAnswered({ order, status, headers, bytes, isWhole }: Told, record: RecordRow | undefined): boolean {
   if (status === 200) {
+    // It was saved before the first byte was sent.
+    if (record === undefined || !isDone(record)) return false;
+    if (!isWhole) return true;
     const json = order.format === 'text' ? undefined : JSON.parse(bytes.toString());
     const text: unknown = json === undefined ? bytes.toString() : json.text;
     const credits = Number(json === undefined ? headers['x-credits-charged'] : json.usage.credits);
-    const isSame = record.text === text || (record.status === 'expired' && record.text === null);
-    return isDone(record) && isSame && BigInt(Math.round(credits * MICRO)) === record.charged;
+    const isSame = record.status === 'expired' || record.text === text;
+    return isSame && BigInt(Math.round(credits * MICRO)) === record.charged;
   }
+  if (record === undefined || !isWhole) return true;
   const code: unknown = JSON.parse(bytes.toString()).error.code;
   if (UNDECIDED.includes(String(code)) && headers['x-should-retry'] === 'false') return true;
   return !isDone(record) && code === record.errorCode;
@@ -243,19 +249,25 @@ function isRead({ httpStatus, status, text, credits }: ReadRecord, record: Recor
   return text === record.text && BigInt(Math.round((credits ?? 0) * MICRO)) === record.charged;
 }
 
-/** What a link was told for lies there whole; whoever was told of no link has none, unless the answer got lost. */
+/** What a link was told for lies there whole; whoever was refused has left nothing. Where the answer got lost it may. */
 function faultsOfLink(
   { order, status, isWhole, isDisturbed, bytes }: Told,
-  kept: Evidence['objects'],
-  files: Evidence['files'],
+  { objects, files, now }: Pick<Evidence, 'objects' | 'files' | 'now'>,
 ): string[] {
   if (order.kind !== 'speech' || order.by !== 'link') return [];
-  const own = kept.filter(({ key }) => files.get(key)?.name === order.name);
-  if (status === 200 && isWhole && JSON.parse(bytes.toString()).url === undefined) return [`${order.name} has no link`];
+  const own = objects.filter(({ key }) => key.startsWith('speech/') && files.get(key)?.name === order.name);
   if (own.length > 1) return [`${order.name} lies there ${own.length} times`];
-  if (status !== undefined && status !== 200 && own.length > 0 && !isDisturbed)
-    return [`${order.name} was refused, and lies there`];
-  return own.some(({ key, bytes: written }) => BigInt(files.get(key)?.bytes ?? 0) !== written)
-    ? [`${order.name} is not whole`]
-    : [];
+  if (status !== undefined && status !== 200) {
+    return own.length > 0 && !isDisturbed ? [`${order.name} was refused, and lies there`] : [];
+  }
+  if (status === undefined || !isWhole) return [];
+  const { url, created } = JSON.parse(bytes.toString()) as { url?: string; created: number };
+  const isKept = now.getTime() < created * 1000 + KEPT_MS;
+  if (url === undefined) return [`${order.name} was told no link`];
+  return isKept && !isLying(own[0], order, files) ? [`${order.name} does not lie where its link leads`] : [];
+}
+
+function isLying(row: ObjectRow | undefined, { name, seconds }: Order, files: Evidence['files']): boolean {
+  const { length } = soundNamed(name, seconds);
+  return row !== undefined && row.bytes === BigInt(length) && files.get(row.key)?.bytes === length;
 }

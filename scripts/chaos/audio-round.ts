@@ -14,7 +14,7 @@ const GATEWAYS = 2;
 const CUSTOMERS = 2;
 /** The program looks at its clock this often. */
 const PAUSE_MS = 100;
-const REST_STEPS_MAX = 40;
+const REST_STEPS_MAX = 25;
 /** Until a client has lost its patience, and until an endless task is given up. */
 const ENDLESS_STEPS_SECONDS = [610, 3_100, LEASE_SECONDS, LEASE_SECONDS, LEASE_SECONDS];
 
