@@ -1,5 +1,6 @@
 // What must be true once everything has come to rest, whatever was killed when.
-import type { AssetRow, AttemptRow, EntryRow, Evidence, JobRow } from './jobs-evidence.ts';
+import { type EntryRow, faultsOfBooks, faultsOfPayment } from './books.ts';
+import type { AssetRow, AttemptRow, Evidence, JobRow } from './jobs-evidence.ts';
 import { CREDITS_PER_PICTURE, CREDITS_PER_SECOND } from './jobs-upstreams.ts';
 
 /** Each finding is a sentence; without any, the rule holds. */
@@ -112,14 +113,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       .map(({ id, jobId }) => `reservation ${id} is for ${jobId}, which is not there`);
   },
 
-  'the books follow from the entries': ({ entries, balances, grants, books }) => [
-    ...(books.balanced ? [] : ['the program itself says that its books do not balance']),
-    ...balances.flatMap((balance) => faultsOfBalance(balance, entries)),
-    ...grants.flatMap(({ id, remaining }) => {
-      const left = entries.reduce((sum, entry) => sum + partOf(entry, id), 0n);
-      return left === remaining ? [] : [`grant ${id} has ${remaining} left, and its entries say ${left}`];
-    }),
-  ],
+  'the books follow from the entries': faultsOfBooks,
 
   'every result is there, whole and numbered': ({ jobs, assets, objects, files, now }) => {
     const rows = new Map(objects.map((row) => [row.key, row]));
@@ -200,29 +194,12 @@ function marksOf({ status, errorCode, charged, finishedAt, acceptedAt, progress 
 }
 
 function faultsOfMoney(job: JobRow, assets: readonly AssetRow[], entries: readonly EntryRow[]): string[] {
-  const [holds, ends] = [
-    entries.filter(({ type }) => type === 'reserve'),
-    entries.filter(({ type }) => type !== 'reserve'),
-  ];
-  const [hold, end] = [holds[0], ends[0]];
-  if (holds.length !== 1 || hold === undefined) return [`${job.id} was held ${holds.length} times`];
-  if (ends.length !== 1 || end === undefined) return [`${job.id} was ended ${ends.length} times`];
   const results = assets.filter(({ kind }) => kind !== 'thumbnail');
   const isSuccess = job.status === 'succeeded';
-  const cost = isSuccess ? costOf(results) : 0n;
-  const findings = [];
+  const cost = isSuccess ? costOf(results) : undefined;
+  const findings = faultsOfPayment(job.id, entries, cost);
   if (isSuccess !== results.length > 0) findings.push(`${job.id} is ${job.status} with ${results.length} results`);
-  if (end.type !== (isSuccess ? 'settle' : 'refund')) findings.push(`${job.id} is ${job.status}: ${end.type}`);
-  if (end.charged !== cost || job.charged !== cost) {
-    findings.push(`${job.id} is worth ${cost}: charged ${end.charged}, told ${job.charged}`);
-  }
-  if (end.available !== hold.reserved - cost) findings.push(`${job.id} got ${end.available} back of ${hold.reserved}`);
-  for (const id of new Set([...hold.grantIds, ...end.grantIds])) {
-    const [taken, given] = [-partOf(hold, id), partOf(end, id)];
-    if (given < 0n || given > taken || (!isSuccess && given !== taken)) {
-      findings.push(`${job.id} took ${taken} from grant ${id} and gave ${given} back`);
-    }
-  }
+  if (job.charged !== (cost ?? 0n)) findings.push(`${job.id} is worth ${cost ?? 0n} and is told as ${job.charged}`);
   return findings;
 }
 
@@ -231,28 +208,6 @@ function costOf(results: readonly AssetRow[]): bigint {
     return sum + (kind === 'image' ? CREDITS_PER_PICTURE : (seconds ?? 0) * CREDITS_PER_SECOND);
   }, 0);
   return BigInt(Math.round(credits * MICRO));
-}
-
-function partOf({ grantIds, parts }: EntryRow, grantId: string): bigint {
-  return grantIds.reduce((sum, id, place) => (id === grantId ? sum + BigInt(parts[place] ?? 0) : sum), 0n);
-}
-
-const FIGURES = ['granted', 'available', 'reserved', 'charged', 'lapsed'] as const;
-
-function faultsOfBalance(balance: Evidence['balances'][number], entries: readonly EntryRow[]): string[] {
-  const own = entries.filter(({ accountId }) => accountId === balance.accountId);
-  let available = 0n;
-  const findings = own.flatMap((entry, place) => {
-    available += entry.available;
-    const isNext = entry.number === BigInt(place + 1) && entry.balance === available;
-    return isNext ? [] : [`entry ${entry.number} of ${balance.accountId} does not follow from the one before`];
-  });
-  for (const figure of FIGURES) {
-    const sum = own.reduce((total, entry) => total + entry[figure], 0n);
-    if (sum !== balance[figure])
-      findings.push(`${balance.accountId} has ${figure} ${balance[figure]}, and its entries say ${sum}`);
-  }
-  return findings;
 }
 
 function isWhole(asset: AssetRow, file: ReturnType<Evidence['files']['get']>): boolean {

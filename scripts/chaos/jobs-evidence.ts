@@ -1,11 +1,10 @@
 // Everything there is to look at after a round, read with statements and file calls of its own: nothing here comes from
 // the code that is on trial, apart from the connection.
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { filesIn, gatherLedger, type Ledger, type ObjectRow, objectsIn } from './books.ts';
 import type { Outcome } from './jobs-load.ts';
-import type { Submission } from './jobs-upstreams.ts';
-import type { World } from './jobs-world.ts';
+import type { Submission, Upstreams } from './jobs-upstreams.ts';
+import type { World } from './world.ts';
 
 export interface JobRow {
   readonly id: string;
@@ -45,48 +44,11 @@ export interface AssetRow {
   readonly seconds: number | null;
 }
 
-export interface ObjectRow {
-  readonly key: string;
-  readonly bytes: bigint;
-  readonly deleteAt: Date;
-}
-
 export interface KeyRow {
   readonly accountId: string;
   readonly key: string;
   readonly jobId: string | null;
   readonly deleteAt: Date;
-}
-
-export interface EntryRow {
-  readonly accountId: string;
-  readonly number: bigint;
-  readonly type: string;
-  readonly granted: bigint;
-  readonly available: bigint;
-  readonly reserved: bigint;
-  readonly charged: bigint;
-  readonly lapsed: bigint;
-  readonly balance: bigint;
-  readonly reservationId: string | null;
-  readonly grantIds: readonly string[];
-  readonly parts: readonly string[];
-}
-
-export interface HoldRow {
-  readonly id: string;
-  readonly jobId: string | null;
-  readonly amount: bigint;
-  readonly isOpen: boolean;
-}
-
-export interface BalanceRow {
-  readonly accountId: string;
-  readonly granted: bigint;
-  readonly available: bigint;
-  readonly reserved: bigint;
-  readonly charged: bigint;
-  readonly lapsed: bigint;
 }
 
 export interface FoundFile {
@@ -100,7 +62,7 @@ export type Content =
   | { readonly kind: 'video'; readonly seconds: number }
   | { readonly kind: 'neither' };
 
-export interface Evidence {
+export interface Evidence extends Ledger {
   readonly now: Date;
   readonly jobs: readonly JobRow[];
   /** The ids of those that stand in the queue. */
@@ -109,48 +71,35 @@ export interface Evidence {
   readonly assets: readonly AssetRow[];
   readonly objects: readonly ObjectRow[];
   readonly keys: readonly KeyRow[];
-  readonly entries: readonly EntryRow[];
-  readonly holds: readonly HoldRow[];
-  readonly balances: readonly BalanceRow[];
-  readonly grants: readonly { readonly id: string; readonly remaining: bigint }[];
   /** By the keys of their objects. */
   readonly files: ReadonlyMap<string, FoundFile>;
   readonly submissions: readonly Submission[];
   readonly outcomes: readonly Outcome[];
-  /** What the operator is told of the books. */
-  readonly books: { readonly balanced: boolean };
   readonly complaints: readonly string[];
 }
 
 /** Of these accounts; objects and files are looked at all together, since nobody's may be left over. */
 export async function gather(
-  world: World,
+  world: World<Upstreams>,
   outcomes: readonly Outcome[],
   accountIds: readonly string[],
 ): Promise<Evidence> {
   const of = [accountIds];
-  const { db, upstreams, complaints, objectFolder } = world;
+  const { db, upstreams, complaints } = world;
   const jobs = await db.rows<JobRow>(JOBS, of);
   const prompts = new Set(outcomes.map(({ order }) => order.prompt));
   return {
+    ...(await gatherLedger(world, accountIds)),
     now: await world.now(),
     jobs,
     queue: (await db.rows<{ id: string }>(QUEUE, of)).map(({ id }) => id),
     attempts: await db.rows<AttemptRow>(ATTEMPTS, of),
     assets: await db.rows<AssetRow>(ASSETS, of),
-    objects: await db.rows<ObjectRow>('select key, bytes, delete_at as "deleteAt" from stored_objects'),
+    objects: await objectsIn(world),
     keys: await db.rows<KeyRow>(KEYS, of),
-    entries: await db.rows<EntryRow>(ENTRIES, of),
-    holds: await db.rows<HoldRow>(HOLDS, of),
-    balances: await db.rows<BalanceRow>(BALANCES, of),
-    grants: await db.rows<Evidence['grants'][number]>(
-      'select id, remaining from grants where account_id = any ($1)',
-      of,
-    ),
-    files: await filesIn(objectFolder),
+    files: await filesIn(world, async (bytes) => ({ bytes: bytes.length, content: await contentOf(bytes) })),
     submissions: upstreams.submissions.filter(({ prompt }) => prompts.has(prompt)),
     outcomes,
-    books: await world.admin('GET', '/books'),
     complaints: complaints.splice(0),
   };
 }
@@ -172,32 +121,6 @@ const ASSETS = `select job_id as "jobId", ordinal, kind, object_key as key, mime
 
 const KEYS = `select account_id as "accountId", key, job_id as "jobId", delete_at as "deleteAt"
   from idempotency_keys where account_id = any ($1)`;
-
-const ENTRIES = `select account_id as "accountId", number, type, granted, available, reserved, charged, lapsed, balance,
-    reservation_id as "reservationId", grant_ids as "grantIds", parts::text[] as parts
-  from ledger_entries where account_id = any ($1) order by account_id, number`;
-
-const HOLDS = `select id, job_id as "jobId", amount,
-    exists (select from open_reservations where reservation_id = reservations.id) as "isOpen"
-  from reservations where account_id = any ($1)`;
-
-const BALANCES = `select account_id as "accountId", granted, available, reserved, charged, lapsed
-  from balances where account_id = any ($1)`;
-
-/** The folder's own place for what is being written; a start cleans it. */
-const UNFINISHED = 'unfinished';
-
-async function filesIn(folder: string): Promise<Map<string, FoundFile>> {
-  const files = new Map<string, FoundFile>();
-  for (const shard of await readdir(folder)) {
-    if (shard === UNFINISHED) continue;
-    for (const name of await readdir(join(folder, shard))) {
-      const bytes = await readFile(join(folder, shard, name));
-      files.set(name.replace('.', '/'), { bytes: bytes.length, content: await contentOf(bytes) });
-    }
-  }
-  return files;
-}
 
 const known = new Map<string, Promise<Content>>();
 

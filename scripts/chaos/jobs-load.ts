@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { smallPng } from '../../test/emulators/fal-files.ts';
 import type { Random } from '../simulate/random.ts';
 import type { Upstreams } from './jobs-upstreams.ts';
-import type { Customer, World } from './jobs-world.ts';
+import type { Customer, World } from './world.ts';
 
 const AGAIN_MS = 40;
 const SENDINGS_MAX = 500;
@@ -139,7 +139,7 @@ interface Bad {
 }
 
 /** Sends an order until it is answered for good. Without a key it is sent once: a second sending would be a second order. */
-export async function place(world: World, random: Random, order: Order): Promise<Outcome> {
+export async function place(world: World<Upstreams>, random: Random, order: Order): Promise<Outcome> {
   const { badPictures, badTasks } = world.upstreams;
   arrange({ pictures: badPictures, tasks: badTasks }, random, order);
   const outcome: Outcome = { order, jobIds: [], sendings: 0, refusals: [] };
@@ -149,7 +149,7 @@ export async function place(world: World, random: Random, order: Order): Promise
 }
 
 /** The same order once more, long after. */
-export async function sendUntilTold(world: World, random: Random, outcome: Outcome): Promise<void> {
+export async function sendUntilTold(world: World<Upstreams>, random: Random, outcome: Outcome): Promise<void> {
   const { customer, path, body, idempotencyKey } = outcome.order;
   const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
   for (let sending = 0; sending < SENDINGS_MAX; sending++) {

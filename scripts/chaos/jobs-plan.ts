@@ -1,5 +1,6 @@
 // What happens in a round: who is hit where, what clients ask for meanwhile, and how time passes.
 import type { Random } from '../simulate/random.ts';
+import type { Blow, Wave } from './blows.ts';
 import { FATES, type Fate } from './jobs-load.ts';
 
 /** Lines of the program's log at which it can be hit, and what must be asked for to get there. */
@@ -28,30 +29,14 @@ export const POINTS: Readonly<Record<string, readonly Fate[]>> = {
   'objects forgotten': ['edit', 'failed'],
 };
 
-export interface Blow {
-  readonly kind: 'kill' | 'halt' | 'kill the database';
-  /** Undefined: at any time. */
-  readonly point: string | undefined;
-  /** How often the point is passed before. */
-  readonly passes: number;
-}
-
-/** A blow, and what clients ask for from the moment on that somebody waits for it to fall. */
-export interface Wave {
-  readonly blow: Blow;
-  /** The other gateway is killed as well, so that there is none for a while. */
-  readonly isAlone: boolean;
-  readonly fates: readonly Fate[];
-  /** In how large steps time passes until the blow has fallen. */
-  readonly stepSeconds: number;
-}
-
 export interface Plan {
-  readonly waves: readonly Wave[];
+  readonly waves: readonly Wave<Fate>[];
   /** How long the world is left alone in the end, in days; what was stored may have gone by then. */
   readonly restDays: number;
 }
 
+/** Two steps of this are longer than the lease on a job. */
+export const LEASE_SECONDS = 11;
 const STEP_SECONDS = 3;
 /** Past the time in which an upstream must be found. */
 const EXPIRY_STEP_SECONDS = 320;
@@ -64,7 +49,7 @@ export function makePlan(random: Random): Plan {
   return { waves, restDays: random.chance(0.1) ? random.pick([1, 16, 31]) : 0 };
 }
 
-function makeWave(random: Random): Wave {
+function makeWave(random: Random): Wave<Fate> {
   const blow = makeBlow(random);
   const needed = POINTS[blow.point ?? ''] ?? [];
   const wanted = needed.length === 0 ? [] : Array.from({ length: random.whole(1, 3) }, () => random.pick(needed));
@@ -73,8 +58,13 @@ function makeWave(random: Random): Wave {
     blow,
     isAlone: blow.kind === 'kill' && random.chance(0.25),
     fates: [...wanted, ...others],
-    stepSeconds: blow.point?.startsWith('queue_expired') === true ? EXPIRY_STEP_SECONDS : STEP_SECONDS,
+    stepSeconds: stepOf(blow),
   };
+}
+
+function stepOf({ point, loss }: Blow): number {
+  if (loss !== undefined) return LEASE_SECONDS;
+  return point?.startsWith('queue_expired') === true ? EXPIRY_STEP_SECONDS : STEP_SECONDS;
 }
 
 /** One blow at one point, with nothing but orders of this fate about. */
@@ -88,5 +78,8 @@ function makeBlow(random: Random): Blow {
   const kind = random.weighted({ kill: 80, halt: 14, 'kill the database': 6 });
   const isAnyTime = kind === 'kill the database' || random.chance(0.1);
   if (isAnyTime) return { kind, point: undefined, passes: 0 };
-  return { kind, point: random.pick(Object.keys(POINTS)), passes: random.pick(PASSES) };
+  const point = random.pick(Object.keys(POINTS));
+  // Nobody looks for a lost call unless there is one.
+  const loss = point === 'lost calls looked for' ? 'calls answered' : undefined;
+  return { kind, point, passes: random.pick(PASSES), loss };
 }

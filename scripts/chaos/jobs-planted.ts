@@ -1,33 +1,11 @@
-// Mistakes that someone could make, put into the program of the chaos alone: a gateway of a planted world reads one module
-// with another text. The checker must find each of them.
+// Mistakes in the life of a job that the checker of the chaos must find.
 import { aimedPlan, type Plan } from './jobs-plan.ts';
 import { History, playRound } from './jobs-round.ts';
-import { type Server, World } from './jobs-world.ts';
+import { Upstreams } from './jobs-upstreams.ts';
+import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
+import { type Server, World } from './world.ts';
 
-/** A change to one module's text, made when a gateway of the chaos loads it and nowhere else. */
-export interface Edit {
-  /** Under src. */
-  readonly file: string;
-  /** Must stand there exactly once. */
-  readonly from: string;
-  readonly to: string;
-}
-
-interface Bug {
-  readonly name: string;
-  readonly edits: readonly Edit[];
-  /** Where it shows. */
-  readonly plan: Plan;
-}
-
-export interface Caught {
-  readonly name: string;
-  readonly rounds: number;
-  /** What caught it; undefined when it got away. */
-  readonly finding: string | undefined;
-}
-
-const BUGS: readonly Bug[] = [
+const BUGS: readonly Bug<Plan>[] = [
   {
     name: 'settles in a second transaction after the state',
     edits: [
@@ -122,47 +100,11 @@ const BUGS: readonly Bug[] = [
   },
 ];
 
-interface Hunt {
-  readonly seed: number;
-  readonly roundsMax: number;
-}
+const STAGE: Stage<Upstreams, Plan> = {
+  open: async (server, name, edits) => World.open(server, name, await Upstreams.start(), edits),
+  play: async (world, seed, plan) => (await playRound(world, new History(), seed, plan)).findings,
+};
 
-/** Plays each bug until something catches it. */
-export async function catchPlanted(server: Server, asked: Hunt): Promise<readonly Caught[]> {
-  const clean = await World.open(server, 'unplanted');
-  const caught: Caught[] = [];
-  try {
-    for (const [number, bug] of BUGS.entries()) {
-      const planted = await World.open(server, `planted_${number}`, bug.edits);
-      try {
-        // Seeds of its own: what is found by its prompt in the clean world must be there once.
-        caught.push(await hunt(planted, clean, bug, { ...asked, seed: asked.seed + number * asked.roundsMax }));
-      } finally {
-        await planted.close();
-      }
-    }
-  } finally {
-    await clean.close();
-  }
-  return caught;
-}
-
-async function hunt(planted: World, clean: World, { name, plan }: Bug, { seed, roundsMax }: Hunt): Promise<Caught> {
-  for (let round = 1; round <= roundsMax; round++) {
-    const [finding] = (await playRound(planted, new History(), seed + round, plan)).findings;
-    if (finding === undefined) continue;
-    // It is the bug that was caught only if the same is clean without it.
-    const { findings } = await playRound(clean, new History(), seed + round, plan);
-    if (findings.length > 0) throw new Error(`"${name}" is found where it is not: ${findings.join('; ')}`);
-    return { name, rounds: round, finding };
-  }
-  return { name, rounds: roundsMax, finding: undefined };
-}
-
-export function showCaught(results: readonly Caught[]): string {
-  const lines = results.map(({ name, rounds, finding }) =>
-    finding === undefined ? `NOT CAUGHT in ${rounds} rounds: ${name}` : `${name}: round ${rounds}, "${finding}"`,
-  );
-  const count = results.filter(({ finding }) => finding !== undefined).length;
-  return [...lines, `${count} of ${results.length} planted bugs caught`].join('\n');
+export function catchPlanted(server: Server, asked: Hunt): Promise<readonly Caught[]> {
+  return catchBugs(server, BUGS, STAGE, asked);
 }

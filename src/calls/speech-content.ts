@@ -47,13 +47,15 @@ async function store(
   { parts, accountId, context }: SpeechOrder,
   { sound, bytes, pieces }: WholeSound,
 ): Promise<string> {
-  const { db, objects, clock } = parts;
+  const { db, objects, clock, log } = parts;
   const { mimeType, extension } = sound;
   const key = `speech/${randomBytes(20).toString('hex')}`;
   const now = clock.now();
   await recordObjects(db, [{ key, accountId, mimeType, bytes, deleteAt: new Date(now.getTime() + OUTPUT_KEPT_MS) }]);
   try {
+    log.trace({ key }, 'speech to be stored');
     await objects.put(key, pieces(), { mimeType, bytesMax: SPEECH_BYTES_MAX, signal: context.signal });
+    log.trace({ key }, 'speech stored');
     const expiresAt = new Date(now.getTime() + LINK_MS);
     return await objects.link(key, { mimeType, fileName: `speech.${extension}`, expiresAt, now });
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
+import type { Logger } from '../log.ts';
 import { asOf, type TranscriptionRecord } from './record.ts';
 import { expireSome, selectRecord } from './store.ts';
 
@@ -18,7 +19,16 @@ export async function getTranscription(
 
 const PER_TURN_MAX = 100;
 
+interface ExpiryParts {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
 /** Clears results whose time is over. Any process may do it at any time. */
-export async function expireTranscripts(db: Db, now: Date): Promise<void> {
+export async function expireTranscripts({ db, clock, log }: ExpiryParts): Promise<void> {
+  const now = clock.now();
+  log.trace('transcripts to be cleared');
   while ((await expireSome(db, now, PER_TURN_MAX)) === PER_TURN_MAX) {}
+  log.trace('transcripts cleared');
 }

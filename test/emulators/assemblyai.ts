@@ -13,6 +13,8 @@ export interface AssemblyAiOptions {
   readonly readsUntilDone?: number;
   /** What is heard where nobody says otherwise. */
   readonly hears?: Hearing;
+  /** What a request gets for which nothing was scripted. */
+  readonly scriptOf?: (asked: Recorded) => Script | undefined;
 }
 
 export type Step = 'upload' | 'create' | 'read' | 'sentences';
@@ -70,8 +72,9 @@ export class AssemblyAiEmulator {
   readonly #reads = new Map<AssemblyAiTask, number>();
   readonly #options: Required<AssemblyAiOptions>;
 
-  constructor({ apiKey = 'key', marker = 'upstream-marker', readsUntilDone, hears = {} }: AssemblyAiOptions = {}) {
-    this.#options = { apiKey, marker, readsUntilDone: readsUntilDone ?? Number.POSITIVE_INFINITY, hears };
+  constructor(options: AssemblyAiOptions = {}) {
+    const usual = { apiKey: 'key', marker: 'upstream-marker', hears: {}, scriptOf: () => undefined };
+    this.#options = { ...usual, readsUntilDone: Number.POSITIVE_INFINITY, ...options };
   }
 
   async start(): Promise<void> {
@@ -134,7 +137,7 @@ export class AssemblyAiEmulator {
     if (step === undefined || unknown !== undefined) return this.#refuse(response, unknown ?? ERRORS.nowhere);
     const refusal = this.#refusalOf(step, asked);
     if (refusal !== undefined) return this.#refuse(response, refusal);
-    const script = this.#scripts[step].shift() ?? { kind: 'answer' };
+    const script = this.#scripts[step].shift() ?? this.#options.scriptOf(asked) ?? { kind: 'answer' };
     if (script.kind === 'status') {
       return this.#refuse(response, { error: 'Server error', ...script }, script.headers);
     }

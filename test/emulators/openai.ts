@@ -26,6 +26,8 @@ export interface OpenAiOptions {
   readonly quirks?: Quirks;
   /** Overlooks fields that it does not know. */
   readonly isLenient?: boolean;
+  /** What a request for sound or about sound gets for which nothing was scripted. */
+  readonly scriptOf?: (asked: Recorded) => Script | undefined;
 }
 
 export interface Recorded {
@@ -55,8 +57,11 @@ export class OpenAiEmulator {
   readonly #marker: string;
   readonly #quirks: Quirks;
   readonly #terms: Terms;
+  readonly #scriptOf: (asked: Recorded) => Script | undefined;
 
-  constructor({ apiKey, models, marker = 'upstream-marker', speaks, quirks, isLenient }: OpenAiOptions = {}) {
+  constructor(options: OpenAiOptions = {}) {
+    const { apiKey, models, marker = 'upstream-marker', speaks, quirks, isLenient, scriptOf } = options;
+    this.#scriptOf = scriptOf ?? (() => undefined);
     const server = speaks === undefined ? undefined : COMPATIBLE[speaks];
     this.#marker = marker;
     this.#quirks = { ...server?.quirks, ...quirks };
@@ -135,7 +140,7 @@ export class OpenAiEmulator {
   async #speak(asked: Recorded, response: ServerResponse): Promise<void> {
     const read = readSpeech(asked, this.#termsAt('audio/speech'));
     if ('refusal' in read) return this.#refuse(response, read.refusal);
-    const script = this.#scripts.shift() ?? { kind: 'sound' };
+    const script = this.#scripts.shift() ?? this.#scriptOf(asked) ?? { kind: 'sound' };
     if (isDone(script)) this.speeches.push(read.fields);
     if (script.kind !== 'sound') return this.#follow(script, read.fields, response);
     const { format, type } = formatOf(read.fields);
@@ -150,7 +155,7 @@ export class OpenAiEmulator {
   async #write(asked: Recorded, response: ServerResponse): Promise<void> {
     const recording = await readRecording(asked, this.#termsAt('audio/transcriptions'));
     if ('refusal' in recording) return this.#refuse(response, recording.refusal);
-    const script = this.#scripts.shift() ?? { kind: 'transcript' };
+    const script = this.#scripts.shift() ?? this.#scriptOf(asked) ?? { kind: 'transcript' };
     if (isDone(script)) this.recordings.push(recording);
     if (script.kind !== 'transcript') return this.#follow(script, recording.fields, response);
     const { type, body } = await transcriptOf(script, recording);

@@ -17,7 +17,7 @@ import {
   settle,
 } from '../../src/ledger/index.ts';
 import { ManualClock } from './clock.ts';
-import { createDatabase, silentLog } from './database.ts';
+import { createDatabase, silentLog, type TestDatabase } from './database.ts';
 
 /** The two ways to the same ledger. */
 export interface Way {
@@ -28,6 +28,7 @@ export interface Way {
 }
 
 export interface TestLedger {
+  readonly database: TestDatabase;
   readonly db: Db;
   readonly clock: ManualClock;
   readonly batch: LedgerBatch;
@@ -46,7 +47,7 @@ export async function openLedger(): Promise<TestLedger> {
     await database.drop();
   });
   const batch = new LedgerBatch({ db, clock, processId: 'proc_test' });
-  return { db, clock, batch, plain: plainWay(db, clock), grouped: groupedWay(batch) };
+  return { database, db, clock, batch, plain: plainWay(db, clock), grouped: groupedWay(batch) };
 }
 
 async function assertBalanced(db: Db): Promise<void> {

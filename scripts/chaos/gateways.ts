@@ -4,8 +4,8 @@ import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Db } from '../../src/db/index.ts';
-import type { Edit } from './jobs-planted.ts';
-import type { Order, Said, Told } from './jobs-process.ts';
+import type { Edit } from './planted.ts';
+import type { Order, Said, Told } from './process.ts';
 
 export class Gateway {
   readonly url: string;
@@ -149,7 +149,7 @@ export class Gateways {
   /** A process that reads its modules while others still work, and then waits to be wanted. */
   #spawn(): Spare {
     const { environment, edits, complaints } = this.#fleet;
-    const script = fileURLToPath(new URL('./jobs-process.ts', import.meta.url));
+    const script = fileURLToPath(new URL('./process.ts', import.meta.url));
     const stdio = ['ignore', 'pipe', 'inherit', 'ipc'] as const;
     const child = fork(script, [JSON.stringify(edits)], { env: environment, stdio: [...stdio] });
     if (child.stdout === null) throw new Error('a gateway cannot be heard');

@@ -7,9 +7,8 @@ import { pino } from 'pino';
 import { Agent, request } from 'undici';
 import { type Db, openDb } from '../../src/db/index.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/index.ts';
-import { type Gateway, Gateways } from './jobs-gateways.ts';
-import type { Edit } from './jobs-planted.ts';
-import { Upstreams } from './jobs-upstreams.ts';
+import { type Gateway, Gateways } from './gateways.ts';
+import type { Edit } from './planted.ts';
 
 const ADMIN_TOKEN = 'admin-token-of-the-chaos';
 const ANSWER_MS_MAX = 10_000;
@@ -20,6 +19,15 @@ export interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are looked into
   readonly json: any;
+}
+
+/** What a world is put together around: it is started before the world and stopped with it. */
+export interface WorldUpstreams {
+  /** The operator's document. */
+  readonly configuration: unknown;
+  /** Hosts that may be fetched from, in the form of the setting that allows it. */
+  readonly fileHosts: string;
+  stop(): Promise<void>;
 }
 
 /** Somebody who pays. */
@@ -48,14 +56,14 @@ export async function startServer(): Promise<Server> {
   return { folder, postgres, stop };
 }
 
-export class World {
+export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
   readonly server: Server;
   readonly db: Db;
   readonly upstreams: Upstreams;
   readonly gateways: Gateways;
   readonly objectFolder: string;
   readonly complaints: string[] = [];
-  readonly #agent = new Agent({ connect: { timeout: ANSWER_MS_MAX } });
+  readonly agent = new Agent({ connect: { timeout: ANSWER_MS_MAX } });
 
   private constructor(
     server: Server,
@@ -71,13 +79,17 @@ export class World {
     this.gateways = new Gateways({ db, environment, edits, complaints: this.complaints });
   }
 
-  static async open(server: Server, name: string, edits: readonly Edit[] = []): Promise<World> {
+  static async open<Upstreams extends WorldUpstreams>(
+    server: Server,
+    name: string,
+    upstreams: Upstreams,
+    edits: readonly Edit[] = [],
+  ): Promise<World<Upstreams>> {
     const { host, port, user } = server.postgres.connection;
     const log = pino({ level: 'silent' });
     const maker = openDb(server.postgres.connection, log);
     await maker.run(`create database ${name} template template0`);
     await maker.close();
-    const upstreams = await Upstreams.start();
     const data = join(server.folder, name);
     await mkdir(data, { mode: 0o700 });
     const configuration = join(data, 'chaos.yaml');
@@ -100,7 +112,7 @@ export class World {
 
   async close(): Promise<void> {
     await this.gateways.stop();
-    await this.#agent.destroy();
+    await this.agent.destroy();
     await this.upstreams.stop();
     await this.db.close();
   }
@@ -118,7 +130,7 @@ export class World {
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
         body: body === undefined ? null : JSON.stringify(body),
-        dispatcher: this.#agent,
+        dispatcher: this.agent,
         headersTimeout: ANSWER_MS_MAX,
         bodyTimeout: ANSWER_MS_MAX,
       });
@@ -180,9 +192,10 @@ export class World {
   }
 
   /** Kills the server under everybody's feet, and waits until whoever started it has brought it back. */
-  async killDatabase(): Promise<void> {
+  async killDatabase(whileAway: () => void): Promise<void> {
     const killed = await this.#postmaster();
     process.kill(killed, 'SIGKILL');
+    whileAway();
     for (let look = 0; look < CALLS_MAX; look++) {
       // Sessions of the dead server may still answer.
       const next = await this.#postmaster().catch(() => killed);

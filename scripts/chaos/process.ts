@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import { flushCompileCache, registerHooks } from 'node:module';
 import { pino } from 'pino';
-import type { Edit } from './jobs-planted.ts';
+import type { Edit } from './planted.ts';
 
 /** What the driver tells it: to begin, once it has read its modules; where to end or halt; or not to after all. */
 export type Told = 'begin' | Order | 'go on';

@@ -1,0 +1,135 @@
+// Mistakes in the life of a transcription or of speech that the checker of the chaos must find.
+import { aimedPlan, HELD_SPEECH, type Plan } from './audio-plan.ts';
+import { History, playRound } from './audio-round.ts';
+import { Upstreams } from './audio-upstreams.ts';
+import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
+import { type Server, World } from './world.ts';
+
+const BUGS: readonly Bug<Plan>[] = [
+  {
+    name: 'submits again what it takes up',
+    edits: [
+      {
+        file: 'transcriptions/transcribe.ts',
+        from: 'await follow(work, held, 0);',
+        to: 'await submittedAgain(work, held);',
+      },
+      {
+        file: 'transcriptions/transcribe.ts',
+        from: '/** Whatever goes wrong ends a record,',
+        to: `async function submittedAgain(work: WorkParts, held: Held): Promise<Outcome> {
+          const { parts, stopping } = work;
+          const candidate = candidateOf(parts.catalogue, held.upstreamId ?? '', held.upstreamModel ?? '');
+          if (candidate === undefined) return unavailable('upstream_failed');
+          const { body } = (await parts.objects.read(held.objectKey)) ?? { body: [] };
+          const bytes = Buffer.concat(await Array.fromAsync(body));
+          const audio = { bytes: bytes.length, pieces: async function* () { yield bytes; } };
+          const asked = { granularities: [], extra: {} };
+          const answer = await workOf(candidate).submit(asked as never, audio as never, upstreamOf(candidate, parts.pools, stopping));
+          return 'task' in answer ? follow(work, { ...held, task: answer.task }, 0) : judged(answer.transcript);
+        }
+        /** Whatever goes wrong ends a record,`,
+      },
+    ],
+    plan: aimedPlan('kill', 'transcription task saved', 'task'),
+  },
+  {
+    name: 'settles in a second transaction after the state',
+    edits: [
+      {
+        file: 'transcriptions/end.ts',
+        from: 'if (isCompleted) await settle(tx, reservationId, charged, now, JSON.stringify(units));',
+        to: 'if (isCompleted) return charged;',
+      },
+      {
+        file: 'transcriptions/end.ts',
+        from: '  return charged;\n}\n\nasync function endIn',
+        to: `  if (charged > 0n) await parts.db.transaction((tx) => settle(tx, held.reservationId, charged, parts.clock.now()));
+          return charged;
+        }
+
+        async function endIn`,
+      },
+    ],
+    plan: aimedPlan('kill', 'completed transcription committed', 'heard'),
+  },
+  {
+    name: 'answers before it saves',
+    edits: [
+      {
+        file: 'transcriptions/transcriptions.ts',
+        from: 'const charged = await endRecord(this.#parts, held, outcome);',
+        to: `const saved = endRecord(this.#parts, held, outcome);
+          saved.catch(() => undefined);
+          const charged = outcome.status === "completed" ? BigInt(held.seconds * 10_000_000) : 0n;
+          await new Promise((resolve) => setTimeout(resolve, 0));`,
+      },
+    ],
+    plan: aimedPlan('kill', 'completed transcription to be committed', 'heard'),
+  },
+  {
+    name: 'never takes up what was being worked on',
+    edits: [
+      {
+        file: 'transcriptions/store.ts',
+        from: "where status in ('pending', 'processing') and id <> all ($4)",
+        to: "where status = 'pending' and id <> all ($4)",
+      },
+    ],
+    plan: aimedPlan('kill', 'transcription submitted', 'heard'),
+  },
+  {
+    name: 'gives the credits of a transcript back that it took up',
+    edits: [
+      {
+        file: 'transcriptions/end.ts',
+        from: 'if (isCompleted) await settle(',
+        to: 'if (isCompleted && fence === 0) await settle(',
+      },
+    ],
+    plan: aimedPlan('kill', 'transcription task saved', 'task'),
+  },
+  {
+    name: 'forgets to let the input go',
+    edits: [
+      {
+        file: 'transcriptions/end.ts',
+        from: 'await deleteObjectsAt(tx, [held.objectKey], now);',
+        to: 'if (!isCompleted) await deleteObjectsAt(tx, [held.objectKey], now);',
+      },
+    ],
+    plan: aimedPlan('kill', 'transcription to be answered', 'heard'),
+  },
+  {
+    name: 'ends what somebody else has taken and ended',
+    edits: [
+      {
+        file: 'transcriptions/store.ts',
+        from: 'where id = $1 and fence = $2 and status = any ($9) and settlement_state = any ($10)`',
+        to: 'where id = $1 and $2 = $2 and cardinality($9::text[]) + cardinality($10::text[]) > 0`',
+      },
+    ],
+    plan: aimedPlan('halt', 'transcription submitted', 'heard'),
+  },
+  {
+    name: 'charges for speech when it begins',
+    edits: [
+      {
+        file: 'calls/speech.ts',
+        from: '  let notedAtMs = performance.now();',
+        to: `  let notedAtMs = performance.now();
+          await bill.settle(unitsOf(charactersPerClip, [{ milliseconds: heldMsPerClip, isEstimated: true }]));`,
+      },
+    ],
+    plan: aimedPlan('kill', HELD_SPEECH, 'speech held'),
+  },
+];
+
+const STAGE: Stage<Upstreams, Plan> = {
+  open: async (server, name, edits) => World.open(server, name, await Upstreams.start(), edits),
+  play: async (world, seed, plan) => (await playRound(world, new History(), seed, plan)).findings,
+};
+
+export function catchPlanted(server: Server, asked: Hunt): Promise<readonly Caught[]> {
+  return catchBugs(server, BUGS, STAGE, asked);
+}

@@ -1,0 +1,114 @@
+// What hits gateways and their database, and how time passes until it does.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../simulate/random.ts';
+import type { Gateway } from './gateways.ts';
+import type { World } from './world.ts';
+
+export interface Blow {
+  readonly kind: 'kill' | 'halt' | 'kill the database';
+  /** A line of the program's log, or, also for the database, something outside of it. Undefined: at any time. */
+  readonly point: string | undefined;
+  /** How often the point is passed before. */
+  readonly passes: number;
+  /** Where the other gateway is killed first, if nobody comes to the point unless something was lost. */
+  readonly loss?: string | undefined;
+  /** Only one gateway is waited for: what it works on is nobody else's. Otherwise whoever comes to the point first is hit. */
+  readonly isForOne?: boolean;
+}
+
+/** A blow, and what clients ask for from the moment on that somebody waits for it to fall. */
+export interface Wave<Fate> {
+  readonly blow: Blow;
+  /** The other gateway is killed as well, so that there is none for a while. */
+  readonly isAlone: boolean;
+  readonly fates: readonly Fate[];
+  /** In how large steps time passes until the blow has fallen. */
+  readonly stepSeconds: number;
+}
+
+/** What a blow falls upon. */
+export interface Scene {
+  readonly world: World;
+  /** Two steps of this are longer than any lease. */
+  readonly leaseSeconds: number;
+  /** Real time that the program is left after each step. */
+  readonly pauseMs: number;
+  /** Whether nothing is left to do. */
+  areDone(): Promise<boolean>;
+  /** Points outside of the program: whether one has come. */
+  readonly outside: Readonly<Record<string, () => boolean>>;
+  /** Called when the database has just gone. */
+  whileAway(): void;
+}
+
+export interface Struck {
+  readonly killed: number;
+  /** What was hit, and at which point if it came to it. */
+  readonly hit: string;
+}
+
+/** Time passes this many times at most before a blow that was to fall at a point falls at once. */
+const STEPS_MAX = 12;
+const IDLE_STEPS_MAX = 2;
+const ANY_TIME_MS_MAX = 150;
+
+export async function strike(scene: Scene, wave: Wave<unknown>, random: Random): Promise<Struck> {
+  const { world } = scene;
+  const { kind, point, loss } = wave.blow;
+  const [one, other] = world.gateways.up;
+  if (one === undefined || other === undefined) throw new Error('there is nobody to strike');
+  const isAtPoint = await wait(scene, [one, other], wave, random);
+  if (kind === 'kill the database') {
+    await world.killDatabase(() => scene.whileAway());
+    return { killed: 1, hit: isAtPoint ? `${kind} at ${point}` : kind };
+  }
+  // Where both have come to it, the one stands for both.
+  const [victim, spared] = one.isUp && !other.isUp && loss === undefined ? [other, one] : [one, other];
+  const hit = `${kind} at ${isAtPoint || !victim.isUp ? point : 'any time'}`;
+  spared.goOn();
+  if (kind === 'halt') await overtake(scene, victim);
+  else await Promise.all([victim.kill(), wave.isAlone && spared.kill()]);
+  const dead = [victim, spared].filter(({ isAlive }) => !isAlive).length;
+  return { killed: kind === 'halt' ? dead + 1 : dead, hit };
+}
+
+/**
+ * Lets time pass until one of them has come to the point, or there is nothing left for them to do. Tells whether it was
+ * a point outside of the program, and it has come.
+ */
+async function wait(
+  { world, areDone, outside, pauseMs }: Scene,
+  [one, other]: readonly [Gateway, Gateway],
+  { blow: { point, passes, kind, loss, isForOne = false }, stepSeconds }: Wave<unknown>,
+  random: Random,
+): Promise<boolean> {
+  if (point === undefined) {
+    await sleep(random.whole(0, ANY_TIME_MS_MAX));
+    return false;
+  }
+  const isOutside = outside[point];
+  if (isOutside === undefined) {
+    const signal = kind === 'halt' ? 'SIGSTOP' : 'SIGKILL';
+    one.order({ point, passes, signal });
+    // What the one loses the other may look for, or it comes to the same point first.
+    if (loss !== undefined) other.order({ point: loss, passes: 0, signal: 'SIGKILL' });
+    else if (!isForOne) other.order({ point, passes, signal });
+  }
+  const isWaiting = () => one.isUp && (other.isUp || loss !== undefined) && isOutside?.() !== true;
+  let idleSteps = 0;
+  for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && isWaiting(); step++) {
+    await world.move(stepSeconds);
+    await sleep(pauseMs);
+    if (await areDone()) idleSteps++;
+  }
+  return isOutside?.() === true;
+}
+
+/** Time passes while the victim stands still, so that somebody else takes its work; then it goes on as if nothing was. */
+async function overtake({ world, leaseSeconds }: Scene, victim: Gateway): Promise<void> {
+  if (!victim.isAlive) return;
+  victim.halt();
+  // Where it was halted with the clock in its hands, time cannot pass without it.
+  for (let step = 0, passes = true; step < 2 && passes; step++) passes = await world.move(leaseSeconds);
+  victim.goOn();
+}

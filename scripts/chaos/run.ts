@@ -1,0 +1,62 @@
+// Rounds of chaos until enough have been killed, then the end of time.
+
+/** What came of a round. */
+export interface Played {
+  readonly kills: number;
+  /** What was hit, and at which points; the points of blows that fell elsewhere are not among them. */
+  readonly hits: readonly string[];
+  /** How many pieces of work there are to show for it. */
+  readonly works: number;
+  readonly findings: readonly string[];
+}
+
+export interface Figures {
+  /** Of gateways and of the database; a gateway that was only halted counts as well. */
+  readonly kills: number;
+  /** How often what was hit where. */
+  readonly hits: Readonly<Record<string, number>>;
+  readonly rounds: number;
+  /** Of the round that failed, if one did. */
+  readonly seed: number | undefined;
+  readonly findings: readonly string[];
+}
+
+export interface RunOptions {
+  readonly kills: number;
+  readonly seed: number;
+  /** Is told after each round. */
+  readonly progress: (line: string) => void;
+}
+
+/** Stops at the first round that finds something. `atTheEnd` tells what is found when all is over. */
+export async function runRounds(
+  options: RunOptions,
+  play: (seed: number) => Promise<Played>,
+  atTheEnd: () => Promise<readonly string[]>,
+): Promise<Figures> {
+  const hits: Record<string, number> = {};
+  let [kills, rounds] = [0, 0];
+  while (kills < options.kills) {
+    const seed = options.seed + rounds;
+    const played = await play(seed);
+    kills += played.kills;
+    for (const hit of played.hits) hits[hit] = (hits[hit] ?? 0) + 1;
+    rounds++;
+    options.progress(`seed ${seed}: ${kills} kills, ${played.works} works, ${played.hits.join(', ')}`);
+    if (played.findings.length > 0) return { hits, kills, rounds, seed, findings: played.findings };
+  }
+  return { hits, kills, rounds, seed: undefined, findings: await atTheEnd() };
+}
+
+/** `more` is what else there is to count. */
+export function showFigures({ kills, hits, rounds, seed, findings }: Figures, more: readonly string[]): string {
+  const figures = [`${kills} kills in ${rounds} rounds`, ...more, `${findings.length} failures`];
+  const where = seed === undefined ? '' : ` in the round of seed ${seed}`;
+  return [...findings, `hit: ${counted(hits)}`, figures.join(', ') + where].join('\n');
+}
+
+export function counted(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
