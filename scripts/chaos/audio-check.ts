@@ -131,7 +131,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       .flatMap((outcome) => {
         const record = records.find(({ id }) => id === toldId(outcome));
         const marks = record === undefined ? 'nowhere' : marksOf(record);
-        return isAnswered(outcome, record) ? [] : [`${marks}, and ${outcome.status} ${outcome.bytes} was told`];
+        return isAnswered(outcome, record) ? [] : [`${marks}, and ${outcome.status} ${String(outcome.bytes)} was told`];
       }),
 
   'whoever asks again reads the same': ({ reads, records }) =>
@@ -147,7 +147,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       .filter(
         ({ order, status, isDisturbed }) => isGood(order) && !isDisturbed && status !== undefined && status !== 200,
       )
-      .map(({ order, status, bytes }) => `${order.name}, to be ${order.fate}, was told ${status} ${bytes}`),
+      .map(({ order, status, bytes }) => `${order.name}, to be ${order.fate}, was told ${status} ${String(bytes)}`),
 
   'the books follow from the entries': faultsOfBooks,
 

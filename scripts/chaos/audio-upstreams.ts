@@ -149,7 +149,10 @@ export class Upstreams {
         return { kind: 'transcript', words: [] };
       case 'held':
         return { kind: 'transcript', words, after: this.#hold('recordings') };
-      default:
+      case 'well':
+      case 'failed':
+      case 'broken off':
+      case undefined:
         return { kind: 'transcript', words };
     }
   }
@@ -168,7 +171,11 @@ export class Upstreams {
         return { kind: 'fault', fault: 'reset after accept' };
       case 'held':
         return { kind: 'answer', after: () => this.#hold('recordings') };
-      default:
+      case 'well':
+      case 'failed':
+      case 'broken off':
+      case 'nothing heard':
+      case undefined:
         return undefined;
     }
   }
@@ -201,7 +208,10 @@ export class Upstreams {
         return { kind: 'sound', pieces: [half], end: 'reset' };
       case 'held':
         return { kind: 'sound', pieces: this.#heldAfter(half, sound.subarray(half.length)) };
-      default:
+      case 'well':
+      case 'failed':
+      case 'nothing heard':
+      case undefined:
         return { kind: 'sound', pieces: [sound] };
     }
   }

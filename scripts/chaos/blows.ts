@@ -34,7 +34,7 @@ export interface Scene {
   /** Real time that the program is left after each step. */
   readonly pauseMs: number;
   /** Whether nothing is left to do. */
-  areDone(): Promise<boolean>;
+  readonly areDone: () => Promise<boolean>;
   /** Points outside of the program: whether one has come. */
   readonly outside: Readonly<Record<string, () => boolean>>;
   /** Called when the database has just gone. */
