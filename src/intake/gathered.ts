@@ -1,4 +1,4 @@
-/** A body in one piece if it is no larger than this; else all of it as it comes, of which no more than this was held. */
+/** A body in one piece if it is no larger than this; else all of it as it comes, of which little more was held. */
 export async function gathered(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer | AsyncIterable<Buffer>> {
   const rest = body[Symbol.asyncIterator]();
   const pieces: Buffer[] = [];
