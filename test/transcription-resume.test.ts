@@ -145,6 +145,22 @@ test('R-427: a process that must end gives back at once what nobody could take u
   assert.deepEqual(await moneyOf(booth.gateway, caller), free);
 });
 
+test('R-426: a process that stops while it asks after a task leaves the task to the next one', async () => {
+  const gate = Promise.withResolvers<void>();
+  booth.tasks.script('read', { kind: 'answer', after: () => gate.promise });
+  const { id, task, answer } = await booth.submitted(caller, worker);
+  answer.catch(() => undefined);
+  await booth.pass(() => booth.tasks.count('read') === 1);
+  await worker.stop(20_000);
+  gate.resolve();
+  assert.match(await stateOf(id), /^processing /);
+  booth.tasks.complete(task);
+  worker = await started();
+  assert.equal((await booth.becomes(caller, id, 'completed')).result.text, TEXT);
+  assert.deepEqual(await moneyOf(booth.gateway, caller), paid);
+  assert.equal(booth.tasks.count('create'), 1);
+});
+
 test('a process that stops in time finishes what it has begun, also for a caller who left', async () => {
   const gate = Promise.withResolvers<void>();
   booth.ear.script({ kind: 'transcript', after: gate.promise });

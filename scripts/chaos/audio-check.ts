@@ -27,10 +27,10 @@ const NEXT_SETTLEMENT: Readonly<Record<string, readonly string[]>> = {
 };
 const ERRORS: Readonly<Record<string, readonly string[]>> = {
   failed: ['upstream_rejected', 'content_rejected', 'upstream_failed', 'empty_transcription_response'],
-  unavailable: ['upstream_failed', 'request_timeout'],
+  unavailable: ['upstream_failed', 'request_timeout', 'shutting_down'],
 };
 /** What is told of work that may go on. */
-const UNDECIDED = ['request_timeout', 'database_unavailable'];
+const UNDECIDED = ['request_timeout', 'database_unavailable', 'shutting_down'];
 
 export const RULES: Readonly<Record<string, Rule>> = {
   'nothing that was told is lost': (evidence) =>
@@ -131,7 +131,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       .flatMap((outcome) => {
         const record = records.find(({ id }) => id === toldId(outcome));
         const marks = record === undefined ? 'nowhere' : marksOf(record);
-        return isAnswered(outcome, record) ? [] : [`${marks}, and ${outcome.status} ${String(outcome.bytes)} was told`];
+        return isAnswered(outcome, record) ? [] : [`${marks}, and ${toldBy(outcome)} was told`];
       }),
 
   'whoever asks again reads the same': ({ reads, records }) =>
@@ -147,7 +147,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       .filter(
         ({ order, status, isDisturbed }) => isGood(order) && !isDisturbed && status !== undefined && status !== 200,
       )
-      .map(({ order, status, bytes }) => `${order.name}, to be ${order.fate}, was told ${status} ${String(bytes)}`),
+      .map((outcome) => `${outcome.order.name}, to be ${outcome.order.fate}, was told ${toldBy(outcome)}`),
 
   'the books follow from the entries': faultsOfBooks,
 
@@ -223,6 +223,10 @@ function isMarked(record: RecordRow, now: Date): boolean {
 
 function marksOf({ status, settlementState, errorCode, charged, text, completedAt }: RecordRow): string {
   return `${status}, ${settlementState}, ${errorCode}, charged ${charged}, "${text}", ${completedAt?.toISOString()}`;
+}
+
+function toldBy({ status, bytes }: Told): string {
+  return `${status} ${bytes.toString()}`;
 }
 
 /** What was told of a record fits what it is, also if its transcript has gone since. */

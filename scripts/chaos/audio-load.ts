@@ -16,6 +16,7 @@ export const FATES = [
   'task',
   'held',
   'task held',
+  'asking held',
   'refused and heard elsewhere',
   'rejected',
   'accepted and reset',
@@ -37,6 +38,7 @@ const GOOD: readonly Fate[] = [
   'task',
   'held',
   'task held',
+  'asking held',
   'refused and heard elsewhere',
   'spoken',
   'spoken by link',
@@ -119,6 +121,8 @@ export function makeOrder(random: Random, { number, ...wish }: Wish): Order {
       return heard('chaos/ear', 'held');
     case 'task held':
       return heard('chaos/tasks', 'held');
+    case 'asking held':
+      return heard('chaos/tasks', 'asking held');
     case 'refused and heard elsewhere':
       return heard(random.pick(EITHER), 'refused');
     case 'rejected':

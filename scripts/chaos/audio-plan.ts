@@ -5,6 +5,7 @@ import type { Blow, Wave } from './blows.ts';
 
 /** Points outside of the program. */
 export const HELD_RECORDING = 'an answer that is held';
+export const HELD_ASKING = 'a question that is held';
 export const HELD_SPEECH = 'half of a speech';
 
 const HEARD: readonly Fate[] = ['heard', 'task'];
@@ -22,7 +23,7 @@ interface Point {
   readonly isLate?: true;
 }
 
-/** Where the program can be hit: lines of its log, apart from the two above. */
+/** Where the program can be hit: lines of its log, apart from the three above. */
 export const POINTS: Readonly<Record<string, Point>> = {
   'input to be stored': { fates: HEARD },
   'input stored': { fates: HEARD },
@@ -32,6 +33,7 @@ export const POINTS: Readonly<Record<string, Point>> = {
   [HELD_RECORDING]: { fates: ['held', 'task held'] },
   'transcription submitted': { fates: [...HEARD, 'refused and heard elsewhere', 'accepted and reset'] },
   [SAVED]: { fates: ['task', 'endless', 'failed'] },
+  [HELD_ASKING]: { fates: ['asking held'] },
   'transcription asked after': { fates: ['task', 'failed'] },
   'completed transcription to be committed': { fates: HEARD },
   'completed transcription committed': { fates: HEARD },
@@ -87,9 +89,9 @@ function makeWave(random: Random): AudioWave {
 }
 
 function makeBlow(random: Random): Blow {
-  const kind = random.weighted({ kill: 76, halt: 14, 'kill the database': 10 });
+  const kind = random.weighted({ kill: 66, halt: 12, stop: 12, 'kill the database': 10 });
   if (random.chance(0.1)) return { kind, point: undefined, passes: 0 };
-  if (kind === 'kill the database') return blowAt(kind, random.pick([HELD_RECORDING, HELD_SPEECH]), 0);
+  if (kind === 'kill the database') return blowAt(kind, random.pick([HELD_RECORDING, HELD_ASKING, HELD_SPEECH]), 0);
   const point = random.pick(Object.keys(POINTS));
   return blowAt(kind, point, random.pick(PASSES));
 }
@@ -107,7 +109,7 @@ function waveOf(blow: Blow, aimed: readonly Fate[], fates: readonly Fate[], isAl
 }
 
 /** One blow at one point, with nothing but orders of this fate about. */
-export function aimedPlan(kind: 'kill' | 'halt', point: string, fate: Fate): Plan {
+export function aimedPlan(kind: 'kill' | 'halt' | 'stop', point: string, fate: Fate): Plan {
   const aimed = Array.from({ length: AIMED_ORDERS }, () => fate);
   return { waves: [waveOf(blowAt(kind, point, 0), aimed, [])] };
 }

@@ -4,7 +4,15 @@ import { Random } from '../simulate/random.ts';
 import { check } from './audio-check.ts';
 import { type Evidence, gather, type Told, witness } from './audio-evidence.ts';
 import { type Fate, makeOrder, type Order, type Outcome, place } from './audio-load.ts';
-import { type AudioWave, HELD_RECORDING, HELD_SPEECH, LEASE_SECONDS, makePlan, type Plan } from './audio-plan.ts';
+import {
+  type AudioWave,
+  HELD_ASKING,
+  HELD_RECORDING,
+  HELD_SPEECH,
+  LEASE_SECONDS,
+  makePlan,
+  type Plan,
+} from './audio-plan.ts';
 import { ENDLESS_MODEL, type Upstreams } from './audio-upstreams.ts';
 import { type Scene, strike } from './blows.ts';
 import type { Played } from './run.ts';
@@ -73,7 +81,11 @@ function sceneOf(world: World<Upstreams>, clients: Clients): Scene {
     areDone: () => clients.areDone(),
     // What is held comes to its end without a database.
     whileAway: () => world.upstreams.release(),
-    outside: { [HELD_RECORDING]: () => holding.recordings > 0, [HELD_SPEECH]: () => holding.speeches > 0 },
+    outside: {
+      [HELD_RECORDING]: () => holding.recordings > 0,
+      [HELD_ASKING]: () => holding.readings > 0,
+      [HELD_SPEECH]: () => holding.speeches > 0,
+    },
   };
 }
 

@@ -11,10 +11,11 @@ import {
 import { OpenAiEmulator, type Recorded, type Script } from '../../test/emulators/openai.ts';
 import { nameIn, soundNamed } from './audio-sounds.ts';
 
-/** How an order is treated. Only bad upstreams do anybody harm; any upstream may hold its answer. */
+/** How an order is treated. Only bad upstreams do anybody harm; any upstream may hold what it was asked for, or after. */
 export type Manner =
   | 'well'
   | 'held'
+  | 'asking held'
   | 'refused'
   | 'rejected'
   | 'accepted and reset'
@@ -62,7 +63,7 @@ export class Upstreams {
   });
   #gate = Promise.withResolvers<void>();
   /** Answers that are being held. */
-  readonly holding = { recordings: 0, speeches: 0 };
+  readonly holding = { recordings: 0, readings: 0, speeches: 0 };
 
   private constructor() {
     const ear = (id: string) => new OpenAiEmulator({ scriptOf: (asked) => this.#hear(id, asked) });
@@ -103,7 +104,7 @@ export class Upstreams {
   release(): void {
     this.#gate.resolve();
     this.#gate = Promise.withResolvers();
-    Object.assign(this.holding, { recordings: 0, speeches: 0 });
+    Object.assign(this.holding, { recordings: 0, readings: 0, speeches: 0 });
   }
 
   addressOf(name: string): string {
@@ -150,15 +151,15 @@ export class Upstreams {
       case 'held':
         return { kind: 'transcript', words, after: this.#hold('recordings') };
       case 'well':
+      case 'asking held':
       case 'failed':
       case 'broken off':
-      case undefined:
         return { kind: 'transcript', words };
     }
   }
 
   #take(id: string, asked: AskedTask): TaskScript | undefined {
-    if (asked.step === 'read') this.#goOn(id, asked.path.split('/').at(-1) ?? '');
+    if (asked.step === 'read') return this.#goOn(id, asked.path.split('/').at(-1) ?? '');
     if (asked.step !== 'create') return undefined;
     const { audio_url: url } = JSON.parse(asked.bytes.toString()) as { audio_url: string };
     const manner = this.#mannerAt(id, named(this.#tasks[id]?.uploads.get(url)));
@@ -172,24 +173,27 @@ export class Upstreams {
       case 'held':
         return { kind: 'answer', after: () => this.#hold('recordings') };
       case 'well':
+      case 'asking held':
+      case 'nothing heard':
       case 'failed':
       case 'broken off':
-      case 'nothing heard':
-      case undefined:
         return undefined;
     }
   }
 
   /** A task has been asked after, and is done when that has happened often enough. */
-  #goOn(id: string, taskId: string): void {
+  #goOn(id: string, taskId: string): TaskScript | undefined {
     const [emulator, reads] = [this.#tasks[id], this.#reads.get(taskId) ?? 0];
     const task = emulator?.tasks.find((each) => each.id === taskId);
     this.#reads.set(taskId, reads + 1);
-    if (emulator === undefined || task === undefined || reads < READS_UNTIL_DONE || id === 'endless') return;
+    if (emulator === undefined || task === undefined || id === 'endless') return undefined;
     const name = named(task.audio);
     const manner = this.#mannerAt(id, name);
+    if (manner === 'asking held' && reads === 0) return { kind: 'answer', after: () => this.#hold('readings') };
+    if (reads < READS_UNTIL_DONE) return undefined;
     if (manner === 'failed') emulator.fail(taskId);
     else emulator.complete(taskId, { text: manner === 'nothing heard' ? null : textHeard(id, name) });
+    return undefined;
   }
 
   #speak(id: string, { bytes }: Recorded): Script {
@@ -209,9 +213,9 @@ export class Upstreams {
       case 'held':
         return { kind: 'sound', pieces: this.#heldAfter(half, sound.subarray(half.length)) };
       case 'well':
-      case 'failed':
+      case 'asking held':
       case 'nothing heard':
-      case undefined:
+      case 'failed':
         return { kind: 'sound', pieces: [sound] };
     }
   }
@@ -222,14 +226,14 @@ export class Upstreams {
     yield rest;
   }
 
-  #hold(kind: 'recordings' | 'speeches'): Promise<void> {
+  #hold(kind: keyof Upstreams['holding']): Promise<void> {
     this.holding[kind]++;
     return this.#gate.promise;
   }
 
   #mannerAt(id: string, name: string): Manner {
     const manner = this.#manners.get(name) ?? 'well';
-    return manner === 'held' || id.startsWith('bad-') ? manner : 'well';
+    return manner.endsWith('held') || id.startsWith('bad-') ? manner : 'well';
   }
 
   /** The operator's document. */

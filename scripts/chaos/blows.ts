@@ -5,7 +5,7 @@ import type { Gateway } from './gateways.ts';
 import type { World } from './world.ts';
 
 export interface Blow {
-  readonly kind: 'kill' | 'halt' | 'kill the database';
+  readonly kind: 'kill' | 'halt' | 'stop' | 'kill the database';
   /** A line of the program's log, or, also for the database, something outside of it. Undefined: at any time. */
   readonly point: string | undefined;
   /** How often the point is passed before. */
@@ -47,6 +47,8 @@ export interface Struck {
   readonly hit: string;
 }
 
+const SIGNALS = { kill: 'SIGKILL', halt: 'SIGSTOP', stop: 'SIGTERM', 'kill the database': 'SIGKILL' } as const;
+
 /** Time passes this many times at most before a blow that was to fall at a point falls at once. */
 const STEPS_MAX = 12;
 const IDLE_STEPS_MAX = 2;
@@ -67,6 +69,7 @@ export async function strike(scene: Scene, wave: Wave<unknown>, random: Random):
   const hit = `${kind} at ${isAtPoint || !victim.isUp ? point : 'any time'}`;
   spared.goOn();
   if (kind === 'halt') await overtake(scene, victim);
+  else if (kind === 'stop') await victim.stop();
   else await Promise.all([victim.kill(), wave.isAlone && spared.kill()]);
   const dead = [victim, spared].filter(({ isAlive }) => !isAlive).length;
   return { killed: kind === 'halt' ? dead + 1 : dead, hit };
@@ -77,18 +80,19 @@ export async function strike(scene: Scene, wave: Wave<unknown>, random: Random):
  * a point outside of the program, and it has come.
  */
 async function wait(
-  { world, areDone, outside, pauseMs }: Scene,
+  scene: Scene,
   [one, other]: readonly [Gateway, Gateway],
   { blow: { point, passes, kind, loss, isForOne = false }, stepSeconds }: Wave<unknown>,
   random: Random,
 ): Promise<boolean> {
+  const { world, outside, pauseMs } = scene;
   if (point === undefined) {
     await sleep(random.whole(0, ANY_TIME_MS_MAX));
     return false;
   }
   const isOutside = outside[point];
   if (isOutside === undefined) {
-    const signal = kind === 'halt' ? 'SIGSTOP' : 'SIGKILL';
+    const signal = SIGNALS[kind];
     one.order({ point, passes, signal });
     // What the one loses the other may look for, or it comes to the same point first.
     if (loss !== undefined) other.order({ point: loss, passes: 0, signal: 'SIGKILL' });
@@ -99,7 +103,7 @@ async function wait(
   for (let step = 0; step < STEPS_MAX && idleSteps < IDLE_STEPS_MAX && isWaiting(); step++) {
     await world.move(stepSeconds);
     await sleep(pauseMs);
-    if (await areDone()) idleSteps++;
+    if (await scene.areDone()) idleSteps++;
   }
   return isOutside?.() === true;
 }

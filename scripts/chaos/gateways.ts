@@ -1,4 +1,4 @@
-// Gateways in processes of their own, on one database: started, told where to end or halt, and replaced.
+// Gateways in processes of their own, on one database: started, told where to end, halt or stop, and replaced.
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,6 +7,8 @@ import type { Db } from '../../src/db/index.ts';
 import type { Edit } from './planted.ts';
 import type { Order, Said, Told } from './process.ts';
 
+const STOP_MS_MAX = 20_000;
+
 export class Gateway {
   readonly url: string;
   /** Its row among the processes of the deployment. */
@@ -14,6 +16,7 @@ export class Gateway {
   readonly #child: ChildProcess;
   #order: Order | undefined;
   #isHalted = false;
+  #isStopping = false;
 
   constructor(child: ChildProcess, url: string, row: string) {
     this.#child = child;
@@ -31,7 +34,7 @@ export class Gateway {
 
   /** Whether it would answer. */
   get isUp(): boolean {
-    return this.isAlive && !this.#isHalted;
+    return this.isAlive && !this.#isHalted && !this.#isStopping;
   }
 
   /** Whether it would answer and nothing is to happen to it. */
@@ -39,7 +42,7 @@ export class Gateway {
     return this.isUp && this.#order === undefined;
   }
 
-  /** It ends or halts itself when it comes to a point. */
+  /** It ends, halts or stops itself when it comes to a point. */
   order(order: Order): void {
     this.#order = order;
     this.#tell(order);
@@ -48,6 +51,7 @@ export class Gateway {
   /** It has come to the point, and does not answer any more. */
   obey(): void {
     this.#isHalted = this.#order?.signal === 'SIGSTOP';
+    this.#isStopping = this.#order?.signal === 'SIGTERM';
   }
 
   /** Halts it wherever it is. */
@@ -63,6 +67,17 @@ export class Gateway {
     this.#order = undefined;
     this.#isHalted = false;
     this.#child.kill('SIGCONT');
+  }
+
+  /** It stops in order, wherever it is, or at last is killed. */
+  async stop(): Promise<void> {
+    if (!this.isAlive) return;
+    const stopped = once(this.#child, 'exit');
+    if (!this.#isStopping) this.#child.kill('SIGTERM');
+    this.#isStopping = true;
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
+    await stopped;
+    clearTimeout(timer);
   }
 
   /** It may have died a moment ago. */

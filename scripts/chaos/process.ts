@@ -1,18 +1,18 @@
-// The whole program, which ends or halts itself at a named point when it is told to. The points are lines of its own
+// The whole program, which ends, halts or stops itself at a named point when it is told to. The points are lines of its own
 // log, so nothing in the program knows of this.
 import { writeSync } from 'node:fs';
 import { flushCompileCache, registerHooks } from 'node:module';
 import { pino } from 'pino';
 import type { Edit } from './planted.ts';
 
-/** What the driver tells it: to begin, once it has read its modules; where to end or halt; or not to after all. */
+/** What the driver tells it: to begin, once it has read its modules; where to end, halt or stop; or not to after all. */
 export type Told = 'begin' | Order | 'go on';
 
 export interface Order {
   readonly point: string;
   /** How often the point is passed before. */
   readonly passes: number;
-  readonly signal: 'SIGKILL' | 'SIGSTOP';
+  readonly signal: 'SIGKILL' | 'SIGSTOP' | 'SIGTERM';
 }
 
 /** What it tells the driver, one JSON line each: it must be out before the signal takes effect. */
@@ -22,6 +22,8 @@ export type Said =
   | { readonly said: 'error'; readonly line: string };
 
 const ERROR_LEVEL = 50;
+/** What is under way when it is told to stop is given this long. */
+const STOP_MS = 300;
 
 let order: Order | undefined;
 let passed = 0;
@@ -73,4 +75,5 @@ flushCompileCache();
 await begun.promise;
 const log = pino({ level: 'trace', base: null }, { write: hear });
 const app = await startApp({ config: loadConfig(process.env), environment: {}, log, progress: () => undefined });
+process.once('SIGTERM', () => void app.stop(STOP_MS).finally(() => process.exit()));
 say({ said: 'ready', url: app.url });

@@ -123,6 +123,7 @@ async function follow(work: WorkParts, held: Held, firstMs: number): Promise<Out
   }
 }
 
+/** Throws LeftRunning. */
 async function ask(
   { parts, stopping }: WorkParts,
   held: Held,
@@ -136,12 +137,14 @@ async function ask(
     parts.log.trace({ request_id: held.id }, 'transcription asked after');
     return progress;
   } catch (error) {
+    // The question was given up, and says nothing of the task.
+    if (stopping.aborted) throw new LeftRunning();
     if (!(error instanceof UpstreamError)) throw error;
     if (error.isTooLarge) return { state: 'too large' };
     // Asking can be done again; only the answer counts.
     const { fault, message } = error;
     const line = { request_id: held.id, upstream: held.upstreamId, fault, detail: message.slice(0, 500) };
-    if (!stopping.aborted) parts.log.warn(line, 'an upstream could not be asked after a transcription');
+    parts.log.warn(line, 'an upstream could not be asked after a transcription');
     return { state: 'running' };
   }
 }
