@@ -101,20 +101,22 @@ export class Booth {
 
   /** Sends, and waits until the upstream has a task of it that no record forgets. */
   async submitted(caller: NewCaller, gateway = this.gateway): Promise<Submitted> {
-    const { length } = this.tasks.tasks;
+    const saved = () =>
+      rowsOf<{ id: string }>(gateway, 'select id from transcriptions where account_id = $1 and task is not null', [
+        caller.accountId,
+      ]);
+    const known = new Set((await saved()).map(({ id }) => id));
     const answer = gateway.call('POST', TRANSCRIPTIONS, {
       ...clipForm(CLIP, { model: 'booth/tasks' }),
       key: caller.key,
     });
     answer.catch(() => undefined);
-    const saved =
-      'select id from transcriptions where account_id = $1 and task is not null order by created_at desc, id';
-    let rows: { id: string }[] = [];
+    let id: string | undefined;
     await until(async () => {
-      rows = await rowsOf<{ id: string }>(gateway, saved, [caller.accountId]);
-      return this.tasks.tasks.length > length && rows.length > 0;
+      id = (await saved()).find((row) => !known.has(row.id))?.id;
+      return id !== undefined;
     });
-    return { id: rows[0]?.id ?? '', task: this.tasks.tasks.at(-1)?.id ?? '', answer };
+    return { id: id ?? '', task: this.tasks.tasks.at(-1)?.id ?? '', answer };
   }
 
   /** Lets time pass until it is so: faster than it does, and slowly enough that no living process loses its lease. */
