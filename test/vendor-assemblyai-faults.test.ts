@@ -3,15 +3,8 @@ import { describe, test } from 'node:test';
 import { type Fault, UpstreamError } from '../src/errors.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../src/limits.ts';
 import type { Script } from './emulators/assemblyai.ts';
-import {
-  AUDIO,
-  accepted,
-  MARKER,
-  poll,
-  transcription,
-  transcriptionRequest,
-  withEmulator,
-} from './emulators/assemblyai-calls.ts';
+import { AUDIO, accepted, MARKER, poll, transcription, withEmulator } from './emulators/assemblyai-calls.ts';
+import { plainTranscription } from './support/plain-requests.ts';
 
 const status = (code: number, error = 'no'): Script => ({ kind: 'status', status: code, error });
 const raw = (body: string, contentType = 'application/json', code = 200): Script => ({
@@ -156,7 +149,7 @@ test('a recording that cannot be read is no fault of the upstream', () =>
       yield Buffer.from('RIFF');
       throw new Error('the store is gone');
     }
-    const broken = transcription.submit(transcriptionRequest(), { ...AUDIO, pieces }, upstream);
+    const broken = transcription.submit(plainTranscription(), { ...AUDIO, pieces }, upstream);
     await assert.rejects(broken, /the store is gone/);
     assert.equal(emulator.tasks.length, 0);
   }));

@@ -3,16 +3,8 @@ import { describe, test } from 'node:test';
 import { parseJson } from '../src/json.ts';
 import type { TranscriptionRequest } from '../src/requests/index.ts';
 import { heldMedia, UpstreamPools } from '../src/vendors/index.ts';
-import {
-  AUDIO,
-  accepted,
-  KEY,
-  outcome,
-  poll,
-  transcription,
-  transcriptionRequest,
-  withEmulator,
-} from './emulators/assemblyai-calls.ts';
+import { AUDIO, accepted, KEY, outcome, poll, transcription, withEmulator } from './emulators/assemblyai-calls.ts';
+import { plainTranscription } from './support/plain-requests.ts';
 
 const WORDS = [
   { word: 'Hello', start: 0, end: 1 },
@@ -56,7 +48,7 @@ test('a recording with an address of its own is uploaded all the same, piece by 
     }
     const read = () => Promise.reject(new Error('it is not to be held'));
     const media = heldMedia(Buffer.from('one two three'), 'audio/wav', 'https://example.com/a.wav');
-    await transcription.submit(transcriptionRequest(), { ...AUDIO, ...media, read, pieces }, upstream);
+    await transcription.submit(plainTranscription(), { ...AUDIO, ...media, read, pieces }, upstream);
     assert.equal(emulator.tasks[0]?.audio?.toString(), 'one two three');
   }));
 
@@ -118,7 +110,7 @@ describe('what a model cannot take is refused before anything is sent, by its na
   ];
   for (const [field, fields] of REFUSED) {
     test(`${field} ${JSON.stringify(fields)}`, () =>
-      assert.throws(() => transcription.check(transcriptionRequest(fields), 'universal-2'), {
+      assert.throws(() => transcription.check(plainTranscription(fields), 'universal-2'), {
         code: 'unsupported_parameter',
         message: new RegExp(`"${field}"`),
       }));
@@ -126,8 +118,8 @@ describe('what a model cannot take is refused before anything is sent, by its na
 
   test('and what it can is not', () => {
     const fields = { temperature: 1, granularities: ['word', 'segment'], responseFormat: 'verbose_json' } as const;
-    transcription.check(transcriptionRequest({ ...fields, prompt: 'Names' }), 'universal-3-pro');
-    transcription.check(transcriptionRequest({ temperature: 0, prompt: '' }), 'universal-2');
+    transcription.check(plainTranscription({ ...fields, prompt: 'Names' }), 'universal-3-pro');
+    transcription.check(plainTranscription({ temperature: 0, prompt: '' }), 'universal-2');
   });
 });
 

@@ -3,29 +3,21 @@ import { describe, test } from 'node:test';
 import { type Fault, UpstreamError } from '../src/errors.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../src/limits.ts';
 import type { Upstream } from '../src/vendors/index.ts';
-import {
-  clip,
-  said,
-  soundRequest,
-  speech,
-  spoken,
-  transcription,
-  transcriptionRequest,
-  withEmulator,
-} from './emulators/elevenlabs-calls.ts';
+import { clip, said, speech, spoken, transcription, withEmulator } from './emulators/elevenlabs-calls.ts';
 import type { ErrorName } from './emulators/elevenlabs-errors.ts';
 import type { Script } from './emulators/scripted-server.ts';
+import { plainSound, plainTranscription } from './support/plain-requests.ts';
 
 /** Everything that the vendor does, taken to its end. */
 const WORK: Readonly<Record<string, (upstream: Upstream) => Promise<unknown>>> = {
   speech: (upstream) => said(spoken(), upstream),
-  effect: (upstream) => said(soundRequest({ prompt: 'Rain' }), { ...upstream, model: 'eleven_text_to_sound_v2' }),
+  effect: (upstream) => said(plainSound({ prompt: 'Rain' }), { ...upstream, model: 'eleven_text_to_sound_v2' }),
   design: (upstream) => {
-    const request = soundRequest({ voiceDescription: 'A sassy squeaky mouse' });
+    const request = plainSound({ voiceDescription: 'A sassy squeaky mouse' });
     return Promise.resolve(speech.design?.(request, { ...upstream, model: 'eleven_ttv_v3' }));
   },
   transcription: async (upstream) =>
-    transcription.submit(transcriptionRequest(), await clip(), { ...upstream, model: 'scribe_v2' }),
+    transcription.submit(plainTranscription(), await clip(), { ...upstream, model: 'scribe_v2' }),
 };
 
 describe('every refusal of the vendor is a fault, and a certain one', () => {
@@ -99,7 +91,7 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
       await assert.rejects(said(spoken(), upstream), { fault: 'client' });
       await assert.rejects(said(spoken(), { ...upstream, apiKey: 'other' }), { fault: 'account' });
       const other = { ...upstream, model: 'scribe_v9' };
-      await assert.rejects(transcription.submit(transcriptionRequest(), await clip(), other), { fault: 'client' });
+      await assert.rejects(transcription.submit(plainTranscription(), await clip(), other), { fault: 'client' });
     }));
 
   test('a throttle tells how long to stay away', () =>
@@ -160,7 +152,7 @@ test('previews that lack their voice or their sound are left out', () =>
       { generated_voice_id: 'e', audio_base_64: 'aGk=', media_type: 'audio/mpeg' },
     ];
     emulator.script(answer('application/json', JSON.stringify({ previews, text: '' })));
-    const request = soundRequest({ voiceDescription: 'x' });
+    const request = plainSound({ voiceDescription: 'x' });
     const designed = await speech.design?.(request, { ...upstream, model: 'eleven_ttv_v3' });
     assert.deepEqual(designed, [{ voiceId: 'e', name: undefined, description: 'x', audio: Buffer.from('hi') }]);
   }));

@@ -4,12 +4,13 @@ import { ApiError } from '../src/errors.ts';
 import { type JsonObject, parseJson } from '../src/json.ts';
 import type { AudioFile, Transcript, Upstream } from '../src/vendors/index.ts';
 import type { ElevenLabsEmulator } from './emulators/elevenlabs.ts';
-import { clip, KEY, transcription, transcriptionRequest, withEmulator } from './emulators/elevenlabs-calls.ts';
+import { clip, KEY, transcription, withEmulator } from './emulators/elevenlabs-calls.ts';
+import { plainTranscription } from './support/plain-requests.ts';
 
 type Request = Parameters<typeof transcription.submit>[0];
 
 async function transcribed(fields: Partial<Request>, upstream: Upstream, audio?: AudioFile): Promise<Transcript> {
-  const request = transcriptionRequest(fields);
+  const request = plainTranscription(fields);
   transcription.check(request, 'scribe_v2');
   const answer = await transcription.submit(request, audio ?? (await clip()), { ...upstream, model: 'scribe_v2' });
   assert.equal(answer.state, 'transcribed');
@@ -68,7 +69,7 @@ test('what is not modelled goes on as values of the form, numbers as they were w
     });
     assert.match(emulator.requests[0]?.bytes.toString('latin1') ?? '', /name="diarization_threshold"\r\n\r\n0\.50\r\n/);
     assert.deepEqual(emulator.submissions[0]?.query, { enable_logging: 'false' });
-    transcription.check(transcriptionRequest({ extra }), 'scribe_v2');
+    transcription.check(plainTranscription({ extra }), 'scribe_v2');
   }));
 
 describe('what comes back', () => {
@@ -113,14 +114,14 @@ describe('what would bring something else than a transcript of this clip is refu
   for (const [extra, field] of REFUSED) {
     test(JSON.stringify(extra), () => {
       assert.throws(
-        () => transcription.check(transcriptionRequest({ extra }), 'scribe_v2'),
+        () => transcription.check(plainTranscription({ extra }), 'scribe_v2'),
         (error) => error instanceof ApiError && error.message.startsWith(`"${field}"`),
       );
     });
   }
 
   test('a temperature of 0 to 2 is taken, and no other', () => {
-    const check = (temperature: number) => transcription.check(transcriptionRequest({ temperature }), 'scribe_v2');
+    const check = (temperature: number) => transcription.check(plainTranscription({ temperature }), 'scribe_v2');
     for (const temperature of [0, 2]) check(temperature);
     for (const temperature of [-0.1, 2.1]) assert.throws(() => check(temperature), { code: 'unsupported_parameter' });
   });

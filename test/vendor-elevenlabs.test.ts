@@ -4,8 +4,9 @@ import { ApiError } from '../src/errors.ts';
 import { type JsonObject, parseJson } from '../src/json.ts';
 import { soundSchema, toSoundRequest } from '../src/requests/index.ts';
 import { heldMedia } from '../src/vendors/index.ts';
-import { KEY, MARKER, said, soundRequest, speech, spoken, VOICE, withEmulator } from './emulators/elevenlabs-calls.ts';
+import { KEY, MARKER, said, speech, spoken, VOICE, withEmulator } from './emulators/elevenlabs-calls.ts';
 import { soundOf } from './emulators/elevenlabs-sounds.ts';
+import { plainSound } from './support/plain-requests.ts';
 
 type Sound = Parameters<typeof speech.speak>[0];
 
@@ -174,11 +175,11 @@ describe('R-379 R-381: format, sample rate and bitrate are one name', () => {
   }
   test('an effect is never WAV, and a preview neither WAV nor bare samples', () => {
     assert.throws(
-      () => speech.check(soundRequest({ prompt: 'Rain', format: 'wav' }), EFFECTS),
+      () => speech.check(plainSound({ prompt: 'Rain', format: 'wav' }), EFFECTS),
       refused('response_format', 'takes only mp3, pcm, opus'),
     );
     for (const format of ['wav', 'pcm'] as const) {
-      const request = soundRequest({ voiceDescription: DESCRIPTION, format });
+      const request = plainSound({ voiceDescription: DESCRIPTION, format });
       assert.throws(() => speech.check(request, DESIGN), refused('response_format', 'takes only mp3, opus'));
     }
   });
@@ -205,24 +206,24 @@ describe('what a model cannot take is refused before anything is sent', () => {
     [SPEECH, spoken({ seed: -1 }), 'seed'],
     [SPEECH, spoken({ seed: 4_294_967_296 }), 'seed'],
     ['eleven_multilingual_v2', spoken({ language: 'en' }), 'language'],
-    [EFFECTS, soundRequest({ lyrics: 'x' }), 'lyrics'],
-    [EFFECTS, soundRequest({ voiceDescription: 'x' }), 'voice_description'],
-    [EFFECTS, soundRequest({ prompt: 'x', input: 'y' }), 'input'],
-    [EFFECTS, soundRequest({ prompt: 'x', voice: VOICE }), 'voice'],
-    [EFFECTS, soundRequest({ prompt: 'x', seed: 1 }), 'seed'],
-    [EFFECTS, soundRequest({ prompt: 'x', durationSeconds: 0.49 }), 'duration_seconds'],
-    [EFFECTS, soundRequest({ prompt: 'x', durationSeconds: 30.1 }), 'duration_seconds'],
-    [EFFECTS, soundRequest({ prompt: 'x', promptInfluence: -0.1 }), 'prompt_influence'],
-    [EFFECTS, soundRequest({ prompt: 'x', promptInfluence: 1.1 }), 'prompt_influence'],
-    ['eleven_text_to_sound_v1', soundRequest({ prompt: 'x', loop: true }), 'loop'],
-    [DESIGN, soundRequest({ input: 'a'.repeat(100) }), 'voice_description'],
-    [DESIGN, soundRequest({ voiceDescription: 'x', voice: VOICE }), 'voice'],
-    [DESIGN, soundRequest({ voiceDescription: 'x', referenceId: VOICE }), 'reference_id'],
-    [DESIGN, soundRequest({ voiceDescription: 'x', input: 'a'.repeat(99) }), 'input'],
-    [DESIGN, soundRequest({ voiceDescription: 'x', input: 'a'.repeat(1001) }), 'input'],
-    [DESIGN, soundRequest({ voiceDescription: 'x', autoGenerateText: false }), 'input'],
-    [DESIGN, soundRequest({ voiceDescription: 'x', loudness: 1.1 }), 'loudness'],
-    [DESIGN, soundRequest({ voiceDescription: 'x', extra: { stream_previews: true } }), 'stream_previews'],
+    [EFFECTS, plainSound({ lyrics: 'x' }), 'lyrics'],
+    [EFFECTS, plainSound({ voiceDescription: 'x' }), 'voice_description'],
+    [EFFECTS, plainSound({ prompt: 'x', input: 'y' }), 'input'],
+    [EFFECTS, plainSound({ prompt: 'x', voice: VOICE }), 'voice'],
+    [EFFECTS, plainSound({ prompt: 'x', seed: 1 }), 'seed'],
+    [EFFECTS, plainSound({ prompt: 'x', durationSeconds: 0.49 }), 'duration_seconds'],
+    [EFFECTS, plainSound({ prompt: 'x', durationSeconds: 30.1 }), 'duration_seconds'],
+    [EFFECTS, plainSound({ prompt: 'x', promptInfluence: -0.1 }), 'prompt_influence'],
+    [EFFECTS, plainSound({ prompt: 'x', promptInfluence: 1.1 }), 'prompt_influence'],
+    ['eleven_text_to_sound_v1', plainSound({ prompt: 'x', loop: true }), 'loop'],
+    [DESIGN, plainSound({ input: 'a'.repeat(100) }), 'voice_description'],
+    [DESIGN, plainSound({ voiceDescription: 'x', voice: VOICE }), 'voice'],
+    [DESIGN, plainSound({ voiceDescription: 'x', referenceId: VOICE }), 'reference_id'],
+    [DESIGN, plainSound({ voiceDescription: 'x', input: 'a'.repeat(99) }), 'input'],
+    [DESIGN, plainSound({ voiceDescription: 'x', input: 'a'.repeat(1001) }), 'input'],
+    [DESIGN, plainSound({ voiceDescription: 'x', autoGenerateText: false }), 'input'],
+    [DESIGN, plainSound({ voiceDescription: 'x', loudness: 1.1 }), 'loudness'],
+    [DESIGN, plainSound({ voiceDescription: 'x', extra: { stream_previews: true } }), 'stream_previews'],
   ];
   for (const [at, [model, asked, field]] of CASES.entries()) {
     test(`${model}: ${field} (${at + 1})`, () => {
@@ -271,7 +272,7 @@ describe('sound effects', () => {
         format: 'pcm',
         sampleRate: 16_000,
       } as const;
-      const sound = await said(soundRequest({ prompt: 'Rain', ...asked }), { ...upstream, model });
+      const sound = await said(plainSound({ prompt: 'Rain', ...asked }), { ...upstream, model });
       assert.equal(sound.length, 1.5 * 16_000 * 2);
       const [{ path, bytes } = assert.fail()] = emulator.requests;
       assert.equal(path, '/v1/sound-generation?output_format=pcm_16000');
@@ -281,7 +282,7 @@ describe('sound effects', () => {
 
   test('a text without a prompt is the prompt, and a model named after the route is the vendor’s choice', () =>
     withEmulator({}, async (emulator, upstream) => {
-      await said(soundRequest({ input: 'Rain' }), { ...upstream, model: 'sound-generation' });
+      await said(plainSound({ input: 'Rain' }), { ...upstream, model: 'sound-generation' });
       assert.deepEqual(emulator.submissions[0]?.fields, { text: 'Rain' });
     }));
 
@@ -291,7 +292,7 @@ describe('sound effects', () => {
         [0.5, 0],
         [30, 1],
       ] as const) {
-        const request = soundRequest({
+        const request = plainSound({
           prompt: 'x',
           durationSeconds,
           promptInfluence,
@@ -310,7 +311,7 @@ describe('voice design', () => {
   test('R-380 R-384 R-393: a description brings previews, each with a voice that can be named', () =>
     withEmulator({}, async (emulator, upstream) => {
       const asked = { input: text, loudness: -1, guidanceScale: 5, seed: 3, autoGenerateText: false };
-      const request = soundRequest({ voiceDescription: DESCRIPTION, ...asked, extra: { should_enhance: true } });
+      const request = plainSound({ voiceDescription: DESCRIPTION, ...asked, extra: { should_enhance: true } });
       speech.check(request, DESIGN);
       const previews = await speech.design?.(request, { ...upstream, model: DESIGN });
       const audio = await soundOf('mp3_44100_128', 0.5);
@@ -335,7 +336,7 @@ describe('voice design', () => {
 
   test('a voice that is given nothing to say thinks of something', () =>
     withEmulator({}, async (emulator, upstream) => {
-      const request = soundRequest({ voiceDescription: DESCRIPTION });
+      const request = plainSound({ voiceDescription: DESCRIPTION });
       await speech.design?.(request, { ...upstream, model: 'text-to-voice' });
       const fields = { voice_description: DESCRIPTION, auto_generate_text: true };
       assert.deepEqual(emulator.submissions[0]?.fields, fields);
@@ -343,6 +344,6 @@ describe('voice design', () => {
 
   test('a text of a thousand characters, and any loudness within its bounds, is taken', () => {
     const request = { voiceDescription: DESCRIPTION, input: 'a'.repeat(1000) };
-    for (const loudness of [-1, 1]) speech.check(soundRequest({ ...request, loudness }), DESIGN);
+    for (const loudness of [-1, 1]) speech.check(plainSound({ ...request, loudness }), DESIGN);
   });
 });

@@ -4,15 +4,10 @@ import { parseJson } from '../src/json.ts';
 import { asMeasured, measure, readableOf, sniff } from '../src/media/index.ts';
 import type { TranscriptionRequest } from '../src/requests/index.ts';
 import type { AudioFile } from '../src/vendors/index.ts';
-import {
-  audioFile,
-  heard,
-  transcription,
-  transcriptionRequest,
-  withTranscription,
-} from './emulators/openai-audio-calls.ts';
+import { audioFile, heard, transcription, withTranscription } from './emulators/openai-audio-calls.ts';
 import { KEY, withEmulator } from './emulators/openai-calls.ts';
 import { type ToneFormat, toneAs } from './support/media-samples.ts';
+import { plainTranscription } from './support/plain-requests.ts';
 
 const WAV = await fileOf('wav');
 const TEXT = 'Hello there. How are you?';
@@ -191,15 +186,15 @@ describe('what a model cannot take is refused before anything is sent, by its na
   ];
   for (const [field, fields, model] of REFUSED) {
     test(`${field} ${JSON.stringify(fields)} by ${model}`, () =>
-      assert.throws(() => transcription.check(transcriptionRequest(fields), model), {
+      assert.throws(() => transcription.check(plainTranscription(fields), model), {
         code: 'unsupported_parameter',
         message: new RegExp(`"${field}"`),
       }));
   }
 
   test('and what it can is not', () => {
-    transcription.check(transcriptionRequest({ temperature: 1, extra: { stream: 'false' } }), 'whisper-1');
-    transcription.check(transcriptionRequest({ temperature: 2, granularities: ['word'] }), 'whisper-large-v3');
-    transcription.check(transcriptionRequest({ responseFormat: 'verbose_json', prompt: 'x' }), 'gpt-transcribe');
+    transcription.check(plainTranscription({ temperature: 1, extra: { stream: 'false' } }), 'whisper-1');
+    transcription.check(plainTranscription({ temperature: 2, granularities: ['word'] }), 'whisper-large-v3');
+    transcription.check(plainTranscription({ responseFormat: 'verbose_json', prompt: 'x' }), 'gpt-transcribe');
   });
 });

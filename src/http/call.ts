@@ -15,6 +15,19 @@ export const CALL_CODES = [
   'request_timeout',
 ] as const satisfies readonly ErrorCode[];
 
+/** What the body of speech and of music can be refused with. */
+export const SOUND_CODES = [
+  'missing_input',
+  'text_too_long',
+  'invalid_n',
+  'invalid_duration',
+  'invalid_response_format',
+  'invalid_output',
+  'invalid_reference_audio',
+  'unsupported_audio_format',
+  'voice_sample_too_large',
+] as const satisfies readonly ErrorCode[];
+
 /** The call is given up when the caller leaves. */
 export function callContext(request: FastifyRequest, reply: FastifyReply): { requestId: string; signal: AbortSignal } {
   const leaving = new AbortController();

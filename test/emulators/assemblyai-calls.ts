@@ -10,6 +10,7 @@ import {
   type Upstream,
   UpstreamPools,
 } from '../../src/vendors/index.ts';
+import { plainTranscription } from '../support/plain-requests.ts';
 import { AssemblyAiEmulator, type AssemblyAiOptions } from './assemblyai.ts';
 
 export const MARKER = 'mk7Q';
@@ -35,12 +36,6 @@ export const AUDIO: AudioFile = {
   seconds: 5,
 };
 
-/** A request that asks for nothing but the text. */
-export function transcriptionRequest(fields: Partial<TranscriptionRequest> = {}): TranscriptionRequest {
-  const asked = { language: undefined, prompt: undefined, temperature: undefined, granularities: [], extra: {} };
-  return { model: 'public', responseFormat: 'json', ...asked, ...fields };
-}
-
 export async function withEmulator(
   run: (emulator: AssemblyAiEmulator, upstream: Upstream) => Promise<void>,
   options: AssemblyAiOptions = {},
@@ -63,7 +58,7 @@ export async function accepted(
   upstream: Upstream,
   fields: Partial<TranscriptionRequest> = {},
 ): Promise<{ id: string }> {
-  const request = transcriptionRequest(fields);
+  const request = plainTranscription(fields);
   transcription.check(request, upstream.model);
   const answer = await transcription.submit(request, AUDIO, upstream);
   assert.ok(answer.state === 'accepted' && typeof answer.task.id === 'string');

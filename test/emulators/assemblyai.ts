@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Asked, parsed, type Refusal, refusalOfKey, refusalOfTask, refusalOfUpload } from './assemblyai-checks.ts';
 import { AssemblyAiTask, type Hearing } from './assemblyai-task.ts';
+import { LocalServer } from './local-server.ts';
 
 export interface AssemblyAiOptions {
   readonly apiKey?: string;
@@ -55,42 +54,22 @@ type Done = { readonly body: object } | { readonly refusal: Refusal };
  * The upload and transcript routes of the vendor, as strict as it is. Its tasks live as long as it does, whatever becomes
  * of those who asked for them.
  */
-export class AssemblyAiEmulator {
+export class AssemblyAiEmulator extends LocalServer {
   /** Every request, in the order of their coming. */
   readonly requests: Recorded[] = [];
   /** Every task that was accepted, and so would be billed. */
   readonly tasks: AssemblyAiTask[] = [];
   /** The recordings, by their address. */
   readonly uploads = new Map<string, Buffer>();
-  readonly #server = createServer((request, response) => {
-    this.#serve(request, response).catch((error: unknown) =>
-      response.destroy(error instanceof Error ? error : undefined),
-    );
-  });
   readonly #scripts: Record<Step, Script[]> = { upload: [], create: [], read: [], sentences: [] };
   readonly #lost = new Set<AssemblyAiTask>();
   readonly #reads = new Map<AssemblyAiTask, number>();
   readonly #options: Required<AssemblyAiOptions>;
 
   constructor(options: AssemblyAiOptions = {}) {
+    super();
     const usual = { apiKey: 'key', marker: 'upstream-marker', hears: {}, scriptOf: () => undefined };
     this.#options = { ...usual, readsUntilDone: Number.POSITIVE_INFINITY, ...options };
-  }
-
-  async start(): Promise<void> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-  }
-
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
-  }
-
-  /** The bare origin, as this vendor's addresses are. */
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
   }
 
   /** One for each request of this step to come; when they are used up, the vendor does what it should. */
@@ -126,7 +105,7 @@ export class AssemblyAiEmulator {
     return task;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = request;
     const { step, id = '' } = stepOf(method, path) ?? {};
     const chunks: Buffer[] = [];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SoundRequest, TranscriptionRequest } from '../../src/requests/index.ts';
+import type { SoundRequest } from '../../src/requests/index.ts';
 import {
   type AudioFile,
   findVendor,
@@ -9,6 +9,7 @@ import {
   UpstreamPools,
 } from '../../src/vendors/index.ts';
 import { toneAs } from '../support/media-samples.ts';
+import { plainSound } from '../support/plain-requests.ts';
 import { ElevenLabsEmulator, type ElevenLabsOptions } from './elevenlabs.ts';
 
 export const MARKER = 'mk7Q';
@@ -24,54 +25,8 @@ function present<Work>(work: Work | undefined): Work {
   return work;
 }
 
-/** A request that asks for nothing but its model. */
-export function soundRequest(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
-  return {
-    kind: 'audio',
-    model: 'public',
-    input: undefined,
-    prompt: undefined,
-    lyrics: undefined,
-    voice: undefined,
-    referenceId: undefined,
-    voiceDescription: undefined,
-    language: undefined,
-    format: undefined,
-    output: 'binary',
-    speed: undefined,
-    volume: undefined,
-    loudness: undefined,
-    guidanceScale: undefined,
-    promptInfluence: undefined,
-    sampleRate: undefined,
-    bitrate: undefined,
-    durationSeconds: undefined,
-    n: 1,
-    seed: undefined,
-    instrumental: undefined,
-    loop: undefined,
-    autoGenerateText: undefined,
-    referenceAudio: [],
-    extra: {},
-    ...fields,
-  };
-}
-
 export function spoken(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
-  return soundRequest({ input: 'Hello there.', voice: VOICE, ...fields });
-}
-
-export function transcriptionRequest(fields: Partial<TranscriptionRequest> = {}): TranscriptionRequest {
-  return {
-    model: 'public',
-    language: undefined,
-    prompt: undefined,
-    temperature: undefined,
-    responseFormat: 'json',
-    granularities: [],
-    extra: {},
-    ...fields,
-  };
+  return plainSound({ input: 'Hello there.', voice: VOICE, ...fields });
 }
 
 export async function clip(seconds = 2): Promise<AudioFile> {

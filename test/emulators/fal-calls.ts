@@ -12,6 +12,7 @@ import {
   UpstreamPools,
   type Vendor,
 } from '../../src/vendors/index.ts';
+import { plainImage, plainSound, plainVideo } from '../support/plain-requests.ts';
 import { FalEmulator, type FalOptions } from './fal.ts';
 import { smallPng } from './fal-files.ts';
 
@@ -38,86 +39,15 @@ export const PNG_URI = `data:image/png;base64,${PNG.toString('base64')}`;
 export const picture = mediaOf('image/png', PNG);
 
 export function imageRequest(fields: Partial<ImageRequest<Media>> = {}): ImageRequest<Media> {
-  return {
-    kind: 'image',
-    model: 'public',
-    prompt: 'A lighthouse',
-    n: 1,
-    size: undefined,
-    resolution: undefined,
-    aspectRatio: undefined,
-    quality: undefined,
-    style: undefined,
-    negativePrompt: undefined,
-    background: undefined,
-    outputFormat: undefined,
-    responseFormat: undefined,
-    seed: undefined,
-    watermark: undefined,
-    referenceImages: [],
-    mask: undefined,
-    extra: {},
-    ...fields,
-  };
+  return plainImage({ prompt: 'A lighthouse', ...fields });
 }
 
 export function videoRequest(fields: Partial<VideoRequest<Media>> = {}): VideoRequest<Media> {
-  return {
-    kind: 'video',
-    model: 'public',
-    prompt: 'Waves at night',
-    seconds: undefined,
-    resolution: undefined,
-    size: undefined,
-    aspectRatio: undefined,
-    fps: undefined,
-    seed: undefined,
-    negativePrompt: undefined,
-    cameraFixed: undefined,
-    watermark: undefined,
-    generateAudio: undefined,
-    inputReference: undefined,
-    referenceImages: [],
-    firstFrame: undefined,
-    lastFrame: undefined,
-    referenceVideos: [],
-    referenceAudios: [],
-    sourceVideo: undefined,
-    extra: {},
-    ...fields,
-  };
+  return plainVideo({ prompt: 'Waves at night', ...fields });
 }
 
 export function soundRequest(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
-  return {
-    kind: 'audio',
-    model: 'public',
-    input: undefined,
-    prompt: 'A slow waltz for two violins',
-    lyrics: undefined,
-    voice: undefined,
-    referenceId: undefined,
-    voiceDescription: undefined,
-    language: undefined,
-    format: undefined,
-    output: 'binary',
-    speed: undefined,
-    volume: undefined,
-    loudness: undefined,
-    guidanceScale: undefined,
-    promptInfluence: undefined,
-    sampleRate: undefined,
-    bitrate: undefined,
-    durationSeconds: undefined,
-    n: 1,
-    seed: undefined,
-    instrumental: undefined,
-    loop: undefined,
-    autoGenerateText: undefined,
-    referenceAudio: [],
-    extra: {},
-    ...fields,
-  };
+  return plainSound({ prompt: 'A slow waltz for two violins', ...fields });
 }
 
 /** Sends every request to the emulator, whatever origin it is meant for, and remembers which that was. */

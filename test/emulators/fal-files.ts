@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32, deflateSync } from 'node:zlib';
+import { LocalServer } from './local-server.ts';
 
 interface Asking {
   readonly path: string;
@@ -9,25 +8,9 @@ interface Asking {
 }
 
 /** Where results are fetched from: another origin, which must never see the key. */
-export class FileHost {
+export class FileHost extends LocalServer {
   readonly requests: Asking[] = [];
   readonly #files = new Map<string, { bytes: Buffer; type: string }>();
-  readonly #server = createServer((request, response) => this.#serve(request, response));
-
-  async start(): Promise<void> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-  }
-
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
-  }
-
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
-  }
 
   /** Where the file is from now on. */
   add(name: string, bytes: Buffer, type: string): string {
@@ -36,7 +19,7 @@ export class FileHost {
     return this.url + path;
   }
 
-  #serve({ url: path = '', headers }: IncomingMessage, response: ServerResponse): void {
+  protected async serve({ url: path = '', headers }: IncomingMessage, response: ServerResponse): Promise<void> {
     const hasKey = headers.authorization !== undefined;
     this.requests.push({ path, hasKey });
     const file = this.#files.get(path);

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parsed, refusalOf, type Target, targetOf } from './fal-checks.ts';
 import { ERRORS, type ErrorName, type Failure } from './fal-errors.ts';
 import { FileHost } from './fal-files.ts';
 import { FalTask, type Files, type Outcome, STILL_RUNNING } from './fal-tasks.ts';
+import { LocalServer } from './local-server.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -49,39 +48,27 @@ export interface Recorded {
 }
 
 /** The vendor's queue, as strict as it is about what it is sent, and its file host. */
-export class FalEmulator {
+export class FalEmulator extends LocalServer {
   readonly requests: Recorded[] = [];
   /** Every task that it accepted, in order: what the vendor would charge for. */
   readonly tasks: FalTask[] = [];
   readonly files = new FileHost();
-  readonly #server = createServer((request, response) => {
-    this.#serve(request, response).catch((error: unknown) =>
-      response.destroy(error instanceof Error ? error : undefined),
-    );
-  });
   readonly #scripts: Record<Step, Script[]> = { submit: [], status: [], result: [], cancel: [] };
   readonly #outcomes: Outcome[] = [];
   readonly #reads = new Map<FalTask, number>();
   readonly #options: Required<FalOptions>;
 
   constructor({ apiKey = 'id:secret', marker = 'upstream-marker', readsUntilDone, files = {} }: FalOptions = {}) {
+    super();
     this.#options = { apiKey, marker, readsUntilDone: readsUntilDone ?? Number.POSITIVE_INFINITY, files };
   }
 
-  async start(): Promise<void> {
-    await Promise.all([once(this.#server.listen(0, '127.0.0.1'), 'listening'), this.files.start()]);
+  override async start(): Promise<void> {
+    await Promise.all([super.start(), this.files.start()]);
   }
 
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await Promise.all([once(this.#server, 'close'), this.files.stop()]);
-  }
-
-  /** The bare origin, as this vendor's addresses are. */
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
+  override async stop(): Promise<void> {
+    await Promise.all([super.stop(), this.files.stop()]);
   }
 
   /** One for each request of this step to come; when they are used up, the vendor does what it should. */
@@ -94,7 +81,7 @@ export class FalEmulator {
     this.#outcomes.push(...outcomes);
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = request;
     const target = targetOf(path);
     const script = (target && this.#scripts[target.step].shift()) ?? { kind: 'answer' };

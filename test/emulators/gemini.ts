@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, documentOf, ERRORS, errorBody, framesOf, type Refusal, stamp } from './gemini-answers.ts';
 import { type Asked, refusalOf, type Target, type Terms, targetOf } from './gemini-checks.ts';
+import { LocalServer } from './local-server.ts';
 
 export { ERRORS } from './gemini-answers.ts';
 
@@ -43,38 +43,18 @@ export interface Recorded extends Asked {
 }
 
 /** The vendor's three actions on models, as strict as it is about what it is sent. */
-export class GeminiEmulator {
+export class GeminiEmulator extends LocalServer {
   readonly requests: Recorded[] = [];
-  readonly #server = createServer((request, response) => {
-    this.#serve(request, response).catch((error: unknown) =>
-      response.destroy(error instanceof Error ? error : undefined),
-    );
-  });
   readonly #scripts: Script[] = [];
   readonly #marker: string;
   readonly #lineEnd: string;
   readonly #terms: Terms;
 
   constructor({ apiKey, models, marker = 'upstream-marker', lineEnd = '\r\n' }: GeminiOptions = {}) {
+    super();
     this.#marker = marker;
     this.#lineEnd = lineEnd;
     this.#terms = { apiKey, models };
-  }
-
-  async start(): Promise<void> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-  }
-
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
-  }
-
-  /** The bare origin, as this vendor's addresses are. */
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
   }
 
   /** One for each request to come; when they are used up, the model greets. */
@@ -82,7 +62,7 @@ export class GeminiEmulator {
     this.#scripts.push(...scripts);
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const asked = this.#record(request, response, Buffer.concat(chunks));

@@ -8,6 +8,7 @@ import {
   type Transcript,
   type Upstream,
 } from '../../src/vendors/index.ts';
+import { plainSound, plainTranscription } from '../support/plain-requests.ts';
 import type { OpenAiEmulator, OpenAiOptions } from './openai.ts';
 import { withEmulator } from './openai-calls.ts';
 
@@ -17,48 +18,7 @@ export const { speech, transcription } = { speech: vendor.speech, transcription:
 
 /** A request that asks for nothing but its words. */
 export function soundRequest(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
-  return {
-    kind: 'audio',
-    model: 'public',
-    input: 'Hello there.',
-    prompt: undefined,
-    lyrics: undefined,
-    voice: undefined,
-    referenceId: undefined,
-    voiceDescription: undefined,
-    language: undefined,
-    format: undefined,
-    output: 'binary',
-    speed: undefined,
-    volume: undefined,
-    loudness: undefined,
-    guidanceScale: undefined,
-    promptInfluence: undefined,
-    sampleRate: undefined,
-    bitrate: undefined,
-    durationSeconds: undefined,
-    n: 1,
-    seed: undefined,
-    instrumental: undefined,
-    loop: undefined,
-    autoGenerateText: undefined,
-    referenceAudio: [],
-    extra: {},
-    ...fields,
-  };
-}
-
-export function transcriptionRequest(fields: Partial<TranscriptionRequest> = {}): TranscriptionRequest {
-  return {
-    model: 'public',
-    language: undefined,
-    prompt: undefined,
-    temperature: undefined,
-    responseFormat: 'json',
-    granularities: [],
-    extra: {},
-    ...fields,
-  };
+  return plainSound({ input: 'Hello there.', ...fields });
 }
 
 export function audioFile(bytes: Buffer, mimeType: string, extension: string, seconds = 1): AudioFile {
@@ -89,7 +49,7 @@ export async function heard(
   audio: AudioFile,
   upstream: Upstream,
 ): Promise<Transcript> {
-  const request = transcriptionRequest(fields);
+  const request = plainTranscription(fields);
   transcription.check(request, upstream.model);
   const answer = await transcription.submit(request, audio, upstream);
   assert.ok(answer.state === 'transcribed');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ImageRequest } from '../../src/requests/index.ts';
 import { findVendor, heldMedia, type Upstream, type Vendor } from '../../src/vendors/index.ts';
+import { plainImage } from '../support/plain-requests.ts';
 import type { OpenAiEmulator, OpenAiOptions } from './openai.ts';
 import { withEmulator } from './openai-calls.ts';
 
@@ -18,27 +19,7 @@ export const image = imageWork();
 
 /** A request that asks for nothing but a prompt. */
 export function imageRequest(fields: Partial<ImageCall> = {}): ImageRequest<Media> {
-  return {
-    kind: 'image',
-    model: 'public',
-    prompt: 'A lighthouse',
-    n: 1,
-    size: undefined,
-    resolution: undefined,
-    aspectRatio: undefined,
-    quality: undefined,
-    style: undefined,
-    negativePrompt: undefined,
-    background: undefined,
-    outputFormat: undefined,
-    responseFormat: undefined,
-    seed: undefined,
-    watermark: undefined,
-    referenceImages: [],
-    mask: undefined,
-    extra: {},
-    ...fields,
-  };
+  return plainImage({ prompt: 'A lighthouse', ...fields });
 }
 
 export function mediaOf(bytes: Buffer, mimeType: string): Media {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer } from './local-server.ts';
 import { COMPATIBLE, documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './openai-answers.ts';
 import { formatOf, soundAs, transcriptOf } from './openai-audio.ts';
 import { type Recording, readRecording, readSpeech } from './openai-audio-checks.ts';
@@ -40,7 +40,7 @@ export interface Recorded {
 }
 
 /** The chat, image and audio routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
-export class OpenAiEmulator {
+export class OpenAiEmulator extends LocalServer {
   readonly requests: Recorded[] = [];
   /** The image requests whose work was done, whether or not anybody got the answer. */
   readonly submissions: Submission[] = [];
@@ -48,11 +48,6 @@ export class OpenAiEmulator {
   readonly speeches: Json[] = [];
   readonly recordings: Recording[] = [];
   readonly #gallery = new Gallery();
-  readonly #server = createServer((request, response) => {
-    this.#serve(request, response).catch((error: unknown) =>
-      response.destroy(error instanceof Error ? error : undefined),
-    );
-  });
   readonly #scripts: Script[] = [];
   readonly #marker: string;
   readonly #quirks: Quirks;
@@ -60,6 +55,7 @@ export class OpenAiEmulator {
   readonly #scriptOf: (asked: Recorded) => Script | undefined;
 
   constructor(options: OpenAiOptions = {}) {
+    super();
     const { apiKey, models, marker = 'upstream-marker', speaks, quirks, isLenient, scriptOf } = options;
     this.#scriptOf = scriptOf ?? (() => undefined);
     const server = speaks === undefined ? undefined : COMPATIBLE[speaks];
@@ -75,24 +71,9 @@ export class OpenAiEmulator {
     };
   }
 
-  async start(): Promise<void> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-  }
-
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
-  }
-
   /** With the version segment, as this vendor's addresses are. */
-  get url(): string {
+  override get url(): string {
     return `${this.origin}/v1`;
-  }
-
-  get origin(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
   }
 
   /** One for each request to come; when they are used up, the model greets. */
@@ -100,7 +81,7 @@ export class OpenAiEmulator {
     this.#scripts.push(...scripts);
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [next] = this.#scripts;
     if (next?.kind === 'fault' && next.fault === 'reset before the body') {
       this.#scripts.shift();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer } from './local-server.ts';
 
 export interface Recorded {
   readonly method: string;
@@ -29,33 +29,14 @@ export type Script =
 type SocketFault = 'reset before the body' | 'reset' | 'reset in the answer' | 'silence' | 'garbage' | 'empty';
 
 /** A server on this machine that answers as a vendor would, or as the next script says. */
-export class ScriptedServer {
+export class ScriptedServer extends LocalServer {
   readonly requests: Recorded[] = [];
   readonly #answer: (asked: Recorded) => Promise<Answer>;
   readonly #scripts: Script[] = [];
-  readonly #server = createServer((request, response) => {
-    this.#serve(request, response).catch((error: unknown) =>
-      response.destroy(error instanceof Error ? error : undefined),
-    );
-  });
 
   constructor(answer: (asked: Recorded) => Promise<Answer>) {
+    super();
     this.#answer = answer;
-  }
-
-  async start(): Promise<void> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-  }
-
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
-  }
-
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
   }
 
   /** One for each request to come that is not refused; when they are used up, the vendor does what it should. */
@@ -63,7 +44,7 @@ export class ScriptedServer {
     this.#scripts.push(...scripts);
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [next] = this.#scripts;
     if (next?.kind === 'fault' && next.fault === 'reset before the body') {
       this.#scripts.shift();

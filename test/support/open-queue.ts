@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { smallPng } from '../emulators/fal-files.ts';
+import { LocalServer } from '../emulators/local-server.ts';
 
 export interface Delivered {
   readonly image: Buffer;
@@ -19,32 +18,15 @@ export interface Sent {
 }
 
 /** A queue that has every model, takes whatever it is sent, and is done at once. */
-export class OpenQueue {
+export class OpenQueue extends LocalServer {
   /** Requests of every kind. */
   calls = 0;
   readonly submissions: Sent[] = [];
   readonly #delivered: Delivered;
-  readonly #server = createServer((request, response) => {
-    this.#serve(request, response).catch(() => response.destroy());
-  });
 
   constructor(delivered: Partial<Delivered> = {}) {
+    super();
     this.#delivered = { image: smallPng(), video: smallPng(), audio: smallPng(), ...delivered };
-  }
-
-  async start(): Promise<void> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-  }
-
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
-  }
-
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
   }
 
   get last(): Sent {
@@ -53,7 +35,7 @@ export class OpenQueue {
     return last;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.calls += 1;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);

@@ -1,86 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { JsonObject } from '../../src/json.ts';
-import type { ImageRequest, SoundRequest, VideoRequest } from '../../src/requests/index.ts';
 import { heldMedia } from '../../src/vendors/held-media.ts';
 import { type Upstream, UpstreamPools } from '../../src/vendors/http.ts';
 import type { Media, Output, Progress, TaskWork } from '../../src/vendors/vendor.ts';
+import { plainImage, plainSound, plainVideo } from './plain-requests.ts';
 
 // What the tests of the sandbox's media ask with, and how they wait.
 
-export const IMAGE: ImageRequest<Media> = {
-  kind: 'image',
-  model: 'sandbox/image',
-  prompt: 'a red circle',
-  n: 1,
-  size: '128x128',
-  resolution: undefined,
-  aspectRatio: undefined,
-  quality: undefined,
-  style: undefined,
-  negativePrompt: undefined,
-  background: undefined,
-  outputFormat: undefined,
-  responseFormat: undefined,
-  seed: 7,
-  watermark: undefined,
-  referenceImages: [],
-  mask: undefined,
-  extra: {},
-};
+export const IMAGE = plainImage({ model: 'sandbox/image', prompt: 'a red circle', size: '128x128', seed: 7 });
 
-export const VIDEO: VideoRequest<Media> = {
-  kind: 'video',
+export const VIDEO = plainVideo({
   model: 'sandbox/video',
   prompt: 'a red boat on the sea',
   seconds: 1,
-  resolution: undefined,
   size: '128x128',
-  aspectRatio: undefined,
   fps: 12,
   seed: 7,
-  negativePrompt: undefined,
-  cameraFixed: undefined,
-  watermark: undefined,
-  generateAudio: undefined,
-  inputReference: undefined,
-  referenceImages: [],
-  firstFrame: undefined,
-  lastFrame: undefined,
-  referenceVideos: [],
-  referenceAudios: [],
-  sourceVideo: undefined,
-  extra: {},
-};
+});
 
-export const MUSIC: SoundRequest<Media> = {
-  kind: 'audio',
-  model: 'sandbox/music',
-  input: undefined,
-  prompt: 'a happy piano tune',
-  lyrics: undefined,
-  voice: undefined,
-  referenceId: undefined,
-  voiceDescription: undefined,
-  language: undefined,
-  format: undefined,
-  output: 'binary',
-  speed: undefined,
-  volume: undefined,
-  loudness: undefined,
-  guidanceScale: undefined,
-  promptInfluence: undefined,
-  sampleRate: undefined,
-  bitrate: undefined,
-  durationSeconds: 2,
-  n: 1,
-  seed: 7,
-  instrumental: undefined,
-  loop: undefined,
-  autoGenerateText: undefined,
-  referenceAudio: [],
-  extra: {},
-};
+export const MUSIC = plainSound({ model: 'sandbox/music', prompt: 'a happy piano tune', durationSeconds: 2, seed: 7 });
 
 export function sandboxUpstream(): Upstream {
   const { signal } = new AbortController();

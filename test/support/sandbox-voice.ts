@@ -10,33 +10,17 @@ import {
   type OutputFormat,
 } from 'mediabunny';
 import { measure, readableOf, sniff } from '../../src/media/index.ts';
-import type { SoundRequest, TranscriptionRequest } from '../../src/requests/index.ts';
 import { heldMedia } from '../../src/vendors/held-media.ts';
-import type { AudioFile, Media, Speech } from '../../src/vendors/vendor.ts';
-import { MUSIC } from './sandbox-media.ts';
+import type { AudioFile, Speech } from '../../src/vendors/vendor.ts';
+import { plainSound, plainTranscription } from './plain-requests.ts';
 
 // What the tests of the sandbox's voices say, hear and look at.
 
 export const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
 
-export const SPEECH: SoundRequest<Media> = {
-  ...MUSIC,
-  model: 'sandbox/speech',
-  prompt: undefined,
-  input: SENTENCE,
-  durationSeconds: undefined,
-  seed: undefined,
-};
+export const SPEECH = plainSound({ model: 'sandbox/speech', input: SENTENCE });
 
-export const TRANSCRIPTION: TranscriptionRequest = {
-  model: 'sandbox/transcribe',
-  language: undefined,
-  prompt: undefined,
-  temperature: undefined,
-  responseFormat: 'json',
-  granularities: [],
-  extra: {},
-};
+export const TRANSCRIPTION = plainTranscription({ model: 'sandbox/transcribe' });
 
 export async function wholeOf({ pieces }: Speech): Promise<Buffer> {
   const parts: Buffer[] = [];

@@ -1,5 +1,6 @@
 import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
 import { soundSchema, toSoundRequest } from '../../requests/index.ts';
+import { SOUND_CODES } from '../call.ts';
 import { answerWithJob, CREATE_CODES, sentJson } from '../create-call.ts';
 import { jobSchema } from '../job-views.ts';
 import type { HttpParts } from '../parts.ts';
@@ -14,18 +15,7 @@ export function musicRoutes(routes: Routes, parts: HttpParts): void {
       access: 'caller',
       body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
       answers: { 202: jobSchema },
-      codes: [
-        ...CREATE_CODES,
-        'missing_input',
-        'text_too_long',
-        'invalid_n',
-        'invalid_duration',
-        'invalid_response_format',
-        'invalid_output',
-        'invalid_reference_audio',
-        'unsupported_audio_format',
-        'voice_sample_too_large',
-      ],
+      codes: [...CREATE_CODES, ...SOUND_CODES],
     },
     ({ body, exact, ...call }) => {
       const json = exact();

@@ -5,7 +5,7 @@ import { randomBase62 } from '../../ids.ts';
 import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
 import { soundSchema, toSoundRequest } from '../../requests/index.ts';
 import { type AudioStream, sendAudio } from '../audio.ts';
-import { CALL_CODES, callContext } from '../call.ts';
+import { CALL_CODES, callContext, SOUND_CODES } from '../call.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 import { previewsView, speechView, spokenSchema } from '../speech-views.ts';
@@ -22,17 +22,9 @@ export function speechRoutes(routes: Routes, parts: HttpParts): void {
       otherMedia: ['audio/*'],
       codes: [
         ...CALL_CODES,
+        ...SOUND_CODES,
         'missing_model',
-        'missing_input',
-        'text_too_long',
-        'invalid_n',
-        'invalid_duration',
-        'invalid_response_format',
-        'invalid_output',
         'conflicting_parameters',
-        'invalid_reference_audio',
-        'unsupported_audio_format',
-        'voice_sample_too_large',
         'unsupported_media_url_scheme',
         'invalid_media_url',
         'invalid_input_url',

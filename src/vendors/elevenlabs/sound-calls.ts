@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
+import { SOUND_NAMES } from '../sound-names.ts';
 import type { Media } from '../vendor.ts';
 import { isObject, refuseKeys, unsupported } from './fields.ts';
 import { formatFor, type SoundFormat } from './formats.ts';
@@ -117,34 +118,15 @@ function idOf(model: string): string | undefined {
   return UNNAMED_MODELS.test(model) ? undefined : model;
 }
 
-/** What only some models take. `output` and `n` are not here: they change nothing of what is asked for. */
-const NAMES: readonly (readonly [keyof Request, string])[] = [
-  ['input', 'input'],
-  ['prompt', 'prompt'],
-  ['lyrics', 'lyrics'],
-  ['voice', 'voice'],
-  ['referenceId', 'reference_id'],
-  ['voiceDescription', 'voice_description'],
-  ['language', 'language'],
-  ['speed', 'speed'],
-  ['volume', 'volume'],
-  ['loudness', 'loudness'],
-  ['guidanceScale', 'guidance_scale'],
-  ['promptInfluence', 'prompt_influence'],
-  ['durationSeconds', 'duration_seconds'],
-  ['seed', 'seed'],
-  ['instrumental', 'instrumental'],
-  ['loop', 'loop'],
-  ['autoGenerateText', 'auto_generate_text'],
-  ['referenceAudio', 'reference_audio'],
-];
+/** Format, rate and bitrate are for `formatFor` to judge. */
+const OF_THE_FORMAT: readonly (keyof Request)[] = ['format', 'sampleRate', 'bitrate'];
 
 function refuseAllBut(request: Request, taken: readonly (keyof Request)[]): void {
-  for (const [key, field] of NAMES) {
+  for (const [key, field] of SOUND_NAMES) {
     const value = request[key];
     // What cannot be switched on is off.
     const isAbsent = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
-    if (!isAbsent && !taken.includes(key)) throw unsupported(field);
+    if (!isAbsent && !taken.includes(key) && !OF_THE_FORMAT.includes(key)) throw unsupported(field);
   }
   // It is made of three other fields.
   refuseKeys(request.extra, ['output_format']);

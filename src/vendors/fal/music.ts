@@ -1,34 +1,10 @@
 import type { SoundRequest } from '../../requests/index.ts';
+import { SOUND_NAMES } from '../sound-names.ts';
 import type { Media } from '../vendor.ts';
-import { as, type Family, type Fields, inputOf, type PublicNames, single, type Takes, unsupported } from './input.ts';
+import { as, type Family, type Fields, inputOf, single, type Takes, unsupported } from './input.ts';
 import { queued } from './queue.ts';
 
 type Request = SoundRequest<Media>;
-
-/** `output` is not here: it changes nothing of what is made. */
-const NAMES: PublicNames<Request> = [
-  ['prompt', 'prompt'],
-  ['input', 'input'],
-  ['lyrics', 'lyrics'],
-  ['voice', 'voice'],
-  ['referenceId', 'reference_id'],
-  ['voiceDescription', 'voice_description'],
-  ['language', 'language'],
-  ['format', 'response_format'],
-  ['sampleRate', 'sample_rate'],
-  ['bitrate', 'bitrate'],
-  ['speed', 'speed'],
-  ['volume', 'volume'],
-  ['loudness', 'loudness'],
-  ['guidanceScale', 'guidance_scale'],
-  ['promptInfluence', 'prompt_influence'],
-  ['durationSeconds', 'duration_seconds'],
-  ['seed', 'seed'],
-  ['instrumental', 'instrumental'],
-  ['loop', 'loop'],
-  ['autoGenerateText', 'auto_generate_text'],
-  ['referenceAudio', 'reference_audio'],
-];
 
 const codec: Takes<Request> = everyOf(codecOf, 'output_format');
 const setting: Takes<Request> = everyOf(settingOf, 'audio_setting');
@@ -107,7 +83,7 @@ const USUAL: Family<Request> = {
 
 export const music = queued<Request>({
   kind: 'audio',
-  inputOf: (request, model) => inputOf(request, FAMILIES.find(([name]) => name.test(model))?.[1] ?? USUAL, NAMES),
+  inputOf: (request, model) => inputOf(request, FAMILIES.find(([name]) => name.test(model))?.[1] ?? USUAL, SOUND_NAMES),
   countOf: () => undefined,
 });
 

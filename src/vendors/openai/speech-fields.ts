@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
+import { soundName } from '../sound-names.ts';
 import type { Media, Speech } from '../vendor.ts';
 import { cutText } from './cut-text.ts';
 import { refuse, refuseStream } from './refuse.ts';
@@ -15,20 +16,20 @@ const VOICE = 'alloy';
 
 /** What else can be asked of a sound. The format's author knows none of it; servers that imitate it may. */
 const OTHERS = [
-  ['voiceDescription', 'voice_description'],
-  ['language', 'language'],
-  ['volume', 'volume'],
-  ['loudness', 'loudness'],
-  ['guidanceScale', 'guidance_scale'],
-  ['promptInfluence', 'prompt_influence'],
-  ['sampleRate', 'sample_rate'],
-  ['bitrate', 'bitrate'],
-  ['durationSeconds', 'duration_seconds'],
-  ['seed', 'seed'],
-  ['instrumental', 'instrumental'],
-  ['loop', 'loop'],
-  ['autoGenerateText', 'auto_generate_text'],
-] as const satisfies readonly (readonly [keyof Request, string])[];
+  'voiceDescription',
+  'language',
+  'volume',
+  'loudness',
+  'guidanceScale',
+  'promptInfluence',
+  'sampleRate',
+  'bitrate',
+  'durationSeconds',
+  'seed',
+  'instrumental',
+  'loop',
+  'autoGenerateText',
+] as const satisfies readonly (keyof Request)[];
 
 /** Whose model it is, by its name behind any path, as for pictures. */
 function familyOf(upstreamModel: string): { isAuthors: boolean; takesInstructions: boolean } {
@@ -69,7 +70,7 @@ export function fieldsOf(
     speed,
   };
   if (familyOf(upstreamModel).isAuthors) return { ...fields, voice: fields.voice ?? VOICE };
-  return { ...fields, reference_audio, ...Object.fromEntries(OTHERS.map(([key, name]) => [name, request[key]])) };
+  return { ...fields, reference_audio, ...Object.fromEntries(OTHERS.map((key) => [soundName(key), request[key]])) };
 }
 
 /** Ogg is what Opus comes in. What is joined has to be of one format that is known, whatever the upstream’s own is. */
@@ -110,9 +111,9 @@ function checkAuthors(request: Request, upstreamModel: string): void {
   refuse('reference_audio', request.referenceAudio.length > 0);
   refuse('speed', !(speed >= 0.25 && speed <= 4));
   refuse('prompt', Boolean(prompt) && !familyOf(upstreamModel).takesInstructions);
-  for (const [key, name] of OTHERS) {
+  for (const key of OTHERS) {
     const isMade = key === 'sampleRate' && request[key] === rateMade(request);
-    refuse(name, request[key] !== undefined && request[key] !== false && !isMade);
+    refuse(soundName(key), request[key] !== undefined && request[key] !== false && !isMade);
   }
 }
 
