@@ -21,17 +21,28 @@ const KBPS_LOW_RATES = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144,
 export function mpegFrame(buffer: Buffer, at: number): Frame | undefined {
   if (at + 4 > buffer.length) return undefined;
   const word = buffer.readUInt32BE(at);
-  const version = (word >>> 19) & 3; // 0: 2.5, 2: 2, 3: 1
-  const layer = (word >>> 17) & 3; // 1: III, 2: II
-  const rate = MPEG_RATES[(word >>> 10) & 3];
-  if (word >>> 21 !== 0x7ff || version === 1 || (layer !== 1 && layer !== 2) || rate === undefined) return undefined;
+  if (word >>> 21 !== 0x7ff) return undefined;
+  const kind = (word >>> 9) & 0xfff;
+  // A file has thousands of frames, and they are of a few kinds.
+  if (!mpegFrames.has(kind)) mpegFrames.set(kind, mpegFrameOf(kind));
+  return mpegFrames.get(kind);
+}
+
+const mpegFrames = new Map<number, Frame | undefined>();
+
+/** From the twelve bits behind the mark that every frame begins with. */
+function mpegFrameOf(kind: number): Frame | undefined {
+  const version = kind >>> 10; // 0: 2.5, 2: 2, 3: 1
+  const layer = (kind >>> 8) & 3; // 1: III, 2: II
+  const rate = MPEG_RATES[(kind >>> 1) & 3];
+  if (version === 1 || (layer !== 1 && layer !== 2) || rate === undefined) return undefined;
   const isFirstVersion = version === 3;
   const table = isFirstVersion ? (layer === 1 ? KBPS_LAYER_3 : KBPS_LAYER_2) : KBPS_LOW_RATES;
-  const kbps = table[(word >>> 12) & 15] ?? 0;
+  const kbps = table[(kind >>> 3) & 15] ?? 0;
   if (kbps === 0) return undefined;
   const sampleRate = isFirstVersion ? rate : version === 2 ? rate / 2 : rate / 4;
   const samples = layer === 1 && !isFirstVersion ? 576 : 1152;
-  const padding = (word >>> 9) & 1;
+  const padding = kind & 1;
   return { bytes: Math.floor((samples * kbps * 125) / sampleRate) + padding, samples, sampleRate };
 }
 

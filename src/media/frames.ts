@@ -1,4 +1,4 @@
-import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX, MEDIA_SECONDS_MAX } from '../limits.ts';
+import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX } from '../limits.ts';
 import { FRAME_HEAD_BYTES, type Frame, type FrameParser, tagBytes } from './frame-headers.ts';
 import { Unreadable, type Window } from './readable.ts';
 
@@ -33,24 +33,41 @@ export interface Counted {
  * of anything else, as players do; a last frame that is cut off is not counted.
  */
 export async function countFrames(window: Window, start: number, end: number, parse: FrameParser): Promise<Counted> {
-  const samples = new Map<number, number>();
-  let frames = 0;
-  let seconds = 0;
-  const count = (frame: Frame) => {
-    frames++;
-    seconds += frame.samples / frame.sampleRate;
-    samples.set(frame.sampleRate, (samples.get(frame.sampleRate) ?? 0) + frame.samples);
-    if (seconds > MEDIA_SECONDS_MAX + 1) throw new Unreadable('it is longer than a day');
-  };
+  const tally = new Tally();
   let at = await nextFrame(window, start, end, parse);
   for (let gaps = 0; at !== undefined; gaps++) {
     if (gaps > MEDIA_GAPS_MAX) throw new Unreadable('too much is between its frames');
-    at = await nextFrame(window, await runOfFrames(window, { start: at, end }, parse, count), end, parse);
+    at = await nextFrame(window, await runOfFrames(window, { start: at, end }, parse, tally), end, parse);
   }
-  // Adding millions of fractions would drift; one division for each rate does not.
-  let exact = 0;
-  for (const [rate, total] of samples) exact += total / rate;
-  return { frames, seconds: exact };
+  return { frames: tally.frames, seconds: tally.seconds() };
+}
+
+/** Adding millions of fractions would drift: samples are added, and divided once for each rate. */
+class Tally {
+  frames = 0;
+  readonly #samples = new Map<number, number>();
+  #rate = 0;
+  #ofRate = 0;
+
+  add({ samples, sampleRate }: Frame): void {
+    if (sampleRate !== this.#rate) this.#change(sampleRate);
+    this.frames++;
+    this.#ofRate += samples;
+  }
+
+  seconds(): number {
+    this.#change(0);
+    let seconds = 0;
+    for (const [rate, samples] of this.#samples) seconds += samples / rate;
+    return seconds;
+  }
+
+  /** The rate of most files never changes, so the running one is at hand. */
+  #change(rate: number): void {
+    if (this.#rate !== 0) this.#samples.set(this.#rate, this.#ofRate);
+    this.#rate = rate;
+    this.#ofRate = this.#samples.get(rate) ?? 0;
+  }
 }
 
 /** Frames that follow each other. Returns where they do not any more. */
@@ -58,14 +75,14 @@ function runOfFrames(
   window: Window,
   { start, end }: { start: number; end: number },
   parse: FrameParser,
-  count: (frame: Frame) => void,
+  tally: Tally,
 ): Promise<number> {
   return window.walk({ start, end, need: FRAME_HEAD_BYTES }, (view, offset, at) => {
     let next = offset;
     while (next + FRAME_HEAD_BYTES <= view.length) {
       const frame = parse(view, next);
       if (frame === undefined || at + (next - offset) + frame.bytes > end) break;
-      count(frame);
+      tally.add(frame);
       next += frame.bytes;
     }
     return next - offset;
