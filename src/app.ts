@@ -11,7 +11,7 @@ import { GuardedFetch } from './fetch/index.ts';
 import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
-import { CleanUp } from './intake/index.ts';
+import { CleanUp, Holding } from './intake/index.ts';
 import { Admissions, Engine, type JobParts } from './jobs/index.ts';
 import { LedgerBatch } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
@@ -88,7 +88,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
   const jobParts: JobParts = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
-  const transcriptionParts = { ...jobParts, processId: bus.processId, transcriptDays };
+  const transcriptionParts = { ...jobParts, holding: new Holding(), processId: bus.processId, transcriptDays };
   const parts: HttpParts = {
     ...shared,
     ...transcriptionParts,

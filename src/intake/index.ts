@@ -3,15 +3,17 @@
  * on which it must go. Hides how what nobody came to own is found and cleaned away.
  */
 export { CleanUp } from './clean-up.ts';
+export { Holding } from './holding.ts';
 export { linkedObject } from './linked-object.ts';
 export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects } from './store.ts';
 export {
   discardInputs,
+  discardTaken,
   type HeldMedia,
   type InputRules,
   readerOf,
   type StoredMedia,
-  storeAndHold,
   storeInput,
+  takeInput,
 } from './store-input.ts';
 export { storeMedia } from './store-media.ts';

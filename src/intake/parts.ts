@@ -2,10 +2,15 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import type { Logger } from '../log.ts';
 import type { ObjectStore } from '../storage/index.ts';
+import type { Holding } from './holding.ts';
 
 export interface IntakeParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Logger;
   readonly objects: ObjectStore;
+}
+
+export interface HoldingParts extends IntakeParts {
+  readonly holding: Holding;
 }

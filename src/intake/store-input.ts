@@ -4,9 +4,10 @@ import { HELD_INPUT_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
 import { type MediaKind, Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import { gathered, joined } from './gathered.ts';
-import type { IntakeParts } from './parts.ts';
+import type { Place } from './holding.ts';
+import type { HoldingParts, IntakeParts } from './parts.ts';
 import { deleteObjectsAt, recordObjects } from './store.ts';
-import { storeMedia } from './store-media.ts';
+import { judgeMedia, type StoreRules, storeMedia } from './store-media.ts';
 
 /** A picture or clip of a request, as it lies in the object store. */
 export interface StoredMedia {
@@ -31,12 +32,15 @@ export interface InputRules {
   readonly tooLarge: ErrorCode;
 }
 
-/** One that is to be read at once, and never written down. */
-export interface HeldMedia extends StoredMedia {
-  /** The whole of it, if that is small. */
-  readonly content: Buffer | undefined;
+/** One that is small and read soon: it never leaves this process's memory. */
+export interface HeldMedia extends Omit<StoredMedia, 'key'> {
+  readonly key?: undefined;
+  readonly content: Buffer;
+  /** Where it takes up room. */
+  readonly place: Place;
 }
 
+/** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
 export async function storeInput(
   parts: IntakeParts,
   accountId: string,
@@ -44,37 +48,58 @@ export async function storeInput(
   rules: InputRules,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
-  const { content: _, ...stored } = await storeAndHold(parts, accountId, body, rules, signal);
-  return stored;
-}
-
-/** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
-export async function storeAndHold(
-  parts: IntakeParts,
-  accountId: string,
-  body: Buffer | AsyncIterable<Buffer>,
-  rules: InputRules,
-  signal: AbortSignal,
-): Promise<HeldMedia> {
   const key = `inputs/${randomBytes(20).toString('hex')}`;
   const deleteAt = new Date(parts.clock.nowMs() + UNOWNED_KEPT_MS);
   await recordObjects(parts.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
   try {
     parts.log.trace({ key }, 'input to be stored');
-    const taken = Buffer.isBuffer(body) ? body : await gathered(body, HELD_INPUT_BYTES_MAX);
-    const { mimeType, bytes, seconds } = await storeMedia(parts, key, taken, {
-      bytesMax: rules.bytesMax,
-      kinds: rules.kinds,
-      refusal: (reason) => new ApiError(reason === 'empty' ? rules.empty : rules.otherKind),
-      signal,
-    });
-    if (rules.mimeTypes?.includes(mimeType) === false) throw new ApiError(rules.otherKind);
+    const { bytes, mimeType, seconds } = await storeMedia(parts, key, body, mediaRules(rules, signal));
+    refuseOthers(mimeType, rules);
     parts.log.trace({ key }, 'input stored');
-    return { key, mimeType, bytes, seconds, content: Buffer.isBuffer(taken) ? taken : undefined };
+    return { key, mimeType, bytes, seconds };
   } catch (error) {
     await deleteObjectsAt(parts.db, [key], parts.clock.now()).catch(() => undefined);
     throw toldToCaller(error, rules);
   }
+}
+
+/** For what is read once and soon: held if it is small and there is room, stored otherwise. Somebody has to discard it. */
+export async function takeInput(
+  parts: HoldingParts,
+  accountId: string,
+  body: AsyncIterable<Buffer>,
+  rules: InputRules,
+  signal: AbortSignal,
+): Promise<HeldMedia | StoredMedia> {
+  const place = parts.holding.take();
+  if (place === undefined) return storeInput(parts, accountId, body, rules, signal);
+  try {
+    const content = await gathered(body, HELD_INPUT_BYTES_MAX);
+    if (Buffer.isBuffer(content)) return { ...(await judgedInput(content, rules, signal)), content, place };
+    place.leave();
+    return await storeInput(parts, accountId, content, rules, signal);
+  } catch (error) {
+    place.leave();
+    throw error;
+  }
+}
+
+async function judgedInput(content: Buffer, rules: InputRules, signal: AbortSignal) {
+  try {
+    const { mimeType, seconds } = await judgeMedia(content, mediaRules(rules, signal));
+    refuseOthers(mimeType, rules);
+    return { mimeType, seconds, bytes: content.length };
+  } catch (error) {
+    throw toldToCaller(error, rules);
+  }
+}
+
+function mediaRules({ bytesMax, kinds, empty, otherKind }: InputRules, signal: AbortSignal): StoreRules {
+  return { bytesMax, kinds, signal, refusal: (reason) => new ApiError(reason === 'empty' ? empty : otherKind) };
+}
+
+function refuseOthers(mimeType: string, { mimeTypes, otherKind }: InputRules): void {
+  if (mimeTypes?.includes(mimeType) === false) throw new ApiError(otherKind);
 }
 
 function toldToCaller(error: unknown, { tooLarge, unreadable }: InputRules): unknown {
@@ -91,15 +116,18 @@ export async function discardInputs(parts: Pick<IntakeParts, 'db' | 'clock'>, ke
   await deleteObjectsAt(parts.db, own, parts.clock.now()).catch(() => undefined);
 }
 
-/** Reads what is stored whenever it is asked to; what is held, from memory the first time, and then lets go of it. */
-export function readerOf(objects: ObjectStore, { key, mimeType, bytes, url }: StoredMedia, content?: Buffer) {
-  let held = content;
+/** Whatever becomes of the request, nobody reads it any more. */
+export async function discardTaken(
+  parts: Pick<IntakeParts, 'db' | 'clock'>,
+  { key, ...taken }: HeldMedia | StoredMedia,
+): Promise<void> {
+  if ('place' in taken) taken.place.leave();
+  if (key !== undefined) await discardInputs(parts, [key]);
+}
+
+/** Reads what is stored whenever it is asked to. */
+export function readerOf(objects: ObjectStore, { key, mimeType, bytes, url }: StoredMedia) {
   const open = async () => {
-    if (held !== undefined) {
-      const whole = [held];
-      held = undefined;
-      return whole;
-    }
     const found = await objects.read(key);
     if (found === undefined) throw new Error(`the stored input ${key} is gone`);
     return found.body;

@@ -39,12 +39,17 @@ export async function storeMedia(
 type Objects = Pick<IntakeParts, 'objects'>;
 
 async function storeBytes({ objects }: Objects, key: string, data: Buffer, rules: StoreRules): Promise<StoredPiece> {
-  const head = data.subarray(0, SNIFF_BYTES);
-  const sniffed = judged(head, rules);
-  const measured = await measure(readableOf(data), sniffed);
-  const { mimeType } = judgedAgain(sniffed, measured, rules);
+  const { mimeType, ...measured } = await judgeMedia(data, rules);
   const { bytes } = await objects.put(key, data, { mimeType, bytesMax: rules.bytesMax });
   return piece(key, mimeType, bytes, measured);
+}
+
+/** What storeMedia would say of it, without storing it. */
+export async function judgeMedia(data: Buffer, rules: StoreRules): Promise<Measured & { readonly mimeType: string }> {
+  const sniffed = judged(data.subarray(0, SNIFF_BYTES), rules);
+  const measured = await measure(readableOf(data), sniffed);
+  const { mimeType } = judgedAgain(sniffed, measured, rules);
+  return { ...measured, mimeType };
 }
 
 async function storeStream(

@@ -7,23 +7,20 @@ import { type AskedTranscription, toTranscription, transcriptionSchema } from '.
 import { toVideoRequest, videoFields, videoSchema } from './video.ts';
 
 /** A form as it was read, each list in sent order. */
-export interface Form {
+export interface Form<File = MediaSource> {
   readonly values: readonly (readonly [name: string, value: string])[];
-  readonly files: readonly (readonly [name: string, source: MediaSource])[];
+  readonly files: readonly (readonly [name: string, source: File])[];
 }
 
 /** A form says the same as the JSON body of its route, and is held to the same schema. */
 export function fromForm(endpoint: 'image_edits', form: Form): ImageRequest<MediaSource>;
 export function fromForm(endpoint: 'videos', form: Form): VideoRequest<MediaSource>;
-export function fromForm(endpoint: 'transcriptions', form: Form): AskedTranscription;
-export function fromForm(endpoint: 'image_edits' | 'videos' | 'transcriptions', form: Form) {
+export function fromForm(endpoint: 'image_edits' | 'videos', form: Form) {
   switch (endpoint) {
     case 'image_edits':
       return imageEditOf(form);
     case 'videos':
       return videoOf(form);
-    case 'transcriptions':
-      return transcriptionOf(form);
   }
 }
 
@@ -74,7 +71,8 @@ const TRANSCRIPTION: Types = {
   objects: [],
 };
 
-function transcriptionOf({ values, files }: Form): AskedTranscription {
+/** The same for a clip, which is whatever its taker made of it. */
+export function transcriptionFromForm({ values, files }: Form<unknown>): AskedTranscription {
   if (files.some(([name]) => name !== 'file')) throw new ApiError('unexpected_file');
   if (values.some(([name]) => name === 'file')) throw new ApiError('unreadable_file');
   const body = objectOf(values, TRANSCRIPTION);

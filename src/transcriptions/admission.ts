@@ -51,8 +51,8 @@ export class Admissions {
     if (records.length > 0) {
       const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
       await insertRecords(tx, records, lease);
-      const inputs = records.map(({ objectKey }) => objectKey);
-      await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
+      const inputs = records.flatMap(({ objectKey }) => objectKey ?? []);
+      if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
     }
     log.trace('transcription admission to be committed');
     return refusals;

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
-import { discardInputs, type HeldMedia, type StoredMedia } from '../intake/index.ts';
+import { discardTaken, type HeldMedia, type StoredMedia } from '../intake/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
 import { ableCandidates } from './candidates.ts';
@@ -18,8 +18,8 @@ export interface TranscriptionOrder {
   /** Made here, never the caller's own. */
   readonly id: string;
   readonly request: TranscriptionRequest;
-  /** What lies in the store already, or where it is to be fetched from. */
-  readonly clip: HeldMedia | { readonly url: string };
+  /** What has been taken already, or where it is to be fetched from. */
+  readonly clip: HeldMedia | StoredMedia | { readonly url: string };
   /** Aborted when the caller leaves; that counts until the credits are held. */
   readonly signal: AbortSignal;
 }
@@ -38,13 +38,14 @@ export async function startTranscription(
   ableCandidates(parts, caller, model, request);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
   for (const url of urlsIn(request.extra)) parts.guardedFetch.check(url);
-  const stored = 'key' in clip ? clip : await fetchClip(parts, caller.accountId, clip.url, signal);
+  const taken = 'mimeType' in clip ? clip : await fetchClip(parts, caller.accountId, clip.url, signal);
   try {
-    const audio = audioOf(parts, stored);
+    const audio = audioOf(parts, taken);
     const candidates = ableCandidates(parts, caller, model, request, audio.seconds);
     const { units, selectors } = measureTranscription(audio.seconds);
     const { amount, priceText } = quote(model.pricing, selectors, units);
-    const record = recordOf(parts, caller, order, stored);
+    const release = () => ('place' in taken ? taken.place.leave() : undefined);
+    const record = recordOf(parts, caller, order, taken);
     const { accountId, keyId } = caller;
     const booked = {
       accountId,
@@ -55,9 +56,9 @@ export async function startTranscription(
       endpoint: 'transcriptions',
     };
     const reservation = { ...booked, id: record.reservationId, amount, price: priceText };
-    return await parts.transcriptions.begin({ record, reservation }, { request, audio, candidates });
+    return await parts.transcriptions.begin({ record, reservation }, { request, audio, candidates, release });
   } catch (error) {
-    if (isRefusal(error)) await discardInputs(parts, [stored.key]);
+    if (isRefusal(error)) await discardTaken(parts, taken);
     throw error;
   }
 }
@@ -68,7 +69,7 @@ function recordOf(
   { clock, transcriptDays }: TranscriptionParts,
   { accountId, keyId }: Caller,
   { id, request }: TranscriptionOrder,
-  stored: StoredMedia,
+  taken: HeldMedia | StoredMedia,
 ) {
   const createdAt = clock.now();
   return {
@@ -77,8 +78,8 @@ function recordOf(
     keyId,
     model: request.model,
     wanted: wantedOf(request),
-    objectKey: stored.key,
-    seconds: secondsOf(stored),
+    objectKey: taken.key ?? null,
+    seconds: secondsOf(taken),
     reservationId: randomUUIDv7(),
     createdAt,
     expiresAt: transcriptDays < 0 ? null : new Date(createdAt.getTime() + transcriptDays * DAY_MS),

@@ -35,7 +35,7 @@ async function endIn(tx: Tx, parts: TranscriptionParts, held: Held, outcome: Out
   if (!(await saveEnd(tx, { id, fence, charged, ...end }, now))) throw new LostRecord(id);
   if (isCompleted) await settle(tx, reservationId, charged, now, JSON.stringify(units));
   else await refund(tx, reservationId, now);
-  await deleteObjectsAt(tx, [held.objectKey], now);
+  if (held.objectKey !== null) await deleteObjectsAt(tx, [held.objectKey], now);
   log.trace({ request_id: id }, `${outcome.status} transcription to be committed`);
   return charged;
 }

@@ -1,14 +1,7 @@
 import { ApiError } from '../errors.ts';
-import {
-  findObject,
-  type HeldMedia,
-  type InputRules,
-  readerOf,
-  type StoredMedia,
-  storeAndHold,
-} from '../intake/index.ts';
+import { findObject, type HeldMedia, type InputRules, readerOf, type StoredMedia, takeInput } from '../intake/index.ts';
 import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
-import type { AudioFile } from '../vendors/index.ts';
+import { type AudioFile, heldMedia } from '../vendors/index.ts';
 import type { TranscriptionParts } from './parts.ts';
 
 /** What is taken, and what its files are usually called. */
@@ -41,10 +34,10 @@ export async function fetchClip(
   accountId: string,
   url: string,
   signal: AbortSignal,
-): Promise<HeldMedia> {
+): Promise<HeldMedia | StoredMedia> {
   const own = await ownClip(parts, accountId, url);
   const body = own ?? (await parts.guardedFetch.open(url, { bytesMax: CLIP_RULES.bytesMax, signal })).body;
-  return storeAndHold(parts, accountId, body, CLIP_RULES, signal);
+  return takeInput(parts, accountId, body, CLIP_RULES, signal);
 }
 
 /** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */
@@ -64,16 +57,16 @@ async function ownClip(
  * The clip as a vendor is given it. Its URL is not passed on: what was measured is what is transcribed, whatever stands
  * at that address by then.
  */
-export function audioOf({ objects }: TranscriptionParts, stored: HeldMedia): AudioFile {
-  const { url: _, content, ...media } = stored;
+export function audioOf({ objects }: TranscriptionParts, clip: HeldMedia | StoredMedia): AudioFile {
+  const { url: _, ...media } = clip;
   return {
-    ...readerOf(objects, media, content),
-    extension: EXTENSIONS.get(stored.mimeType) ?? '',
-    seconds: secondsOf(stored),
+    ...('content' in media ? heldMedia(media.content, media.mimeType) : readerOf(objects, media)),
+    extension: EXTENSIONS.get(clip.mimeType) ?? '',
+    seconds: secondsOf(clip),
   };
 }
 
-export function secondsOf({ key, seconds }: StoredMedia): number {
-  if (seconds === undefined) throw new Error(`the clip ${key} was not measured`);
+export function secondsOf({ seconds }: HeldMedia | StoredMedia): number {
+  if (seconds === undefined) throw new Error('a clip was not measured');
   return seconds;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import type { GuardedFetch } from '../fetch/index.ts';
+import type { Holding } from '../intake/index.ts';
 import type { Logger } from '../log.ts';
 import type { AttemptParts, CandidateParts } from '../routing/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
@@ -10,6 +11,7 @@ export interface TranscriptionParts extends AttemptParts, CandidateParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly objects: ObjectStore;
+  readonly holding: Holding;
   /** For what callers name. */
   readonly guardedFetch: GuardedFetch;
   /** Owns the records made here, for as long as it extends its lease. */

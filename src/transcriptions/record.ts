@@ -45,7 +45,8 @@ export interface Held {
   readonly id: string;
   readonly fence: number;
   readonly wanted: Wanted;
-  readonly objectKey: string;
+  /** Null for a clip that is not in the store. */
+  readonly objectKey: string | null;
   readonly seconds: number;
   readonly reservationId: string;
   readonly createdAt: Date;

@@ -17,6 +17,8 @@ export interface Asked {
   readonly request: TranscriptionRequest;
   readonly audio: AudioFile;
   readonly candidates: readonly Candidate[];
+  /** To be called when nobody reads the audio any more. */
+  release(): void;
 }
 
 export interface WorkParts {
@@ -37,7 +39,7 @@ export function transcribe(work: WorkParts, held: Held, asked: Asked): Promise<O
   return withOutcome(work, async () => {
     const answer = await firstThatWorks(parts, asked.candidates, held.id, leaving, (candidate, upstream) =>
       submit(parts, held, asked, candidate, upstream),
-    );
+    ).finally(asked.release);
     return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : judged(answer);
   });
 }

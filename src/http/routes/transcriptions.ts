@@ -3,9 +3,14 @@ import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { discardInputs, type HeldMedia, storeAndHold } from '../../intake/index.ts';
+import { discardTaken, type HeldMedia, type StoredMedia, takeInput } from '../../intake/index.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
-import { fromForm, type TranscriptionRequest, toTranscription, transcriptionSchema } from '../../requests/index.ts';
+import {
+  type TranscriptionRequest,
+  toTranscription,
+  transcriptionFromForm,
+  transcriptionSchema,
+} from '../../requests/index.ts';
 import { CLIP_RULES, getTranscription, type Started, startTranscription } from '../../transcriptions/index.ts';
 import { CALL_CODES, callContext } from '../call.ts';
 import type { CreateCall } from '../create-call.ts';
@@ -102,7 +107,7 @@ function start(
   parts: HttpParts,
   { request: { id }, request, reply, caller }: CreateCall,
   asked: TranscriptionRequest,
-  clip: HeldMedia | { readonly url: string },
+  clip: HeldMedia | StoredMedia | { readonly url: string },
 ): Promise<Started> {
   const { signal } = callContext(request, reply);
   return startTranscription(parts, caller, {
@@ -118,29 +123,28 @@ function isAdopted({ id, headers }: FastifyRequest): boolean {
   return headers['x-request-id'] === id;
 }
 
-/** The file goes to the store as it comes. If it comes to nothing, the file goes again. */
+/** The file is taken as it comes. If it comes to nothing, the file goes again. */
 async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Started> {
   const { signal } = callContext(call.request, call.reply);
-  const stored: HeldMedia[] = [];
-  let files = 0;
+  const taken: (HeldMedia | StoredMedia)[] = [];
+  let count = 0;
   try {
     const form = await readForm(call.request, {
       bytesMax: TRANSCRIPTION_MULTIPART_BYTES_MAX,
       tooLarge: 'body_too_large',
       take: async (name, _fileName, body) => {
         if (name !== 'file') throw new ApiError('unexpected_file');
-        if (++files > 1) throw new ApiError('ambiguous_input', { message: 'Send one file.' });
-        const clip = await storeAndHold(parts, call.caller.accountId, body, CLIP_RULES, signal);
-        stored.push(clip);
+        if (++count > 1) throw new ApiError('ambiguous_input', { message: 'Send one file.' });
+        const clip = await takeInput(parts, call.caller.accountId, body, CLIP_RULES, signal);
+        taken.push(clip);
         return clip;
       },
     });
-    const uploads = filesOf(form).map(({ name, file }) => [name, { from: 'upload', ...file } as const] as const);
-    const { request, url = '' } = fromForm('transcriptions', { values: valuesOf(form), files: uploads });
-    return await start(parts, call, request, stored[0] ?? { url });
+    const files = filesOf(form).map(({ name, file }) => [name, file] as const);
+    const { request, url = '' } = transcriptionFromForm({ values: valuesOf(form), files });
+    return await start(parts, call, request, taken[0] ?? { url });
   } catch (error) {
-    const keys = stored.map(({ key }) => key);
-    if (isRefusal(error)) await discardInputs(parts, keys);
+    if (isRefusal(error)) await Promise.all(taken.map((clip) => discardTaken(parts, clip)));
     throw error;
   }
 }
