@@ -54,6 +54,8 @@ export const VOICE_SAMPLE_BASE64_CHARS_MAX = 10 * MIB;
 export const VOICE_SAMPLE_BYTES_MAX = (VOICE_SAMPLE_BASE64_CHARS_MAX / 4) * 3;
 /** One clip of speech; an upstream that sends more is cut off. */
 export const SPEECH_BYTES_MAX = 1024 * MIB;
+/** Of a clip that is passed on, so much is held in memory; what is longer is in a file. */
+export const SPOOL_HELD_BYTES_MAX = 256 * KIB;
 /** All clips that an answer holds as base64. */
 export const SPEECH_INLINE_BYTES_MAX = 32 * MIB;
 export const URL_CHARS_MAX = 16 * KIB;
@@ -66,6 +68,8 @@ export const TRANSCRIPTION_MULTIPART_BYTES_MAX = 120 * MIB;
 export const TRANSCRIPTION_JSON_BYTES_MAX = 4 * MIB;
 export const FORM_FIELD_BYTES_MAX = 64 * KIB;
 export const FORM_PARTS_MAX = 64;
+/** A form that is announced to be no larger is read when it has come; larger ones while they come. */
+export const FORM_HELD_BYTES_MAX = 2 * MIB + 64 * KIB;
 export const PASSTHROUGH_BYTES_MAX = 64 * KIB;
 export const PASSTHROUGH_DEPTH_MAX = 16;
 /** An input that is read once and soon is held in memory if it is no larger, and if no more than so many are. */

@@ -8,6 +8,7 @@ import { DataFolderError } from './data-folder.ts';
 import { DatabaseUnavailable, MigrationError } from './db/index.ts';
 import { welcome } from './first-start.ts';
 import { createLog, type LogOutput } from './log.ts';
+import { tuneMemory } from './memory.ts';
 import { PostgresStartError } from './postgres/index.ts';
 
 const USAGE = `Usage:
@@ -32,6 +33,7 @@ const ADDRESS_PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'may not be used by this user',
 };
 
+tuneMemory();
 // Not left to the event loop: a connection to a database that has stopped answering would keep it alive.
 process.exit(await main(process.argv.slice(2)));
 

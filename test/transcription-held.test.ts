@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { HELD_INPUT_BYTES_MAX } from '../src/limits.ts';
+import { HELD_INPUT_BYTES_MAX, HELD_INPUTS_MAX } from '../src/limits.ts';
 import { Booth, CLIP, clipForm } from './support/booth.ts';
+import { rowsOf } from './support/keeping.ts';
 import { paidCaller } from './support/paid-calls.ts';
+import { until } from './support/postgres.ts';
 
 const booth = new Booth();
 before(() => booth.start());
 after(() => booth.stop());
 afterEach(() => booth.gateway.assertBooksBalance());
 
-for (const [bytes, how] of [
-  [HELD_INPUT_BYTES_MAX, 'as large as may be held'],
-  [HELD_INPUT_BYTES_MAX + 1, 'one byte larger'],
+for (const [bytes, how, stored] of [
+  [HELD_INPUT_BYTES_MAX, 'as large as may be held', 0],
+  [HELD_INPUT_BYTES_MAX + 1, 'one byte larger', 2],
 ] as const) {
   test(`a clip ${how} reaches an upstream whole, and so it does the next when that fails`, async () => {
+    const before = await storedInputs();
     const caller = await paidCaller(booth.gateway, 10_000);
     const clip = noiseOf(bytes);
     const first = await booth.heard(caller, clipForm(clip, { model: 'booth/open' }));
@@ -22,8 +25,40 @@ for (const [bytes, how] of [
     const heard = booth.open.recordings.splice(0).map(({ file }) => file.bytes.equals(clip));
     assert.deepEqual(heard, [true, true]);
     assert.deepEqual(first.json.usage, second.json.usage);
+    assert.equal((await storedInputs()) - before, stored);
     booth.gateway.clock.advance(3600);
   });
+}
+
+test('when as many clips are held as may be, the next goes to the store, and all are heard', async () => {
+  // One may not ask for so many at a time.
+  const callers = await Promise.all(Array.from({ length: HELD_INPUTS_MAX }, () => paidCaller(booth.gateway)));
+  const [first] = callers;
+  assert.ok(first);
+  const before = await storedInputs();
+  const answers = Promise.withResolvers<void>();
+  for (let held = 0; held <= HELD_INPUTS_MAX; held++) booth.open.script({ kind: 'transcript', after: answers.promise });
+  const hear = (caller = first) => booth.heard(caller, clipForm(CLIP, { model: 'booth/open' }));
+  const held = callers.map((caller) => hear(caller));
+  await until(() => booth.open.recordings.length === HELD_INPUTS_MAX);
+  const next = hear();
+  await until(() => booth.open.recordings.length === HELD_INPUTS_MAX + 1);
+  assert.equal((await storedInputs()) - before, 1);
+  answers.resolve();
+  await Promise.all([...held, next]);
+  await hear();
+  assert.equal((await storedInputs()) - before, 1);
+  assert.ok(booth.open.recordings.splice(0).every(({ file }) => file.bytes.equals(CLIP)));
+  booth.gateway.clock.advance(3600);
+});
+
+/** Ever, whether or not they have been deleted since. */
+async function storedInputs(): Promise<number> {
+  const [row] = await rowsOf<{ count: number }>(
+    booth.gateway,
+    'select count(object_key)::int as count from transcriptions',
+  );
+  return row?.count ?? 0;
 }
 
 /** No two pieces of it are alike. */

@@ -30,7 +30,7 @@ test('R-418: a clip of 100 MiB reaches the upstream and needs little memory', { 
   const before = residentBytes(program, 'VmRSS');
   await transcribe(100 * MIB);
   const rise = residentBytes(program, 'VmHWM') - before;
-  assert.ok(rise < 80 * MIB, `${Math.round(rise / MIB)} MiB more at the most`);
+  assert.ok(rise < 48 * MIB, `${Math.round(rise / MIB)} MiB more at the most`);
 });
 
 /** A key with credits for a model behind this address. */

@@ -6,6 +6,7 @@ import { startApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { CONCURRENCY_MAX, RPM_MAX } from '../../src/limits.ts';
 import { createLog } from '../../src/log.ts';
+import { tuneMemory } from '../../src/memory.ts';
 import { ADMIN_TOKEN, answerBench } from './child.ts';
 
 /** Pictures that are there at once, and clips that never are. */
@@ -45,6 +46,7 @@ const TRANSCRIPTION = {
   routes: [{ upstream: 'fake', model: 'upstream-model' }],
 };
 
+tuneMemory();
 const [upstream = '', given] = process.argv.slice(2);
 const folder = given ?? (await mkdtemp(join(tmpdir(), 'tollgate-bench-')));
 const configFile = join(folder, 'bench.yaml');

@@ -46,7 +46,7 @@ async function transcriptionLoad(): Promise<Load> {
     method: 'POST',
     headers: { 'content-type': 'multipart/form-data; boundary=between-the-parts' },
     connections: 16,
-    warmUpRequests: 300,
+    warmUpRequests: 1_000,
     body: Buffer.concat([model, file, clip, Buffer.from('\r\n--between-the-parts--\r\n')]),
   };
 }

@@ -13,7 +13,9 @@ const PATIENCE_MS_MAX = 300;
 /** What an order is to meet. */
 export const FATES = [
   'heard',
+  'heard at length',
   'task',
+  'task at length',
   'held',
   'task held',
   'asking held',
@@ -35,7 +37,9 @@ export type Fate = (typeof FATES)[number];
 /** Everything goes well with these, unless somebody is hit. */
 const GOOD: readonly Fate[] = [
   'heard',
+  'heard at length',
   'task',
+  'task at length',
   'held',
   'task held',
   'asking held',
@@ -85,6 +89,8 @@ export interface Outcome {
 }
 
 const EITHER = ['chaos/tasks-or-ear', 'chaos/ear-or-tasks'];
+/** Too long to be held in memory. */
+const LONG_SECONDS = 140;
 const VOICES = ['chaos/voice-by-character', 'chaos/voice-by-second'];
 
 /** What of an order is not left to chance. */
@@ -115,8 +121,12 @@ export function makeOrder(random: Random, { number, ...wish }: Wish): Order {
   switch (wish.fate) {
     case 'heard':
       return heard('chaos/ear');
+    case 'heard at length':
+      return { ...heard('chaos/ear'), seconds: LONG_SECONDS };
     case 'task':
       return heard('chaos/tasks');
+    case 'task at length':
+      return { ...heard('chaos/tasks'), seconds: LONG_SECONDS };
     case 'held':
       return heard('chaos/ear', 'held');
     case 'task held':

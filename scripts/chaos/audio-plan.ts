@@ -9,6 +9,7 @@ export const HELD_ASKING = 'a question that is held';
 export const HELD_SPEECH = 'half of a speech';
 
 const HEARD: readonly Fate[] = ['heard', 'task'];
+const LONG: readonly Fate[] = ['heard at length', 'task at length'];
 const SUBMITTED = 'transcription to be submitted';
 const SAVED = 'transcription task saved';
 
@@ -25,8 +26,8 @@ interface Point {
 
 /** Where the program can be hit: lines of its log, apart from the three above. */
 export const POINTS: Readonly<Record<string, Point>> = {
-  'input to be stored': { fates: HEARD },
-  'input stored': { fates: HEARD },
+  'input to be stored': { fates: LONG },
+  'input stored': { fates: LONG },
   'transcription admission to be committed': { fates: HEARD },
   'transcription admission committed': { fates: HEARD },
   [SUBMITTED]: { fates: [...HEARD, 'refused and heard elsewhere'] },
@@ -44,9 +45,9 @@ export const POINTS: Readonly<Record<string, Point>> = {
   'unavailable transcription committed': { fates: HEARD, loss: SUBMITTED },
   'transcriptions taken over': { fates: ['task'], loss: SAVED },
   'resumed transcription has ended': { fates: ['task'], loss: SAVED },
-  'objects to be deleted': { fates: HEARD, isDuty: true },
-  'objects deleted': { fates: HEARD, isDuty: true },
-  'objects forgotten': { fates: HEARD, isDuty: true },
+  'objects to be deleted': { fates: LONG, isDuty: true },
+  'objects deleted': { fates: LONG, isDuty: true },
+  'objects forgotten': { fates: LONG, isDuty: true },
   'transcripts to be cleared': { fates: HEARD, isDuty: true, isLate: true },
   'transcripts cleared': { fates: HEARD, isDuty: true, isLate: true },
   [HELD_SPEECH]: { fates: ['speech held'] },

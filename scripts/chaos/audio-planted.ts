@@ -21,7 +21,7 @@ const BUGS: readonly Bug<Plan>[] = [
           const { parts, stopping } = work;
           const candidate = candidateOf(parts.catalogue, held.upstreamId ?? '', held.upstreamModel ?? '');
           if (candidate === undefined) return unavailable('upstream_failed');
-          const { body } = (await parts.objects.read(held.objectKey)) ?? { body: [] };
+          const { body } = (await parts.objects.read(held.objectKey ?? '')) ?? { body: [] };
           const bytes = Buffer.concat(await Array.fromAsync(body));
           const audio = { bytes: bytes.length, pieces: async function* () { yield bytes; } };
           const asked = { granularities: [], extra: {} };
@@ -31,7 +31,7 @@ const BUGS: readonly Bug<Plan>[] = [
         /** Whatever goes wrong ends a record,`,
       },
     ],
-    plan: aimedPlan('kill', 'transcription task saved', 'task'),
+    plan: aimedPlan('kill', 'transcription task saved', 'task at length'),
   },
   {
     name: 'settles in a second transaction after the state',
@@ -98,7 +98,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: 'if (!isCompleted) await deleteObjectsAt(tx, [held.objectKey], now);',
       },
     ],
-    plan: aimedPlan('kill', 'transcription to be answered', 'heard'),
+    plan: aimedPlan('kill', 'transcription to be answered', 'heard at length'),
   },
   {
     name: 'ends what somebody else has taken and ended',

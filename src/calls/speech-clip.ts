@@ -18,26 +18,19 @@ export class Clip implements AsyncDisposable {
   readonly sound: Sound;
   readonly #head: Buffer;
   readonly #rest: AsyncIterator<Buffer>;
-  readonly #spool: Spool;
+  readonly #spool = new Spool();
   #bytes = 0;
   #isWhole = false;
 
-  private constructor(begun: Begun, spool: Spool) {
+  private constructor(begun: Begun) {
     this.sound = begun.sound;
     this.#head = begun.head;
     this.#rest = begun.rest;
-    this.#spool = spool;
   }
 
-  /** Resolves when enough has come to tell what it is. Throws UpstreamError, what `speak` throws, or StorageUnavailable. */
-  static async begin(speak: () => Promise<Speech>): Promise<Clip> {
-    const spool = await Spool.open();
-    try {
-      return new Clip(await beginningOf(await speak()), spool);
-    } catch (error) {
-      await spool[Symbol.asyncDispose]();
-      throw error;
-    }
+  /** Resolves when enough has come to tell what it is. Throws UpstreamError. */
+  static async begin(speech: Speech): Promise<Clip> {
+    return new Clip(await beginningOf(speech));
   }
 
   get bytes(): number {
@@ -70,7 +63,7 @@ export class Clip implements AsyncDisposable {
   /** Of what has come. What cannot be measured is reckoned from its bytes, and never longer than `mostMs`. */
   async length(mostMs: number): Promise<Length> {
     try {
-      return await lengthOf(this.#spool.whole(), this.sound, !this.#isWhole);
+      return await lengthOf(await this.#spool.whole(), this.sound, !this.#isWhole);
     } catch (error) {
       if (!(error instanceof Unreadable || error instanceof StorageUnavailable)) throw error;
       return this.reckoned(mostMs);

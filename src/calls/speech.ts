@@ -73,7 +73,7 @@ async function orRefund(order: SpeechOrder): Promise<Spoken> {
 async function startStream(order: SpeechOrder): Promise<SpeechStream> {
   const { candidates, context, request, credits } = order;
   const begun = await firstThatSpeaks(order, candidates, context.signal, async (work, upstream, candidate) => ({
-    clip: await Clip.begin(() => work.speak(request, upstream)),
+    clip: await Clip.begin(await work.speak(request, upstream)),
     candidate,
   }));
   const result: { charged?: MicroCredits } = {};
@@ -195,7 +195,7 @@ function wholeClip(
   const { seed, output } = order.request;
   const request = { ...order.request, seed: seed === undefined ? undefined : seed + index };
   return firstThatSpeaks(order, candidates, signal, async (work, upstream, candidate) => {
-    const clip = await Clip.begin(() => work.speak(request, upstream));
+    const clip = await Clip.begin(await work.speak(request, upstream));
     onBegun?.(candidate);
     try {
       for await (const _ of clip.pieces()) {

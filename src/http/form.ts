@@ -4,8 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 import { Busboy } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode } from '../errors.ts';
-import { FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../limits.ts';
+import { FORM_FIELD_BYTES_MAX, FORM_HELD_BYTES_MAX, FORM_PARTS_MAX } from '../limits.ts';
+import { passedOn } from '../memory.ts';
 import { isForm } from './body.ts';
+import { collectBody } from './collect-body.ts';
 
 export interface FormRules<File> {
   readonly bytesMax: number;
@@ -143,15 +145,23 @@ class FormReading<File> {
   }
 
   async #feed(parser: Parser): Promise<void> {
+    const { bytesMax, tooLarge } = this.#rules;
+    const announced = Number(this.#request.headers['content-length']);
+    if (announced <= FORM_HELD_BYTES_MAX) {
+      const whole = await collectBody(this.#request.raw, { bytesMax, tooLarge });
+      if (!this.#hasFailed) parser.end(whole);
+      return;
+    }
     let bytes = 0;
     // Whoever stops reading early still has to answer: the connection stays.
     const pieces: AsyncIterable<Buffer> = this.#request.raw.iterator({ destroyOnReturn: false });
     for await (const piece of pieces) {
       bytes += piece.length;
-      if (bytes > this.#rules.bytesMax) {
+      passedOn(piece.length);
+      if (bytes > bytesMax) {
         // Too large and refused for something else already: nobody waits for what is still to come.
         if (this.#hasFailed) this.#request.raw.destroy();
-        throw new ApiError(this.#rules.tooLarge);
+        throw new ApiError(tooLarge);
       }
       // After a refusal the rest is thrown away, because the next request on the connection is behind it.
       if (this.#hasFailed) continue;

@@ -22,13 +22,8 @@ export function mpegFrame(buffer: Buffer, at: number): Frame | undefined {
   if (at + 4 > buffer.length) return undefined;
   const word = buffer.readUInt32BE(at);
   if (word >>> 21 !== 0x7ff) return undefined;
-  const kind = (word >>> 9) & 0xfff;
-  // A file has thousands of frames, and they are of a few kinds.
-  if (!mpegFrames.has(kind)) mpegFrames.set(kind, mpegFrameOf(kind));
-  return mpegFrames.get(kind);
+  return MPEG_FRAMES[(word >>> 9) & 0xfff];
 }
-
-const mpegFrames = new Map<number, Frame | undefined>();
 
 /** From the twelve bits behind the mark that every frame begins with. */
 function mpegFrameOf(kind: number): Frame | undefined {
@@ -45,6 +40,9 @@ function mpegFrameOf(kind: number): Frame | undefined {
   const padding = kind & 1;
   return { bytes: Math.floor((samples * kbps * 125) / sampleRate) + padding, samples, sampleRate };
 }
+
+/** All there can be: a file has thousands of frames, and they are of a few kinds. */
+const MPEG_FRAMES = Array.from({ length: 0x1000 }, (_, kind) => mpegFrameOf(kind));
 
 export function isMono(buffer: Buffer, at: number): boolean {
   return (buffer.readUInt8(at + 3) & 0xc0) === 0xc0;

@@ -2,6 +2,7 @@ import { close, fstat, open, read, type Stats } from 'node:fs';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { OBJECT_READ_BYTES } from '../limits.ts';
+import { passedOn } from '../memory.ts';
 import { type ByteRange, unavailable } from './object-store.ts';
 
 const openFile = promisify(open);
@@ -74,6 +75,7 @@ class FileBody extends Readable {
 
   #give(bytes: Buffer): void {
     this.#at += bytes.length;
+    passedOn(bytes.length);
     this.push(bytes);
     if (this.#at >= this.#end) this.push(null);
   }

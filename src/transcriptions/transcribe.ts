@@ -18,7 +18,7 @@ export interface Asked {
   readonly audio: AudioFile;
   readonly candidates: readonly Candidate[];
   /** To be called when nobody reads the audio any more. */
-  release(): void;
+  readonly release: () => void;
 }
 
 export interface WorkParts {

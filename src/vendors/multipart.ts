@@ -10,25 +10,29 @@ export type Part =
 /** A form as `multipart/form-data`. Files are read when their turn comes, piece by piece. */
 export function toMultipart(parts: readonly Part[]): { contentType: string; body: StreamedBody } {
   const boundary = `form-${randomUUID()}`;
-  const heads = parts.map((part) => Buffer.from(headOf(part, boundary)));
-  const end = Buffer.from(`--${boundary}--\r\n`);
-  const files = parts.reduce((sum, part) => sum + ('file' in part ? part.file.bytes + LINE_END.length : 0), 0);
-  const bytes = heads.reduce((sum, head) => sum + head.length, files + end.length);
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    body: { bytes, pieces: pieces(parts, heads, end) },
-  };
+  const sections = sectionsOf(parts, boundary);
+  const bytes = sections.reduce((sum, section) => sum + (Buffer.isBuffer(section) ? section.length : section.bytes), 0);
+  return { contentType: `multipart/form-data; boundary=${boundary}`, body: { bytes, pieces: pieces(sections) } };
 }
 
-const LINE_END = Buffer.from('\r\n');
-
-async function* pieces(parts: readonly Part[], heads: readonly Buffer[], end: Buffer): AsyncGenerator<Buffer> {
-  for (const [at, part] of parts.entries()) {
-    const head = heads[at];
-    if (head !== undefined) yield head;
-    if ('file' in part) yield* contentOf(part.file);
+/** Files, and all that stands between them. */
+function sectionsOf(parts: readonly Part[], boundary: string): (Buffer | Media)[] {
+  const sections: (Buffer | Media)[] = [];
+  let text = '';
+  for (const part of parts) {
+    text += headOf(part, boundary);
+    if ('value' in part) continue;
+    sections.push(Buffer.from(text), part.file);
+    text = '\r\n';
   }
-  yield end;
+  return [...sections, Buffer.from(`${text}--${boundary}--\r\n`)];
+}
+
+async function* pieces(sections: readonly (Buffer | Media)[]): AsyncGenerator<Buffer> {
+  for (const section of sections) {
+    if (Buffer.isBuffer(section)) yield section;
+    else yield* contentOf(section);
+  }
 }
 
 async function* contentOf(file: Media): AsyncGenerator<Buffer> {
@@ -39,7 +43,6 @@ async function* contentOf(file: Media): AsyncGenerator<Buffer> {
   }
   // The length of the whole has been promised already.
   assert.equal(bytes, file.bytes, 'a file has another length than it was said to have');
-  yield LINE_END;
 }
 
 /** Up to the content; the content too where it is a value. */

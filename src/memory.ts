@@ -1,0 +1,68 @@
+import { performance } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const MIB = 1024 * 1024;
+/** After so much of a stream was passed on, its pieces are worth collecting. */
+const STREAM_COLLECTED_BYTES = 8 * MIB;
+/** So much more than after the last look is worth one when there is nothing else to do. */
+const IDLE_COLLECTED_BYTES = 16 * MIB;
+const LOOK_EVERY_MS = 1_000;
+/** A look is calm if no more than this share of the time since the last was work; after so many in a row it is idle. */
+const CALM_SHARE_MAX = 0.05;
+const CALM_LOOKS = 10;
+
+type Collect = (options: { readonly type: 'minor' | 'major'; readonly flavor?: 'last-resort' }) => void;
+
+/** Undefined where nobody has asked for any of this, as in tests. */
+let collect: Collect | undefined;
+let streamedBytes = 0;
+
+/**
+ * Makes the collector suit a gateway, to be called once when the program starts. By itself it looks at everything
+ * whenever 64 MiB of buffers have passed, although those of a request are garbage a moment later, and each look holds up
+ * whoever is being served; and when the rush is over, it leaves what it has got lying about. So it looks at everything
+ * less often while there is work, and thoroughly when there is none. `npm run bench -- memory speech transcription` shows
+ * what that is worth.
+ */
+export function tuneMemory(): void {
+  setFlagsFromString('--external-memory-accounted-in-global-limit');
+  setFlagsFromString('--heap-growing-percent=200');
+  setFlagsFromString('--expose-gc');
+  const gc: Collect = runInNewContext('gc');
+  collect = gc;
+  collectWhenIdle(gc);
+}
+
+function collectWhenIdle(collectAll: Collect): void {
+  let before = performance.eventLoopUtilization();
+  let calm = 0;
+  let keptBytes = 0;
+  const look = () => {
+    const now = performance.eventLoopUtilization();
+    calm = performance.eventLoopUtilization(now, before).utilization > CALM_SHARE_MAX ? 0 : calm + 1;
+    before = now;
+    if (calm < CALM_LOOKS || usedBytes() < keptBytes + IDLE_COLLECTED_BYTES) return;
+    // Thorough enough to give memory back; it also forgets compiled code, so it is not for every pause.
+    collectAll({ type: 'major', flavor: 'last-resort' });
+    keptBytes = usedBytes();
+  };
+  setInterval(look, LOOK_EVERY_MS).unref();
+}
+
+/** Without what is young, which comes and goes with every request. */
+function usedBytes(): number {
+  const old = getHeapSpaceStatistics().filter(({ space_name }) => !space_name.startsWith('new_'));
+  return old.reduce((sum, { space_used_size }) => sum + space_used_size, 0);
+}
+
+/**
+ * Tells that so much of a stream has been passed on. A large file makes garbage of nothing but buffers, which the
+ * collector hardly sees: it would let 50 MiB of them lie.
+ */
+export function passedOn(bytes: number): void {
+  streamedBytes += bytes;
+  if (streamedBytes < STREAM_COLLECTED_BYTES) return;
+  streamedBytes = 0;
+  collect?.({ type: 'minor' });
+}
