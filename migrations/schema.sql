@@ -370,7 +370,7 @@ create table transcriptions (
   key_id text,
   model text not null,
   request json not null,
-  object_key text not null,
+  object_key text,
   seconds double precision not null,
   status text not null,
   settlement_state text not null,

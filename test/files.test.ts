@@ -212,7 +212,7 @@ describe('a file that is refused', () => {
     const connection = await RawConnection.open(studio.gateway.url);
     const type = typeOf('cut')['content-type'];
     const lines = ['Host: gateway.test', `Authorization: Bearer ${caller.key}`, `Content-Type: ${type}`];
-    await connection.send([`POST ${FILES} HTTP/1.1`, ...lines, `Content-Length: ${MIB}`, '', ''].join('\r\n'));
+    await connection.send([`POST ${FILES} HTTP/1.1`, ...lines, `Content-Length: ${4 * MIB}`, '', ''].join('\r\n'));
     await connection.send(Buffer.concat([headOf(png, 'cut'), await toneAs('wav', { seconds: 3 })]));
     const unfinished = () => storedFiles(studio.gateway).filter((path) => path.includes('unfinished'));
     await until(() => unfinished().length === 1);

@@ -4,6 +4,7 @@ import { ApiError } from '../errors.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
 import { type NewReservation, reserveAll } from '../ledger/index.ts';
 import { INPUT_KEPT_MS, RESERVATION_LEASE_MS } from '../limits.ts';
+import type { FrozenPrice } from '../pricing/index.ts';
 import type { TranscriptionParts } from './parts.ts';
 import { insertRecords, type NewRecord } from './store.ts';
 
@@ -11,6 +12,8 @@ import { insertRecords, type NewRecord } from './store.ts';
 export interface Applicant {
   readonly record: NewRecord;
   readonly reservation: NewReservation;
+  /** The reservation's price. */
+  readonly price: FrozenPrice;
 }
 
 const APPLICANTS_PER_ROUND_MAX = 64;

@@ -43,7 +43,7 @@ export async function startTranscription(
     const audio = audioOf(parts, taken);
     const candidates = ableCandidates(parts, caller, model, request, audio.seconds);
     const { units, selectors } = measureTranscription(audio.seconds);
-    const { amount, priceText } = quote(model.pricing, selectors, units);
+    const { amount, price, priceText } = quote(model.pricing, selectors, units);
     const release = () => ('place' in taken ? taken.place.leave() : undefined);
     const record = recordOf(parts, caller, order, taken);
     const { accountId, keyId } = caller;
@@ -56,7 +56,7 @@ export async function startTranscription(
       endpoint: 'transcriptions',
     };
     const reservation = { ...booked, id: record.reservationId, amount, price: priceText };
-    return await parts.transcriptions.begin({ record, reservation }, { request, audio, candidates, release });
+    return await parts.transcriptions.begin({ record, reservation, price }, { request, audio, candidates, release });
   } catch (error) {
     if (isRefusal(error)) await discardTaken(parts, taken);
     throw error;

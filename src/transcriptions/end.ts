@@ -6,7 +6,7 @@ import { refund, settle } from '../ledger/index.ts';
 import { charge } from '../pricing/index.ts';
 import type { TranscriptionParts } from './parts.ts';
 import type { Held, Outcome } from './record.ts';
-import { saveEnd, selectPrice } from './store.ts';
+import { saveEnd } from './store.ts';
 
 /** Somebody else has the record now; whatever was being done for it is none of our business any more. */
 export class LostRecord extends Error {}
@@ -28,7 +28,7 @@ async function endIn(tx: Tx, parts: TranscriptionParts, held: Held, outcome: Out
   // By its own length, at the price of then.
   const { units } = measureTranscription(held.seconds);
   const isCompleted = outcome.status === 'completed';
-  const charged = isCompleted ? charge(await selectPrice(tx, reservationId), units) : 0n;
+  const charged = isCompleted ? charge(held.price, units) : 0n;
   const end = isCompleted
     ? { status: outcome.status, result: outcome.json, errorCode: null }
     : { status: outcome.status, result: null, errorCode: outcome.code };

@@ -1,6 +1,7 @@
 import type { MicroCredits } from '../credits.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import type { FrozenPrice } from '../pricing/index.ts';
 import type { TranscriptionRequest } from '../requests/index.ts';
 import type { Transcript } from '../vendors/index.ts';
 
@@ -49,6 +50,8 @@ export interface Held {
   readonly objectKey: string | null;
   readonly seconds: number;
   readonly reservationId: string;
+  /** That the credits were held at. */
+  readonly price: FrozenPrice;
   readonly createdAt: Date;
   readonly upstreamId: string | null;
   readonly upstreamModel: string | null;

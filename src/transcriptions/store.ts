@@ -2,7 +2,6 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db, Queries, Tx } from '../db/index.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { FrozenPrice } from '../pricing/index.ts';
 import type { Transcript } from '../vendors/index.ts';
 import { type Held, settlementsBefore, statusesBefore, type TranscriptionRecord, type Wanted } from './record.ts';
 
@@ -123,17 +122,17 @@ export interface TakeOver {
 export async function takeOver(db: Db, { now, lease, except, limit }: TakeOver): Promise<Held[]> {
   return db.rows<Held>(
     `with due as (
-       select id from transcriptions held left join reservation_owners owner on process_id = held.owner
+       select id, reservation_id from transcriptions held left join reservation_owners owner on process_id = held.owner
        where status in ('pending', 'processing') and id <> all ($4)
          and (held.owner = $2 or (held.lease_until <= $1 and coalesce(owner.lease_until <= $1, true)))
        order by held.lease_until limit $5 for update of held skip locked
      )
      update transcriptions set owner = $2, lease_until = $3, fence = fence + 1, status = 'processing',
        settlement_state = 'unknown'
-     from due where due.id = transcriptions.id
+     from due join reservations on reservations.id = due.reservation_id where due.id = transcriptions.id
      returning transcriptions.id, fence, request as wanted, object_key as "objectKey", seconds,
-       reservation_id as "reservationId", created_at as "createdAt", upstream_id as "upstreamId",
-       upstream_model as "upstreamModel", task`,
+       due.reservation_id as "reservationId", price, transcriptions.created_at as "createdAt",
+       upstream_id as "upstreamId", upstream_model as "upstreamModel", task`,
     [now, lease.owner, lease.until, except, limit],
   );
 }
@@ -145,13 +144,6 @@ export async function letGo(db: Db, { id, fence }: Fenced, now: Date): Promise<v
      where id = $1 and fence = $2 and status in ('pending', 'processing')`,
     [id, fence, now],
   );
-}
-
-/** The price that the credits were held at. */
-export async function selectPrice(tx: Tx, reservationId: string): Promise<FrozenPrice> {
-  const [row] = await tx.rows<{ price: FrozenPrice }>('select price from reservations where id = $1', [reservationId]);
-  if (row === undefined) throw new Error(`reservation ${reservationId} is not there`);
-  return row.price;
 }
 
 interface RecordRow extends Omit<TranscriptionRecord, 'result'> {

@@ -46,7 +46,8 @@ export class Transcriptions {
   async begin(applicant: Applicant, asked: Asked): Promise<Started> {
     const { id, wanted, objectKey, seconds, reservationId, createdAt } = applicant.record;
     const nobody = { upstreamId: null, upstreamModel: null, task: null };
-    const held: Held = { id, fence: 0, wanted, objectKey, seconds, reservationId, createdAt, ...nobody };
+    const { price } = applicant;
+    const held: Held = { id, fence: 0, wanted, objectKey, seconds, reservationId, price, createdAt, ...nobody };
     this.#ids.add(id);
     try {
       await ofLedger(() => this.#admissions.admit(applicant));
