@@ -6,6 +6,9 @@ import { rowsOf } from './support/keeping.ts';
 import { paidCaller } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
 
+/** One caller may ask for so many at a time. */
+const AT_ONCE = 8;
+
 const booth = new Booth();
 before(() => booth.start());
 after(() => booth.stop());
@@ -49,6 +52,30 @@ test('when as many clips are held as may be, the next goes to the store, and all
   await hear();
   assert.equal((await storedInputs()) - before, 1);
   assert.ok(booth.open.recordings.splice(0).every(({ file }) => file.bytes.equals(CLIP)));
+  booth.gateway.clock.advance(3600);
+});
+
+test('whatever is refused gives its room back', async () => {
+  const before = await storedInputs();
+  const refusals: readonly [status: number, clip: Buffer, fields: Record<string, string>, credits: number][] = [
+    [402, CLIP, { model: 'booth/open' }, 1],
+    [404, CLIP, { model: 'booth/none' }, 100],
+    [400, CLIP, { model: 'booth/open', response_format: 'song' }, 100],
+    [400, Buffer.from('no sound at all'), { model: 'booth/open' }, 100],
+  ];
+  for (const [status, clip, fields, credits] of refusals) {
+    for (let round = 0; round * AT_ONCE < HELD_INPUTS_MAX; round++) {
+      const caller = await paidCaller(booth.gateway, credits);
+      const sent = Array.from({ length: AT_ONCE }, () => booth.sent(caller, clipForm(clip, fields)));
+      assert.deepEqual(
+        (await Promise.all(sent)).map((answer) => answer.status),
+        sent.map(() => status),
+      );
+    }
+  }
+  await booth.heard(await paidCaller(booth.gateway), clipForm(CLIP, { model: 'booth/open' }));
+  assert.equal((await storedInputs()) - before, 0);
+  booth.open.recordings.length = 0;
   booth.gateway.clock.advance(3600);
 });
 

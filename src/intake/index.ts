@@ -8,9 +8,9 @@ export { linkedObject } from './linked-object.ts';
 export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects } from './store.ts';
 export {
   discardInputs,
-  discardTaken,
   type HeldMedia,
   type InputRules,
+  leaveRoom,
   readerOf,
   type StoredMedia,
   storeInput,

@@ -63,7 +63,7 @@ export async function storeInput(
   }
 }
 
-/** For what is read once and soon: held if it is small and there is room, stored otherwise. Somebody has to discard it. */
+/** For what is read once and soon: held if it is small and there is room, until leaveRoom(); stored otherwise. */
 export async function takeInput(
   parts: HoldingParts,
   accountId: string,
@@ -116,13 +116,9 @@ export async function discardInputs(parts: Pick<IntakeParts, 'db' | 'clock'>, ke
   await deleteObjectsAt(parts.db, own, parts.clock.now()).catch(() => undefined);
 }
 
-/** Whatever becomes of the request, nobody reads it any more. */
-export async function discardTaken(
-  parts: Pick<IntakeParts, 'db' | 'clock'>,
-  { key, ...taken }: HeldMedia | StoredMedia,
-): Promise<void> {
+/** Gives its room back, if it takes up any: nobody reads it any more. May be called more than once. */
+export function leaveRoom(taken: HeldMedia | StoredMedia): void {
   if ('place' in taken) taken.place.leave();
-  if (key !== undefined) await discardInputs(parts, [key]);
 }
 
 /** Reads what is stored whenever it is asked to. */

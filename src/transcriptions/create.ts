@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
-import { discardTaken, type HeldMedia, type StoredMedia } from '../intake/index.ts';
+import { discardInputs, type HeldMedia, leaveRoom, type StoredMedia } from '../intake/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
 import { ableCandidates } from './candidates.ts';
@@ -44,7 +44,6 @@ export async function startTranscription(
     const candidates = ableCandidates(parts, caller, model, request, audio.seconds);
     const { units, selectors } = measureTranscription(audio.seconds);
     const { amount, price, priceText } = quote(model.pricing, selectors, units);
-    const release = () => ('place' in taken ? taken.place.leave() : undefined);
     const record = recordOf(parts, caller, order, taken);
     const { accountId, keyId } = caller;
     const booked = {
@@ -56,9 +55,18 @@ export async function startTranscription(
       endpoint: 'transcriptions',
     };
     const reservation = { ...booked, id: record.reservationId, amount, price: priceText };
-    return await parts.transcriptions.begin({ record, reservation, price }, { request, audio, candidates, release });
+    return await parts.transcriptions.begin(
+      { record, reservation, price },
+      {
+        request,
+        audio,
+        candidates,
+        release: () => leaveRoom(taken),
+      },
+    );
   } catch (error) {
-    if (isRefusal(error)) await discardTaken(parts, taken);
+    leaveRoom(taken);
+    if (isRefusal(error)) await discardInputs(parts, taken.key === undefined ? [] : [taken.key]);
     throw error;
   }
 }

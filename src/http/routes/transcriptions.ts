@@ -3,7 +3,7 @@ import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { discardTaken, type HeldMedia, type StoredMedia, takeInput } from '../../intake/index.ts';
+import { discardInputs, type HeldMedia, leaveRoom, type StoredMedia, takeInput } from '../../intake/index.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import {
   type TranscriptionRequest,
@@ -128,6 +128,7 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
   const { signal } = callContext(call.request, call.reply);
   const taken: (HeldMedia | StoredMedia)[] = [];
   let count = 0;
+  let isOver = false;
   try {
     const form = await readForm(call.request, {
       bytesMax: TRANSCRIPTION_MULTIPART_BYTES_MAX,
@@ -136,6 +137,8 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
         if (name !== 'file') throw new ApiError('unexpected_file');
         if (++count > 1) throw new ApiError('ambiguous_input', { message: 'Send one file.' });
         const clip = await takeInput(parts, call.caller.accountId, body, CLIP_RULES, signal);
+        // Something else of the form was refused before this one had been looked at.
+        if (isOver) leaveRoom(clip);
         taken.push(clip);
         return clip;
       },
@@ -144,7 +147,10 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
     const { request, url = '' } = transcriptionFromForm({ values: valuesOf(form), files });
     return await start(parts, call, request, taken[0] ?? { url });
   } catch (error) {
-    if (isRefusal(error)) await Promise.all(taken.map((clip) => discardTaken(parts, clip)));
+    isOver = true;
+    for (const clip of taken) leaveRoom(clip);
+    const keys = taken.flatMap(({ key }) => (key === undefined ? [] : [key]));
+    if (isRefusal(error)) await discardInputs(parts, keys);
     throw error;
   }
 }
