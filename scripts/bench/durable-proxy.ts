@@ -1,0 +1,49 @@
+// What a proxy costs that writes each call down before it is made and again before it is answered, and does nothing else:
+// one row and one flush to disk for all calls that come together.
+import { randomUUIDv7 } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Fastify from 'fastify';
+import { pino } from 'pino';
+import { Pool } from 'undici';
+import { Gathering, openDb } from '../../src/db/index.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
+import { answerBench } from './child.ts';
+
+const CALLS_PER_ROW_MAX = 256;
+
+const [upstream = ''] = process.argv.slice(2);
+const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
+const log = pino({ level: 'warn' });
+const postgres = await startEmbeddedPostgres({ folder, log, progress: () => undefined });
+const db = openDb(postgres.connection, log);
+await db.run('create table calls (id uuid primary key, calls integer not null)');
+const written = new Gathering(async (calls: readonly undefined[]) => {
+  await db.run('insert into calls values ($1, $2)', [randomUUIDv7(), calls.length]);
+  return calls;
+}, CALLS_PER_ROW_MAX);
+
+const pool = new Pool(upstream, { connections: 256 });
+const server = Fastify();
+server.removeAllContentTypeParsers();
+server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+const path = '/v1/chat/completions';
+server.post(path, async (request, reply) => {
+  await written.add(undefined);
+  const { statusCode, headers, body } = await pool.request({
+    method: 'POST',
+    path,
+    headers: { 'content-type': 'application/json' },
+    body: request.body as Buffer,
+  });
+  await written.add(undefined);
+  return reply.code(statusCode).header('content-type', headers['content-type']).send(body);
+});
+const url = await server.listen({ port: 0, host: '127.0.0.1' });
+answerBench({ url, key: '' }, async () => {
+  server.server.closeAllConnections();
+  await db.close();
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+});
