@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, type ErrorCode } from '../errors.ts';
+import { passedOn } from '../memory.ts';
 
 /** What a route says of its bodies. */
 interface BodyBounds {
@@ -19,7 +20,10 @@ export function collectBody(request: IncomingMessage, { bytesMax, tooLarge }: Bo
     const onData = (piece: Buffer) => {
       body.add(piece);
       if (body.bytes > bytesMax) end(() => reject(new ApiError(tooLarge)));
-      else if (body.bytes > PACED_FROM_BYTES) takeTurns(request);
+      else if (body.bytes > PACED_FROM_BYTES) {
+        passedOn(piece.length);
+        takeTurns(request);
+      }
     };
     const onEnd = () => end(() => resolve(body.whole()));
     const onError = (error: Error) => end(() => reject(error));
