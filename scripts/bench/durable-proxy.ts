@@ -4,12 +4,11 @@ import { randomUUIDv7 } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Fastify from 'fastify';
 import { pino } from 'pino';
-import { Pool } from 'undici';
 import { Gathering, openDb } from '../../src/db/index.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import { answerBench } from './child.ts';
+import { openProxy } from './proxy.ts';
 
 const CALLS_PER_ROW_MAX = 256;
 
@@ -24,22 +23,7 @@ const written = new Gathering(async (calls: readonly undefined[]) => {
   return calls;
 }, CALLS_PER_ROW_MAX);
 
-const pool = new Pool(upstream, { connections: 256 });
-const server = Fastify();
-server.removeAllContentTypeParsers();
-server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-const path = '/v1/chat/completions';
-server.post(path, async (request, reply) => {
-  await written.add(undefined);
-  const { statusCode, headers, body } = await pool.request({
-    method: 'POST',
-    path,
-    headers: { 'content-type': 'application/json' },
-    body: request.body as Buffer,
-  });
-  await written.add(undefined);
-  return reply.code(statusCode).header('content-type', headers['content-type']).send(body);
-});
+const { server } = openProxy(upstream, ['/v1/chat/completions'], () => written.add(undefined));
 const url = await server.listen({ port: 0, host: '127.0.0.1' });
 answerBench({ url, key: '' }, async () => {
   server.server.closeAllConnections();

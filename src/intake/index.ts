@@ -8,6 +8,7 @@ export { linkedObject } from './linked-object.ts';
 export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects } from './store.ts';
 export {
   discardInputs,
+  discardTaken,
   type HeldMedia,
   type InputRules,
   leaveRoom,

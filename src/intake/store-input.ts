@@ -121,6 +121,16 @@ export function leaveRoom(taken: HeldMedia | StoredMedia): void {
   if ('place' in taken) taken.place.leave();
 }
 
+/** The same for a request that has failed; what is stored goes too, unless somebody may have come to own it. */
+export async function discardTaken(
+  parts: Pick<IntakeParts, 'db' | 'clock'>,
+  taken: HeldMedia | StoredMedia,
+  mayBeOwned: boolean,
+): Promise<void> {
+  leaveRoom(taken);
+  if (taken.key !== undefined && !mayBeOwned) await discardInputs(parts, [taken.key]);
+}
+
 /** Reads what is stored whenever it is asked to. */
 export function readerOf(objects: ObjectStore, { key, mimeType, bytes, url }: StoredMedia) {
   const open = async () => {

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
-import { discardInputs, type HeldMedia, leaveRoom, type StoredMedia } from '../intake/index.ts';
+import { discardTaken, type HeldMedia, leaveRoom, type StoredMedia } from '../intake/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
 import { ableCandidates } from './candidates.ts';
@@ -65,8 +65,7 @@ export async function startTranscription(
       },
     );
   } catch (error) {
-    leaveRoom(taken);
-    if (isRefusal(error)) await discardInputs(parts, taken.key === undefined ? [] : [taken.key]);
+    await discardTaken(parts, taken, !isRefusal(error));
     throw error;
   }
 }

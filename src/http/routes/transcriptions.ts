@@ -3,7 +3,7 @@ import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { discardInputs, type HeldMedia, leaveRoom, type StoredMedia, takeInput } from '../../intake/index.ts';
+import { discardTaken, type HeldMedia, leaveRoom, type StoredMedia, takeInput } from '../../intake/index.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import {
   type TranscriptionRequest,
@@ -148,9 +148,7 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
     return await start(parts, call, request, taken[0] ?? { url });
   } catch (error) {
     isOver = true;
-    for (const clip of taken) leaveRoom(clip);
-    const keys = taken.flatMap(({ key }) => (key === undefined ? [] : [key]));
-    if (isRefusal(error)) await discardInputs(parts, keys);
+    await Promise.all(taken.map((clip) => discardTaken(parts, clip, !isRefusal(error))));
     throw error;
   }
 }
