@@ -67,7 +67,9 @@ async function serve(): Promise<number> {
   const config = loadConfig(process.env);
   const output = createLog(config.logLevel);
   const progress = (message: string) => console.error(message);
-  for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
+  // One listener from beginning to end: between two of them a signal would kill the process.
+  let stop: (signal: string) => void = endAtOnce;
+  for (const signal of STOP_SIGNALS) process.on(signal, (name) => stop(name));
   // Without a listener it would end the process; the file may have been read before it came.
   let isDue = false;
   let reapply = () => {
@@ -75,34 +77,23 @@ async function serve(): Promise<number> {
   };
   process.on('SIGHUP', () => reapply());
   const app = await startApp({ config, environment: process.env, log: output.log, progress });
-  for (const signal of STOP_SIGNALS) process.off(signal, endAtOnce);
   reapply = () => reapplyFile(app, output);
   if (isDue) reapply();
+  const signalled = new Promise<string>((resolve) => {
+    stop = resolve;
+  });
   console.error(welcome(app.url, config, app.firstStart));
-  return untilStopped(app, output);
+  output.log.info({ signal: await signalled }, 'stopping');
+  // A second signal does not wait.
+  stop = endAtOnce;
+  await app.stop();
+  output.flush();
+  return 0;
 }
 
 /** Before anything is served nothing has to end in order. An exit stops the database; a signal alone would leave it. */
 function endAtOnce(): void {
   process.exit(1);
-}
-
-/** Resolves to the exit code once a signal has stopped everything in order. A second signal does not wait. */
-function untilStopped(app: App, output: LogOutput): Promise<number> {
-  const { log } = output;
-  return new Promise((resolve) => {
-    let stopping = false;
-    const stop = (signal: string) => {
-      if (stopping) endAtOnce();
-      stopping = true;
-      log.info({ signal }, 'stopping');
-      void app.stop().finally(() => {
-        output.flush();
-        resolve(0);
-      });
-    };
-    for (const signal of STOP_SIGNALS) process.on(signal, stop);
-  });
 }
 
 function reapplyFile(app: App, { log }: LogOutput): void {
