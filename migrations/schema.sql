@@ -259,6 +259,14 @@ END)) WHERE (reservation_id IS NOT NULL);
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_entries_derive AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive();
 
+create table ledger_journal (
+  account_id text not null,
+  number bigint generated always as identity not null,
+  purse_id uuid not null,
+  member json not null,
+  PRIMARY KEY (account_id, number)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+
 create table migrations (
   number integer not null,
   name text not null,
@@ -321,6 +329,16 @@ create table public_list (
   PRIMARY KEY (only_row),
   CHECK (only_row)
 );
+
+create table purses (
+  id uuid not null,
+  account_id text not null,
+  process_id text not null,
+  amount bigint not null,
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+CREATE INDEX purses_account ON public.purses USING btree (account_id);
 
 create table reservation_owners (
   process_id text not null,
@@ -416,6 +434,136 @@ create table upstream_health (
   CHECK (strikes >= 0)
 );
 
+CREATE OR REPLACE FUNCTION public.ledger_apply(account_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from ledger_journal where account_id = any (account_ids)) then return; end if;
+
+  with taken as (
+    delete from ledger_journal where account_id = any (account_ids)
+    returning account_id, number as place, purse_id, member
+  ),
+  said as materialized (
+    select taken.account_id, place, purse_id, told.*
+    from taken cross join lateral json_to_record(member) as told (
+      id uuid, held bigint, held_at timestamptz, owner text, lease_until timestamptz, key_id text, request_id text,
+      model text, endpoint text, price json, ended_at timestamptz, actual bigint, units json)
+  ),
+  -- The credits that are held, laid out one after the other, beside those that the grants have in the order of spending:
+  -- where the two overlap, the one is taken from the other.
+  asked as (
+    select *, (sum(held) over earlier - held)::bigint as after, (sum(held) over earlier)::bigint as upto
+    from said where held is not null and (select reservations.id from reservations where reservations.id = said.id) is null
+    window earlier as (partition by account_id order by place)
+  ),
+  spending as materialized (
+    select account_id, id as grant_id, row_number() over sooner as turn,
+      (sum(remaining) over sooner - remaining)::bigint as after, (sum(remaining) over sooner)::bigint as upto
+    from grants where account_id = any (account_ids) and spendable
+    window sooner as (partition by account_id order by expires_at, number)
+  ),
+  holds as materialized (
+    select asked.*, coalesce(split.amount, 0) as amount, coalesce(split.grant_ids, '{}') as grant_ids,
+      coalesce(split.parts, '{}') as parts
+    from asked cross join lateral (
+      select sum(part)::bigint as amount, array_agg(grant_id order by turn) as grant_ids,
+        array_agg(part order by turn) as parts
+      from (
+        select grant_id, turn, least(spending.upto, asked.upto) - greatest(spending.after, asked.after) as part
+        from spending where spending.account_id = asked.account_id
+      ) as overlap
+      where part > 0
+    ) as split
+  ),
+  ends as materialized (
+    select distinct on (id) *, least(coalesce(actual, 0), amount) as covered, coalesce(actual, 0) > amount as exceeds
+    from (
+      select account_id, place, id, ended_at, actual, units, amount, grant_ids, parts
+      from holds where ended_at is not null
+      union all
+      select said.account_id, said.place, said.id, said.ended_at, said.actual, said.units,
+        coalesce(holds.amount, earlier.amount), coalesce(holds.grant_ids, earlier.grant_ids),
+        coalesce(holds.parts, earlier.parts)
+      from said
+      left join holds on holds.id = said.id
+      left join open_reservations on reservation_id = said.id
+      left join reservations earlier on earlier.id = reservation_id
+      where said.held is null and (holds.id is not null or earlier.id is not null)
+    ) as ending
+    order by id, place
+  ),
+  events as (
+    select account_id, place, 1 as step, 'reserve' as type, held_at as at, id, -amount as available, amount as reserved,
+      0 as charged, grant_ids, array(select -part from unnest(parts) as part) as parts, null::json as units
+    from holds
+    union all
+    select account_id, place, 2, case when actual is null then 'refund' else 'settle' end, ended_at, id,
+      amount - covered, -amount, covered, grant_ids, ledger_returned(parts, covered), units
+    from ends
+    union all
+    select account_id, place, 3, 'charge', ended_at, id, amount - actual, 0, actual - amount, '{}', '{}', null
+    from ends where exceeds
+  ),
+  entered as (
+    insert into ledger_entries
+      (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
+      grant_ids, parts, units)
+    select events.account_id, b.entries + row_number() over so_far, type, 0, events.available, events.reserved,
+      events.charged, 0, b.available + sum(events.available) over so_far,
+      greatest(b.updated_at, max(at) over so_far), events.id, grant_ids, parts, units
+    from events join balances b on b.account_id = events.account_id
+    window so_far as (partition by events.account_id order by place, step)
+  ),
+  held as (
+    insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint,
+      price)
+    select id, amount, held_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint, price from holds
+  ),
+  opened as (
+    insert into open_reservations (reservation_id, owner, lease_until)
+    select id, owner, lease_until from holds where id not in (select id from ends)
+  ),
+  closed as (
+    delete from open_reservations where reservation_id = any (array(select id from ends))
+  )
+  update purses set amount = purses.amount - taken_out.amount
+  from (select purse_id, sum(held)::bigint as amount from holds group by purse_id) as taken_out
+  where purses.id = taken_out.purse_id;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_catch_up(account_ids text[], patience text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  busy text[];
+begin
+  if not exists (select from ledger_journal where account_id = any (account_ids)) then return; end if;
+  busy := ledger_lock(account_ids, patience);
+  if busy <> '{}' then account_ids := array(select unnest(account_ids) except select unnest(busy)); end if;
+  perform ledger_apply(account_ids);
+  -- At the account's own time.
+  perform ledger_tidy('-infinity', account_ids);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_catch_up_some(accounts_max integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  accounts text[] := array(select distinct account_id from ledger_journal limit accounts_max);
+begin
+  perform ledger_catch_up(accounts, 'skip');
+  return cardinality(accounts);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.ledger_cover(moment timestamp with time zone, account_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -496,7 +644,7 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, locked text[], busy text[], ids uuid[], actuals bigint[], measured json[])
+CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, locked text[], busy text[], ids uuid[], account_ids text[], actuals bigint[], measured json[])
  RETURNS json
  LANGUAGE plpgsql
 AS $function$
@@ -513,16 +661,17 @@ declare
 begin
   -- The order of accounts is for the running figures; within an account first come, first served.
   for asked in
-    select m.member, m.actual, m.units, r.id, r.account_id, r.amount, r.grant_ids, r.parts,
+    select m.member, m.account_id as told_account_id, m.actual, m.units, r.id, r.account_id, r.amount, r.grant_ids, r.parts,
       o.reservation_id is not null as is_open, b.available, b.entries, greatest(moment, b.updated_at) as at
-    from unnest(ids, actuals, measured) with ordinality as m (asked_id, actual, units, member)
+    from unnest(ids, account_ids, actuals, measured) with ordinality as m (asked_id, account_id, actual, units, member)
     left join reservations r on r.id = m.asked_id
     left join open_reservations o on o.reservation_id = m.asked_id
     left join balances b on b.account_id = r.account_id
     order by r.account_id, m.member
   loop
     if asked.id is null then
-      answers[asked.member] := '"unknown"';
+      -- The journal of an account that somebody else has may know it.
+      answers[asked.member] := case when asked.told_account_id = any (busy) then '"busy"' else '"unknown"' end;
     elsif not asked.is_open then
       answers[asked.member] := (
         select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
@@ -581,12 +730,38 @@ begin
       else false end;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.ledger_fill_purse(purse_id uuid, is_new boolean, new_account_id text, new_process_id text, wanted bigint, enough bigint, until timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  given bigint;
+begin
+  perform ledger_lock(array[new_account_id], 'wait');
+  -- A purse does not know which credits expire, or when.
+  if exists (select from grants where account_id = new_account_id and spendable and expires_at <= until) then
+    return 0;
+  end if;
+  select least(wanted, (available - (select coalesce(sum(amount), 0) from purses where account_id = new_account_id)) / 4)
+    into given from balances where account_id = new_account_id;
+  if given is null or given < enough then return 0; end if;
+  if is_new then
+    insert into purses (id, account_id, process_id, amount) values (purse_id, new_account_id, new_process_id, given);
+  else
+    update purses set amount = amount + given where id = purse_id;
+    if not found then return null; end if;
+  end if;
+  return given;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.ledger_grant(moment timestamp with time zone, new_id text, new_account_id text, new_amount bigint, new_source text, new_reference text, new_expires_at timestamp with time zone)
  RETURNS text
  LANGUAGE plpgsql
 AS $function$
 begin
   perform ledger_lock(array[new_account_id], 'wait');
+  -- What was held before comes out of what was there before.
+  perform ledger_apply(array[new_account_id]);
   if not exists (select from balances where account_id = new_account_id) then return 'unknown'; end if;
 
   insert into grants (id, account_id, amount, source, reference, expires_at, created_at)
@@ -600,6 +775,8 @@ begin
     greatest(moment, updated_at), array[new_id], array[new_amount]
   from balances where account_id = new_account_id;
 
+  -- A purse does not know which credits expire, or when.
+  if new_expires_at is not null then delete from purses where account_id = new_account_id; end if;
   perform ledger_lapse(moment, array[new_account_id]);
   perform ledger_cover(moment, array[new_account_id]);
   return 'granted';
@@ -609,7 +786,16 @@ CREATE OR REPLACE FUNCTION public.ledger_lapse(moment timestamp with time zone, 
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+declare
+  expiring text[] := array(
+    select distinct account_id from balances b join grants g using (account_id)
+    where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at));
 begin
+  if expiring = '{}' then return; end if;
+  -- What was held of them before this moment stays held.
+  delete from purses where account_id = any (expiring);
+  perform ledger_apply(expiring);
+
   insert into ledger_entries
     (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
   select account_id, entries + row_number() over expiry, 'lapse', 0, -remaining, 0, 0, remaining,
@@ -618,7 +804,7 @@ begin
     select account_id, b.entries, b.available, g.id as grant_id, g.number, g.remaining, g.expires_at,
       greatest(moment, b.updated_at) as at
     from balances b join grants g using (account_id)
-    where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)
+    where account_id = any (expiring) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)
   ) as expired
   window expiry as (partition by account_id order by expires_at, number);
 end $function$;
@@ -675,6 +861,27 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.ledger_recall(locked text[], account_ids text[], amounts bigint[], end_ids uuid[], actuals bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from purses where account_id = any (locked)) then return; end if;
+
+  delete from purses where account_id = any (locked) and (
+    account_id in (
+      select asked.account_id
+      from (select account_id, sum(amount) as amount from unnest(account_ids, amounts) as m (account_id, amount)
+        group by account_id) as asked
+      join balances b on b.account_id = asked.account_id
+      where b.available - (select coalesce(sum(p.amount), 0) from purses p where p.account_id = asked.account_id)
+        < asked.amount)
+    or account_id in (
+      select r.account_id from unnest(end_ids, actuals) as m (id, actual) join reservations r on r.id = m.id
+      where m.actual > r.amount));
+  if found then perform ledger_apply(locked); end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.ledger_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -683,7 +890,7 @@ begin
   raise exception 'ledger entries are never changed or removed';
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.ledger_reserve(moment timestamp with time zone, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], owner text, lease_until timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.ledger_reserve(moment timestamp with time zone, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], late boolean[], owner text, lease_until timestamp with time zone)
  RETURNS json
  LANGUAGE plpgsql
 AS $function$
@@ -691,6 +898,7 @@ declare
   asked record;
   answers json[];
   verdict text;
+  amount bigint;
   current_account text := '';
   -- What the current account has left, and its grants in spending order, as earlier members leave them.
   balance bigint;
@@ -715,10 +923,10 @@ begin
       api_keys.id is null as unknown_key,
       credit_limit - key_spending.held - case when credit_limit is null then 0 else
         spent_in_period(key_spending, credit_limit_reset, greatest(moment, b.updated_at)) end as allowance,
-      earlier.id is not null as repeated, earlier.account_id = m.account_id and earlier.amount = m.amount as same,
+      earlier.id is not null as repeated, earlier.account_id = m.account_id and (m.late or earlier.amount = m.amount) as same,
       earlier.grant_ids, earlier.parts
-    from unnest(ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints, prices) with ordinality
-      as m (id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, member)
+    from unnest(ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints, prices, late) with ordinality
+      as m (id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, late, member)
     left join balances b on b.account_id = m.account_id
     left join reservations earlier on earlier.id = m.id
     left join api_keys on api_keys.id = m.key_id and api_keys.account_id = m.account_id
@@ -737,6 +945,7 @@ begin
       from (select id, remaining from grants where account_id = current_account and spendable
         order by expires_at, grants.number) as spending_order;
     end if;
+    amount := case when asked.late then least(asked.amount, greatest(balance, 0)) else asked.amount end;
     key_place := null;
     if asked.allowance is not null then
       key_place := array_position(limited_keys, asked.key_id);
@@ -751,8 +960,8 @@ begin
       when asked.unknown or (asked.key_id is not null and asked.unknown_key) then 'unknown'
       when asked.account_id = any (busy) then 'busy'
       when asked.repeated then case when asked.same then 'repeated' else 'conflict' end
-      when balance < asked.amount then 'balance'
-      when allowances[key_place] < asked.amount then 'key_limit'
+      when balance < amount and not asked.late then 'balance'
+      when allowances[key_place] < amount and not asked.late then 'key_limit'
       else 'admitted' end;
 
     if verdict = 'repeated' then
@@ -761,9 +970,9 @@ begin
       answers[asked.member] := to_json(verdict);
     else
       number := number + 1;
-      balance := balance - asked.amount;
-      if key_place is not null then allowances[key_place] := allowances[key_place] - asked.amount; end if;
-      to_take := asked.amount;
+      balance := balance - amount;
+      if key_place is not null then allowances[key_place] := allowances[key_place] - amount; end if;
+      to_take := amount;
       split_ids := '{}';
       taken := '{}';
       given := '{}';
@@ -781,9 +990,9 @@ begin
           place := place + 1;
         end if;
       end loop;
-      held := held || row(asked.id, asked.amount, asked.at, asked.account_id, asked.key_id, split_ids, taken,
+      held := held || row(asked.id, amount, asked.at, asked.account_id, asked.key_id, split_ids, taken,
         asked.request_id, asked.job_id, asked.model, asked.endpoint, asked.price)::reservations;
-      entries := entries || row(asked.account_id, number, 'reserve', 0, -asked.amount, asked.amount, 0, 0, balance,
+      entries := entries || row(asked.account_id, number, 'reserve', 0, -amount, amount, 0, 0, balance,
         asked.at, asked.id, split_ids, given, null)::ledger_entries;
       answers[asked.member] := json_build_array(split_ids, taken);
     end if;
@@ -814,17 +1023,19 @@ begin
   return parts;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.ledger_run(moment timestamp with time zone, patience text, end_ids uuid[], actuals bigint[], measured json[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], owner text, lease_until timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.ledger_run(moment timestamp with time zone, patience text, end_ids uuid[], end_accounts text[], actuals bigint[], measured json[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], late boolean[], owner text, lease_until timestamp with time zone)
  RETURNS json
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   accounts text[] := array(
-    select unnest(account_ids) union select account_id from reservations where id = any (end_ids));
+    select unnest(account_ids) union select account_id from reservations where id = any (end_ids)
+    union select unnest(end_accounts) except select null);
   busy text[] := ledger_lock(accounts, patience);
   ours text[] := accounts;
   ended json;
@@ -834,20 +1045,34 @@ begin
   if cardinality(ids) > 1 and cardinality(ids) > (select count(distinct id) from unnest(ids) as id) then
     raise unique_violation using message = 'one id twice in one batch';
   end if;
-  if end_ids <> '{}' then ended := ledger_end(moment, ours, busy, end_ids, actuals, measured); end if;
-  -- Both are rare, and looking costs less than doing nothing.
-  if exists (select from balances b join grants g using (account_id)
-    where account_id = any (ours) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)) then
-    perform ledger_lapse(moment, ours);
+  perform ledger_apply(ours);
+  -- An account that is only named has nothing of what is ended.
+  if end_ids <> '{}' then
+    ours := array(select unnest(ours) intersect (
+      select unnest(account_ids) union select account_id from reservations where id = any (end_ids)));
   end if;
-  if exists (select from balances where account_id = any (ours) and debt > 0) then
-    perform ledger_cover(moment, ours);
-  end if;
+  perform ledger_recall(ours, account_ids, amounts, end_ids, actuals);
+  if end_ids <> '{}' then ended := ledger_end(moment, ours, busy, end_ids, end_accounts, actuals, measured); end if;
+  perform ledger_tidy(moment, ours);
   if ids <> '{}' then
     reserved := ledger_reserve(moment, busy, ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints,
-      prices, owner, lease_until);
+      prices, late, owner, lease_until);
   end if;
   return json_build_array(ended, reserved);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_tidy(moment timestamp with time zone, account_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from balances b join grants g using (account_id)
+    where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)) then
+    perform ledger_lapse(moment, account_ids);
+  end if;
+  if exists (select from balances where account_id = any (account_ids) and debt > 0) then
+    perform ledger_cover(moment, account_ids);
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.period_start(period text, at timestamp with time zone)

@@ -13,7 +13,7 @@ import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
 import { CleanUp, Holding } from './intake/index.ts';
 import { Admissions, Engine, type JobParts } from './jobs/index.ts';
-import { LedgerBatch } from './ledger/index.ts';
+import { Till } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
@@ -83,7 +83,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await catalogue.reload();
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
-  const ledger = new LedgerBatch({ db, clock, processId: bus.processId });
+  const till = new Till({ db, clock, processId: bus.processId });
+  undo.push(() => till.close());
   const outward = openOutward(config, log);
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
@@ -95,7 +96,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     admissions: new Admissions(jobParts),
     transcriptions: new Transcriptions(transcriptionParts),
     cleanUp: new CleanUp(jobParts),
-    ledger,
+    till,
     config,
     adminToken: adminTokenOf(config),
     authenticator,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
 import { type Db, migrate, openDb } from '../../src/db/index.ts';
-import { books, grant, LedgerBatch, type NewReservation, reserve, settle } from '../../src/ledger/index.ts';
+import { books, grant, type NewReservation, reserve, settle, Till } from '../../src/ledger/index.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import type { Row } from './table.ts';
 
@@ -97,7 +97,7 @@ function plainPair(db: Db): Pair {
 }
 
 function batchPair(db: Db): Pair {
-  const batch = new LedgerBatch({ db, clock: systemClock, processId: 'proc_bench' });
+  const batch = new Till({ db, clock: systemClock, processId: 'proc_bench' });
   return async (asked) => {
     await batch.reserve(asked);
     await batch.settle(asked, SETTLED, UNITS);

@@ -5,7 +5,7 @@ import { type Bill, openBill, quote } from '../../src/billing/index.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Bus, openDb, TestClock } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
-import { extendLeases, LedgerBatch } from '../../src/ledger/index.ts';
+import { extendLeases, Till } from '../../src/ledger/index.ts';
 import { createLog } from '../../src/log.ts';
 import type { Pricing } from '../../src/pricing/index.ts';
 
@@ -22,7 +22,7 @@ const clock = new TestClock(db, bus);
 await clock.load();
 await bus.start();
 setInterval(() => void extendLeases(db, bus.processId, clock.now()), 5_000);
-const parts = { db, clock, ledger: new LedgerBatch({ db, clock, processId: bus.processId }) };
+const parts = { db, clock, till: new Till({ db, clock, processId: bus.processId }) };
 const accounts: readonly string[] = JSON.parse(process.argv[2] ?? '[]');
 process.send?.({ url: app.url });
 if (accounts.length > 0) for (let caller = 0; caller < CALLERS; caller++) void callForEver(caller);
@@ -30,7 +30,8 @@ if (accounts.length > 0) for (let caller = 0; caller < CALLERS; caller++) void c
 async function callForEver(caller: number): Promise<never> {
   for (let call = caller; ; call++) {
     const accountId = accounts[call % accounts.length] ?? '';
-    const order = { accountId, keyId: undefined, requestId: `req_${randomUUIDv7()}`, model: 'chaos', endpoint: 'chat' };
+    const booked = { keyId: undefined, hasKeyLimit: false, model: 'chaos', endpoint: 'chat' };
+    const order = { ...booked, accountId, requestId: `req_${randomUUIDv7()}` };
     const bill = await openBill(parts, order, quote(PRICE, {}, { requests: 1 + (call % 4) }));
     await end(bill, call);
   }

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { DatabaseUnavailable } from '../../src/db/index.ts';
 import { ApiError } from '../../src/errors.ts';
-import type { Admission, Ending, NewReservation } from '../../src/ledger/index.ts';
+import type { Ending, NewReservation, Verdict } from '../../src/ledger/index.ts';
 import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import type { Evidence } from './evidence.ts';
 import type { Action, Member } from './model.ts';
@@ -77,7 +77,7 @@ async function reserveBy(world: World, process: Process, { move, hold, asked }: 
     return () => 'admitted';
   }
   const admission = await (move.way === 'batch'
-    ? parts.ledger.reserve(asked)
+    ? parts.till.reserve(asked)
     : line.transaction((tx) => world.verbs.reserve(tx, asked, parts.clock.now())));
   return (evidence) => showAdmission(evidence, admission);
 }
@@ -90,6 +90,8 @@ function newHold(world: World, move: Reserving, process: Process): Hold {
     requestId: move.hold,
     model: `simulated/${move.sold}`,
     endpoint: move.sold,
+    // Purses are not simulated: then nobody could say in which order things happened.
+    hasKeyLimit: true,
   };
   const quoted = world.verbs.quote(tariff.pricing, {}, move.counts);
   const { hold: name, counts, sold } = move;
@@ -134,7 +136,7 @@ async function settleBy(world: World, process: Process, hold: Hold, move: Settli
   const actual = verbs.costOf(measured);
   const units = JSON.stringify(move.counts);
   const ending = await (move.way === 'batch'
-    ? process.parts.ledger.settle(reservation, actual, units)
+    ? process.parts.till.settle(reservation, actual, units)
     : verbs.settleJob(process.line, world.db, { id: reservation.id, actual, now: process.parts.clock.now(), units }));
   return () => showEnding(ending);
 }
@@ -149,7 +151,7 @@ async function refundBy(world: World, process: Process, hold: Hold, move: Refund
   const reservation = hold.reservation as NewReservation;
   const { line, parts } = process;
   const ending = await (move.way === 'batch'
-    ? parts.ledger.refund(reservation)
+    ? parts.till.refund(reservation)
     : line.transaction((tx) => world.verbs.refund(tx, reservation.id, parts.clock.now())));
   return () => showEnding(ending);
 }
@@ -208,9 +210,9 @@ function keyName(key: number | undefined): string | undefined {
   return key === undefined ? undefined : `k${key}`;
 }
 
-function showAdmission(evidence: Evidence, admission: Admission): string {
+function showAdmission(evidence: Evidence, admission: Verdict): string {
   if (admission.state === 'refused') return admission.reason;
-  const { split } = admission;
+  const { split = [] } = admission;
   return evidence.showSplit(
     split.map((part) => part.grantId),
     split.map((part) => part.amount),

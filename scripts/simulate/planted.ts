@@ -68,7 +68,7 @@ const BUGS: readonly Bug[] = [
   },
   {
     name: 'spends from expired grants',
-    sql: { function: 'ledger_run', swaps: [['perform ledger_lapse(moment, ours);', '']] },
+    sql: { function: 'ledger_tidy', swaps: [['perform ledger_lapse(moment, account_ids);', '']] },
   },
   {
     name: 'checks a key’s limit without its open reservations',
@@ -82,7 +82,7 @@ const BUGS: readonly Bug[] = [
     sql: {
       function: 'ledger_reserve',
       swaps: [
-        ['when balance < asked.amount', 'when asked.available < asked.amount'],
+        ['when balance < amount and', 'when asked.available < amount and'],
         ['while to_take > 0 loop', 'while to_take > 0 and place <= cardinality(open_parts) loop'],
       ],
     },
@@ -107,7 +107,7 @@ function withCost(costOf: Verbs['costOf']): Partial<Verbs> {
     const { process, reservation } = measured.hold;
     if (reservation === undefined) return undefined;
     const units = JSON.stringify(measured.counts);
-    const ending = await process.parts.ledger.settle(reservation, costOf(measured), units);
+    const ending = await process.parts.till.settle(reservation, costOf(measured), units);
     return ending.charged;
   };
   return { costOf, settleBill };

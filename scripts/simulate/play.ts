@@ -175,7 +175,7 @@ async function performMeter(
   if (account?.holds.get(name)?.state === 'open' && known > (world.known.get(name) ?? 0n)) world.known.set(name, known);
   if (account !== undefined) meter(account, name, known);
   if (hold.bill !== undefined) await hold.bill.meter(counts);
-  else await hold.process.parts.ledger.recordKnown(hold.reservation, charge(hold.quoted.price, counts));
+  else await hold.process.parts.till.recordKnown(hold.reservation, charge(hold.quoted.price, counts));
   await world.evidence.look(world.db);
   checkInvariants(world);
   follow(world, [], []);

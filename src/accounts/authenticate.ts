@@ -19,6 +19,8 @@ export interface Caller {
   /** Null takes the deployment's default. */
   readonly rpm: number | null;
   readonly concurrency: number | null;
+  /** Whether the key has a credit limit. */
+  readonly hasKeyLimit: boolean;
 }
 
 /** Finds the caller of a key. Remembers callers only while the bus guarantees that a change would be heard. */
@@ -108,6 +110,7 @@ function callerOf(holder: KeyHolder): Caller {
     limitSubject: `key:${holder.keyId}`,
     rpm: holder.rpm,
     concurrency: holder.concurrency,
+    hasKeyLimit: holder.hasKeyLimit,
   };
 }
 

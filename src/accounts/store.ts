@@ -42,6 +42,7 @@ export interface KeyHolder {
   readonly accountGroups: readonly string[];
   readonly rpm: number | null;
   readonly concurrency: number | null;
+  readonly hasKeyLimit: boolean;
 }
 
 /** Lists go from the newest down; the cursor is the last row already seen. */
@@ -199,7 +200,8 @@ export async function markKeyDeleted(tx: Tx, id: string, now: Date): Promise<boo
 export async function findKeyHolder(db: Db, digest: Buffer): Promise<KeyHolder | undefined> {
   const [holder] = await db.rows<KeyHolder>(
     `select k.id as "keyId", k.account_id as "accountId", k.disabled, k.expires_at as "expiresAt",
-       a.status as "accountStatus", k.groups as "keyGroups", a.groups as "accountGroups", k.rpm, k.concurrency
+       a.status as "accountStatus", k.groups as "keyGroups", a.groups as "accountGroups", k.rpm, k.concurrency,
+       k.credit_limit is not null as "hasKeyLimit"
      from api_keys k join accounts a on a.id = k.account_id
      where k.digest = $1 and k.deleted_at is null`,
     [digest],

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import type { LedgerBatch, NewReservation } from '../ledger/index.ts';
+import type { NewReservation, Till } from '../ledger/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
 import type { BillingParts } from './parts.ts';
 import type { Quote } from './quote.ts';
@@ -11,6 +11,8 @@ import type { Quote } from './quote.ts';
 export interface BillOrder {
   readonly accountId: string;
   readonly keyId: string | undefined;
+  /** Whether the key may spend no more than so much by itself. */
+  readonly hasKeyLimit: boolean;
   readonly requestId: string;
   readonly model: string;
   readonly endpoint: string;
@@ -22,14 +24,15 @@ export interface BillOrder {
  * held goes back when its lease runs out.
  */
 export async function openBill(parts: BillingParts, order: BillOrder, quoted: Quote): Promise<Bill> {
+  const { hasKeyLimit, ...booked } = order;
   const reservation: NewReservation = {
-    ...order,
+    ...booked,
     id: randomUUIDv7(),
     jobId: undefined,
     amount: quoted.amount,
     price: quoted.priceText,
   };
-  const admission = await ofLedger(() => parts.ledger.reserve(reservation));
+  const admission = await ofLedger(() => parts.till.reserve(reservation, hasKeyLimit));
   if (admission.state === 'refused')
     throw new ApiError('insufficient_credits', { message: CREDIT_REFUSALS[admission.reason] });
   return new Bill(parts, reservation, quoted.price);
@@ -43,30 +46,30 @@ export const CREDIT_REFUSALS = {
 
 /** One call's hold until it is settled or refunded, which happens once: whatever comes second changes nothing. */
 export class Bill {
-  readonly #ledger: LedgerBatch;
+  readonly #till: Till;
   readonly #reservation: NewReservation;
   readonly #price: FrozenPrice;
 
   constructor(parts: BillingParts, reservation: NewReservation, price: FrozenPrice) {
-    this.#ledger = parts.ledger;
+    this.#till = parts.till;
     this.#reservation = reservation;
     this.#price = price;
   }
 
   /** Records what is owed already, so that it is charged even if this process dies now. */
   async meter(units: Units): Promise<void> {
-    await this.#ledger.recordKnown(this.#reservation, charge(this.#price, units));
+    await this.#till.recordKnown(this.#reservation, charge(this.#price, units));
   }
 
   /** Takes what these units cost at the frozen price and gives the rest back. Returns what was charged. */
   async settle(units: Units): Promise<MicroCredits> {
     const actual = charge(this.#price, units);
-    const ending = await ofLedger(() => this.#ledger.settle(this.#reservation, actual, JSON.stringify(units)));
+    const ending = await ofLedger(() => this.#till.settle(this.#reservation, actual, JSON.stringify(units)));
     return ending.charged;
   }
 
   async refund(): Promise<void> {
-    await ofLedger(() => this.#ledger.refund(this.#reservation));
+    await ofLedger(() => this.#till.refund(this.#reservation));
   }
 }
 

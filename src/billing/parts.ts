@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
-import type { LedgerBatch } from '../ledger/index.ts';
+import type { Till } from '../ledger/index.ts';
 
 export interface BillingParts {
   readonly db: Db;
   readonly clock: Clock;
-  readonly ledger: LedgerBatch;
+  readonly till: Till;
 }

@@ -81,8 +81,8 @@ async function open(parts: CallParts, caller: Caller, request: ChatRequest, cont
   const inputTokens = estimatePromptTokens([request.messages, request.tools]);
   const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
   const { units, selectors } = measureTokens(inputTokens, heldOutputTokens, request.n, model);
-  const { accountId, keyId } = caller;
-  const order = { accountId, keyId, requestId: context.requestId, model: model.id, endpoint: 'chat' };
+  const { accountId, keyId, hasKeyLimit } = caller;
+  const order = { accountId, keyId, hasKeyLimit, requestId: context.requestId, model: model.id, endpoint: 'chat' };
   const bill = await openBill(parts, order, quote(model.pricing, selectors, units));
   return { candidates, bill, inputTokens, priced: { ...request, heldOutputTokens } };
 }

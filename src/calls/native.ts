@@ -79,8 +79,8 @@ async function open(parts: CallParts, caller: Caller, call: NativeCall, context:
   const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.native !== undefined);
   if (call.request.action === 'countTokens') return { candidates, bill: undefined, inputTokens: 0 };
   const { units, selectors } = measureNative(call.asked, model);
-  const { accountId, keyId } = caller;
-  const order = { accountId, keyId, requestId: context.requestId, model: model.id, endpoint: 'native' };
+  const { accountId, keyId, hasKeyLimit } = caller;
+  const order = { accountId, keyId, hasKeyLimit, requestId: context.requestId, model: model.id, endpoint: 'native' };
   const bill = await openBill(parts, order, quote(model.pricing, selectors, units));
   return { candidates, bill, inputTokens: units.inputTokens ?? 0 };
 }

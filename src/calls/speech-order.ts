@@ -42,12 +42,13 @@ export async function openOrder(
   const quoted = quote(model.pricing, selectors, units);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
   for (const url of urlsIn(asked.extra)) parts.guardedFetch.check(url);
-  const { accountId, keyId } = caller;
+  const { accountId, keyId, hasKeyLimit } = caller;
   const samples = asked.referenceAudio.map((source) => readSample(parts, accountId, source, context.signal));
   const request = { ...asked, referenceAudio: await Promise.all(samples) };
   // Some models are particular about what a sample is, and that is known only now.
   const candidates = samples.length === 0 ? atFirst : able(request);
-  const booked = { accountId, keyId, requestId: context.requestId, model: model.id, endpoint: 'audio_speech' };
+  const { requestId } = context;
+  const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'audio_speech' };
   const bill = await openBill(parts, booked, quoted);
   const isByLength = quoted.price.rates.some(({ unit }) => unit === 'milliseconds');
   return {

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable, type Db } from '../db/index.ts';
 import { RESERVATION_LEASE_MS } from '../limits.ts';
 import {
@@ -14,12 +13,12 @@ import {
   toEnding,
 } from './members.ts';
 import {
+  type AskedReservation,
   type LedgerAnswers,
   type NewEnding,
   type NewReservation,
   type Patience,
   runLedger,
-  updateKnown,
 } from './store.ts';
 
 const MEMBERS_PER_BATCH_MAX = 256;
@@ -45,7 +44,7 @@ interface Waiting<Told> {
 
 interface Reserving extends Waiting<Admission> {
   readonly kind: 'reserve';
-  readonly asked: NewReservation;
+  readonly asked: AskedReservation;
 }
 
 interface Ender extends Waiting<Ending> {
@@ -78,26 +77,20 @@ export class LedgerBatch {
   }
 
   /** As the verb of the same name, in a transaction of its own and under this process's lease. */
-  reserve(asked: NewReservation): Promise<Admission> {
+  reserve(asked: NewReservation, isLate = false): Promise<Admission> {
     return new Promise((resolve, reject) => {
       if (this.#unanswered >= UNANSWERED_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
-      this.#add({ kind: 'reserve', accountId: asked.accountId, asked: checked(asked), resolve, reject });
+      const { accountId } = checked(asked);
+      this.#add({ kind: 'reserve', accountId, asked: { ...asked, isLate }, resolve, reject });
     });
   }
 
-  /** As the verb of the same name, in a transaction of its own. */
-  settle(reservation: NewReservation, actual: MicroCredits, units?: string): Promise<Ending> {
-    return this.#end(reservation, { id: reservation.id, actual, units });
-  }
-
-  /** As the verb of the same name, in a transaction of its own. */
-  refund(reservation: NewReservation): Promise<Ending> {
-    return this.#end(reservation, { id: reservation.id, actual: undefined, units: undefined });
-  }
-
-  /** Records what a running call owes already; if its process dies, that much is charged. Never lowers it. */
-  async recordKnown({ id }: NewReservation, known: MicroCredits): Promise<void> {
-    await updateKnown(this.#parts.db, id, known);
+  /** As `settle` and `refund`, in a transaction of its own. */
+  end({ accountId }: Pick<NewReservation, 'accountId'>, ending: NewEnding): Promise<Ending> {
+    return new Promise((resolve, reject) => {
+      const asked = { ...checkedEnding(ending), accountId };
+      this.#add({ kind: 'end', accountId, asked, resolve, reject });
+    });
   }
 
   /**
@@ -111,19 +104,13 @@ export class LedgerBatch {
   async #sayOnce(unsaid: Unsaid): Promise<void> {
     const { id } = unsaid.asked;
     try {
-      await this.#end(unsaid, unsaid.asked);
+      await this.end(unsaid, unsaid.asked);
     } catch (error) {
       if (error instanceof DatabaseUnavailable) return;
       // A reservation that never came to be has no end.
       if (!(error instanceof LedgerMisuse)) throw error;
     }
     this.#unsaid.delete(id);
-  }
-
-  #end({ accountId }: Pick<NewReservation, 'accountId'>, asked: NewEnding): Promise<Ending> {
-    return new Promise((resolve, reject) => {
-      this.#add({ kind: 'end', accountId, asked: checkedEnding(asked), resolve, reject });
-    });
   }
 
   #add(member: Member): void {

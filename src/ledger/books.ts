@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../db/index.ts';
+import { catchUpSome } from './journal-store.ts';
 
 export interface Books {
   readonly balanced: boolean;
@@ -20,13 +21,17 @@ interface Difference {
  * Recomputes every derived figure from the entries, and the entries' own order, and names the first that differs. Reads
  * one snapshot, a page at a time, so it may run beside traffic on a ledger of any length.
  */
-export function books(db: Db): Promise<Books> {
+export async function books(db: Db): Promise<Books> {
+  while ((await catchUpSome(db, ACCOUNTS_PER_TURN)) === ACCOUNTS_PER_TURN);
   return db.transaction(async (tx) => {
     await tx.run('set transaction isolation level repeatable read, read only');
     const computed: Computed = { balances: new Map(), grants: new Map(), key_spending: new Map() };
     const counts = await readCounts(tx);
     const difference =
-      (await readEntries(tx, computed)) ?? (await compareTables(tx, computed)) ?? (await checkReservations(tx));
+      (await readEntries(tx, computed)) ??
+      (await compareTables(tx, computed)) ??
+      (await checkReservations(tx)) ??
+      (await checkPurses(tx));
     return { balanced: difference === undefined, ...counts, ...(difference && { difference }) };
   });
 }
@@ -42,6 +47,7 @@ interface Figures {
 
 const PAGE_ENTRIES = 50_000;
 const PAGE_ROWS = 10_000;
+const ACCOUNTS_PER_TURN = 100;
 
 async function readCounts(tx: Tx): Promise<{ accounts: number; entries: number }> {
   const [row] = await tx.rows<{ accounts: number; entries: number }>(
@@ -202,6 +208,16 @@ async function findStray(tx: Tx): Promise<Difference | undefined> {
   const [difference] = await tx.rows<Difference>(
     `select 'open_reservations' as figure, reservation_id::text as id, 'open' as recorded, 'none' as computed
      from open_reservations where not exists (select from reservations where id = reservation_id) limit 1`,
+  );
+  return difference;
+}
+
+/** Purses and the journal's holds may promise no more than there is. */
+async function checkPurses(tx: Tx): Promise<Difference | undefined> {
+  const [difference] = await tx.rows<Difference>(
+    `select 'purses.amount' as figure, account_id as id, sum(amount)::text as recorded, 'at most ' || available as computed
+     from purses join balances using (account_id)
+     group by account_id, available having sum(amount) > available or min(amount) < 0 limit 1`,
   );
   return difference;
 }

@@ -1,14 +1,15 @@
 /**
  * Credits: grants, reservations, and the append-only entries from which every balance follows.
  * Hides how grants are split and spent, how concurrent calls share one transaction, and how a dead process's
- * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql and 0005_ledger_speed.sql.
+ * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql, 0005_ledger_speed.sql
+ * and 0008_purses.sql.
  */
-export { LedgerBatch } from './batch.ts';
 export { books } from './books.ts';
 export { endAbandoned, extendLeases, lapseExpired } from './leases.ts';
 export {
   type Admission,
   balanceOf,
+  catchUp,
   type Ending,
   type Entry,
   endAll,
@@ -23,3 +24,5 @@ export {
   reserveAll,
   settle,
 } from './ledger.ts';
+export type { Verdict } from './members.ts';
+export { Till } from './till.ts';

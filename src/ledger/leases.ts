@@ -1,5 +1,6 @@
 import type { Db } from '../db/index.ts';
 import { RESERVATION_LEASE_MS } from '../limits.ts';
+import { catchUpSome, deleteLostPurses } from './journal-store.ts';
 import { deleteOwners, lapseSome, runLedger, selectAbandoned, upsertOwner } from './store.ts';
 
 const OWNER_KEPT_MS = 24 * 60 * 60 * 1000;
@@ -16,6 +17,9 @@ export async function extendLeases(db: Db, processId: string, now: Date): Promis
  */
 export async function endAbandoned(db: Db, now: Date): Promise<number> {
   await deleteOwners(db, new Date(now.getTime() - OWNER_KEPT_MS));
+  // An owner that comes back must not go on as if its reservations were still open.
+  await deleteLostPurses(db, now);
+  await inTurns(() => catchUpSome(db, PER_TURN_MAX));
   return inTurns(async () => {
     const found = await selectAbandoned(db, now, PER_TURN_MAX);
     if (found.length === 0) return 0;

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { type Grant, insertGrant, type NewGrant, selectGrant, selectGrants } from './grants-store.ts';
+import { catchUpAccount } from './journal-store.ts';
 import { type Admission, byAccount, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
 import {
   type Balance,
@@ -101,7 +102,7 @@ export async function endAll(tx: Tx, endings: readonly NewEnding[], now: Date): 
   return endings.map(({ id }, place) => toEnding(ended[place], id));
 }
 
-/** Until the transaction ends nobody else changes anything of these accounts. */
+/** Until the transaction ends nobody else decides anything about these accounts, apart from what purses hold. */
 export async function lockAccounts(tx: Tx, accountIds: readonly string[]): Promise<void> {
   await lockBalances(tx, accountIds);
 }
@@ -123,8 +124,17 @@ export interface Entry {
   readonly endpoint: string | undefined;
 }
 
+/**
+ * Makes entries of all that has happened to an account. Whoever reads tables of the ledger calls it first; the functions
+ * here do.
+ */
+export function catchUp(db: Db, accountId: string): Promise<void> {
+  return catchUpAccount(db, accountId);
+}
+
 /** Newest first. Throws `invalid_parameter` when `after` is no entry of this account. */
 export async function listEntries(db: Db, accountId: string, page: Page): Promise<readonly Entry[]> {
+  await catchUp(db, accountId);
   const prefix = entryIdPrefix(accountId);
   const rows = await selectEntries(db, accountId, entryNumber(prefix, page.after), page.limit);
   return rows.map((row) => ({
@@ -156,11 +166,13 @@ function entryNumber(prefix: string, id: string | undefined): bigint | undefined
 }
 
 /** Newest first; an `after` that is no grant of this account gives nothing. */
-export function listGrants(db: Db, accountId: string, page: Page, now: Date): Promise<readonly Grant[]> {
+export async function listGrants(db: Db, accountId: string, page: Page, now: Date): Promise<readonly Grant[]> {
+  await catchUp(db, accountId);
   return selectGrants(db, accountId, page, now);
 }
 
 /** Right at this very moment, also when grants have expired that no entry has lapsed yet. */
-export function balanceOf(db: Db, accountId: string, now: Date): Promise<Balance | undefined> {
+export async function balanceOf(db: Db, accountId: string, now: Date): Promise<Balance | undefined> {
+  await catchUp(db, accountId);
   return selectBalance(db, accountId, now);
 }

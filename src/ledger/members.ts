@@ -1,9 +1,15 @@
 import { AMOUNT_MICRO_MAX, type MicroCredits } from '../credits.ts';
 import type { EndAnswer, NewEnding, NewReservation, ReserveAnswer } from './store.ts';
 
-export type Admission =
-  | { readonly state: 'admitted'; readonly split: readonly SplitPart[] }
-  | { readonly state: 'refused'; readonly reason: 'balance' | 'key_limit' };
+/** Which grants the credits come from is not known yet when they come out of a purse. */
+export type Verdict = { readonly state: 'admitted'; readonly split?: readonly SplitPart[] } | Refusal;
+
+export type Admission = { readonly state: 'admitted'; readonly split: readonly SplitPart[] } | Refusal;
+
+interface Refusal {
+  readonly state: 'refused';
+  readonly reason: 'balance' | 'key_limit';
+}
 
 /** What was taken from one grant. */
 interface SplitPart {

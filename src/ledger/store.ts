@@ -18,6 +18,8 @@ export interface NewReservation {
 /** `actual` undefined refunds. */
 export interface NewEnding {
   readonly id: string;
+  /** For a reservation that only the journal may know of yet. */
+  readonly accountId?: string;
   readonly actual: MicroCredits | undefined;
   readonly units: string | undefined;
 }
@@ -95,6 +97,9 @@ export async function selectBalance(queries: Queries, accountId: string, now: Da
   return row;
 }
 
+/** Late is what a purse has admitted that is gone: never refused, what is left is held. */
+export type AskedReservation = NewReservation & { readonly isLate?: boolean };
+
 /** 'skip' leaves members of locked accounts undone, 'brief' fails soon when an account is locked, 'wait' waits. */
 export type Patience = 'skip' | 'brief' | 'wait';
 
@@ -103,7 +108,7 @@ export interface LedgerRun {
   readonly patience: Patience;
   readonly endings: readonly NewEnding[];
   /** In the order of their accounts; within one account first come, first served. */
-  readonly reservations: readonly NewReservation[];
+  readonly reservations: readonly AskedReservation[];
   readonly lease: Lease | undefined;
 }
 
@@ -127,6 +132,7 @@ export async function runLedger(queries: Queries, run: LedgerRun): Promise<Ledge
     run.now,
     run.patience,
     arrayText(endings, (ending) => ending.id),
+    arrayText(endings, (ending) => ending.accountId),
     arrayText(endings, (ending) => ending.actual),
     arrayText(endings, (ending) => ending.units),
     arrayText(reservations, (reservation) => reservation.id),
@@ -138,13 +144,14 @@ export async function runLedger(queries: Queries, run: LedgerRun): Promise<Ledge
     arrayText(reservations, (reservation) => reservation.model),
     arrayText(reservations, (reservation) => reservation.endpoint),
     arrayText(reservations, (reservation) => reservation.price),
+    arrayText(reservations, (reservation) => String(reservation.isLate === true)),
     run.lease?.owner,
     run.lease?.until,
   ]);
   return { ended: row?.answers[0] ?? [], reserved: row?.answers[1] ?? [] };
 }
 
-const RUN = `select ledger_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) as answers`;
+const RUN = `select ledger_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as answers`;
 
 /**
  * A column of all members as PostgreSQL writes an array. The driver would do it too, but this is on every call's path:

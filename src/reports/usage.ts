@@ -1,6 +1,7 @@
 import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
 import type { JsonObject } from '../json.ts';
+import { catchUp } from '../ledger/index.ts';
 
 export type UsageGrouping = 'day' | 'model' | 'key';
 
@@ -30,6 +31,7 @@ export async function usageOf(
   grouping: UsageGrouping,
   range: UsageRange,
 ): Promise<readonly UsageRow[]> {
+  await catchUp(db, accountId);
   return db.rows<UsageRow>(
     `select ${GROUPS[grouping]} as "group", count(distinct e.reservation_id)::int as requests,
        sum(e.charged)::bigint as credits
@@ -62,6 +64,7 @@ export interface BilledRequest {
 
 /** The newest of that id, which callers may use more than once; undefined alike for another account's. */
 export async function findRequest(db: Db, accountId: string, requestId: string): Promise<BilledRequest | undefined> {
+  await catchUp(db, accountId);
   const [request] = await db.rows<BilledRequest>(
     `select r.request_id as "requestId", r.model, r.endpoint, r.created_at as "createdAt",
        case when o.reservation_id is not null then 'running' else coalesce(ended.state, 'refunded') end as state,

@@ -5,7 +5,7 @@ import type { Bus, Db, TestClock } from '../db/index.ts';
 import { forgetFiles } from '../files/index.ts';
 import type { CleanUp } from '../intake/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
-import { endAbandoned, extendLeases, type LedgerBatch, lapseExpired } from '../ledger/index.ts';
+import { endAbandoned, extendLeases, lapseExpired, type Till } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
@@ -18,7 +18,7 @@ export interface WorkerParts {
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;
   readonly cleanUp: CleanUp;
-  readonly ledger: LedgerBatch;
+  readonly till: Till;
   readonly transcriptions: Transcriptions;
   readonly log: Logger;
   readonly testClock: TestClock | undefined;
@@ -32,12 +32,12 @@ interface Duty {
 
 /** What runs beside the requests, and how often. Every process does all of it: each duty is harmless when shared. */
 function duties(parts: WorkerParts): readonly Duty[] {
-  const { db, bus, clock, authenticator, catalogue, throttle, cleanUp, ledger, transcriptions, log } = parts;
+  const { db, bus, clock, authenticator, catalogue, throttle, cleanUp, till, transcriptions, log } = parts;
   let peersSeen = 0;
   return [
     // Several times per lease, so that one slow round does not lose it.
     { name: 'extend leases', everyMs: 5_000, run: () => extendLeases(db, bus.processId, clock.now()) },
-    { name: 'end what an outage left open', everyMs: 5_000, run: () => ledger.sayAgain() },
+    { name: 'end what an outage left open', everyMs: 5_000, run: () => till.tend() },
     { name: 'end abandoned reservations', everyMs: 5_000, run: () => endAbandoned(db, clock.now()) },
     { name: 'take up transcriptions', everyMs: 5_000, run: () => transcriptions.resume() },
     { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },

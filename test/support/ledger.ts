@@ -4,17 +4,17 @@ import { after, afterEach } from 'node:test';
 import { type Db, openDb } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
 import {
-  type Admission,
   balanceOf,
   books,
   type Ending,
   type Grant,
   grant,
-  LedgerBatch,
   type NewReservation,
   refund,
   reserve,
   settle,
+  Till,
+  type Verdict,
 } from '../../src/ledger/index.ts';
 import { ManualClock } from './clock.ts';
 import { createDatabase, silentLog, type TestDatabase } from './database.ts';
@@ -22,7 +22,7 @@ import { createDatabase, silentLog, type TestDatabase } from './database.ts';
 /** The two ways to the same ledger. */
 export interface Way {
   readonly name: string;
-  reserve(asked: NewReservation): Promise<Admission>;
+  reserve(asked: NewReservation): Promise<Verdict>;
   settle(asked: NewReservation, actual: bigint): Promise<Ending>;
   refund(asked: NewReservation): Promise<Ending>;
 }
@@ -31,7 +31,7 @@ export interface TestLedger {
   readonly database: TestDatabase;
   readonly db: Db;
   readonly clock: ManualClock;
-  readonly batch: LedgerBatch;
+  readonly batch: Till;
   readonly plain: Way;
   readonly grouped: Way;
 }
@@ -46,7 +46,7 @@ export async function openLedger(): Promise<TestLedger> {
     await db.close();
     await database.drop();
   });
-  const batch = new LedgerBatch({ db, clock, processId: 'proc_test' });
+  const batch = new Till({ db, clock, processId: 'proc_test' });
   return { database, db, clock, batch, plain: plainWay(db, clock), grouped: groupedWay(batch) };
 }
 
@@ -64,7 +64,7 @@ function plainWay(db: Db, clock: ManualClock): Way {
   };
 }
 
-function groupedWay(batch: LedgerBatch): Way {
+function groupedWay(batch: Till): Way {
   return {
     name: 'group commit',
     reserve: (asked) => batch.reserve(asked),

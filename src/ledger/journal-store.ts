@@ -1,0 +1,79 @@
+import type { MicroCredits } from '../credits.ts';
+import type { Queries } from '../db/index.ts';
+
+export interface PurseOrder {
+  readonly id: string;
+  /** Or else credits are added to the one of this id. */
+  readonly isNew: boolean;
+  readonly accountId: string;
+  readonly processId: string;
+  readonly wanted: MicroCredits;
+  /** Less than this is not worth while. */
+  readonly enough: MicroCredits;
+  /** Until when it is used: no credits of the account may expire before. */
+  readonly until: Date;
+}
+
+/** How much was put in; undefined when somebody else has taken the purse away. */
+export async function fillPurse(queries: Queries, order: PurseOrder): Promise<MicroCredits | undefined> {
+  const { id, isNew, accountId, processId, wanted, enough, until } = order;
+  const [row] = await queries.rows<{ given: MicroCredits | null }>(
+    'select ledger_fill_purse($1, $2, $3, $4, $5, $6, $7) as given',
+    [id, isNew, accountId, processId, wanted, enough, until],
+  );
+  return row?.given ?? undefined;
+}
+
+/** Once this is done nothing can be written from them any more. */
+export function deletePurses(queries: Queries, ids: readonly string[]): Promise<number> {
+  return queries.run('delete from purses where id = any ($1)', [ids]);
+}
+
+export function deletePursesOf(queries: Queries, processId: string): Promise<number> {
+  return queries.run('delete from purses where process_id = $1', [processId]);
+}
+
+/** Those of processes that no longer say that they live. */
+export function deleteLostPurses(queries: Queries, now: Date): Promise<number> {
+  return queries.run(
+    `delete from purses where not exists (
+       select from reservation_owners owner where owner.process_id = purses.process_id and lease_until > $1)`,
+    [now],
+  );
+}
+
+/** `members` is a JSON list of `{purse_id, account_id, member}`. Returns the purses of which members were written. */
+export async function insertMembers(
+  queries: Queries,
+  purseIds: readonly string[],
+  members: string,
+): Promise<readonly string[]> {
+  const rows = await queries.rows<{ id: string }>(INSERT_MEMBERS, [purseIds, members]);
+  return rows.map(({ id }) => id);
+}
+
+// Whoever takes a purse away waits for this statement, but this one waits for nobody.
+const INSERT_MEMBERS = `
+  with live as materialized (
+    select id from purses where id = any ($1::uuid[]) for key share skip locked
+  ),
+  written as (
+    insert into ledger_journal (account_id, purse_id, member)
+    select account_id, purse_id, member
+    from rows from (json_to_recordset($2) as (purse_id uuid, account_id text, member json)) with ordinality
+      as said (purse_id, account_id, member, place)
+    where purse_id in (select id from live)
+    order by place
+  )
+  select id from live`;
+
+/** Makes entries of what the journal says about an account. */
+export async function catchUpAccount(queries: Queries, accountId: string): Promise<void> {
+  await queries.rows(`select ledger_catch_up(array[$1], 'wait')`, [accountId]);
+}
+
+/** The same for up to `accountsMax` accounts, without those that somebody else has just locked; tells how many it found. */
+export async function catchUpSome(queries: Queries, accountsMax: number): Promise<number> {
+  const [row] = await queries.rows<{ accounts: number }>('select ledger_catch_up_some($1) as accounts', [accountsMax]);
+  return row?.accounts ?? 0;
+}

@@ -1,0 +1,131 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DatabaseUnavailable, type Db } from '../db/index.ts';
+import { catchUpSome, insertMembers } from './journal-store.ts';
+import type { Purse } from './purses.ts';
+
+const LINES_PER_STATEMENT_MAX = 256;
+/** For so long a hold waits for its end: a short call needs one line only. */
+const HOLD_WAITS_MS = 10;
+/** Entries are made of many lines in one go, or else they cost what the journal saves. */
+const CATCH_UP_AFTER_MS = 200;
+const ACCOUNTS_PER_TURN_MAX = 100;
+
+/** One line of the journal, made when it is written. */
+export interface Line {
+  readonly purse: Purse;
+  /** As JSON; see ledger_apply for its fields. */
+  readonly member: () => string;
+}
+
+interface Waiting extends Line {
+  readonly resolve: (isWritten: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Writes lines, all that are due in one statement, and sees to it that entries are made of them. */
+export class Journal {
+  readonly #db: Db;
+  #due: Waiting[] = [];
+  /** Holds, the oldest first. */
+  readonly #holds = new Map<Line, Waiting & { readonly dueMs: number }>();
+  #isWriting = false;
+  #holdsDue: NodeJS.Timeout | undefined;
+  #catchUp: NodeJS.Timeout | undefined;
+  #catchingUp: Promise<unknown> = Promise.resolve();
+  /** When the database last took a line. */
+  #heardMs = Number.NEGATIVE_INFINITY;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  get size(): number {
+    return this.#due.length + this.#holds.size;
+  }
+
+  /** Whether the database took a line so lately that it will take the next. */
+  heardWithin(ms: number): boolean {
+    return performance.now() - this.#heardMs < ms;
+  }
+
+  /** Resolves to whether it was written, which it is not from a purse that was taken away; rejects when nobody knows. */
+  write(line: Line): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#due.push({ ...line, resolve, reject });
+      this.#writeDue();
+    });
+  }
+
+  /** The same for a hold that may wait for its end. */
+  writeSoon(line: Line): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#holds.set(line, { ...line, resolve, reject, dueMs: performance.now() + HOLD_WAITS_MS });
+      this.#holdsDue ??= setTimeout(() => this.#writeHolds(performance.now()), HOLD_WAITS_MS);
+    });
+  }
+
+  /** Takes a hold back that is not on its way yet; then its promise never settles. */
+  withdraw(line: Line): boolean {
+    return this.#holds.delete(line);
+  }
+
+  /** Writes what still waits and makes entries of everything. */
+  async close(): Promise<void> {
+    this.#writeHolds(Number.POSITIVE_INFINITY);
+    while (this.#isWriting) await nextTurn();
+    clearTimeout(this.#catchUp);
+    await this.#catchingUp;
+    await catchUpSome(this.#db, ACCOUNTS_PER_TURN_MAX);
+  }
+
+  #writeHolds(untilMs: number): void {
+    clearTimeout(this.#holdsDue);
+    this.#holdsDue = undefined;
+    for (const [line, hold] of this.#holds) {
+      if (hold.dueMs > untilMs) {
+        this.#holdsDue = setTimeout(() => this.#writeHolds(performance.now()), Math.ceil(hold.dueMs - untilMs));
+        break;
+      }
+      this.#holds.delete(line);
+      this.#due.push(hold);
+    }
+    this.#writeDue();
+  }
+
+  #writeDue(): void {
+    if (!this.#isWriting && this.#due.length > 0) void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    this.#isWriting = true;
+    // A turn of the event loop first: whoever was just answered, or has come with the same packet, can join.
+    for (await nextTurn(); this.#due.length > 0; await nextTurn()) {
+      await this.#writeSome(this.#due.splice(0, LINES_PER_STATEMENT_MAX));
+    }
+    this.#isWriting = false;
+  }
+
+  async #writeSome(lines: readonly Waiting[]): Promise<void> {
+    try {
+      const purseIds = [...new Set(lines.map(({ purse }) => purse.id))];
+      const written = await insertMembers(this.#db, purseIds, `[${lines.map(textOf).join(',')}]`);
+      this.#heardMs = performance.now();
+      this.#catchUp ??= setTimeout(() => this.#catchUpNow(), CATCH_UP_AFTER_MS).unref();
+      for (const { purse, resolve } of lines) resolve(written.includes(purse.id));
+    } catch (error) {
+      // One that is not JSON has kept the others out too: they take the other way, where each stands alone.
+      const isAway = error instanceof DatabaseUnavailable;
+      for (const { resolve, reject } of lines) isAway ? reject(error) : resolve(false);
+    }
+  }
+
+  #catchUpNow(): void {
+    this.#catchUp = undefined;
+    // What fails now is done by whoever reads next, or by any process's duty.
+    this.#catchingUp = catchUpSome(this.#db, ACCOUNTS_PER_TURN_MAX).catch(() => undefined);
+  }
+}
+
+function textOf({ purse, member }: Line): string {
+  return `{"purse_id":"${purse.id}","account_id":"${purse.accountId}","member":${member()}}`;
+}

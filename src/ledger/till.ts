@@ -1,0 +1,223 @@
+import type { Clock } from '../clock.ts';
+import type { MicroCredits } from '../credits.ts';
+import { DatabaseUnavailable, type Db } from '../db/index.ts';
+import { RESERVATION_LEASE_MS } from '../limits.ts';
+import { LedgerBatch } from './batch.ts';
+import { Journal, type Line } from './journal.ts';
+import { catchUpAccount } from './journal-store.ts';
+import { checked, checkedEnding, type Ending, type Verdict } from './members.ts';
+import { type Purse, Purses } from './purses.ts';
+import { type NewEnding, type NewReservation, updateKnown } from './store.ts';
+
+/** With so many lines unwritten the journal is not keeping up, and calls are refused. */
+const UNWRITTEN_MAX = 20_000;
+/** A call whose hold is not written yet may begin if the database was heard of within this time. */
+const HEARD_WITHIN_MS = 100;
+/** Ends that are remembered while the database is away; of more than that, holds stay until this process ends. */
+const UNSAID_MAX = 10_000;
+/** What JSON can say and a text of PostgreSQL cannot. */
+const UNTELLABLE = /\\u(?:0000|d[89a-f])/i;
+
+interface TillParts {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Owns the reservations made here; see extendLeases. */
+  readonly processId: string;
+}
+
+/** What was taken out of a purse for one call. */
+interface Hold {
+  readonly asked: NewReservation;
+  readonly purse: Purse;
+  readonly line: Line;
+  /** Whether the journal has it. Never settles when the line was taken back. */
+  readonly written: Promise<boolean>;
+}
+
+interface Unsaid {
+  readonly hold: Hold;
+  readonly ending: NewEnding;
+}
+
+/**
+ * The ledger as synchronous calls use it: each holds credits before it asks an upstream, and ends the hold before its
+ * answer ends. A busy account's calls are served from a purse (see migrations/0008_purses.sql): then nothing is asked of
+ * the account, a hold is written while the upstream is at work, often in one line with its end, and a call waits for the
+ * database once. All others go through the batch.
+ */
+export class Till {
+  readonly #parts: TillParts;
+  readonly #batch: LedgerBatch;
+  readonly #purses: Purses;
+  readonly #journal: Journal;
+  /** What was taken out of purses and has not ended, by the reservation's id. */
+  readonly #holds = new Map<string, Hold>();
+  /** What the database was too far away to hear, by the reservation's id. */
+  readonly #unsaid = new Map<string, Unsaid>();
+
+  constructor(parts: TillParts) {
+    this.#parts = parts;
+    this.#batch = new LedgerBatch(parts);
+    this.#purses = new Purses(parts);
+    this.#journal = new Journal(parts.db);
+  }
+
+  /**
+   * As the verb of the same name, under this process's lease. The credits are set aside when this resolves, whatever
+   * happens to the process. `hasKeyLimit` says that the key's own limit must be looked at, which only the batch can.
+   */
+  async reserve(asked: NewReservation, hasKeyLimit = true): Promise<Verdict> {
+    if (this.#journal.size >= UNWRITTEN_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
+    const purse = hasKeyLimit ? undefined : this.#purses.take(asked.accountId, checked(asked).amount);
+    const told = purse === undefined ? undefined : this.#told(asked);
+    if (purse === undefined || told === undefined) return this.#batch.reserve(asked);
+    const line = { purse, member: () => `{${told}}` };
+    if (this.#journal.heardWithin(HEARD_WITHIN_MS)) {
+      this.#holds.set(asked.id, { asked, purse, line, written: this.#writtenSoon(asked, line) });
+    } else {
+      if (!(await this.#writtenNow(asked, line))) return this.#batch.reserve(asked);
+      this.#holds.set(asked.id, { asked, purse, line, written: Promise.resolve(true) });
+    }
+    return { state: 'admitted' };
+  }
+
+  /** As the verb of the same name. */
+  async settle(reservation: NewReservation, actual: MicroCredits, units?: string): Promise<Ending> {
+    return this.#end(reservation, checkedEnding({ id: reservation.id, actual, units }));
+  }
+
+  /** As the verb of the same name. */
+  refund(reservation: NewReservation): Promise<Ending> {
+    return this.#end(reservation, refunding(reservation));
+  }
+
+  /** Records what a running call owes already; if its process dies, that much is charged. Never lowers it. */
+  async recordKnown({ id, accountId }: NewReservation, known: MicroCredits): Promise<void> {
+    const { db } = this.#parts;
+    const hold = this.#holds.get(id);
+    if (hold !== undefined) {
+      await hold.written;
+      await catchUpAccount(db, accountId);
+    }
+    await updateKnown(db, id, known);
+  }
+
+  /**
+   * Ends what could not be ended while the database was away, since nobody else does while this process lives, and gives
+   * back purses that are not used. Call it now and then.
+   */
+  async tend(): Promise<void> {
+    await this.#batch.sayAgain();
+    await Promise.all([...this.#unsaid.values()].map((unsaid) => this.#sayOnce(unsaid)));
+    await this.#purses.giveBackIdle();
+  }
+
+  /** After the last call: makes entries of all that was written, and gives back the purses. */
+  async close(): Promise<void> {
+    await this.#journal.close();
+    await this.#purses.giveBackAll();
+  }
+
+  #end(reservation: NewReservation, ending: NewEnding): Promise<Ending> {
+    const hold = this.#holds.get(reservation.id);
+    if (hold === undefined) return this.#batch.end(reservation, ending);
+    this.#holds.delete(reservation.id);
+    return this.#endHold(hold, ending).catch((error: unknown) => {
+      if (error instanceof DatabaseUnavailable) this.#remember({ hold, ending });
+      throw error;
+    });
+  }
+
+  async #endHold(hold: Hold, ending: NewEnding): Promise<Ending> {
+    const { asked, purse, line } = hold;
+    const isWithdrawn = this.#journal.withdraw(line);
+    const isWritten = !isWithdrawn && (await hold.written.catch(() => false));
+    // What exceeds its hold is charged to the account, on which other purses rely.
+    const isCovered = (ending.actual ?? 0n) <= asked.amount;
+    if (isCovered && (isWithdrawn || isWritten)) {
+      const end = this.#toldEnd(ending);
+      const member = isWithdrawn ? () => `${line.member().slice(0, -1)},${end}}` : () => `{"id":"${ending.id}",${end}}`;
+      if (await this.#journal.write({ purse, member })) return endingOf(ending);
+    }
+    return this.#endLate(hold, ending);
+  }
+
+  /** Through the batch, which is told the hold too, in case that the journal does not have it. */
+  async #endLate({ asked, purse }: Hold, ending: NewEnding): Promise<Ending> {
+    // After this nothing of it can reach the journal.
+    await this.#purses.giveBack(purse);
+    await this.#batch.reserve(asked, true);
+    return this.#batch.end(asked, ending);
+  }
+
+  async #sayOnce({ hold, ending }: Unsaid): Promise<void> {
+    try {
+      await this.#endLate(hold, ending);
+      this.#unsaid.delete(ending.id);
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+    }
+  }
+
+  #remember(unsaid: Unsaid): void {
+    if (this.#unsaid.size < UNSAID_MAX) this.#unsaid.set(unsaid.ending.id, unsaid);
+  }
+
+  /** While the upstream is at work. If the purse is gone by then, what is left of the account is held for the call. */
+  #writtenSoon(asked: NewReservation, line: Line): Promise<boolean> {
+    const written = this.#journal.writeSoon(line).then(async (isWritten) => {
+      if (isWritten) return true;
+      this.#purses.forget(line.purse);
+      await this.#batch.reserve(asked, true);
+      return false;
+    });
+    // Whoever ends it learns of it.
+    written.catch(() => this.#purses.forget(line.purse));
+    return written;
+  }
+
+  async #writtenNow(asked: NewReservation, line: Line): Promise<boolean> {
+    const { purse } = line;
+    try {
+      const isWritten = await this.#journal.write(line);
+      if (!isWritten) this.#purses.forget(purse);
+      return isWritten;
+    } catch (error) {
+      this.#purses.forget(purse);
+      // What may have been held for somebody who is refused goes back.
+      this.#remember({ hold: { asked, purse, line, written: Promise.resolve(false) }, ending: refunding(asked) });
+      throw error;
+    }
+  }
+
+  /** The fields of a hold; undefined for what only the batch can refuse. See ledger_apply. */
+  #told(asked: NewReservation): string | undefined {
+    const { clock, processId } = this.#parts;
+    const nowMs = clock.nowMs();
+    const told = JSON.stringify({
+      id: asked.id,
+      held: Number(asked.amount),
+      held_at: new Date(nowMs),
+      owner: processId,
+      lease_until: new Date(nowMs + RESERVATION_LEASE_MS),
+      key_id: asked.keyId,
+      request_id: asked.requestId,
+      model: asked.model,
+      endpoint: asked.endpoint,
+    });
+    return UNTELLABLE.test(told) ? undefined : `${told.slice(1, -1)},"price":${asked.price}`;
+  }
+
+  #toldEnd({ actual, units }: NewEnding): string {
+    const told = `"ended_at":"${this.#parts.clock.now().toISOString()}","units":${units ?? null}`;
+    return actual === undefined ? told : `${told},"actual":${actual}`;
+  }
+}
+
+function refunding({ id }: NewReservation): NewEnding {
+  return { id, actual: undefined, units: undefined };
+}
+
+function endingOf({ actual }: NewEnding): Ending {
+  return actual === undefined ? { state: 'refunded', charged: 0n } : { state: 'settled', charged: actual };
+}

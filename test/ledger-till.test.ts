@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { DatabaseUnavailable, openDb } from '../src/db/index.ts';
+import {
+  balanceOf,
+  books,
+  catchUp,
+  endAbandoned,
+  extendLeases,
+  type NewReservation,
+  Till,
+} from '../src/ledger/index.ts';
+import { silentLog } from './support/database.ts';
+import { DatabaseLink } from './support/database-link.ts';
+import { asked, availableOf, give, openAccount, openKey, openLedger, remainders } from './support/ledger.ts';
+import { atEnd, until } from './support/postgres.ts';
+
+const ledger = await openLedger();
+const { db, clock } = ledger;
+const LEASE_SECONDS = 30;
+let processes = 0;
+
+/** A process of its own. */
+type Process = Till & { readonly id: string };
+
+async function openTill(t: TestContext): Promise<Process> {
+  const id = `proc_till_${processes++}`;
+  const till = new Till({ db, clock, processId: id });
+  await extendLeases(db, id, clock.now());
+  atEnd(t, () => till.close());
+  return Object.assign(till, { id });
+}
+
+/** Calls until the process has a purse for the account and has written from it, or should have. Tells how many it made. */
+async function makeBusy(till: Process, account: string, amount = 10n): Promise<number> {
+  let calls = 0;
+  for (let left = 10; left > 0; left--) {
+    const call = asked(account, amount);
+    await till.reserve(call, false);
+    await till.settle(call, amount);
+    calls += 1;
+    const mine = await db.rows('select from purses where account_id = $1 and process_id = $2', [account, till.id]);
+    if (mine.length > 0) left = Math.min(left, 3);
+  }
+  return calls;
+}
+
+async function pursesOf(account: string): Promise<readonly bigint[]> {
+  const rows = await db.rows<{ amount: bigint }>('select amount from purses where account_id = $1 order by id', [
+    account,
+  ]);
+  return rows.map(({ amount }) => amount);
+}
+
+async function journalled(account: string): Promise<number> {
+  return (await db.rows('select from ledger_journal where account_id = $1', [account])).length;
+}
+
+async function entriesOf(account: string): Promise<readonly string[]> {
+  await catchUp(db, account);
+  const rows = await db.rows<{ type: string; available: bigint }>(
+    'select type, available from ledger_entries where account_id = $1 order by number',
+    [account],
+  );
+  return rows.map(({ type, available }) => `${type} ${available}`);
+}
+
+/** Holds without waiting for the journal: it has been heard of a moment ago. */
+async function hold(till: Till, account: string, amount: bigint): Promise<NewReservation> {
+  const call = asked(account, amount);
+  assert.equal((await till.reserve(call, false)).state, 'admitted');
+  return call;
+}
+
+test('R-277: a busy account’s calls are held from a purse, and its books are those of any other', async (t) => {
+  const till = await openTill(t);
+  const [busy, plain] = [await openAccount(ledger, 60_000n, 100_000n), await openAccount(ledger, 60_000n, 100_000n)];
+  const settled = await makeBusy(till, busy);
+  for (let n = 0; n < settled; n++) {
+    const call = asked(plain, 10n);
+    await ledger.plain.reserve(call);
+    await ledger.plain.settle(call, 10n);
+  }
+  for (const [amount, actual] of [
+    [10n, 4n],
+    [10n, 10n],
+    [10n, undefined],
+    [0n, 0n],
+    [70n, 69n],
+  ] as const) {
+    const call = await hold(till, busy, amount);
+    const like = asked(plain, amount);
+    await ledger.plain.reserve(like);
+    if (actual === undefined) {
+      assert.deepEqual(await till.refund(call), { state: 'refunded', charged: 0n });
+      await ledger.plain.refund(like);
+    } else {
+      assert.deepEqual(await till.settle(call, actual, '{"requests":1}'), { state: 'settled', charged: actual });
+      await ledger.plain.settle(like, actual);
+    }
+  }
+  assert.ok((await journalled(busy)) >= 5);
+  assert.deepEqual(await entriesOf(busy), await entriesOf(plain));
+  assert.equal(await journalled(busy), 0);
+  assert.deepEqual(await remainders(ledger, busy), await remainders(ledger, plain));
+  const [one, other] = [await balanceOf(db, busy, clock.now()), await balanceOf(db, plain, clock.now())];
+  assert.deepEqual(one, other);
+});
+
+test('R-277: a call of some length is written when it begins and when it ends', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger, 100_000n);
+  await makeBusy(till, account);
+  await catchUp(db, account);
+  const before = (await balanceOf(db, account, clock.now()))?.available ?? 0n;
+  const call = await hold(till, account, 30n);
+  await until(async () => (await journalled(account)) === 1);
+  assert.equal((await balanceOf(db, account, clock.now()))?.reserved, 30n);
+  await till.recordKnown(call, 11n);
+  const [open] = await db.rows<{ known: bigint }>('select known from open_reservations where reservation_id = $1', [
+    call.id,
+  ]);
+  assert.equal(open?.known, 11n);
+  await till.settle(call, 12n);
+  assert.deepEqual(await till.settle(call, 30n), { state: 'settled', charged: 12n });
+  assert.equal(await availableOf(ledger, account), before - 12n);
+});
+
+test('R-274: nobody is refused because of a purse, and together they admit what one could', async (t) => {
+  const [till, other] = [await openTill(t), await openTill(t)];
+  const account = await openAccount(ledger, 10_000n);
+  await makeBusy(till, account);
+  await makeBusy(other, account);
+  await until(async () => (await pursesOf(account)).length === 2);
+  const left = (await availableOf(ledger, account)) ?? 0n;
+  const all = asked(account, left);
+  assert.equal((await ledger.plain.reserve(all)).state, 'admitted');
+  assert.deepEqual(await pursesOf(account), []);
+  // What they had is gone, and they notice before anybody is admitted.
+  for (const each of [till, other]) {
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    assert.deepEqual(await each.reserve(asked(account, 10n), false), { state: 'refused', reason: 'balance' });
+  }
+  await ledger.plain.refund(all);
+  assert.equal((await till.reserve(asked(account, 10n), false)).state, 'admitted');
+});
+
+test('R-276, R-277: a call that had begun when its purse was taken away is charged all the same', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger, 10_000n);
+  await makeBusy(till, account);
+  const available = (await availableOf(ledger, account)) ?? 0n;
+  const calls = [await hold(till, account, 10n), await hold(till, account, 20n), await hold(till, account, 30n)];
+  // Before any of the three is written.
+  assert.equal((await ledger.plain.reserve(asked(account, available - 25n))).state, 'admitted');
+  const [first, second, third] = calls as [NewReservation, NewReservation, NewReservation];
+  assert.deepEqual(await till.settle(first, 10n), { state: 'settled', charged: 10n });
+  assert.deepEqual(await till.settle(second, 20n), { state: 'settled', charged: 20n });
+  assert.deepEqual(await till.refund(third), { state: 'refunded', charged: 0n });
+  assert.equal(await availableOf(ledger, account), -5n);
+});
+
+test('R-276: what exceeds its hold is charged, and purses give way to it', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger, 1_000n);
+  await makeBusy(till, account, 1n);
+  const before = (await availableOf(ledger, account)) ?? 0n;
+  const written = await hold(till, account, 1n);
+  await until(async () => (await journalled(account)) > 0);
+  assert.deepEqual(await till.settle(written, 11n), { state: 'settled', charged: 11n });
+  await makeBusy(till, account, 0n);
+  const waiting = await hold(till, account, 1n);
+  assert.deepEqual(await till.settle(waiting, before + 100n), { state: 'settled', charged: before + 100n });
+  assert.equal(await availableOf(ledger, account), -11n - 100n);
+  assert.deepEqual(await pursesOf(account), []);
+});
+
+test('R-273: no purse is made of credits that may expire meanwhile, and a new grant that expires ends one', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger);
+  await give(ledger, account, 10_000n, new Date(clock.nowMs() + 60_000));
+  await makeBusy(till, account);
+  assert.deepEqual(await pursesOf(account), []);
+  const lasting = await openAccount(ledger, 10_000n);
+  await makeBusy(till, lasting);
+  assert.equal((await pursesOf(lasting)).length, 1);
+  const call = await hold(till, lasting, 10n);
+  await give(ledger, lasting, 500n, new Date(clock.nowMs() + 1_000));
+  assert.deepEqual(await pursesOf(lasting), []);
+  await till.settle(call, 10n);
+  clock.advance(2);
+  const [, soon] = await remainders(ledger, lasting);
+  assert.equal(soon, 490n);
+  await ledger.plain.reserve(asked(lasting, 1n));
+  assert.deepEqual((await remainders(ledger, lasting))[1], 0n);
+});
+
+test('R-281: a key with a limit is never served from a purse', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger, 100_000n);
+  const key = await openKey(ledger, account, 25n);
+  await makeBusy(till, account);
+  const admitted = await till.reserve(asked(account, 20n, key), true);
+  assert.equal(admitted.state, 'admitted');
+  assert.deepEqual(await till.reserve(asked(account, 10n, key), true), { state: 'refused', reason: 'key_limit' });
+});
+
+test('R-277: what a dead process has written is done, what it held goes back, and its purse too', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger, 100_000n);
+  const begun = await makeBusy(till, account);
+  await (async () => {
+    const settled = await hold(till, account, 10n);
+    await till.settle(settled, 7n);
+    await hold(till, account, 50n);
+    const metered = await hold(till, account, 60n);
+    await till.recordKnown(metered, 9n);
+  })();
+  clock.advance(LEASE_SECONDS + 1);
+  await endAbandoned(db, clock.now());
+  assert.deepEqual(await pursesOf(account), []);
+  assert.equal(await journalled(account), 0);
+  assert.equal(await availableOf(ledger, account), 100_000n - BigInt(begun) * 10n - 7n - 9n);
+});
+
+test('R-272: a process that was thought dead learns what became of its calls', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger, 100_000n);
+  await makeBusy(till, account);
+  const [returned, charged] = [await hold(till, account, 10n), await hold(till, account, 20n)];
+  await till.recordKnown(charged, 3n);
+  await until(
+    async () => (await db.rows('select from open_reservations where reservation_id = $1', [returned.id])).length === 1,
+  );
+  clock.advance(LEASE_SECONDS + 1);
+  await endAbandoned(db, clock.now());
+  assert.deepEqual(await till.settle(returned, 10n), { state: 'refunded', charged: 0n });
+  assert.deepEqual(await till.settle(charged, 20n), { state: 'settled', charged: 3n });
+});
+
+test('R-061, R-277: with the database away nobody begins, and what had begun ends once, when it is back', async (t) => {
+  const link = await DatabaseLink.open(ledger.database);
+  const far = openDb({ url: link.database.url }, silentLog);
+  atEnd(t, async () => {
+    await far.close();
+    await link.cut();
+  });
+  const id = 'proc_far_till';
+  const till = Object.assign(new Till({ db: far, clock, processId: id }), { id });
+  await extendLeases(db, id, clock.now());
+  const account = await openAccount(ledger, 100_000n);
+  const begun = await makeBusy(till, account);
+  const [waiting, written] = [await hold(till, account, 10n), await hold(till, account, 20n)];
+  await till.recordKnown(written, 1n);
+  const late = await hold(till, account, 40n);
+  await link.cut();
+  await assert.rejects(till.settle(waiting, 6n), DatabaseUnavailable);
+  await assert.rejects(till.settle(written, 16n), DatabaseUnavailable);
+  await assert.rejects(till.settle(late, 26n), DatabaseUnavailable);
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  await assert.rejects(till.reserve(asked(account, 10n), false), DatabaseUnavailable);
+  await assert.rejects(till.tend(), DatabaseUnavailable);
+  await link.restore();
+  await till.tend();
+  await till.tend();
+  assert.equal(await availableOf(ledger, account), 100_000n - BigInt(begun) * 10n - 6n - 16n - 26n);
+  assert.equal((await balanceOf(db, account, clock.now()))?.reserved, 0n);
+  await till.close();
+});
+
+test('what cannot be written into the journal takes the other way, and keeps nobody else out', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger, 100_000n);
+  const begun = await makeBusy(till, account);
+  const broken = { ...asked(account, 10n), price: '{not json' };
+  const garbled = { ...asked(account, 10n), requestId: 'req_\u0000' };
+  const halved = { ...asked(account, 10n), requestId: 'req_\ud800' };
+  const good = asked(account, 10n);
+  const answers = await Promise.allSettled([broken, good].map((call) => till.reserve(call, false)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'fulfilled'],
+  );
+  await assert.rejects(till.settle(broken, 5n));
+  assert.deepEqual(await till.settle(good, 5n), { state: 'settled', charged: 5n });
+  await assert.rejects(till.reserve(garbled, false));
+  await till.reserve(halved, false).then(
+    () => till.settle(halved, 0n),
+    () => undefined,
+  );
+  assert.equal(await availableOf(ledger, account), 100_000n - BigInt(begun) * 10n - 5n);
+});
+
+test('R-271, R-272, R-274: processes, jobs, grants and deaths at once: the books balance, and say what everybody was told', async (t) => {
+  for (const seed of [1, 2, 3]) await game(t, seed);
+});
+
+/** What was told of an ended call must be what the entries say. */
+async function game(t: TestContext, seed: number): Promise<void> {
+  const random = seeded(seed);
+  const pick = (below: number) => Math.floor(random() * below);
+  const tills = [await openTill(t), await openTill(t), await openTill(t)];
+  const accounts = [
+    await openAccount(ledger, 20_000n),
+    await openAccount(ledger, 3_000n),
+    await openAccount(ledger, 500n),
+  ];
+  const told = new Map<string, bigint>();
+  let refused = 0;
+  const call = async (): Promise<void> => {
+    const till = tills[pick(3)] ?? assert.fail();
+    const one = asked(accounts[pick(3)] ?? '', BigInt(pick(12)));
+    if ((await till.reserve(one, false)).state === 'refused') {
+      refused += 1;
+      return;
+    }
+    if (pick(4) === 0) await new Promise((resolve) => setTimeout(resolve, pick(25)));
+    const actual = pick(12) === 0 ? one.amount + BigInt(pick(9)) : (one.amount * BigInt(pick(5))) / 4n;
+    const ending = pick(6) === 0 ? await till.refund(one) : await till.settle(one, actual);
+    told.set(one.id, ending.charged);
+  };
+  const job = async (): Promise<void> => {
+    const one = asked(accounts[pick(3)] ?? '', BigInt(100 + pick(4_000)));
+    if ((await ledger.plain.reserve(one)).state === 'refused') return;
+    const ending = await ledger.plain.settle(one, one.amount / 8n);
+    told.set(one.id, ending.charged);
+  };
+  const caller = async (): Promise<void> => {
+    for (let n = 0; n < 120; n++) await call();
+  };
+  const operator = async (): Promise<void> => {
+    for (let n = 0; n < 25; n++) {
+      await job();
+      if (pick(3) === 0)
+        await give(
+          ledger,
+          accounts[pick(3)] ?? '',
+          BigInt(1 + pick(60)),
+          pick(2) === 0 ? undefined : new Date(clock.nowMs() + 5_000),
+        );
+      if (pick(5) === 0) clock.advance(2);
+      assert.equal((await books(db)).balanced, true);
+    }
+  };
+  await Promise.all([...Array.from({ length: 12 }, caller), operator(), operator()]);
+  for (const account of accounts) await catchUp(db, account);
+  const rows = await db.rows<{ id: string; charged: bigint }>(
+    `select reservation_id as id, sum(charged)::bigint as charged from ledger_entries
+     where account_id = any ($1) and reservation_id is not null group by 1`,
+    [accounts],
+  );
+  assert.deepEqual(new Map(rows.map(({ id, charged }) => [id, charged])).size, told.size);
+  for (const { id, charged } of rows) assert.equal(charged, told.get(id), id);
+  assert.ok(refused > 0);
+  const open = await db.rows(
+    'select from open_reservations o join reservations r on r.id = o.reservation_id where r.account_id = any ($1)',
+    [accounts],
+  );
+  assert.equal(open.length, 0);
+}
+
+/** A small generator of equal fractions for equal seeds (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
