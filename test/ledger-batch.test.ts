@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDb } from '../src/db/index.ts';
-import { endAbandoned, extendLeases, type NewReservation, Till } from '../src/ledger/index.ts';
+import { endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
 import { silentLog } from './support/database.ts';
 import { asked, availableOf, give, openAccount, openKey, openLedger, remainders, type Way } from './support/ledger.ts';
 
@@ -96,14 +96,14 @@ test('R-277: a dead process’s reservations are ended by any other, at what is 
   const account = await openAccount(ledger, 100n);
   const mortal = new Till({ db, clock, processId: 'proc_mortal' });
   const [unknown, known, job] = [asked(account, 10n), asked(account, 20n), asked(account, 30n)];
-  await extendLeases(db, 'proc_mortal', clock.now());
+  await mortal.extendLease();
   await mortal.reserve(unknown);
   await mortal.reserve(known);
   await ledger.plain.reserve(job);
   await mortal.recordKnown(known, 7n);
   await mortal.recordKnown(known, 3n);
   clock.advance(LEASE_SECONDS / 2);
-  await extendLeases(db, 'proc_mortal', clock.now());
+  await mortal.extendLease();
   clock.advance(LEASE_SECONDS - 0.001);
   assert.equal(await endAbandoned(db, clock.now()), 0);
   clock.advance(0.001);

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { DatabaseUnavailable, openDb } from '../src/db/index.ts';
-import {
-  balanceOf,
-  books,
-  catchUp,
-  endAbandoned,
-  extendLeases,
-  type NewReservation,
-  Till,
-} from '../src/ledger/index.ts';
+import { balanceOf, books, catchUp, endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
 import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
 import { asked, availableOf, give, openAccount, openKey, openLedger, remainders } from './support/ledger.ts';
@@ -26,7 +18,7 @@ type Process = Till & { readonly id: string };
 async function openTill(t: TestContext): Promise<Process> {
   const id = `proc_till_${processes++}`;
   const till = new Till({ db, clock, processId: id });
-  await extendLeases(db, id, clock.now());
+  await till.extendLease();
   atEnd(t, () => till.close());
   return Object.assign(till, { id });
 }
@@ -247,16 +239,19 @@ test('R-061, R-277: with the database away nobody begins, and what had begun end
   });
   const id = 'proc_far_till';
   const till = Object.assign(new Till({ db: far, clock, processId: id }), { id });
-  await extendLeases(db, id, clock.now());
+  await till.extendLease();
   const account = await openAccount(ledger, 100_000n);
   const begun = await makeBusy(till, account);
   const [waiting, written] = [await hold(till, account, 10n), await hold(till, account, 20n)];
   await till.recordKnown(written, 1n);
-  const late = await hold(till, account, 40n);
+  const [late, returned] = [await hold(till, account, 40n), await hold(till, account, 50n)];
   await link.cut();
   await assert.rejects(till.settle(waiting, 6n), DatabaseUnavailable);
   await assert.rejects(till.settle(written, 16n), DatabaseUnavailable);
   await assert.rejects(till.settle(late, 26n), DatabaseUnavailable);
+  // Its caller was told of a failure, so nothing is taken after all.
+  await assert.rejects(till.settle(returned, 36n), DatabaseUnavailable);
+  await assert.rejects(till.refund(returned), DatabaseUnavailable);
   await new Promise((resolve) => setTimeout(resolve, 120));
   await assert.rejects(till.reserve(asked(account, 10n), false), DatabaseUnavailable);
   await assert.rejects(till.tend(), DatabaseUnavailable);
@@ -326,10 +321,10 @@ async function game(t: TestContext, seed: number): Promise<void> {
     told.set(one.id, ending.charged);
   };
   const caller = async (): Promise<void> => {
-    for (let n = 0; n < 120; n++) await call();
+    for (let n = 0; n < 60; n++) await call();
   };
   const operator = async (): Promise<void> => {
-    for (let n = 0; n < 25; n++) {
+    for (let n = 0; n < 15; n++) {
       await job();
       if (pick(3) === 0)
         await give(

@@ -56,12 +56,14 @@ export interface Ledger {
 export async function gatherLedger(world: World, accountIds: readonly string[]): Promise<Ledger> {
   const { db } = world;
   const of = [accountIds];
+  // First, since it makes entries of whatever has none yet.
+  const books: Ledger['books'] = await world.admin('GET', '/books');
   return {
+    books,
     entries: await db.rows<EntryRow>(ENTRIES, of),
     holds: await db.rows<HoldRow>(HOLDS, of),
     balances: await db.rows<BalanceRow>(BALANCES, of),
     grants: await db.rows<Ledger['grants'][number]>('select id, remaining from grants where account_id = any ($1)', of),
-    books: await world.admin('GET', '/books'),
   };
 }
 

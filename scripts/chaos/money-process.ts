@@ -1,13 +1,20 @@
 // A gateway that also makes bills as fast as it can, until somebody kills it.
 import { randomUUIDv7 } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp } from '../../src/app.ts';
 import { type Bill, openBill, quote } from '../../src/billing/index.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Bus, openDb, TestClock } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
-import { extendLeases, Till } from '../../src/ledger/index.ts';
+import { Till } from '../../src/ledger/index.ts';
 import { createLog } from '../../src/log.ts';
 import type { Pricing } from '../../src/pricing/index.ts';
+
+/** What a caller has been told of a call, which is true from then on. */
+export interface Told {
+  readonly requestId: string;
+  readonly charged: string;
+}
 
 const CALLERS = 32;
 const PRICE: Pricing = { mode: 'per_request', currency: 'usd', credits: { base: 0.5 } };
@@ -21,8 +28,10 @@ const bus = new Bus(db, address, newId('proc'), log);
 const clock = new TestClock(db, bus);
 await clock.load();
 await bus.start();
-setInterval(() => void extendLeases(db, bus.processId, clock.now()), 5_000);
-const parts = { db, clock, till: new Till({ db, clock, processId: bus.processId }) };
+const till = new Till({ db, clock, processId: bus.processId });
+await till.extendLease();
+setInterval(() => void till.extendLease(), 5_000);
+const parts = { db, clock, till };
 const accounts: readonly string[] = JSON.parse(process.argv[2] ?? '[]');
 process.send?.({ url: app.url });
 if (accounts.length > 0) for (let caller = 0; caller < CALLERS; caller++) void callForEver(caller);
@@ -33,16 +42,19 @@ async function callForEver(caller: number): Promise<never> {
     const booked = { keyId: undefined, hasKeyLimit: false, model: 'chaos', endpoint: 'chat' };
     const order = { ...booked, accountId, requestId: `req_${randomUUIDv7()}` };
     const bill = await openBill(parts, order, quote(PRICE, {}, { requests: 1 + (call % 4) }));
-    await end(bill, call);
+    const charged = await end(bill, call);
+    process.send?.({ requestId: order.requestId, charged: String(charged) } satisfies Told);
   }
 }
 
-/** Under, at and over what was held, given back, and met half-way. */
-async function end(bill: Bill, call: number): Promise<void> {
+/** Under, at and over what was held, given back, and met half-way. Tells what was charged. */
+async function end(bill: Bill, call: number): Promise<bigint> {
+  // Some calls take their time.
+  if (call % 11 === 0) await sleep(20);
   if (call % 7 === 0) {
     await bill.refund();
-    return;
+    return 0n;
   }
   if (call % 5 === 0) await bill.meter({ requests: 1 });
-  await bill.settle({ requests: 1 + (call % 3) });
+  return bill.settle({ requests: 1 + (call % 3) });
 }

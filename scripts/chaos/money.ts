@@ -1,5 +1,6 @@
 // Kills a busy gateway at random, over and over. After each kill, once the dead process's leases have run out, no
-// reservation may be open and the books must balance. `npm run chaos:money -- --kills 50`.
+// reservation may be open, the books must balance, and every call whose end was told must stand in them at what was told.
+// `npm run chaos:money -- --kills 50`.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,6 +14,7 @@ import { request } from 'undici';
 import { openDb } from '../../src/db/index.ts';
 import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
+import type { Told } from './money-process.ts';
 
 const ADMIN_TOKEN = 'admin-token-of-the-chaos';
 const ACCOUNTS = 8;
@@ -35,12 +37,13 @@ const environment = {
 let running: Running | undefined;
 let accounts: string[] = [];
 let left = 0;
+let told = 0;
 try {
   accounts = await makeAccounts();
   for (let kill = 1; kill <= Number(values.kills); kill++) await killOnce(kill);
   const entries = await admin<{ entries: number }>(await reader(), 'GET', '/books');
   console.log(
-    `${values.kills} kills, ${left} reservations left by the dead and ended, ${entries.entries} entries, 0 failures`,
+    `${values.kills} kills, ${left} reservations left by the dead and ended, ${told} calls told of, ${entries.entries} entries, 0 failures`,
   );
 } finally {
   await stopReader();
@@ -51,8 +54,11 @@ try {
 /** One life of a busy gateway, and what must be true after it. */
 async function killOnce(kill: number): Promise<void> {
   const { child } = await startGateway(accounts);
+  const calls: Told[] = [];
+  child.on('message', (message: Told) => calls.push(message));
   await sleep(Math.random() * LIFE_MS_MAX);
-  const dead = once(child, 'exit');
+  // All that it has said until then is heard.
+  const dead = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   child.kill('SIGKILL');
   await dead;
   left += await countOpen();
@@ -60,7 +66,24 @@ async function killOnce(kill: number): Promise<void> {
   await admin(url, 'POST', '/clock', { advance_seconds: RESERVATION_LEASE_MS / 1000 + 1 });
   const open = await countOpen();
   const books = await admin<{ balanced: boolean }>(url, 'GET', '/books');
-  if (open > 0 || !books.balanced) throw new Error(`after kill ${kill}: ${open} open, ${JSON.stringify(books)}`);
+  const wrong = await countWrong(calls);
+  told += calls.length;
+  if (open > 0 || wrong > 0 || !books.balanced)
+    throw new Error(`after kill ${kill}: ${open} open, ${wrong} wrong, ${JSON.stringify(books)}`);
+}
+
+/** How many of these calls are not in the books, or not at what was told. */
+async function countWrong(calls: readonly Told[]): Promise<number> {
+  const db = openDb(postgres.connection, log);
+  const [row] = await db.rows<{ wrong: number }>(
+    `select count(*)::int as wrong from unnest($1::text[], $2::bigint[]) as told (request_id, charged)
+     where told.charged is distinct from (
+       select sum(e.charged) from reservations r join ledger_entries e on e.reservation_id = r.id
+       where r.request_id = told.request_id)`,
+    [calls.map(({ requestId }) => requestId), calls.map(({ charged }) => charged)],
+  );
+  await db.close();
+  return row?.wrong ?? 0;
 }
 
 async function countOpen(): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Db } from '../../src/db/index.ts';
-import { balanceOf, books, extendLeases } from '../../src/ledger/index.ts';
+import { balanceOf, books } from '../../src/ledger/index.ts';
 import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import { charge } from '../../src/pricing/index.ts';
 import { INVARIANTS } from './invariants.ts';
@@ -182,8 +182,8 @@ async function performMeter(
 }
 
 async function performExtend(world: World, by: number): Promise<void> {
-  const { id, parts, line } = processAt(world, by);
-  await extendLeases(line, id, parts.clock.now());
+  const { id, parts } = processAt(world, by);
+  await parts.till.extendLease();
   world.owners.set(id, Math.max(world.owners.get(id) ?? 0, parts.clock.nowMs() + RESERVATION_LEASE_MS));
 }
 

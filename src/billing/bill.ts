@@ -19,7 +19,7 @@ export interface BillOrder {
 }
 
 /**
- * Holds a synchronous call's credits; the hold is durable when this resolves, and ends with this process if not before.
+ * Holds a synchronous call's credits, which are set aside when this resolves; the hold ends with this process if not before.
  * Throws `insufficient_credits`, and then nothing is held; or `precheck_failed`, and then what a lost answer may have
  * held goes back when its lease runs out.
  */

@@ -32,7 +32,7 @@ const UNSAID_MAX = 10_000;
 interface BatchParts {
   readonly db: Db;
   readonly clock: Clock;
-  /** Owns the reservations made here; see extendLeases. */
+  /** Owns the reservations made here; see Till.extendLease. */
   readonly processId: string;
 }
 

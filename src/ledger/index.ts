@@ -5,9 +5,8 @@
  * and 0008_purses.sql.
  */
 export { books } from './books.ts';
-export { endAbandoned, extendLeases, lapseExpired } from './leases.ts';
+export { endAbandoned, lapseExpired } from './leases.ts';
 export {
-  type Admission,
   balanceOf,
   catchUp,
   type Ending,

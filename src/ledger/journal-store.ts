@@ -24,19 +24,19 @@ export async function fillPurse(queries: Queries, order: PurseOrder): Promise<Mi
   return row?.given ?? undefined;
 }
 
-/** Once this is done nothing can be written from them any more. */
-export function deletePurses(queries: Queries, ids: readonly string[]): Promise<number> {
-  return queries.run('delete from purses where id = any ($1)', [ids]);
+/** Once this is done nothing can be written from it any more. One at a time, so that no two can wait for each other. */
+export function deletePurse(queries: Queries, id: string): Promise<number> {
+  return queries.run('delete from purses where id = $1', [id]);
 }
 
-export function deletePursesOf(queries: Queries, processId: string): Promise<number> {
-  return queries.run('delete from purses where process_id = $1', [processId]);
+export function selectPursesOf(queries: Queries, processId: string): Promise<readonly { id: string }[]> {
+  return queries.rows('select id from purses where process_id = $1', [processId]);
 }
 
 /** Those of processes that no longer say that they live. */
-export function deleteLostPurses(queries: Queries, now: Date): Promise<number> {
-  return queries.run(
-    `delete from purses where not exists (
+export function selectLostPurses(queries: Queries, now: Date): Promise<readonly { id: string }[]> {
+  return queries.rows(
+    `select id from purses where not exists (
        select from reservation_owners owner where owner.process_id = purses.process_id and lease_until > $1)`,
     [now],
   );

@@ -115,7 +115,10 @@ export class Journal {
     } catch (error) {
       // One that is not JSON has kept the others out too: they take the other way, where each stands alone.
       const isAway = error instanceof DatabaseUnavailable;
-      for (const { resolve, reject } of lines) isAway ? reject(error) : resolve(false);
+      for (const { resolve, reject } of lines) {
+        if (isAway) reject(error);
+        else resolve(false);
+      }
     }
   }
 

@@ -1,15 +1,9 @@
 import type { Db } from '../db/index.ts';
-import { RESERVATION_LEASE_MS } from '../limits.ts';
-import { catchUpSome, deleteLostPurses } from './journal-store.ts';
-import { deleteOwners, lapseSome, runLedger, selectAbandoned, upsertOwner } from './store.ts';
+import { catchUpSome, deletePurse, selectLostPurses } from './journal-store.ts';
+import { deleteOwners, lapseSome, runLedger, selectAbandoned } from './store.ts';
 
 const OWNER_KEPT_MS = 24 * 60 * 60 * 1000;
 const PER_TURN_MAX = 100;
-
-/** Says that a process lives and still answers for all its reservations. Call it several times per RESERVATION_LEASE_MS. */
-export async function extendLeases(db: Db, processId: string, now: Date): Promise<void> {
-  await upsertOwner(db, { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) });
-}
 
 /**
  * Ends reservations whose owner's lease has run out: at what is known to be owed, or else with a refund. Any process may
@@ -18,7 +12,7 @@ export async function extendLeases(db: Db, processId: string, now: Date): Promis
 export async function endAbandoned(db: Db, now: Date): Promise<number> {
   await deleteOwners(db, new Date(now.getTime() - OWNER_KEPT_MS));
   // An owner that comes back must not go on as if its reservations were still open.
-  await deleteLostPurses(db, now);
+  for (const { id } of await selectLostPurses(db, now)) await deletePurse(db, id);
   await inTurns(() => catchUpSome(db, PER_TURN_MAX));
   return inTurns(async () => {
     const found = await selectAbandoned(db, now, PER_TURN_MAX);

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
-import { deletePurses, deletePursesOf, fillPurse } from './journal-store.ts';
+import { deletePurse, fillPurse, selectPursesOf } from './journal-store.ts';
 
 /** A purse is worth its trouble for an account whose calls follow each other as closely as this. */
 const BUSY_MS = 1_000;
@@ -79,22 +79,24 @@ export class Purses {
   /** Once this is done nothing can be written from the purse any more. */
   async giveBack(purse: Purse): Promise<void> {
     this.forget(purse);
-    await deletePurses(this.#parts.db, [purse.id]);
-    this.#forgotten.delete(purse.id);
+    await this.#delete(purse.id);
   }
 
   /** Gives back what is forgotten, or has not been used for a while. Call it now and then. */
   async giveBackIdle(): Promise<void> {
     for (const purse of this.#open.values()) if (performance.now() - purse.usedMs > IDLE_MS) this.forget(purse);
-    const ids = [...this.#forgotten];
-    if (ids.length > 0) await deletePurses(this.#parts.db, ids);
-    for (const id of ids) this.#forgotten.delete(id);
+    for (const id of this.#forgotten) await this.#delete(id);
   }
 
   /** At the end of the process. */
   async giveBackAll(): Promise<void> {
     this.#open.clear();
-    await deletePursesOf(this.#parts.db, this.#parts.processId);
+    for (const { id } of await selectPursesOf(this.#parts.db, this.#parts.processId)) await this.#delete(id);
+  }
+
+  async #delete(id: string): Promise<void> {
+    await deletePurse(this.#parts.db, id);
+    this.#forgotten.delete(id);
   }
 
   #see(accountId: string, amount: MicroCredits): void {

@@ -7,7 +7,7 @@ import { Journal, type Line } from './journal.ts';
 import { catchUpAccount } from './journal-store.ts';
 import { checked, checkedEnding, type Ending, type Verdict } from './members.ts';
 import { type Purse, Purses } from './purses.ts';
-import { type NewEnding, type NewReservation, updateKnown } from './store.ts';
+import { type NewEnding, type NewReservation, updateKnown, upsertOwner } from './store.ts';
 
 /** With so many lines unwritten the journal is not keeping up, and calls are refused. */
 const UNWRITTEN_MAX = 20_000;
@@ -21,7 +21,7 @@ const UNTELLABLE = /\\u(?:0000|d[89a-f])/i;
 interface TillParts {
   readonly db: Db;
   readonly clock: Clock;
-  /** Owns the reservations made here; see extendLeases. */
+  /** Owns the reservations made here; see extendLease. */
   readonly processId: string;
 }
 
@@ -102,6 +102,12 @@ export class Till {
     await updateKnown(db, id, known);
   }
 
+  /** Says that this process lives and answers for its reservations and purses. Several times per RESERVATION_LEASE_MS. */
+  async extendLease(): Promise<void> {
+    const { db, clock, processId } = this.#parts;
+    await upsertOwner(db, { owner: processId, until: new Date(clock.nowMs() + RESERVATION_LEASE_MS) });
+  }
+
   /**
    * Ends what could not be ended while the database was away, since nobody else does while this process lives, and gives
    * back purses that are not used. Call it now and then.
@@ -118,14 +124,19 @@ export class Till {
     await this.#purses.giveBackAll();
   }
 
-  #end(reservation: NewReservation, ending: NewEnding): Promise<Ending> {
-    const hold = this.#holds.get(reservation.id);
+  async #end(reservation: NewReservation, ending: NewEnding): Promise<Ending> {
+    const { id } = reservation;
+    const hold = this.#holds.get(id) ?? this.#unsaid.get(id)?.hold;
     if (hold === undefined) return this.#batch.end(reservation, ending);
-    this.#holds.delete(reservation.id);
-    return this.#endHold(hold, ending).catch((error: unknown) => {
-      if (error instanceof DatabaseUnavailable) this.#remember({ hold, ending });
+    this.#holds.delete(id);
+    try {
+      const ended = await this.#endHold(hold, ending);
+      this.#unsaid.delete(id);
+      return ended;
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) this.#remember(hold, ending);
       throw error;
-    });
+    }
   }
 
   async #endHold(hold: Hold, ending: NewEnding): Promise<Ending> {
@@ -159,8 +170,11 @@ export class Till {
     }
   }
 
-  #remember(unsaid: Unsaid): void {
-    if (this.#unsaid.size < UNSAID_MAX) this.#unsaid.set(unsaid.ending.id, unsaid);
+  /** The last word counts. Nobody knows what the journal has of it. */
+  #remember(hold: Pick<Hold, 'asked' | 'purse' | 'line'>, ending: NewEnding): void {
+    const { id } = ending;
+    const unsaid = { hold: { ...hold, written: Promise.resolve(false) }, ending };
+    if (this.#unsaid.size < UNSAID_MAX || this.#unsaid.has(id)) this.#unsaid.set(id, unsaid);
   }
 
   /** While the upstream is at work. If the purse is gone by then, what is left of the account is held for the call. */
@@ -185,7 +199,7 @@ export class Till {
     } catch (error) {
       this.#purses.forget(purse);
       // What may have been held for somebody who is refused goes back.
-      this.#remember({ hold: { asked, purse, line, written: Promise.resolve(false) }, ending: refunding(asked) });
+      this.#remember({ asked, purse, line }, refunding(asked));
       throw error;
     }
   }

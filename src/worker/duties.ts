@@ -5,7 +5,7 @@ import type { Bus, Db, TestClock } from '../db/index.ts';
 import { forgetFiles } from '../files/index.ts';
 import type { CleanUp } from '../intake/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
-import { endAbandoned, extendLeases, lapseExpired, type Till } from '../ledger/index.ts';
+import { endAbandoned, lapseExpired, type Till } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
@@ -36,7 +36,7 @@ function duties(parts: WorkerParts): readonly Duty[] {
   let peersSeen = 0;
   return [
     // Several times per lease, so that one slow round does not lose it.
-    { name: 'extend leases', everyMs: 5_000, run: () => extendLeases(db, bus.processId, clock.now()) },
+    { name: 'extend leases', everyMs: 5_000, run: () => till.extendLease() },
     { name: 'end what an outage left open', everyMs: 5_000, run: () => till.tend() },
     { name: 'end abandoned reservations', everyMs: 5_000, run: () => endAbandoned(db, clock.now()) },
     { name: 'take up transcriptions', everyMs: 5_000, run: () => transcriptions.resume() },
