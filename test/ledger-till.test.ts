@@ -298,8 +298,9 @@ async function game(t: TestContext, seed: number): Promise<void> {
   const accounts = [
     await openAccount(ledger, 20_000n),
     await openAccount(ledger, 3_000n),
-    await openAccount(ledger, 500n),
+    await openAccount(ledger, 150n),
   ];
+  const linesBefore = await linesWritten();
   const told = new Map<string, bigint>();
   let refused = 0;
   const call = async (): Promise<void> => {
@@ -347,11 +348,18 @@ async function game(t: TestContext, seed: number): Promise<void> {
   assert.deepEqual(new Map(rows.map(({ id, charged }) => [id, charged])).size, told.size);
   for (const { id, charged } of rows) assert.equal(charged, told.get(id), id);
   assert.ok(refused > 0);
+  assert.ok((await linesWritten()) > linesBefore + 100n);
   const open = await db.rows(
     'select from open_reservations o join reservations r on r.id = o.reservation_id where r.account_id = any ($1)',
     [accounts],
   );
   assert.equal(open.length, 0);
+}
+
+/** Ever, in this database. */
+async function linesWritten(): Promise<bigint> {
+  const [row] = await db.rows<{ last: bigint }>('select last_value as last from ledger_journal_number_seq');
+  return row?.last ?? 0n;
 }
 
 /** A small generator of equal fractions for equal seeds (mulberry32). */
