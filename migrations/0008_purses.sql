@@ -124,25 +124,29 @@ begin
   where purses.id = taken_out.purse_id;
 end $$;
 
--- Takes purses away from locked accounts whose credits somebody else needs: for reservations that would come short, or for
--- charges above what was held. What the purses' processes had written until then is held.
+-- Takes purses away from locked accounts whose credits somebody else needs, for reservations or for charges above what was
+-- held, and which would come short. What the purses' processes had written until then is held.
 create function ledger_recall(
   locked text[], account_ids text[], amounts bigint[], end_ids uuid[], actuals bigint[]
 ) returns void language plpgsql as $$
 begin
   if not exists (select from purses where account_id = any (locked)) then return; end if;
 
-  delete from purses where account_id = any (locked) and (
-    account_id in (
-      select asked.account_id
-      from (select account_id, sum(amount) as amount from unnest(account_ids, amounts) as m (account_id, amount)
-        group by account_id) as asked
-      join balances b on b.account_id = asked.account_id
-      where b.available - (select coalesce(sum(p.amount), 0) from purses p where p.account_id = asked.account_id)
-        < asked.amount)
-    or account_id in (
-      select r.account_id from unnest(end_ids, actuals) as m (id, actual) join reservations r on r.id = m.id
-      where m.actual > r.amount));
+  delete from purses where account_id = any (locked) and account_id in (
+    select account_id
+    from (
+      select account_id, sum(amount) as amount
+      from (
+        select account_id, amount from unnest(account_ids, amounts) as m (account_id, amount)
+        union all
+        select r.account_id, m.actual - r.amount from unnest(end_ids, actuals) as m (id, actual) join reservations r on r.id = m.id
+        where m.actual > r.amount
+      ) as need
+      group by account_id
+    ) as needed
+    join balances b using (account_id)
+    where b.available - (select coalesce(sum(p.amount), 0) from purses p where p.account_id = needed.account_id)
+      < needed.amount);
   if found then perform ledger_apply(locked); end if;
 end $$;
 

@@ -287,7 +287,7 @@ test('what cannot be written into the journal takes the other way, and keeps nob
 });
 
 test('R-271, R-272, R-274: processes, jobs, grants and deaths at once: the books balance, and say what everybody was told', async (t) => {
-  for (const seed of [1, 2, 3]) await game(t, seed);
+  for (const seed of [1, 2]) await game(t, seed);
 });
 
 /** What was told of an ended call must be what the entries say. */
@@ -296,8 +296,8 @@ async function game(t: TestContext, seed: number): Promise<void> {
   const pick = (below: number) => Math.floor(random() * below);
   const tills = [await openTill(t), await openTill(t), await openTill(t)];
   const accounts = [
-    await openAccount(ledger, 20_000n),
-    await openAccount(ledger, 3_000n),
+    await openAccount(ledger, 100_000n),
+    await openAccount(ledger, 6_000n),
     await openAccount(ledger, 150n),
   ];
   const linesBefore = await linesWritten();
@@ -322,19 +322,14 @@ async function game(t: TestContext, seed: number): Promise<void> {
     told.set(one.id, ending.charged);
   };
   const caller = async (): Promise<void> => {
-    for (let n = 0; n < 60; n++) await call();
+    for (let n = 0; n < 100; n++) await call();
   };
   const operator = async (): Promise<void> => {
     for (let n = 0; n < 15; n++) {
       await job();
-      if (pick(3) === 0)
-        await give(
-          ledger,
-          accounts[pick(3)] ?? '',
-          BigInt(1 + pick(60)),
-          pick(2) === 0 ? undefined : new Date(clock.nowMs() + 5_000),
-        );
-      if (pick(5) === 0) clock.advance(2);
+      const expiresAt = pick(4) === 0 ? new Date(clock.nowMs() + 3_000) : undefined;
+      if (pick(3) === 0) await give(ledger, accounts[pick(3)] ?? '', BigInt(1 + pick(60)), expiresAt);
+      if (pick(2) === 0) clock.advance(2);
       assert.equal((await books(db)).balanced, true);
     }
   };

@@ -143,6 +143,8 @@ export class Till {
     const { asked, purse, line } = hold;
     const isWithdrawn = this.#journal.withdraw(line);
     const isWritten = !isWithdrawn && (await hold.written.catch(() => false));
+    // Nothing of what nobody knows about may reach the journal after this.
+    if (!isWithdrawn && !isWritten) await this.#purses.giveBack(purse);
     // What exceeds its hold is charged to the account, on which other purses rely.
     const isCovered = (ending.actual ?? 0n) <= asked.amount;
     if (isCovered && (isWithdrawn || isWritten)) {
@@ -150,20 +152,14 @@ export class Till {
       const member = isWithdrawn ? () => `${line.member().slice(0, -1)},${end}}` : () => `{"id":"${ending.id}",${end}}`;
       if (await this.#journal.write({ purse, member })) return endingOf(ending);
     }
-    return this.#endLate(hold, ending);
-  }
-
-  /** Through the batch, which is told the hold too, in case that the journal does not have it. */
-  async #endLate({ asked, purse }: Hold, ending: NewEnding): Promise<Ending> {
-    // After this nothing of it can reach the journal.
-    await this.#purses.giveBack(purse);
+    // The batch is told the hold too, in case that the journal does not have it.
     await this.#batch.reserve(asked, true);
     return this.#batch.end(asked, ending);
   }
 
   async #sayOnce({ hold, ending }: Unsaid): Promise<void> {
     try {
-      await this.#endLate(hold, ending);
+      await this.#endHold(hold, ending);
       this.#unsaid.delete(ending.id);
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable)) throw error;
