@@ -3,6 +3,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { OpenAiEmulator } from './emulators/openai.ts';
 import type { Fields } from './support/documents.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
+import { rowsOf } from './support/keeping.ts';
 import { captureLog } from './support/leaks.ts';
 import {
   chatBody,
@@ -73,6 +74,26 @@ function usage(prompt: number, completion: number, cached = 0, reasoning = 0): F
     completion_tokens_details: { reasoning_tokens: reasoning },
   };
 }
+
+test('R-279: however busy an account is, what it reads right after an answer counts that answer', async () => {
+  const [first] = await rowsOf<{ lines: bigint }>(gateway, LINES);
+  let spent = 0;
+  for (let call = 1; call <= 25; call++) {
+    const answer = await chat();
+    spent = credits((spent + answer.json.usage.credits) * 1e6);
+    assert.deepEqual(await moneyOf(gateway, caller), { available: credits((1000 - spent) * 1e6), reserved: 0, spent });
+    const { status, credits: charged } = (await requestOf(answer)).json;
+    assert.deepEqual([status, charged], ['settled', answer.json.usage.credits]);
+    const { json: key } = await gateway.call('GET', '/v1/key', { key: caller.key });
+    assert.equal(key.credits_used, spent);
+  }
+  const entries = await gateway.call('GET', '/v1/credits/transactions?limit=100', { key: caller.key });
+  assert.equal(entries.json.data.length, 1 + 2 * 25);
+  const [last] = await rowsOf<{ lines: bigint }>(gateway, LINES);
+  assert.ok((last?.lines ?? 0n) - (first?.lines ?? 0n) > 20n);
+});
+
+const LINES = 'select last_value as lines from ledger_journal_number_seq';
 
 /** Rounded once, half up. */
 function credits(micro: number): number {

@@ -73,9 +73,10 @@ export class Journal {
   async close(): Promise<void> {
     this.#writeHolds(Number.POSITIVE_INFINITY);
     while (this.#isWriting) await nextTurn();
+    if (this.#catchUp === undefined) return;
     clearTimeout(this.#catchUp);
+    this.#catchUpNow();
     await this.#catchingUp;
-    await catchUpSome(this.#db, ACCOUNTS_PER_TURN_MAX);
   }
 
   #writeHolds(untilMs: number): void {

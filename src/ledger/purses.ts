@@ -90,6 +90,7 @@ export class Purses {
 
   /** At the end of the process. */
   async giveBackAll(): Promise<void> {
+    if (this.#open.size + this.#forgotten.size === 0) return;
     this.#open.clear();
     for (const { id } of await selectPursesOf(this.#parts.db, this.#parts.processId)) await this.#delete(id);
   }
@@ -123,8 +124,8 @@ export class Purses {
     const unit = amount > 0n ? amount : 1n;
     const order = { id, isNew, accountId, processId, wanted: unit * CALLS_WANTED, enough: unit * CALLS_MIN };
     purse.fillAfterMs = Number.POSITIVE_INFINITY;
-    // A failure is nothing given: whoever needs the database tells of it.
-    const given = await fillPurse(db, { ...order, until: new Date(untilMs) }).catch(() => 0n);
+    // A failure is told by whoever needs the database; here nobody knows what is in the purse now.
+    const given = await fillPurse(db, { ...order, until: new Date(untilMs) }).catch(() => undefined);
     this.#filling -= 1;
     if (given === undefined) return this.forget(purse);
     purse.left += given;

@@ -43,10 +43,14 @@ export async function usageOf(
 }
 
 /** What each of these keys has spent in all. */
-export async function spentByKeys(db: Db, keyIds: readonly string[]): Promise<ReadonlyMap<string, MicroCredits>> {
+export async function spentByKeys(
+  db: Db,
+  keys: readonly { readonly id: string; readonly accountId: string }[],
+): Promise<ReadonlyMap<string, MicroCredits>> {
+  for (const accountId of new Set(keys.map((key) => key.accountId))) await catchUp(db, accountId);
   const rows = await db.rows<{ id: string; spent: MicroCredits }>(
     'select key_id as id, spent from key_spending where key_id = any($1)',
-    [keyIds],
+    [keys.map(({ id }) => id)],
   );
   return new Map(rows.map(({ id, spent }) => [id, spent]));
 }

@@ -91,7 +91,7 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
     async ({ caller }) => {
       const key = await ofLedger(() => findKey(db, caller.accountId, caller.keyId));
       if (key === undefined) throw new ApiError('invalid_api_key');
-      const used = await ofLedger(() => spentByKeys(db, [key.id]));
+      const used = await ofLedger(() => spentByKeys(db, [key]));
       return keyView(key, used.get(key.id) ?? 0n);
     },
   );

@@ -24,10 +24,7 @@ const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('api_ke
 
 export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
   const keyViews = async (keys: readonly ApiKey[]) => {
-    const used = await spentByKeys(
-      parts.db,
-      keys.map((key) => key.id),
-    );
+    const used = await spentByKeys(parts.db, keys);
     return keys.map((key) => keyView(key, used.get(key.id) ?? 0n));
   };
 
