@@ -200,8 +200,9 @@ export class Till {
     }
   }
 
-  /** The fields of a hold; undefined for what only the batch can refuse. See ledger_apply. */
+  /** The fields of a hold, see ledger_apply; undefined for what the journal cannot say. */
   #told(asked: NewReservation): string | undefined {
+    if (asked.jobId !== undefined) return undefined;
     const { clock, processId } = this.#parts;
     const nowMs = clock.nowMs();
     const told = JSON.stringify({
