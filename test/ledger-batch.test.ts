@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Random } from '../scripts/simulate/random.ts';
 import { openDb } from '../src/db/index.ts';
 import { endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
 import { silentLog } from './support/database.ts';
@@ -132,8 +133,8 @@ interface Player {
 
 /** Plays a random game and tells how every account stands at its end. */
 async function play(seed: number, way: Way, together: number) {
-  const random = seeded(seed);
-  const pick = (below: number) => Math.floor(random() * below);
+  const random = new Random(seed);
+  const pick = (below: number) => random.whole(0, below - 1);
   const players: Player[] = [];
   for (let n = 0; n < 8; n++) {
     const account = await openAccount(ledger, 300n, 200n);
@@ -193,15 +194,4 @@ async function standing({ account, key }: Player) {
     [account],
   );
   return { balance, spending, grants: await remainders(ledger, account), entries };
-}
-
-/** A small generator of equal fractions for equal seeds (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { Random } from '../scripts/simulate/random.ts';
 import { DatabaseUnavailable, openDb } from '../src/db/index.ts';
 import { balanceOf, books, catchUp, endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
 import { silentLog } from './support/database.ts';
@@ -310,8 +311,8 @@ test('R-271, R-272, R-274: processes, jobs, grants and deaths at once: the books
 
 /** What was told of an ended call must be what the entries say. */
 async function game(t: TestContext, seed: number): Promise<void> {
-  const random = seeded(seed);
-  const pick = (below: number) => Math.floor(random() * below);
+  const random = new Random(seed);
+  const pick = (below: number) => random.whole(0, below - 1);
   const tills = [await openTill(t), await openTill(t), await openTill(t)];
   const accounts = [
     await openAccount(ledger, 100_000n),
@@ -367,15 +368,4 @@ async function game(t: TestContext, seed: number): Promise<void> {
     [accounts],
   );
   assert.equal(open.length, 0);
-}
-
-/** A small generator of equal fractions for equal seeds (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
