@@ -534,7 +534,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.ledger_catch_up(account_ids text[], patience text)
- RETURNS void
+ RETURNS integer
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -545,23 +545,21 @@ AS $function$
 declare
   busy text[];
 begin
-  if not exists (select from ledger_journal where account_id = any (account_ids)) then return; end if;
+  if not exists (select from ledger_journal where account_id = any (account_ids)) then return 0; end if;
   busy := ledger_lock(account_ids, patience);
   if busy <> '{}' then account_ids := array(select unnest(account_ids) except select unnest(busy)); end if;
   perform ledger_apply(account_ids);
   -- At the account's own time.
   perform ledger_tidy('-infinity', account_ids);
+  return cardinality(account_ids);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.ledger_catch_up_some(accounts_max integer)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
-declare
-  accounts text[] := array(select distinct account_id from ledger_journal limit accounts_max);
 begin
-  perform ledger_catch_up(accounts, 'skip');
-  return cardinality(accounts);
+  return ledger_catch_up(array(select distinct account_id from ledger_journal limit accounts_max), 'skip');
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.ledger_cover(moment timestamp with time zone, account_ids text[])

@@ -189,7 +189,7 @@ test('R-276: what exceeds its hold is charged, and purses give way to it', async
   assert.deepEqual(await pursesOf(account), []);
 });
 
-test('R-273: no purse is made of credits that may expire meanwhile, and a new grant that expires ends one', async (t) => {
+test('R-275: no purse is made of credits that may expire meanwhile, and a new grant that expires ends one', async (t) => {
   const till = await openTill(t);
   const account = await openAccount(ledger);
   await give(ledger, account, 10_000n, new Date(clock.nowMs() + 60_000));
@@ -209,7 +209,7 @@ test('R-273: no purse is made of credits that may expire meanwhile, and a new gr
   assert.deepEqual((await remainders(ledger, lasting))[1], 0n);
 });
 
-test('R-281: a key with a limit is never served from a purse', async (t) => {
+test('a key with a limit is never served from a purse', async (t) => {
   const till = await openTill(t);
   const account = await openAccount(ledger, 100_000n);
   const key = await openKey(ledger, account, 25n);

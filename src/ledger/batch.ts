@@ -2,16 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { DatabaseUnavailable, type Db } from '../db/index.ts';
 import { RESERVATION_LEASE_MS } from '../limits.ts';
-import {
-  type Admission,
-  byAccount,
-  checked,
-  checkedEnding,
-  type Ending,
-  LedgerMisuse,
-  toAdmission,
-  toEnding,
-} from './members.ts';
+import { type Admission, byAccount, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
 import {
   type AskedReservation,
   type LedgerAnswers,
@@ -22,12 +13,8 @@ import {
 } from './store.ts';
 
 const MEMBERS_PER_BATCH_MAX = 256;
-/** With this many calls unanswered the ledger is not keeping up, and new reservations are refused. */
-const UNANSWERED_MAX = 20_000;
 /** Connections that may wait for locked accounts; the rest of the pool goes on. */
 const SLOW_ACCOUNTS_MAX = 4;
-/** Endings that are remembered while the database is away; of more than that, holds stay until this process ends. */
-const UNSAID_MAX = 10_000;
 
 interface BatchParts {
   readonly db: Db;
@@ -54,8 +41,6 @@ interface Ender extends Waiting<Ending> {
 
 type Member = Reserving | Ender;
 
-type Unsaid = Pick<Ender, 'accountId' | 'asked'>;
-
 /**
  * Group commit: what is asked while one batch is on its way forms the next, so that under load many calls share one round
  * trip, one transaction and one flush to disk. Each is answered after the commit, just as if it had been alone.
@@ -68,18 +53,20 @@ export class LedgerBatch {
   readonly #first = new Queue((members) => this.#run(members, 'skip'));
   readonly #second = new Queue((members) => this.#run(members, 'brief'));
   readonly #slow = new Map<string, Queue>();
-  /** What the database was too far away to hear: the last word on each reservation, by its id. */
-  readonly #unsaid = new Map<string, Unsaid>();
   #unanswered = 0;
 
   constructor(parts: BatchParts) {
     this.#parts = parts;
   }
 
+  /** How many are waiting. */
+  get size(): number {
+    return this.#unanswered;
+  }
+
   /** As the verb of the same name, in a transaction of its own and under this process's lease. */
   reserve(asked: NewReservation, isLate = false): Promise<Admission> {
     return new Promise((resolve, reject) => {
-      if (this.#unanswered >= UNANSWERED_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
       const { accountId } = checked(asked);
       this.#add({ kind: 'reserve', accountId, asked: { ...asked, isLate }, resolve, reject });
     });
@@ -91,26 +78,6 @@ export class LedgerBatch {
       const asked = { ...checkedEnding(ending), accountId };
       this.#add({ kind: 'end', accountId, asked, resolve, reject });
     });
-  }
-
-  /**
-   * Ends what could not be ended while the database was away: nobody else does, because this process lives. Call it now
-   * and then.
-   */
-  async sayAgain(): Promise<void> {
-    await Promise.all([...this.#unsaid.values()].map((unsaid) => this.#sayOnce(unsaid)));
-  }
-
-  async #sayOnce(unsaid: Unsaid): Promise<void> {
-    const { id } = unsaid.asked;
-    try {
-      await this.end(unsaid, unsaid.asked);
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) return;
-      // A reservation that never came to be has no end.
-      if (!(error instanceof LedgerMisuse)) throw error;
-    }
-    this.#unsaid.delete(id);
   }
 
   #add(member: Member): void {
@@ -171,15 +138,7 @@ export class LedgerBatch {
 
   #reject(member: Member, error: unknown): void {
     this.#unanswered -= 1;
-    if (error instanceof DatabaseUnavailable) this.#remember(member);
     member.reject(error);
-  }
-
-  /** What may have been held for somebody who was refused goes back. */
-  #remember({ kind, accountId, asked }: Member): void {
-    const { id } = asked;
-    const end = kind === 'end' ? asked : { id, actual: undefined, units: undefined };
-    if (this.#unsaid.size < UNSAID_MAX || this.#unsaid.has(id)) this.#unsaid.set(id, { accountId, asked: end });
   }
 
   #again(member: Member): void {

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../db/index.ts';
-import { catchUpSome } from './journal-store.ts';
+import { catchUpAll } from './journal-store.ts';
 
 export interface Books {
   readonly balanced: boolean;
@@ -22,7 +22,7 @@ interface Difference {
  * one snapshot, a page at a time, so it may run beside traffic on a ledger of any length.
  */
 export async function books(db: Db): Promise<Books> {
-  while ((await catchUpSome(db, ACCOUNTS_PER_TURN)) === ACCOUNTS_PER_TURN);
+  await catchUpAll(db);
   return db.transaction(async (tx) => {
     await tx.run('set transaction isolation level repeatable read, read only');
     const computed: Computed = { balances: new Map(), grants: new Map(), key_spending: new Map() };
@@ -47,7 +47,6 @@ interface Figures {
 
 const PAGE_ENTRIES = 50_000;
 const PAGE_ROWS = 10_000;
-const ACCOUNTS_PER_TURN = 100;
 
 async function readCounts(tx: Tx): Promise<{ accounts: number; entries: number }> {
   const [row] = await tx.rows<{ accounts: number; entries: number }>(

@@ -5,10 +5,10 @@
  * and 0008_purses.sql.
  */
 export { books } from './books.ts';
+export { catchUp } from './journal-store.ts';
 export { endAbandoned, lapseExpired } from './leases.ts';
 export {
   balanceOf,
-  catchUp,
   type Ending,
   type Entry,
   endAll,

@@ -67,13 +67,19 @@ const INSERT_MEMBERS = `
   )
   select id from live`;
 
-/** Makes entries of what the journal says about an account. */
-export async function catchUpAccount(queries: Queries, accountId: string): Promise<void> {
+const ACCOUNTS_PER_TURN_MAX = 100;
+
+/** Makes entries of what the journal says about an account. Whoever reads tables of the ledger calls it first. */
+export async function catchUp(queries: Queries, accountId: string): Promise<void> {
   await queries.rows(`select ledger_catch_up(array[$1], 'wait')`, [accountId]);
 }
 
-/** The same for up to `accountsMax` accounts, without those that somebody else has just locked; tells how many it found. */
-export async function catchUpSome(queries: Queries, accountsMax: number): Promise<number> {
-  const [row] = await queries.rows<{ accounts: number }>('select ledger_catch_up_some($1) as accounts', [accountsMax]);
-  return row?.accounts ?? 0;
+/** The same for every account, apart from those that somebody else has just locked. */
+export async function catchUpAll(queries: Queries): Promise<void> {
+  while ((await catchUpSome(queries, ACCOUNTS_PER_TURN_MAX)) === ACCOUNTS_PER_TURN_MAX);
+}
+
+async function catchUpSome(queries: Queries, accountsMax: number): Promise<number> {
+  const [row] = await queries.rows<{ done: number }>('select ledger_catch_up_some($1) as done', [accountsMax]);
+  return row?.done ?? 0;
 }

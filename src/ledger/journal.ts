@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseUnavailable, type Db } from '../db/index.ts';
-import { catchUpSome, insertMembers } from './journal-store.ts';
+import { catchUpAll, insertMembers } from './journal-store.ts';
 import type { Purse } from './purses.ts';
 
 const LINES_PER_STATEMENT_MAX = 256;
@@ -8,7 +8,6 @@ const LINES_PER_STATEMENT_MAX = 256;
 const HOLD_WAITS_MS = 10;
 /** Entries are made of many lines in one go: three times as often takes twice the database's time, and all wait for it. */
 const CATCH_UP_AFTER_MS = 150;
-const ACCOUNTS_PER_TURN_MAX = 100;
 
 /** One line of the journal, made when it is written. */
 export interface Line {
@@ -126,7 +125,7 @@ export class Journal {
   #catchUpNow(): void {
     this.#catchUp = undefined;
     // What fails now is done by whoever reads next, or by any process's duty.
-    this.#catchingUp = catchUpSome(this.#db, ACCOUNTS_PER_TURN_MAX).catch(() => undefined);
+    this.#catchingUp = catchUpAll(this.#db).catch(() => undefined);
   }
 }
 

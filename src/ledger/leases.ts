@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts';
-import { catchUpSome, deletePurse, selectLostPurses } from './journal-store.ts';
+import { catchUpAll, deletePurse, selectLostPurses } from './journal-store.ts';
 import { deleteOwners, lapseSome, runLedger, selectAbandoned } from './store.ts';
 
 const OWNER_KEPT_MS = 24 * 60 * 60 * 1000;
@@ -13,7 +13,7 @@ export async function endAbandoned(db: Db, now: Date): Promise<number> {
   await deleteOwners(db, new Date(now.getTime() - OWNER_KEPT_MS));
   // An owner that comes back must not go on as if its reservations were still open.
   for (const { id } of await selectLostPurses(db, now)) await deletePurse(db, id);
-  await inTurns(() => catchUpSome(db, PER_TURN_MAX));
+  await catchUpAll(db);
   return inTurns(async () => {
     const found = await selectAbandoned(db, now, PER_TURN_MAX);
     if (found.length === 0) return 0;

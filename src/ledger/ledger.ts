@@ -3,7 +3,7 @@ import type { Db, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { type Grant, insertGrant, type NewGrant, selectGrant, selectGrants } from './grants-store.ts';
-import { catchUpAccount } from './journal-store.ts';
+import { catchUp } from './journal-store.ts';
 import { type Admission, byAccount, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
 import {
   type Balance,
@@ -122,14 +122,6 @@ export interface Entry {
   readonly jobId: string | undefined;
   readonly model: string | undefined;
   readonly endpoint: string | undefined;
-}
-
-/**
- * Makes entries of all that has happened to an account. Whoever reads tables of the ledger calls it first; the functions
- * here do.
- */
-export function catchUp(db: Db, accountId: string): Promise<void> {
-  return catchUpAccount(db, accountId);
 }
 
 /** Newest first. Throws `invalid_parameter` when `after` is no entry of this account. */

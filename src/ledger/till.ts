@@ -4,13 +4,13 @@ import { DatabaseUnavailable, type Db } from '../db/index.ts';
 import { RESERVATION_LEASE_MS } from '../limits.ts';
 import { LedgerBatch } from './batch.ts';
 import { Journal, type Line } from './journal.ts';
-import { catchUpAccount } from './journal-store.ts';
-import { checked, checkedEnding, type Ending, type Verdict } from './members.ts';
+import { catchUp } from './journal-store.ts';
+import { checked, checkedEnding, type Ending, LedgerMisuse, type Verdict } from './members.ts';
 import { type Purse, Purses } from './purses.ts';
 import { type NewEnding, type NewReservation, updateKnown, upsertOwner } from './store.ts';
 
-/** With so many lines unwritten the journal is not keeping up, and calls are refused. */
-const UNWRITTEN_MAX = 20_000;
+/** With so many calls waiting the ledger is not keeping up, and new ones are refused. */
+const WAITING_MAX = 20_000;
 /** A call whose hold is not written yet may begin if the database was heard of within this time. */
 const HEARD_WITHIN_MS = 100;
 /** Ends that are remembered while the database is away; of more than that, holds stay until this process ends. */
@@ -34,9 +34,12 @@ interface Hold {
   readonly written: Promise<boolean>;
 }
 
+/** The last word on a reservation. */
 interface Unsaid {
-  readonly hold: Hold;
+  readonly asked: NewReservation;
   readonly ending: NewEnding;
+  /** Where it comes out of a purse. */
+  readonly hold: Hold | undefined;
 }
 
 /**
@@ -67,15 +70,16 @@ export class Till {
    * happens to the process. `hasKeyLimit` says that the key's own limit must be looked at, which only the batch can.
    */
   async reserve(asked: NewReservation, hasKeyLimit = true): Promise<Verdict> {
-    if (this.#journal.size >= UNWRITTEN_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
+    const waiting = this.#journal.size + this.#batch.size;
+    if (waiting >= WAITING_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
     const purse = hasKeyLimit ? undefined : this.#purses.take(asked.accountId, checked(asked).amount);
     const told = purse === undefined ? undefined : this.#told(asked);
-    if (purse === undefined || told === undefined) return this.#batch.reserve(asked);
+    if (purse === undefined || told === undefined) return this.#reserveInBatch(asked);
     const line = { purse, member: () => `{${told}}` };
     if (this.#journal.heardWithin(HEARD_WITHIN_MS)) {
       this.#holds.set(asked.id, { asked, purse, line, written: this.#writtenSoon(asked, line) });
     } else {
-      if (!(await this.#writtenNow(asked, line))) return this.#batch.reserve(asked);
+      if (!(await this.#writtenNow(asked, line))) return this.#reserveInBatch(asked);
       this.#holds.set(asked.id, { asked, purse, line, written: Promise.resolve(true) });
     }
     return { state: 'admitted' };
@@ -97,7 +101,7 @@ export class Till {
     const hold = this.#holds.get(id);
     if (hold !== undefined) {
       await hold.written;
-      await catchUpAccount(db, accountId);
+      await catchUp(db, accountId);
     }
     await updateKnown(db, id, known);
   }
@@ -113,7 +117,6 @@ export class Till {
    * back purses that are not used. Call it now and then.
    */
   async tend(): Promise<void> {
-    await this.#batch.sayAgain();
     await Promise.all([...this.#unsaid.values()].map((unsaid) => this.#sayOnce(unsaid)));
     await this.#purses.giveBackIdle();
   }
@@ -124,17 +127,26 @@ export class Till {
     await this.#purses.giveBackAll();
   }
 
-  async #end(reservation: NewReservation, ending: NewEnding): Promise<Ending> {
-    const { id } = reservation;
+  async #reserveInBatch(asked: NewReservation): Promise<Verdict> {
+    try {
+      return await this.#batch.reserve(asked);
+    } catch (error) {
+      // What may have been held for somebody who is refused goes back.
+      if (error instanceof DatabaseUnavailable) this.#remember(asked, refunding(asked), undefined);
+      throw error;
+    }
+  }
+
+  async #end(asked: NewReservation, ending: NewEnding): Promise<Ending> {
+    const { id } = asked;
     const hold = this.#holds.get(id) ?? this.#unsaid.get(id)?.hold;
-    if (hold === undefined) return this.#batch.end(reservation, ending);
     this.#holds.delete(id);
     try {
-      const ended = await this.#endHold(hold, ending);
+      const ended = await (hold === undefined ? this.#batch.end(asked, ending) : this.#endHold(hold, ending));
       this.#unsaid.delete(id);
       return ended;
     } catch (error) {
-      if (error instanceof DatabaseUnavailable) this.#remember(hold, ending);
+      if (error instanceof DatabaseUnavailable) this.#remember(asked, ending, hold);
       throw error;
     }
   }
@@ -157,19 +169,21 @@ export class Till {
     return this.#batch.end(asked, ending);
   }
 
-  async #sayOnce({ hold, ending }: Unsaid): Promise<void> {
+  async #sayOnce({ asked, ending }: Unsaid): Promise<void> {
     try {
-      await this.#endHold(hold, ending);
-      this.#unsaid.delete(ending.id);
+      await this.#end(asked, ending);
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable)) throw error;
+      if (error instanceof DatabaseUnavailable) return;
+      // A reservation that never came to be has no end.
+      if (!(error instanceof LedgerMisuse)) throw error;
+      this.#unsaid.delete(asked.id);
     }
   }
 
-  /** The last word counts. Nobody knows what the journal has of it. */
-  #remember(hold: Pick<Hold, 'asked' | 'purse' | 'line'>, ending: NewEnding): void {
-    const { id } = ending;
-    const unsaid = { hold: { ...hold, written: Promise.resolve(false) }, ending };
+  #remember(asked: NewReservation, ending: NewEnding, hold: Omit<Hold, 'written'> | undefined): void {
+    const { id } = asked;
+    // Nobody knows what the journal has of it.
+    const unsaid = { asked, ending, hold: hold && { ...hold, written: Promise.resolve(false) } };
     if (this.#unsaid.size < UNSAID_MAX || this.#unsaid.has(id)) this.#unsaid.set(id, unsaid);
   }
 
@@ -194,8 +208,7 @@ export class Till {
       return isWritten;
     } catch (error) {
       this.#purses.forget(purse);
-      // What may have been held for somebody who is refused goes back.
-      this.#remember({ asked, purse, line }, refunding(asked));
+      this.#remember(asked, refunding(asked), { asked, purse, line });
       throw error;
     }
   }
