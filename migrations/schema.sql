@@ -263,7 +263,8 @@ create table ledger_journal (
   account_id text not null,
   number bigint generated always as identity not null,
   purse_id uuid not null,
-  member json not null,
+  owner text not null,
+  members json not null,
   PRIMARY KEY (account_id, number)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
@@ -443,13 +444,16 @@ begin
 
   with taken as (
     delete from ledger_journal where account_id = any (account_ids)
-    returning account_id, number as place, purse_id, member
+    returning account_id, number, purse_id, owner, members
   ),
   said as materialized (
-    select taken.account_id, place, purse_id, told.*
-    from taken cross join lateral json_to_record(member) as told (
-      id uuid, held bigint, held_at timestamptz, owner text, lease_until timestamptz, key_id text, request_id text,
-      model text, endpoint text, price json, ended_at timestamptz, actual bigint, units json)
+    select taken.account_id, purse_id, owner, row_number() over (order by number, line) as place, id, held,
+      to_timestamp(held_ms::float8 / 1000) as held_at, to_timestamp(lease_ms::float8 / 1000) as lease_until, key_id,
+      request_id, model, endpoint, price, to_timestamp(ended_ms::float8 / 1000) as ended_at, actual, units
+    from taken cross join lateral rows from (json_to_recordset(members) as (
+      id uuid, held bigint, held_ms bigint, lease_ms bigint, key_id text, request_id text, model text, endpoint text,
+      price json, ended_ms bigint, actual bigint, units json)) with ordinality as told (
+      id, held, held_ms, lease_ms, key_id, request_id, model, endpoint, price, ended_ms, actual, units, line)
   ),
   -- The credits that are held, laid out one after the other, beside those that the grants have in the order of spending:
   -- where the two overlap, the one is taken from the other.

@@ -4,22 +4,36 @@ import { systemClock } from './clock.ts';
 export type Logger = PinoLogger;
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** Lines wait for company up to this many bytes, or until the next flush: one system call then writes them all. */
-const BUFFER_BYTES = 8_192;
-const FLUSH_EVERY_MS = 100;
+/** Lines wait for company up to this many characters, or until the next turn: one system call then writes them all. */
+const GATHERED_MAX = 8_192;
+const PASS_EVERY_MS = 100;
 
 export interface LogOutput {
   readonly log: Logger;
-  /** Writes what is buffered; call it before the process ends. */
+  /** Writes what is gathered; call it before the process ends. */
   flush(): void;
 }
 
 /** One JSON object per line on standard output. Nobody logs bodies, prompts or credentials. */
 export function createLog(level: LogLevel): LogOutput {
-  const destination = pino.destination({ dest: 1, sync: true, minLength: BUFFER_BYTES });
-  const log = pino({ level, base: null, timestamp }, destination);
-  const flush = () => destination.flushSync();
-  setInterval(flush, FLUSH_EVERY_MS).unref();
+  const destination = pino.destination({ dest: 1, sync: true });
+  // Gathered here, because the destination would copy all that it has with every line that is added.
+  let gathered = '';
+  const pass = () => {
+    if (gathered !== '') destination.write(gathered);
+    gathered = '';
+  };
+  const write = (line: string) => {
+    gathered += line;
+    if (gathered.length >= GATHERED_MAX) pass();
+  };
+  const flush = () => {
+    pass();
+    // Waits for the disk, which is for the end alone.
+    destination.flushSync();
+  };
+  const log = pino({ level, base: null, timestamp }, { write });
+  setInterval(pass, PASS_EVERY_MS).unref();
   process.on('exit', flush);
   return { log, flush };
 }

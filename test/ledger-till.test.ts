@@ -57,7 +57,7 @@ async function journalled(account: string): Promise<number> {
 
 /** Whether or not there are entries of it yet. */
 function untilWritten({ id }: NewReservation): Promise<void> {
-  const statement = `select from ledger_journal where member ->> 'id' = $1
+  const statement = `select from ledger_journal, json_array_elements(members) as member where member ->> 'id' = $1
     union all select from reservations where id = $1::uuid`;
   return until(async () => (await db.rows(statement, [id])).length > 0);
 }

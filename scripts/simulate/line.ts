@@ -31,6 +31,10 @@ export class Line implements Db {
     return result;
   }
 
+  lane(): Db {
+    return this;
+  }
+
   /** The pool is everybody's. */
   close(): Promise<void> {
     return Promise.resolve();

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { DB_CONNECT_TIMEOUT_MS, DB_LOCK_TIMEOUT_MS, DB_STATEMENT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
+import { Lane } from './lane.ts';
 
 /** Where the database is: one address, or the embedded server's socket. */
 export type DbAddress =
@@ -28,6 +29,8 @@ export interface Db extends Queries {
    * nothing but database work.
    */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /** A connection of its own, for as long as the database is open. For one statement at a time. */
+  lane(): Queries;
   close(): Promise<void>;
 }
 
@@ -51,14 +54,26 @@ export function openDb(address: DbAddress, log: Logger): Db {
     if (!closed) log.warn({ reason: error.message }, 'an idle database connection was lost');
   });
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const lanes: Lane[] = [];
   return {
-    rows: (statement, values) => translated(() => rowsOn(pool, statement, values)),
-    run: (statement, values) => translated(() => runOn(pool, statement, values)),
+    ...queriesOn(pool),
     transaction: (work) => transactionOn(pool, work),
+    lane: () => {
+      const lane = new Lane(clientOptions(address));
+      lanes.push(lane);
+      return queriesOn(lane);
+    },
     close: async () => {
       closed = true;
-      await pool.end();
+      await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
     },
+  };
+}
+
+function queriesOn(connection: Connection): Queries {
+  return {
+    rows: (statement, values) => translated(() => rowsOn(connection, statement, values)),
+    run: (statement, values) => translated(() => runOn(connection, statement, values)),
   };
 }
 
@@ -84,7 +99,9 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
   return oid === INT8_OID ? BigInt : pg.types.getTypeParser(oid, format);
 }
 
-type Connection = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>;
+interface Connection {
+  query(config: pg.QueryConfig): Promise<pg.QueryResult>;
+}
 
 async function rowsOn<Row>(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Row[]> {
   const result = await connection.query({ name: nameOf(text), text, values: [...values] });

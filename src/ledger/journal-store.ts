@@ -42,30 +42,18 @@ export function selectLostPurses(queries: Queries, now: Date): Promise<readonly 
   );
 }
 
-/** `members` is a JSON list of `{purse_id, account_id, member}`. Returns the purses of which members were written. */
-export async function insertMembers(
-  queries: Queries,
-  purseIds: readonly string[],
-  members: string,
-): Promise<readonly string[]> {
-  const rows = await queries.rows<{ id: string }>(INSERT_MEMBERS, [purseIds, members]);
+/** `members` is JSON, the list of each purse under its id. Returns the purses of which they were written. */
+export async function insertMembers(queries: Queries, members: string): Promise<readonly string[]> {
+  const rows = await queries.rows<{ id: string }>(INSERT_MEMBERS, [members]);
   return rows.map(({ id }) => id);
 }
 
 // Whoever takes a purse away waits for this statement, but this one waits for nobody.
 const INSERT_MEMBERS = `
-  with live as materialized (
-    select id from purses where id = any ($1::uuid[]) for key share skip locked
-  ),
-  written as (
-    insert into ledger_journal (account_id, purse_id, member)
-    select account_id, purse_id, member
-    from rows from (json_to_recordset($2) as (purse_id uuid, account_id text, member json)) with ordinality
-      as said (purse_id, account_id, member, place)
-    where purse_id in (select id from live)
-    order by place
-  )
-  select id from live`;
+  insert into ledger_journal (account_id, purse_id, owner, members)
+  select account_id, id, process_id, value from json_each($1) join purses on id = key::uuid
+  for key share of purses skip locked
+  returning purse_id as id`;
 
 const ACCOUNTS_PER_TURN_MAX = 100;
 

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DatabaseUnavailable, type Db } from '../db/index.ts';
+import { DatabaseUnavailable, type Db, type Queries } from '../db/index.ts';
 import { catchUpAll, insertMembers } from './journal-store.ts';
 import type { Purse } from './purses.ts';
 
 const LINES_PER_STATEMENT_MAX = 256;
 /** For so long a hold waits for its end: a short call needs one line only. */
 const HOLD_WAITS_MS = 10;
-/** Entries are made of many lines in one go: three times as often takes twice the database's time, and all wait for it. */
-const CATCH_UP_AFTER_MS = 150;
+/** Entries are made of many lines in one go. More often takes more of the database's time, and less often makes a long wait of it. */
+const CATCH_UP_AFTER_MS = 500;
 
 /** One line of the journal, made when it is written. */
 export interface Line {
@@ -24,6 +24,7 @@ interface Waiting extends Line {
 /** Writes lines, all that are due in one statement, and sees to it that entries are made of them. */
 export class Journal {
   readonly #db: Db;
+  readonly #lane: Queries;
   #due: Waiting[] = [];
   /** Holds, the oldest first. */
   readonly #holds = new Map<Line, Waiting & { readonly dueMs: number }>();
@@ -36,6 +37,7 @@ export class Journal {
 
   constructor(db: Db) {
     this.#db = db;
+    this.#lane = db.lane();
   }
 
   get size(): number {
@@ -107,8 +109,7 @@ export class Journal {
 
   async #writeSome(lines: readonly Waiting[]): Promise<void> {
     try {
-      const purseIds = [...new Set(lines.map(({ purse }) => purse.id))];
-      const written = await insertMembers(this.#db, purseIds, `[${lines.map(textOf).join(',')}]`);
+      const written = await insertMembers(this.#lane, textOf(lines));
       this.#heardMs = performance.now();
       this.#catchUp ??= setTimeout(() => this.#catchUpNow(), CATCH_UP_AFTER_MS).unref();
       for (const { purse, resolve } of lines) resolve(written.includes(purse.id));
@@ -129,6 +130,12 @@ export class Journal {
   }
 }
 
-function textOf({ purse, member }: Line): string {
-  return `{"purse_id":"${purse.id}","account_id":"${purse.accountId}","member":${member()}}`;
+/** Each purse's lines under its id, as JSON. */
+function textOf(lines: readonly Line[]): string {
+  const members = new Map<string, string>();
+  for (const { purse, member } of lines) {
+    const before = members.get(purse.id);
+    members.set(purse.id, before === undefined ? member() : `${before},${member()}`);
+  }
+  return `{${Array.from(members, ([purseId, list]) => `"${purseId}":[${list}]`).join(',')}}`;
 }

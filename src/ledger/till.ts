@@ -216,14 +216,12 @@ export class Till {
   /** The fields of a hold, see ledger_apply; undefined for what the journal cannot say. */
   #told(asked: NewReservation): string | undefined {
     if (asked.jobId !== undefined) return undefined;
-    const { clock, processId } = this.#parts;
-    const nowMs = clock.nowMs();
+    const nowMs = this.#parts.clock.nowMs();
     const told = JSON.stringify({
       id: asked.id,
       held: Number(asked.amount),
-      held_at: new Date(nowMs),
-      owner: processId,
-      lease_until: new Date(nowMs + RESERVATION_LEASE_MS),
+      held_ms: nowMs,
+      lease_ms: nowMs + RESERVATION_LEASE_MS,
       key_id: asked.keyId,
       request_id: asked.requestId,
       model: asked.model,
@@ -233,7 +231,7 @@ export class Till {
   }
 
   #toldEnd({ actual, units }: NewEnding): string {
-    const told = `"ended_at":"${this.#parts.clock.now().toISOString()}","units":${units ?? null}`;
+    const told = `"ended_ms":${this.#parts.clock.nowMs()},"units":${units ?? null}`;
     return actual === undefined ? told : `${told},"actual":${actual}`;
   }
 }
