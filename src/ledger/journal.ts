@@ -6,8 +6,9 @@ import type { Purse } from './purses.ts';
 const LINES_PER_STATEMENT_MAX = 256;
 /** For so long a hold waits for its end: a short call needs one line only. */
 const HOLD_WAITS_MS = 10;
-/** Entries are made of many lines in one go. More often takes more of the database's time, and less often makes a long wait of it. */
-const CATCH_UP_AFTER_MS = 500;
+/** Entries are made of many lines in one go, which takes less of the database; of too many, everybody feels it. */
+const ENTER_AFTER_MS = 500;
+const ENTER_AT_LINES = 300;
 
 /** One line of the journal, made when it is written. */
 export interface Line {
@@ -30,8 +31,10 @@ export class Journal {
   readonly #holds = new Map<Line, Waiting & { readonly dueMs: number }>();
   #isWriting = false;
   #holdsDue: NodeJS.Timeout | undefined;
-  #catchUp: NodeJS.Timeout | undefined;
-  #catchingUp: Promise<unknown> = Promise.resolve();
+  /** Lines of which this process has not had entries made. */
+  #unentered = 0;
+  #enterDue: NodeJS.Timeout | undefined;
+  #entering: Promise<unknown> = Promise.resolve();
   /** When the database last took a line. */
   #heardMs = Number.NEGATIVE_INFINITY;
 
@@ -74,10 +77,8 @@ export class Journal {
   async close(): Promise<void> {
     this.#writeHolds(Number.POSITIVE_INFINITY);
     while (this.#isWriting) await nextTurn();
-    if (this.#catchUp === undefined) return;
-    clearTimeout(this.#catchUp);
-    this.#catchUpNow();
-    await this.#catchingUp;
+    if (this.#unentered > 0) this.#enter();
+    await this.#entering;
   }
 
   #writeHolds(untilMs: number): void {
@@ -111,8 +112,8 @@ export class Journal {
     try {
       const written = await insertMembers(this.#lane, textOf(lines));
       this.#heardMs = performance.now();
-      this.#catchUp ??= setTimeout(() => this.#catchUpNow(), CATCH_UP_AFTER_MS).unref();
       for (const { purse, resolve } of lines) resolve(written.includes(purse.id));
+      this.#enterSoon(lines.length);
     } catch (error) {
       // One that is not JSON has kept the others out too: they take the other way, where each stands alone.
       const isAway = error instanceof DatabaseUnavailable;
@@ -123,10 +124,18 @@ export class Journal {
     }
   }
 
-  #catchUpNow(): void {
-    this.#catchUp = undefined;
+  #enterSoon(lines: number): void {
+    this.#unentered += lines;
+    if (this.#unentered >= ENTER_AT_LINES) this.#enter();
+    else this.#enterDue ??= setTimeout(() => this.#enter(), ENTER_AFTER_MS).unref();
+  }
+
+  #enter(): void {
+    clearTimeout(this.#enterDue);
+    this.#enterDue = undefined;
+    this.#unentered = 0;
     // What fails now is done by whoever reads next, or by any process's duty.
-    this.#catchingUp = catchUpAll(this.#db).catch(() => undefined);
+    this.#entering = this.#entering.then(() => catchUpAll(this.#db)).catch(() => undefined);
   }
 }
 
