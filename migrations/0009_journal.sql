@@ -5,7 +5,8 @@
 select ledger_catch_up(array(select distinct account_id from ledger_journal), 'wait');
 drop table ledger_journal;
 
--- What has happened and has no entries yet, in the order in which it happened.
+-- What has happened and has no entries yet, in the order in which it happened. Its file stays as long as it was: to make it
+-- shorter keeps writers out.
 create table ledger_journal (
   account_id text not null,
   number bigint generated always as identity,
@@ -15,7 +16,7 @@ create table ledger_journal (
   -- A list of holds, ends of holds, or both in one; see ledger_apply.
   members json not null,
   primary key (account_id, number)
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, vacuum_truncate = false);
 
 -- As before.
 create or replace function ledger_apply(account_ids text[]) returns void language plpgsql as $$

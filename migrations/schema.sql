@@ -266,7 +266,7 @@ create table ledger_journal (
   owner text not null,
   members json not null,
   PRIMARY KEY (account_id, number)
-) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, vacuum_truncate=false);
 
 create table migrations (
   number integer not null,

@@ -42,7 +42,7 @@ const SERVER_SETTINGS: readonly (readonly [name: string, value: string, why: str
   ['fsync', 'on', 'money: a confirmed commit survives a power cut'],
   ['synchronous_commit', 'on', 'the same'],
   ['full_page_writes', 'on', 'the same, for pages torn by the cut'],
-  ['min_wal_size', '64MB', 'reuse a few segments instead of making new ones'],
+  ['min_wal_size', '128MB', 'so much is kept to be used again, because making a new file holds up every commit'],
   ['max_wal_size', '512MB', 'bounds both disk use and the time of crash recovery'],
   ['checkpoint_timeout', '10min', 'fewer full page images when little is written'],
   ['io_method', 'sync', 'three worker processes fewer; everything hot is in memory'],
