@@ -1,5 +1,5 @@
 /**
- * PostgreSQL: a pool, transactions, migrations, and the bus on which processes tell each other what changed.
+ * PostgreSQL: a pool, lanes, transactions, migrations, and the bus on which processes tell each other what changed.
  * Hides the driver, prepared statements, retries after a deadlock, and which of the many failures mean
  * "the database is away". SQL itself is written in each folder's store.ts.
  */
