@@ -18,7 +18,7 @@ create table ledger_journal (
   primary key (account_id, number)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, vacuum_truncate = false);
 
--- As before.
+-- As before, from such rows.
 create or replace function ledger_apply(account_ids text[]) returns void language plpgsql as $$
 begin
   if not exists (select from ledger_journal where account_id = any (account_ids)) then return; end if;
@@ -116,4 +116,30 @@ begin
   update purses set amount = purses.amount - taken_out.amount
   from (select purse_id, sum(held)::bigint as amount from holds group by purse_id) as taken_out
   where purses.id = taken_out.purse_id;
+end $$;
+
+-- Whoever goes on until nothing is left must not count accounts that somebody else has: then it would never end.
+drop function ledger_catch_up_some;
+drop function ledger_catch_up;
+
+-- Makes entries of what the journal says about these accounts. Answers for how many it did.
+create function ledger_catch_up(account_ids text[], patience text) returns integer language plpgsql
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan as $$
+declare
+  busy text[];
+begin
+  if not exists (select from ledger_journal where account_id = any (account_ids)) then return 0; end if;
+  busy := ledger_lock(account_ids, patience);
+  if busy <> '{}' then account_ids := array(select unnest(account_ids) except select unnest(busy)); end if;
+  perform ledger_apply(account_ids);
+  -- At the account's own time.
+  perform ledger_tidy('-infinity', account_ids);
+  return cardinality(account_ids);
+end $$;
+
+-- The same for whatever accounts there are, apart from those that somebody else has.
+create function ledger_catch_up_some(accounts_max integer) returns integer language plpgsql as $$
+begin
+  return ledger_catch_up(array(select distinct account_id from ledger_journal limit accounts_max), 'skip');
 end $$;

@@ -4,7 +4,7 @@ import { systemClock } from './clock.ts';
 export type Logger = PinoLogger;
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** Lines wait for company up to this many characters, or until the next turn: one system call then writes them all. */
+/** Lines wait for company up to this many characters, or until they are passed on: one system call then writes them all. */
 const GATHERED_MAX = 8_192;
 const PASS_EVERY_MS = 100;
 
