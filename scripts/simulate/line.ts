@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, type Db, type Tx } from '../../src/db/index.ts';
+import { DatabaseUnavailable, type Db, type Lane, type Tx } from '../../src/db/index.ts';
 
 /**
  * The line from one simulated process to the database. While it is cut, a call either never happens (a transaction is
@@ -31,8 +31,13 @@ export class Line implements Db {
     return result;
   }
 
-  lane(): Db {
-    return this;
+  lane(statement: string): Lane {
+    const runEach = async (tx: Tx, values: readonly (readonly string[])[]) => {
+      const counts: number[] = [];
+      for (const list of values) counts.push(await tx.run(statement, list));
+      return counts;
+    };
+    return { run: (values) => this.transaction((tx) => runEach(tx, values)) };
   }
 
   /** The pool is everybody's. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DB_CONNECT_TIMEOUT_MS, DB_LOCK_TIMEOUT_MS, DB_STATEMENT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { Lane } from './lane.ts';
+import { type Lane, OwnConnection } from './lane.ts';
 
 /** Where the database is: one address, or the embedded server's socket. */
 export type DbAddress =
@@ -29,8 +29,8 @@ export interface Db extends Queries {
    * nothing but database work.
    */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
-  /** A connection of its own, for as long as the database is open. For one statement at a time. */
-  lane(): Queries;
+  /** A way of its own for one statement, for as long as the database is open. */
+  lane(statement: string): Lane;
   close(): Promise<void>;
 }
 
@@ -54,26 +54,20 @@ export function openDb(address: DbAddress, log: Logger): Db {
     if (!closed) log.warn({ reason: error.message }, 'an idle database connection was lost');
   });
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const lanes: Lane[] = [];
+  const lanes: OwnConnection[] = [];
   return {
-    ...queriesOn(pool),
+    rows: (statement, values) => translated(() => rowsOn(pool, statement, values)),
+    run: (statement, values) => translated(() => runOn(pool, statement, values)),
     transaction: (work) => transactionOn(pool, work),
-    lane: () => {
-      const lane = new Lane(clientOptions(address));
+    lane: (statement) => {
+      const lane = new OwnConnection(statement, clientOptions(address));
       lanes.push(lane);
-      return queriesOn(lane);
+      return { run: (values) => translated(() => lane.run(values)) };
     },
     close: async () => {
       closed = true;
       await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
     },
-  };
-}
-
-function queriesOn(connection: Connection): Queries {
-  return {
-    rows: (statement, values) => translated(() => rowsOn(connection, statement, values)),
-    run: (statement, values) => translated(() => runOn(connection, statement, values)),
   };
 }
 

@@ -15,6 +15,7 @@ export {
   type Tx,
 } from './db.ts';
 export { Gathering } from './gathering.ts';
+export type { Lane } from './lane.ts';
 export { MigrationError, migrate } from './migrate.ts';
 export { patiently } from './patiently.ts';
 export { TestClock } from './test-clock.ts';

@@ -42,18 +42,13 @@ export function selectLostPurses(queries: Queries, now: Date): Promise<readonly 
   );
 }
 
-/** `members` is JSON, the list of each purse under its id. Returns the purses of which they were written. */
-export async function insertMembers(queries: Queries, members: string): Promise<readonly string[]> {
-  const rows = await queries.rows<{ id: string }>(INSERT_MEMBERS, [members]);
-  return rows.map(({ id }) => id);
-}
-
-// Whoever takes a purse away waits for this statement, but this one waits for nobody.
-const INSERT_MEMBERS = `
+/**
+ * Writes members of a purse, `$1`, as a list in JSON, `$2`; none from one that is not there or is being taken away.
+ * Whoever takes a purse away waits for this statement, but this one waits for nobody.
+ */
+export const INSERT_MEMBERS = `
   insert into ledger_journal (account_id, purse_id, owner, members)
-  select account_id, id, process_id, value from json_each($1) join purses on id = key::uuid
-  for key share of purses skip locked
-  returning purse_id as id`;
+  select account_id, id, process_id, $2 from purses where id = $1 for key share skip locked`;
 
 const ACCOUNTS_PER_TURN_MAX = 100;
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DatabaseUnavailable, type Db, type Queries } from '../db/index.ts';
-import { catchUpAll, insertMembers } from './journal-store.ts';
+import { DatabaseUnavailable, type Db, type Lane } from '../db/index.ts';
+import { catchUpAll, INSERT_MEMBERS } from './journal-store.ts';
 import type { Purse } from './purses.ts';
 
 const LINES_PER_STATEMENT_MAX = 256;
@@ -25,7 +25,7 @@ interface Waiting extends Line {
 /** Writes lines, all that are due in one statement, and sees to it that entries are made of them. */
 export class Journal {
   readonly #db: Db;
-  readonly #lane: Queries;
+  readonly #lane: Lane;
   #due: Waiting[] = [];
   /** Holds, the oldest first. */
   readonly #holds = new Map<Line, Waiting & { readonly dueMs: number }>();
@@ -40,7 +40,7 @@ export class Journal {
 
   constructor(db: Db) {
     this.#db = db;
-    this.#lane = db.lane();
+    this.#lane = db.lane(INSERT_MEMBERS);
   }
 
   get size(): number {
@@ -110,8 +110,10 @@ export class Journal {
 
   async #writeSome(lines: readonly Waiting[]): Promise<void> {
     try {
-      const written = await insertMembers(this.#lane, textOf(lines));
+      const lists = listsOf(lines);
+      const counts = await this.#lane.run(lists);
       this.#heardMs = performance.now();
+      const written = lists.filter((_list, place) => counts[place] === 1).map(([purseId]) => purseId);
       for (const { purse, resolve } of lines) resolve(written.includes(purse.id));
       this.#enterSoon(lines.length);
     } catch (error) {
@@ -139,12 +141,12 @@ export class Journal {
   }
 }
 
-/** Each purse's lines under its id, as JSON. */
-function textOf(lines: readonly Line[]): string {
+/** Each purse's id and its lines, as a list in JSON. */
+function listsOf(lines: readonly Line[]): readonly (readonly [purseId: string, members: string])[] {
   const members = new Map<string, string>();
   for (const { purse, member } of lines) {
     const before = members.get(purse.id);
     members.set(purse.id, before === undefined ? member() : `${before},${member()}`);
   }
-  return `{${Array.from(members, ([purseId, list]) => `"${purseId}":[${list}]`).join(',')}}`;
+  return Array.from(members, ([purseId, list]) => [purseId, `[${list}]`]);
 }
