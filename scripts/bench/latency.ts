@@ -1,14 +1,16 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Callers } from './callers.ts';
 import { chatLoad } from './chat.ts';
 import { type BenchServer, forkServer } from './child.ts';
 import { type Load, loadOnce, median } from './load.ts';
 import type { Row } from './table.ts';
 
-const WARM_UP_REQUESTS = 10_000;
+/** Before that a server compiles so much while it serves that one request in a hundred waits for it. */
+const WARM_UP_REQUESTS = 50_000;
 const ROUNDS = 5;
 const ROUND_MS = 4_000;
-/** Until then connections are opened, which is not what is asked for. */
-const OPENING_MS = 500;
+const CONNECTIONS = 64;
+/** Until then a server that has just been idle wakes up. */
+const WAKING_MS = 500;
 /** Who has no more unanswered than comes in this time keeps up. */
 const BEHIND_MS_MAX = 50;
 const SLOWER = 0.9;
@@ -85,50 +87,33 @@ async function mostOf(server: BenchServer, load: Load): Promise<number> {
 
 /** Sends at an even rate, whether or not answers come. */
 async function paced(server: BenchServer, load: Load, perSecond: number): Promise<Paced> {
-  const agent = new Agent({ connections: 256 });
+  const callers = new Callers(server, load);
+  await callers.open(CONNECTIONS);
   const latencies: number[] = [];
-  const request = requestOf(server, load);
+  const allAnswered = Promise.withResolvers<void>();
   let sent = 0;
   let answered = 0;
+  let unansweredAtEnd: number | undefined;
   const startMs = performance.now();
-  const send = async (sentMs: number) => {
-    await answerTo(agent, request);
-    answered += 1;
-    if (sentMs >= startMs + OPENING_MS) latencies.push(performance.now() - sentMs);
+  const send = (sentMs: number) => {
+    sent += 1;
+    callers.send(() => {
+      answered += 1;
+      if (sentMs >= startMs + WAKING_MS) latencies.push(performance.now() - sentMs);
+      if (unansweredAtEnd !== undefined && answered === sent) allAnswered.resolve();
+    });
   };
-  const answers: Promise<void>[] = [];
-  await new Promise<void>((resolve) => {
-    const tick = () => {
-      const nowMs = performance.now();
-      for (; startMs + (sent * 1000) / perSecond <= nowMs; sent++) answers.push(send(nowMs));
-      if (nowMs < startMs + ROUND_MS) setTimeout(tick, 1);
-      else resolve();
-    };
-    tick();
-  });
-  const keepsUp = sent - answered <= (perSecond * BEHIND_MS_MAX) / 1000;
-  await Promise.all(answers);
-  await agent.close();
+  const tick = () => {
+    const nowMs = performance.now();
+    while (startMs + (sent * 1000) / perSecond <= nowMs) send(nowMs);
+    if (nowMs < startMs + ROUND_MS) setTimeout(tick, 1);
+    else unansweredAtEnd = sent - answered;
+  };
+  tick();
+  await allAnswered.promise;
+  callers.close();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
+  const keepsUp = (unansweredAtEnd ?? 0) <= (perSecond * BEHIND_MS_MAX) / 1000;
   return { p50: at(0.5), p99: at(0.99), keepsUp };
-}
-
-function requestOf({ url, key }: BenchServer, { path, headers, body = '' }: Load): Dispatcher.DispatchOptions {
-  return { origin: url, path, method: 'POST', headers: { ...headers, authorization: `Bearer ${key}` }, body };
-}
-
-/** Without making anything of the answer: whatever is done here is taken from the servers. */
-function answerTo(agent: Agent, request: Dispatcher.DispatchOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    agent.dispatch(request, {
-      onRequestStart: () => undefined,
-      onResponseStart: (_controller, status) => {
-        if (status !== 200) reject(new Error(`status ${status} during the measurement`));
-      },
-      onResponseData: () => undefined,
-      onResponseEnd: () => resolve(),
-      onResponseError: (_controller, error) => reject(error),
-    });
-  });
 }

@@ -8,7 +8,7 @@ const LINES_PER_STATEMENT_MAX = 256;
 const HOLD_WAITS_MS = 10;
 /** Entries are made of many lines in one go, which takes less of the database; of too many, everybody feels it. */
 const ENTER_AFTER_MS = 500;
-const ENTER_AT_LINES = 300;
+const ENTER_AT_LINES = 100;
 
 /** One line of the journal, made when it is written. */
 export interface Line {
