@@ -92,6 +92,11 @@ test('a lane goes on after a database that was away', async () => {
   assert.deepEqual(await said(), [1]);
 });
 
+test('a lane counts rows that its statement answers with, and makes nothing of them', async () => {
+  const counting = db.lane('select generate_series(1, $1::integer)');
+  assert.deepEqual(await counting.run([['3'], ['0'], ['5']]), [3, 0, 5]);
+});
+
 test('a lane whose statement is none says so each time', async () => {
   const none = db.lane('insert into nowhere values ($1)');
   await assert.rejects(none.run([['1']]), /nowhere/);

@@ -105,6 +105,10 @@ class Runs implements pg.Submittable {
     this.#counts.push(Number(text.slice(text.lastIndexOf(' ') + 1)));
   }
 
+  handleDataRow(): void {
+    // Only counted.
+  }
+
   handleReadyForQuery(): void {
     this.callback(null);
   }
