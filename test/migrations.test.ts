@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { describeSchema, SCHEMA_FILE } from '../scripts/schema.ts';
 import { type Db, MigrationError, migrate, openDb } from '../src/db/index.ts';
 import { createDatabase, silentLog, type TestDatabase } from './support/database.ts';
 import { Gateway, type NewCaller } from './support/gateway.ts';
@@ -30,6 +31,7 @@ const PUBLISHED = {
   '0007_held_clips': '2fbeeda5f99acc06',
   '0008_purses': '45575a41fe7f0b46',
   '0009_journal': 'b4845abb65809514',
+  '0010_journal_file': '269c662556ad1a17',
 };
 
 test('the migrations are those that were published, letter by letter', () => {
@@ -41,6 +43,17 @@ test('the migrations are those that were published, letter by letter', () => {
       .slice(0, 16),
   ]);
   assert.deepEqual(Object.fromEntries(digests), PUBLISHED);
+});
+
+test('a database that earlier texts of 0008 and 0009 have made is taken over, and is the same after it', async (t) => {
+  const db = open(t, await createdDatabase(t));
+  await db.run('delete from migrations where number > 9');
+  await db.run('alter table ledger_journal reset (vacuum_truncate)');
+  const said = 'update migrations set digest = $2 where number = $1';
+  await db.run(said, [8, 'e5520fe5b3509fe4c299be28115dcdb19c570df7f1c2729689995112414c6049']);
+  await db.run(said, [9, '1c6e9b88dc6dd81729425e78fb3c4c9097c786ec19f3d09c46267b2b89e096f9']);
+  await migrate(db, () => undefined);
+  assert.equal(await describeSchema(db), readFileSync(SCHEMA_FILE, 'utf8'));
 });
 
 test('R-527: three processes that start at once migrate an empty database once', async (t) => {

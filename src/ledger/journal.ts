@@ -3,7 +3,7 @@ import { DatabaseUnavailable, type Db, type Lane } from '../db/index.ts';
 import { catchUpAll, INSERT_MEMBERS } from './journal-store.ts';
 import type { Purse } from './purses.ts';
 
-const LINES_PER_STATEMENT_MAX = 256;
+const LINES_PER_WRITE_MAX = 256;
 /** For so long a hold waits for its end: a short call needs one line only. */
 const HOLD_WAITS_MS = 10;
 /** Entries are made of many lines in one go, which takes less of the database; of too many, everybody feels it. */
@@ -22,7 +22,7 @@ interface Waiting extends Line {
   readonly reject: (error: unknown) => void;
 }
 
-/** Writes lines, all that are due in one statement, and sees to it that entries are made of them. */
+/** Writes lines, all that are due in one transaction, and sees to it that entries are made of them. */
 export class Journal {
   readonly #db: Db;
   readonly #lane: Lane;
@@ -103,7 +103,7 @@ export class Journal {
     this.#isWriting = true;
     // A turn of the event loop first: whoever was just answered, or has come with the same packet, can join.
     for (await nextTurn(); this.#due.length > 0; await nextTurn()) {
-      await this.#writeSome(this.#due.splice(0, LINES_PER_STATEMENT_MAX));
+      await this.#writeSome(this.#due.splice(0, LINES_PER_WRITE_MAX));
     }
     this.#isWriting = false;
   }
