@@ -176,6 +176,8 @@ export const DRAIN_TIMEOUT_MS = 30_000;
 export const DB_CONNECT_TIMEOUT_MS = 1_500;
 export const DB_STATEMENT_TIMEOUT_MS = 10_000;
 export const DB_LOCK_TIMEOUT_MS = 3_000;
+/** A process that stands still in a transaction keeps others from what it has locked for no longer than this. */
+export const DB_TRANSACTION_IDLE_MS_MAX = 5_000;
 export const HEALTH_PROBE_TIMEOUT_MS = 1_000;
 export const HEALTH_CACHE_MS = 1_000;
 export const HEARTBEAT_EVERY_MS = 500;

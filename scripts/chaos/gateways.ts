@@ -8,6 +8,8 @@ import type { Edit } from './planted.ts';
 import type { Order, Said, Told } from './process.ts';
 
 const STOP_MS_MAX = 20_000;
+/** From its word that it has come to the point to its halt. */
+const SAID_TO_HALTED_MS = 50;
 
 export class Gateway {
   readonly url: string;
@@ -49,9 +51,12 @@ export class Gateway {
   }
 
   /** It has come to the point, and does not answer any more. */
-  obey(): void {
-    this.#isHalted = this.#order?.signal === 'SIGSTOP';
-    this.#isStopping = this.#order?.signal === 'SIGTERM';
+  obey(signal: Order['signal']): void {
+    const isOrdered = this.#order?.signal === signal;
+    this.#isHalted = isOrdered && signal === 'SIGSTOP';
+    this.#isStopping = isOrdered && signal === 'SIGTERM';
+    // It came there before it read that it should go on.
+    if (!isOrdered && signal === 'SIGSTOP') setTimeout(() => this.#child.kill('SIGCONT'), SAID_TO_HALTED_MS);
   }
 
   /** Halts it wherever it is. */
@@ -157,7 +162,7 @@ export class Gateways {
     this.#spare = this.#spawn();
     child.send('begin');
     const gateway = new Gateway(child, await ready, await this.#newRow());
-    heard.on('reached', () => gateway.obey());
+    heard.on('reached', (signal) => gateway.obey(signal));
     return gateway;
   }
 
@@ -172,7 +177,7 @@ export class Gateways {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const said = JSON.parse(line) as Said;
       if (said.said === 'ready') heard.emit('ready', said.url);
-      if (said.said === 'reached') heard.emit('reached');
+      if (said.said === 'reached') heard.emit('reached', said.signal);
       if (said.said === 'error') complaints.push(said.line);
     });
     const failed = once(child, 'exit').then(() => Promise.reject(new Error('a gateway did not start')));

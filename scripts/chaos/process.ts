@@ -18,7 +18,7 @@ export interface Order {
 /** What it tells the driver, one JSON line each: it must be out before the signal takes effect. */
 export type Said =
   | { readonly said: 'ready'; readonly url: string }
-  | { readonly said: 'reached' }
+  | { readonly said: 'reached'; readonly signal: Order['signal'] }
   | { readonly said: 'error'; readonly line: string };
 
 const ERROR_LEVEL = 50;
@@ -39,7 +39,7 @@ function hear(line: string): void {
   if (order === undefined || msg !== order.point || passed++ < order.passes) return;
   const { signal } = order;
   order = undefined;
-  say({ said: 'reached' });
+  say({ said: 'reached', signal });
   process.kill(process.pid, signal);
 }
 

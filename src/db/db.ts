@@ -1,5 +1,10 @@
 import pg from 'pg';
-import { DB_CONNECT_TIMEOUT_MS, DB_LOCK_TIMEOUT_MS, DB_STATEMENT_TIMEOUT_MS } from '../limits.ts';
+import {
+  DB_CONNECT_TIMEOUT_MS,
+  DB_LOCK_TIMEOUT_MS,
+  DB_STATEMENT_TIMEOUT_MS,
+  DB_TRANSACTION_IDLE_MS_MAX,
+} from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { type Lane, OwnConnection } from './lane.ts';
 
@@ -78,6 +83,7 @@ export function clientOptions(address: DbAddress): pg.ClientConfig {
     connectionTimeoutMillis: DB_CONNECT_TIMEOUT_MS,
     statement_timeout: DB_STATEMENT_TIMEOUT_MS,
     lock_timeout: DB_LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: DB_TRANSACTION_IDLE_MS_MAX,
     // The server's own limit comes first; this one is for a server that has stopped answering at all.
     query_timeout: DB_STATEMENT_TIMEOUT_MS + 1_000,
     keepAlive: true,
@@ -184,9 +190,9 @@ function isDeadlock(error: unknown): boolean {
 }
 
 // Connection exceptions, a login that is no longer accepted, a database that is gone or closed to new connections, lack
-// of resources (disk, memory, connections), operator intervention, a lock or statement that timed out, and a server that
-// has become read-only after a failover.
-const UNAVAILABLE_STATE = /^(08|28|3D|53|57|58)|^(55000|55P03|25006)$/;
+// of resources (disk, memory, connections), operator intervention, a lock, a statement or a transaction that timed out, and
+// a server that has become read-only after a failover.
+const UNAVAILABLE_STATE = /^(08|28|3D|53|57|58)|^(55000|55P03|25006|25P03)$/;
 const UNAVAILABLE_SYSTEM_CODE = /^(ECONN|EPIPE|ENOENT|EACCES|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_)/;
 const UNAVAILABLE_MESSAGE =
   /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable|^Client was closed/;

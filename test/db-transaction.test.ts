@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { DatabaseUnavailable, openDb } from '../src/db/index.ts';
+import { createDatabase, silentLog } from './support/database.ts';
+import { until } from './support/postgres.ts';
+
+const database = await createDatabase();
+const [one, other] = [openDb(database.address, silentLog), openDb(database.address, silentLog)];
+await one.run('create table tills (id integer primary key, credits integer)');
+await one.run('insert into tills values (1, 10)');
+after(async () => {
+  await Promise.all([one.close(), other.close()]);
+  await database.drop();
+});
+
+test('a process that stands still in a transaction loses it, and with it what it kept others from', async () => {
+  const take = (credits: number) => `update tills set credits = credits - ${credits} where id = 1`;
+  const [stands, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const stood = one.transaction(async (tx) => {
+    await tx.run(take(1));
+    stands.resolve();
+    await goesOn.promise;
+    await tx.run(take(2));
+  });
+  stood.catch(() => undefined);
+  await stands.promise;
+  let refusals = 0;
+  await until(() =>
+    other.run(take(4)).then(
+      () => true,
+      (error) => {
+        assert.ok(error instanceof DatabaseUnavailable);
+        refusals++;
+        return false;
+      },
+    ),
+  );
+  assert.ok(refusals > 0, 'it had the lock');
+  goesOn.resolve();
+  await assert.rejects(stood, DatabaseUnavailable);
+  assert.deepEqual(await one.rows('select credits from tills'), [{ credits: 6 }]);
+});
