@@ -10,7 +10,7 @@ const IDLE_COLLECTED_BYTES = 16 * MIB;
 const LOOK_EVERY_MS = 1_000;
 /** A look is calm if no more than this share of the time since the last was work; after so many in a row it is idle. */
 const CALM_SHARE_MAX = 0.05;
-const CALM_LOOKS = 10;
+const CALM_LOOKS = 60;
 
 type Collect = (options: { readonly type: 'minor' | 'major'; readonly flavor?: 'last-resort' }) => void;
 
@@ -21,13 +21,14 @@ let streamedBytes = 0;
 /**
  * Makes the collector suit a gateway, to be called once when the program starts. By itself it looks at everything
  * whenever 64 MiB of buffers have passed, although those of a request are garbage a moment later, and each look holds up
- * whoever is being served; and when the rush is over, it leaves what it has got lying about. So it looks at everything
- * less often while there is work, and thoroughly when there is none. `npm run bench -- memory speech transcription` shows
- * what that is worth.
+ * whoever is being served; and in a pause of a few seconds it forgets compiled code, so that the next thousands of requests
+ * cost two or three times as much. So it looks at everything less often while there is work, leaves pauses alone, and is
+ * thorough when the rush is over. `npm run bench -- memory latency speech transcription` shows what that is worth.
  */
 export function tuneMemory(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');
   setFlagsFromString('--heap-growing-percent=200');
+  setFlagsFromString('--memory-reducer-gc-count=0');
   setFlagsFromString('--expose-gc');
   const gc: Collect = runInNewContext('gc');
   collect = gc;
@@ -43,7 +44,7 @@ function collectWhenIdle(collectAll: Collect): void {
     calm = performance.eventLoopUtilization(now, before).utilization > CALM_SHARE_MAX ? 0 : calm + 1;
     before = now;
     if (calm < CALM_LOOKS || usedBytes() < keptBytes + IDLE_COLLECTED_BYTES) return;
-    // Thorough enough to give memory back; it also forgets compiled code, so it is not for every pause.
+    // Thorough enough to give memory back; it also forgets compiled code, so it is not for pauses.
     collectAll({ type: 'major', flavor: 'last-resort' });
     keptBytes = usedBytes();
   };
