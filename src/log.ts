@@ -38,15 +38,16 @@ export function createLog(level: LogLevel): LogOutput {
   return { log, flush };
 }
 
-let stampedAtMs = 0;
+let stampedSecond = 0;
 let stamp = '';
 
-/** Many lines share a millisecond; its text is made once. A log tells real time, not the test clock's. */
+/** Many lines share a second; its text is made once. A log tells real time, not the test clock's. */
 function timestamp(): string {
   const nowMs = systemClock.nowMs();
-  if (nowMs !== stampedAtMs) {
-    stampedAtMs = nowMs;
-    stamp = `,"time":"${new Date(nowMs).toISOString()}"`;
+  const second = Math.floor(nowMs / 1000);
+  if (second !== stampedSecond) {
+    stampedSecond = second;
+    stamp = `,"time":"${new Date(second * 1000).toISOString().slice(0, -'000Z'.length)}`;
   }
-  return stamp;
+  return `${stamp}${String(nowMs % 1000).padStart(3, '0')}Z"`;
 }

@@ -6,8 +6,8 @@ import type { Row } from './table.ts';
 
 /** Before that a server compiles so much while it serves that one request in a hundred waits for it. */
 const WARM_UP_REQUESTS = 50_000;
-const ROUNDS = 5;
-const ROUND_MS = 4_000;
+const ROUNDS = 12;
+const ROUND_MS = 3_000;
 const CONNECTIONS = 64;
 /** Until then a server that has just been idle wakes up. */
 const WAKING_MS = 500;
@@ -24,11 +24,8 @@ interface Paced extends Latency {
   readonly keepsUp: boolean;
 }
 
-interface Round {
-  readonly bare: Latency;
-  readonly durable: Latency;
-  readonly gateway: Latency;
-}
+type Who = 'bare' | 'durable' | 'gateway';
+type Round = Readonly<Record<Who, Latency>>;
 
 /**
  * What the gateway adds to a chat request at half of its highest load, against a bare proxy at the same rate. Beside it
@@ -40,18 +37,13 @@ export async function benchLatency(): Promise<Row[]> {
   const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
   const durable = await forkServer('./durable-proxy.ts', [upstream.url]);
   const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
+  const servers = { bare, durable, gateway };
   const load = chatLoad(false);
   try {
-    for (const server of [bare, durable, gateway]) await loadOnce(server, load, { amount: WARM_UP_REQUESTS });
+    for (const server of Object.values(servers)) await loadOnce(server, load, { amount: WARM_UP_REQUESTS });
     const perSecond = (await mostOf(gateway, load)) / 2;
     const rounds: Round[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      rounds.push({
-        bare: await paced(bare, load, perSecond),
-        durable: await paced(durable, load, perSecond),
-        gateway: await paced(gateway, load, perSecond),
-      });
-    }
+    for (let round = 0; round < ROUNDS; round++) rounds.push(await roundOf(servers, load, perSecond, round % 2 === 1));
     const at = `chat at ${Math.round(perSecond)} requests per second, half of the most at this pace: latency`;
     return [
       row(rounds, 'gateway', 'p50', { measure: `${at} p50, ms`, goal: '+ < 1 ms' }),
@@ -64,6 +56,20 @@ export async function benchLatency(): Promise<Row[]> {
   }
 }
 
+/** All of them, one after the other. Who comes after whom makes a difference, so every other round goes backwards. */
+async function roundOf(
+  servers: Readonly<Record<Who, BenchServer>>,
+  load: Load,
+  perSecond: number,
+  isBackwards: boolean,
+): Promise<Round> {
+  const round: Partial<Record<Who, Latency>> = {};
+  const order: readonly Who[] = ['bare', 'durable', 'gateway'];
+  for (const who of isBackwards ? order.toReversed() : order) round[who] = await paced(servers[who], load, perSecond);
+  return round as Round;
+}
+
+/** What is added is compared within each round: a machine that is slow for half a minute is slow for all of them. */
 function row(
   rounds: readonly Round[],
   who: 'gateway' | 'durable',
@@ -72,7 +78,8 @@ function row(
 ): Row {
   const bare = median(rounds.map((round) => round.bare[figure]));
   const tollgate = median(rounds.map((round) => round[who][figure]));
-  return { ...told, bare, tollgate, ratio: `+ ${(tollgate - bare).toFixed(2)} ms` };
+  const added = median(rounds.map((round) => round[who][figure] - round.bare[figure]));
+  return { ...told, bare, tollgate, ratio: `${added < 0 ? '−' : '+'} ${Math.abs(added).toFixed(2)} ms` };
 }
 
 /**
