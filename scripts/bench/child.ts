@@ -77,7 +77,9 @@ export function answerBench(ready: Ready, stop: () => Promise<void>): void {
       void stop().then(() => process.exit(0));
     }
   });
-  // A bench that was killed leaves nothing running.
+  // A bench that was killed leaves nothing running. A signal to all of them, as from a terminal, is its own to obey: a server
+  // that obeyed too would end before its database.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.on('disconnect', () => void stop().finally(() => process.exit(1)));
   process.send?.(ready);
 }
