@@ -29,6 +29,7 @@ export function tuneMemory(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');
   setFlagsFromString('--heap-growing-percent=200');
   setFlagsFromString('--memory-reducer-gc-count=0');
+  setFlagsFromString('--no-parallel-scavenge');
   setFlagsFromString('--expose-gc');
   const gc: Collect = runInNewContext('gc');
   collect = gc;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { setTimeout as pass } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pass } from 'node:timers/promises';
 import { DatabaseUnavailable, type Lane, openDb } from '../src/db/index.ts';
 import { createDatabase, silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
@@ -9,7 +9,8 @@ import { until } from './support/postgres.ts';
 const database = await createDatabase();
 const link = await DatabaseLink.open(database);
 const db = openDb({ url: link.database.url }, silentLog);
-await db.run('create table said (number bigint generated always as identity, pid integer, word text, share integer)');
+await db.run(`create table said (
+  number bigint generated always as identity, pid integer, word text, share integer, at timestamptz default clock_timestamp())`);
 
 /** Writes a word as many times as it is told, if what is to be divided by is not nought. */
 const SAY = `
@@ -60,6 +61,48 @@ test('what a lane runs in one call is all done or not at all, and it goes on aft
   assert.deepEqual(await lane.run([['whole', '2', '1']]), [2]);
 });
 
+test('what is run while something else is being run is at the server already, and is done after it', async () => {
+  // Not by way of the link, which is served by the thread that is held up.
+  const near = openDb({ url: database.url }, silentLog);
+  const late = near.lane(SAY_LATE);
+  await late.run([['ready', '0']]);
+  const answers = Promise.all([
+    late.run([['patient', '0.1']]),
+    late.run([
+      ['next', '0'],
+      ['last', '0'],
+    ]),
+  ]);
+  await nextTurn();
+  // Nobody here can do anything until long after that.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+  const blocked = performance.timeOrigin + performance.now();
+  assert.deepEqual(await answers, [[1], [1, 1]]);
+  const rows = await db.rows<{ word: string; ms: number }>(
+    `select word, extract(epoch from at)::float8 * 1000 as ms from said where word in ('patient', 'next', 'last') order by at`,
+  );
+  assert.deepEqual(
+    rows.map(({ word }) => word),
+    ['patient', 'next', 'last'],
+  );
+  for (const { ms } of rows) assert.ok(ms < blocked, `${ms} is not before ${blocked}`);
+  await near.close();
+});
+
+test('what is run behind something that fails is done', async () => {
+  const answers = await Promise.allSettled([
+    lane.run([['bad', '1', '0']]),
+    lane.run([['good', '1', '1']]),
+    lane.run([['bad', '1', '0']]),
+  ]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'rejected'],
+  );
+  assert.deepEqual(await db.rows(`select word from said where word in ('bad', 'good')`), [{ word: 'good' }]);
+  assert.deepEqual(await lane.run([['good', '1', '1']]), [1]);
+});
+
 test('a lane whose connection was ended by the server while nobody used it goes on with another', async () => {
   const own = await connectionOf(lane);
   await db.rows('select pg_terminate_backend($1, 5000)', [own]);
@@ -74,10 +117,11 @@ test('a lane whose connection is ended by the server under a statement says so, 
   await until(async () => (await db.rows(SLEEPING)).length === 1);
   await Promise.all([
     assert.rejects(waiting, DatabaseUnavailable),
+    assert.rejects(late.run([['later', '0']]), DatabaseUnavailable),
     db.rows('select pg_terminate_backend(pid, 5000) from pg_stat_activity where wait_event = $1', ['PgSleep']),
   ]);
   assert.deepEqual(await late.run([['soon', '0']]), [1]);
-  assert.deepEqual(await db.rows(`select word from said where word in ('late', 'soon')`), [{ word: 'soon' }]);
+  assert.deepEqual(await db.rows(`select word from said where word in ('late', 'later', 'soon')`), [{ word: 'soon' }]);
 });
 
 const SLEEPING = `select from pg_stat_activity where wait_event = 'PgSleep'`;

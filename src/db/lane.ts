@@ -3,8 +3,8 @@ import pg from 'pg';
 /** One statement, again and again, on a connection of its own. */
 export interface Lane {
   /**
-   * Runs it with each of these lists of values, all of them or none, and tells how many rows each has touched. One call
-   * at a time.
+   * Runs it with each of these lists of values, all of them or none, and tells how many rows each has touched. Who calls
+   * while another's is being run does not wait for its answer: it is at the server by then, and is run right after it.
    */
   run(values: readonly (readonly string[])[]): Promise<readonly number[]>;
 }
@@ -20,7 +20,7 @@ const NAME = 'lane';
 export class OwnConnection implements Lane {
   readonly #statement: string;
   readonly #options: pg.ClientConfig;
-  #client: Promise<pg.Client> | undefined;
+  #opened: Promise<Conversation> | undefined;
 
   constructor(statement: string, options: pg.ClientConfig) {
     this.#statement = statement;
@@ -28,76 +28,103 @@ export class OwnConnection implements Lane {
   }
 
   async run(values: readonly (readonly string[])[]): Promise<readonly number[]> {
-    this.#client ??= this.#open();
-    const client = this.#client;
+    this.#opened ??= this.#open();
+    const opened = this.#opened;
     try {
-      return await runsOn(await client, values);
+      return await (await opened).run(values);
     } catch (error) {
-      this.#forget(client);
+      this.#forget(opened);
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    await (await client?.catch(() => undefined))?.end();
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await (await opened?.catch(() => undefined))?.end();
   }
 
-  #open(): Promise<pg.Client> {
+  #open(): Promise<Conversation> {
     const client = new pg.Client(this.#options);
     const opened = this.#prepare(client);
     client.on('error', () => this.#forget(opened));
     return opened;
   }
 
-  async #prepare(client: pg.Client): Promise<pg.Client> {
+  async #prepare(client: pg.Client): Promise<Conversation> {
     try {
       await client.connect();
       await client.query(`prepare ${NAME} as ${this.#statement}`);
-      return client;
+      return new Conversation(client);
     } catch (error) {
       await client.end();
       throw error;
     }
   }
 
-  #forget(client: Promise<pg.Client>): void {
-    if (this.#client !== client) return;
-    this.#client = undefined;
+  #forget(opened: Promise<Conversation>): void {
+    if (this.#opened !== opened) return;
+    this.#opened = undefined;
     // Whatever it may still be waiting for.
-    client.then((opened) => opened.end()).catch(() => undefined);
+    opened.then((conversation) => conversation.end()).catch(() => undefined);
   }
 }
 
-function runsOn(client: pg.Client, values: readonly (readonly string[])[]): Promise<readonly number[]> {
-  return new Promise((resolve, reject) => client.query(new Runs(values, resolve, reject)));
+/** What was said on one connection, and not answered yet. The server answers in the order in which it was asked. */
+class Conversation {
+  readonly #client: pg.Client;
+  readonly #unanswered: Runs[] = [];
+
+  constructor(client: pg.Client) {
+    this.#client = client;
+  }
+
+  run(values: readonly (readonly string[])[]): Promise<readonly number[]> {
+    return new Promise((resolve, reject) => {
+      const runs = new Runs((error, counts) => {
+        this.#listenToNext();
+        if (error === null) resolve(counts);
+        else reject(error);
+      });
+      runs.send(this.#client.connection, values);
+      if (this.#unanswered.push(runs) === 1) this.#client.query(runs);
+    });
+  }
+
+  end(): Promise<void> {
+    return this.#client.end();
+  }
+
+  /** The library takes an answer to be for the one query that it knows of, so it is told of the next when one is over. */
+  #listenToNext(): void {
+    this.#unanswered.shift();
+    const [next] = this.#unanswered;
+    if (next !== undefined) this.#client.query(next);
+  }
 }
 
 /** In the place of the library's own query. What is sent before the word that ends a transaction is one transaction. */
 class Runs implements pg.Submittable {
-  readonly #values: readonly (readonly string[])[];
   readonly #counts: number[] = [];
   /** The library puts its own around it, which gives up on a server that no longer answers. */
   callback: (error: Error | null) => void;
 
-  constructor(
-    values: readonly (readonly string[])[],
-    resolve: (counts: readonly number[]) => void,
-    reject: (error: Error) => void,
-  ) {
-    this.#values = values;
-    this.callback = (error) => (error === null ? resolve(this.#counts) : reject(error));
+  constructor(onAnswer: (error: Error | null, counts: readonly number[]) => void) {
+    this.callback = (error) => onAnswer(error, this.#counts);
   }
 
-  submit(connection: pg.Connection): void {
+  send(connection: pg.Connection, lists: readonly (readonly string[])[]): void {
     connection.stream.cork();
-    for (const values of this.#values) {
+    for (const values of lists) {
       connection.bind({ statement: NAME, values: [...values] }, false);
       connection.execute(null, false);
     }
     connection.sync();
     connection.stream.uncork();
+  }
+
+  submit(): void {
+    // Sent before.
   }
 
   /** In the server's words, which end with the number of rows. */

@@ -4,11 +4,13 @@ import { catchUpAll, INSERT_MEMBERS } from './journal-store.ts';
 import type { Purse } from './purses.ts';
 
 const LINES_PER_WRITE_MAX = 256;
+/** While the database does one, the next is on its way; with more than that, each would be smaller and cost more. */
+const WRITES_AT_ONCE_MAX = 2;
 /** For so long a hold waits for its end: a short call needs one line only. */
 const HOLD_WAITS_MS = 10;
 /** Entries are made of many lines in one go, which takes less of the database; of too many, everybody feels it. */
 const ENTER_AFTER_MS = 500;
-const ENTER_AT_LINES = 100;
+const ENTER_AT_LINES = 300;
 
 /** One line of the journal, made when it is written. */
 export interface Line {
@@ -29,7 +31,8 @@ export class Journal {
   #due: Waiting[] = [];
   /** Holds, the oldest first. */
   readonly #holds = new Map<Line, Waiting & { readonly dueMs: number }>();
-  #isWriting = false;
+  #isGathering = false;
+  #writes = 0;
   #holdsDue: NodeJS.Timeout | undefined;
   /** Lines of which this process has not had entries made. */
   #unentered = 0;
@@ -76,7 +79,7 @@ export class Journal {
   /** Writes what still waits and makes entries of everything. */
   async close(): Promise<void> {
     this.#writeHolds(Number.POSITIVE_INFINITY);
-    while (this.#isWriting) await nextTurn();
+    while (this.#isGathering || this.#writes > 0) await nextTurn();
     if (this.#unentered > 0) this.#enter();
     await this.#entering;
   }
@@ -96,16 +99,19 @@ export class Journal {
   }
 
   #writeDue(): void {
-    if (!this.#isWriting && this.#due.length > 0) void this.#drain();
+    const mayWrite = !this.#isGathering && this.#writes < WRITES_AT_ONCE_MAX;
+    if (mayWrite && this.#due.length > 0) void this.#writeNext();
   }
 
-  async #drain(): Promise<void> {
-    this.#isWriting = true;
+  async #writeNext(): Promise<void> {
+    this.#isGathering = true;
     // A turn of the event loop first: whoever was just answered, or has come with the same packet, can join.
-    for (await nextTurn(); this.#due.length > 0; await nextTurn()) {
-      await this.#writeSome(this.#due.splice(0, LINES_PER_WRITE_MAX));
-    }
-    this.#isWriting = false;
+    await nextTurn();
+    this.#isGathering = false;
+    this.#writes += 1;
+    await this.#writeSome(this.#due.splice(0, LINES_PER_WRITE_MAX));
+    this.#writes -= 1;
+    this.#writeDue();
   }
 
   async #writeSome(lines: readonly Waiting[]): Promise<void> {
