@@ -113,8 +113,9 @@ async function paced(server: BenchServer, load: Load, perSecond: number): Promis
   const tick = () => {
     const nowMs = performance.now();
     while (startMs + (sent * 1000) / perSecond <= nowMs) send(nowMs);
-    if (nowMs < startMs + ROUND_MS) setTimeout(tick, 1);
-    else unansweredAtEnd = sent - answered;
+    if (nowMs < startMs + ROUND_MS) return void setTimeout(tick, 1);
+    unansweredAtEnd = sent - answered;
+    if (unansweredAtEnd === 0) allAnswered.resolve();
   };
   tick();
   await allAnswered.promise;
