@@ -57,7 +57,14 @@ export async function catchUp(queries: Queries, accountId: string): Promise<void
   await queries.rows(`select ledger_catch_up(array[$1], 'wait')`, [accountId]);
 }
 
-/** The same for every account, apart from those that somebody else has just locked. */
+/** The same for these accounts, apart from those that somebody else has just locked. */
+export async function catchUpOf(queries: Queries, accountIds: readonly string[]): Promise<void> {
+  for (let at = 0; at < accountIds.length; at += ACCOUNTS_PER_TURN_MAX) {
+    await queries.rows(`select ledger_catch_up($1, 'skip')`, [accountIds.slice(at, at + ACCOUNTS_PER_TURN_MAX)]);
+  }
+}
+
+/** The same for every account. It reads the whole journal, with all that was there before, to find them. */
 export async function catchUpAll(queries: Queries): Promise<void> {
   while ((await catchUpSome(queries, ACCOUNTS_PER_TURN_MAX)) === ACCOUNTS_PER_TURN_MAX);
 }
@@ -65,4 +72,9 @@ export async function catchUpAll(queries: Queries): Promise<void> {
 async function catchUpSome(queries: Queries, accountsMax: number): Promise<number> {
   const [row] = await queries.rows<{ done: number }>('select ledger_catch_up_some($1) as done', [accountsMax]);
   return row?.done ?? 0;
+}
+
+/** Gives the places of lines that are done with to new ones, unless somebody else is at it. */
+export async function sweepJournal(queries: Queries): Promise<void> {
+  await queries.run('vacuum (skip_locked, truncate off) ledger_journal');
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseUnavailable, type Db, type Lane } from '../db/index.ts';
-import { catchUpAll, INSERT_MEMBERS } from './journal-store.ts';
+import { catchUpOf, INSERT_MEMBERS, sweepJournal } from './journal-store.ts';
 import type { Purse } from './purses.ts';
 
 const LINES_PER_WRITE_MAX = 256;
@@ -11,6 +11,8 @@ const HOLD_WAITS_MS = 10;
 /** Entries are made of many lines in one go, which takes less of the database; of too many, everybody feels it. */
 const ENTER_AFTER_MS = 500;
 const ENTER_AT_LINES = 300;
+/** The database itself would look once a minute, and until then every line is written to a new place. */
+const SWEEP_AT_LINES = 3_000;
 
 /** One line of the journal, made when it is written. */
 export interface Line {
@@ -34,8 +36,11 @@ export class Journal {
   #isGathering = false;
   #writes = 0;
   #holdsDue: NodeJS.Timeout | undefined;
-  /** Lines of which this process has not had entries made. */
+  /** Lines of which this process has not had entries made, and whose they are. */
   #unentered = 0;
+  readonly #unenteredAccounts = new Set<string>();
+  /** Lines that were done with since the journal was last swept. */
+  #unswept = 0;
   #enterDue: NodeJS.Timeout | undefined;
   #entering: Promise<unknown> = Promise.resolve();
   /** When the database last took a line. */
@@ -120,7 +125,10 @@ export class Journal {
       const counts = await this.#lane.run(lists);
       this.#heardMs = performance.now();
       const written = lists.filter((_list, place) => counts[place] === 1).map(([purseId]) => purseId);
-      for (const { purse, resolve } of lines) resolve(written.includes(purse.id));
+      for (const { purse, resolve } of lines) {
+        resolve(written.includes(purse.id));
+        this.#unenteredAccounts.add(purse.accountId);
+      }
       this.#enterSoon(lines.length);
     } catch (error) {
       // One that is not JSON has kept the others out too: they take the other way, where each stands alone.
@@ -141,9 +149,19 @@ export class Journal {
   #enter(): void {
     clearTimeout(this.#enterDue);
     this.#enterDue = undefined;
+    const accountIds = [...this.#unenteredAccounts];
+    this.#unswept += this.#unentered;
     this.#unentered = 0;
+    this.#unenteredAccounts.clear();
     // What fails now is done by whoever reads next, or by any process's duty.
-    this.#entering = this.#entering.then(() => catchUpAll(this.#db)).catch(() => undefined);
+    this.#entering = this.#entering.then(() => this.#makeEntries(accountIds)).catch(() => undefined);
+  }
+
+  async #makeEntries(accountIds: readonly string[]): Promise<void> {
+    await catchUpOf(this.#db, accountIds);
+    if (this.#unswept < SWEEP_AT_LINES) return;
+    this.#unswept = 0;
+    await sweepJournal(this.#db);
   }
 }
 
