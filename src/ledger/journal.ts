@@ -10,7 +10,7 @@ const WRITES_AT_ONCE_MAX = 2;
 const HOLD_WAITS_MS = 10;
 /** Entries are made of many lines in one go, which takes less of the database; of too many, everybody feels it. */
 const ENTER_AFTER_MS = 500;
-const ENTER_AT_LINES = 300;
+const ENTER_AT_LINES = 100;
 /** The database itself would look once a minute, and until then every line is written to a new place. */
 const SWEEP_AT_LINES = 3_000;
 
