@@ -500,11 +500,13 @@ begin
   ),
   events as (
     select account_id, place, 1 as step, 'reserve' as type, held_at as at, id, -amount as available, amount as reserved,
-      0 as charged, grant_ids, array(select -part from unnest(parts) as part) as parts, null::json as units
+      0 as charged, grant_ids, case cardinality(parts) when 1 then array[-parts[1]]
+        else array(select -part from unnest(parts) as part) end as parts, null::json as units
     from holds
     union all
     select account_id, place, 2, case when actual is null then 'refund' else 'settle' end, ended_at, id,
-      amount - covered, -amount, covered, grant_ids, ledger_returned(parts, covered), units
+      amount - covered, -amount, covered, grant_ids, case cardinality(parts) when 1 then array[parts[1] - covered]
+        else ledger_returned(parts, covered) end, units
     from ends
     union all
     select account_id, place, 3, 'charge', ended_at, id, amount - actual, 0, actual - amount, '{}', '{}', null
@@ -599,9 +601,15 @@ begin
 
   update grants set remaining = remaining + moved.part
   from (
-    select split.grant_id, sum(split.part)::bigint as part
-    from posted cross join unnest(posted.grant_ids, posted.parts) as split (grant_id, part)
-    group by split.grant_id
+    select grant_id, sum(part)::bigint as part
+    from (
+      select grant_ids[1] as grant_id, parts[1] as part from posted where cardinality(grant_ids) = 1
+      union all
+      select split.grant_id, split.part
+      from posted cross join unnest(posted.grant_ids, posted.parts) as split (grant_id, part)
+      where cardinality(posted.grant_ids) > 1
+    ) as split
+    group by grant_id
   ) as moved
   where grants.id = moved.grant_id;
 
@@ -636,10 +644,14 @@ begin
     month = moved.month,
     month_spent = case when key_spending.month = moved.month then month_spent else 0 end + moved.charged
   from (
-    select reservations.key_id, sum(posted.reserved)::bigint as reserved, sum(posted.charged)::bigint as charged,
-      period_start('day', max(posted.created_at)) as day, period_start('week', max(posted.created_at)) as week,
-      period_start('month', max(posted.created_at)) as month
-    from posted join reservations on reservations.id = posted.reservation_id
+    select reservations.key_id, sum(changed.reserved)::bigint as reserved, sum(changed.charged)::bigint as charged,
+      period_start('day', max(changed.at)) as day, period_start('week', max(changed.at)) as week,
+      period_start('month', max(changed.at)) as month
+    from (
+      select reservation_id, sum(reserved)::bigint as reserved, sum(charged)::bigint as charged, max(created_at) as at
+      from posted where reservation_id is not null group by reservation_id
+    ) as changed
+    join reservations on reservations.id = changed.reservation_id
     group by reservations.key_id
   ) as moved
   where key_spending.key_id = moved.key_id;

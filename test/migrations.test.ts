@@ -32,6 +32,7 @@ const PUBLISHED = {
   '0008_purses': '45575a41fe7f0b46',
   '0009_journal': 'b4845abb65809514',
   '0010_journal_file': '269c662556ad1a17',
+  '0011_fewer_lists': '0ea2d1446b5d5e90',
 };
 
 test('the migrations are those that were published, letter by letter', () => {
