@@ -23,7 +23,8 @@ let streamedBytes = 0;
  * whenever 64 MiB of buffers have passed, although those of a request are garbage a moment later, and each look holds up
  * whoever is being served; and in a pause of a few seconds it forgets compiled code, so that the next thousands of requests
  * cost two or three times as much. So it looks at everything less often while there is work, leaves pauses alone, and is
- * thorough when the rush is over. `npm run bench -- memory latency speech transcription` shows what that is worth.
+ * thorough when the rush is over; and what is young it collects without helpers, who would compete with the database.
+ * `npm run bench -- memory latency speech transcription` shows what that is worth.
  */
 export function tuneMemory(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');

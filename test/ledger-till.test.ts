@@ -305,6 +305,25 @@ test('what cannot be written into the journal takes the other way, and keeps nob
   assert.equal(await availableOf(ledger, account), 100_000n - BigInt(begun) * 10n - 5n);
 });
 
+test('the journal is swept while it is written, and stays small', async (t) => {
+  const till = await openTill(t);
+  const account = await openAccount(ledger, 10_000_000n);
+  await makeBusy(till, account);
+  const [before, lines] = [await sweeps(), await linesWritten()];
+  for (let round = 0; round < 35; round++) {
+    await Promise.all(Array.from({ length: 100 }, () => callOnce(till, account, 10n)));
+  }
+  assert.ok((await linesWritten()) > lines);
+  await until(async () => (await sweeps()) > before);
+});
+
+/** How often the database has been told to, which it says a moment later. */
+async function sweeps(): Promise<bigint> {
+  const statement = `select vacuum_count as times from pg_stat_user_tables where relname = 'ledger_journal'`;
+  const [row] = await db.rows<{ times: bigint }>(statement);
+  return row?.times ?? 0n;
+}
+
 test('R-271, R-272, R-274: processes, jobs, grants and deaths at once: the books balance, and say what everybody was told', async (t) => {
   for (const seed of [1, 2]) await game(t, seed);
 });

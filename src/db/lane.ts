@@ -47,7 +47,10 @@ export class OwnConnection implements Lane {
   #open(): Promise<Conversation> {
     const client = new pg.Client(this.#options);
     const opened = this.#prepare(client);
-    client.on('error', () => this.#forget(opened));
+    client.on('error', () => {
+      this.#forget(opened);
+      opened.then((conversation) => conversation.end()).catch(() => undefined);
+    });
     return opened;
   }
 
@@ -63,10 +66,7 @@ export class OwnConnection implements Lane {
   }
 
   #forget(opened: Promise<Conversation>): void {
-    if (this.#opened !== opened) return;
-    this.#opened = undefined;
-    // Whatever it may still be waiting for.
-    opened.then((conversation) => conversation.end()).catch(() => undefined);
+    if (this.#opened === opened) this.#opened = undefined;
   }
 }
 
@@ -74,6 +74,8 @@ export class OwnConnection implements Lane {
 class Conversation {
   readonly #client: pg.Client;
   readonly #unanswered: Runs[] = [];
+  /** Whether something has failed. Nothing more will be said, and what was said is heard to its end. */
+  #isOver = false;
 
   constructor(client: pg.Client) {
     this.#client = client;
@@ -82,7 +84,8 @@ class Conversation {
   run(values: readonly (readonly string[])[]): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {
       const runs = new Runs((error, counts) => {
-        this.#listenToNext();
+        this.#isOver ||= error !== null;
+        this.#goOn(error === null || error instanceof pg.DatabaseError);
         if (error === null) resolve(counts);
         else reject(error);
       });
@@ -96,10 +99,12 @@ class Conversation {
   }
 
   /** The library takes an answer to be for the one query that it knows of, so it is told of the next when one is over. */
-  #listenToNext(): void {
+  #goOn(isServerThere: boolean): void {
     this.#unanswered.shift();
     const [next] = this.#unanswered;
     if (next !== undefined) this.#client.query(next);
+    // Without the server nobody waits for answers: the end of the connection is the answer to all.
+    if (this.#isOver && (next === undefined || !isServerThere)) this.end().catch(() => undefined);
   }
 }
 
