@@ -305,7 +305,7 @@ test('what cannot be written into the journal takes the other way, and keeps nob
   assert.equal(await availableOf(ledger, account), 100_000n - BigInt(begun) * 10n - 5n);
 });
 
-test('the journal is swept while it is written, and stays small', async (t) => {
+test('the journal is swept while it is written', async (t) => {
   const till = await openTill(t);
   const account = await openAccount(ledger, 10_000_000n);
   await makeBusy(till, account);
