@@ -143,3 +143,42 @@ test('R-376 R-377: exactly 40 000 characters are counted by code points', async 
   assert.equal(answer.status, 200);
   assert.equal(answer.json.factors.units[0].count, 40_000);
 });
+
+const RATES = {
+  per_image: { base: 1 },
+  per_request: { base: 1 },
+  per_second: { per_second: 1 },
+  per_token: { input_per_k: 1, output_per_k: 1 },
+  per_k_char: { base: 1 },
+  per_audio_second: { per_second: 1 },
+};
+
+for (const [endpoint, modality, asked] of [
+  ['images', 'image', { prompt: 'a cat' }],
+  ['image_edits', 'image', { prompt: 'a hat' }],
+  ['videos', 'video', { prompt: 'a wave' }],
+  ['chat', 'chat', { messages: [message] }],
+  ['native', 'chat', { contents: [{ parts: [{ text: 'hello' }] }] }],
+  ['audio_speech', 'audio', { input: 'hello' }],
+  ['transcriptions', 'audio', { duration_seconds: 1 }],
+  ['audio_music', 'audio', { prompt: 'slow' }],
+] as const) {
+  test(`R-156: ${endpoint} can be charged by a mode of pricing, or its configuration is refused`, async () => {
+    const taken = [];
+    for (const [mode, credits] of Object.entries(RATES)) {
+      const pricing = { mode, credits };
+      const routes = [{ upstream: 'sandbox', model: 'any' }];
+      const model = { id: 'priced', modality, owned_by: 'house', endpoints: [endpoint], pricing, routes };
+      const upstreams = [{ id: 'sandbox', vendor: 'sandbox' }];
+      const applied = await gateway.admin('PUT', '/config', { upstreams, models: [model] });
+      if (applied.status !== 200) {
+        assert.match(applied.text, new RegExp(`${mode} does not fit ${endpoint}`));
+        continue;
+      }
+      taken.push(mode);
+      const answer = await estimate({ endpoint, model: 'priced', ...asked });
+      assert.ok(answer.json.credits > 0, `${mode}: ${answer.text}`);
+    }
+    assert.ok(taken.includes('per_request') && taken.length > 1, taken.join());
+  });
+}

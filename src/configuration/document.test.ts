@@ -39,8 +39,7 @@ function model(fields: Fields = {}): Fields {
 }
 
 function chat(fields: Fields = {}): Fields {
-  const pricing = { mode: 'per_token', credits: { input_per_k: 1, output_per_k: 2 } };
-  return model({ modality: 'chat', endpoints: ['chat'], pricing, ...fields });
+  return model({ modality: 'chat', endpoints: ['chat'], pricing: TOKEN_PRICE, ...fields });
 }
 
 function speech(fields: Fields = {}): Fields {
@@ -48,6 +47,7 @@ function speech(fields: Fields = {}): Fields {
 }
 
 const REQUEST_PRICE = { mode: 'per_request', credits: { base: 1 } };
+const TOKEN_PRICE = { mode: 'per_token', credits: { input_per_k: 1, output_per_k: 2 } };
 
 function parse(upstreams: unknown, models: unknown): ConfigDocument {
   return parseDocument(JSON.stringify({ upstreams, models }), TERMS);
@@ -238,7 +238,6 @@ const GOOD_MODELS: readonly (readonly [sentence: string, fields: Fields])[] = [
   ['takes slashes and colons in a model id', { id: 'a/b:c/d:free' }],
   ['takes a model id as long as allowed', { id: 'm'.repeat(200) }],
   ['takes dots within a segment', { id: 'v1.5/..x' }],
-  ['takes token prices for images', { pricing: { mode: 'per_token', credits: { input_per_k: 1, output_per_k: 2 } } }],
   [
     'takes everything an image model accepts',
     {
@@ -352,6 +351,27 @@ const BAD_MODELS: readonly (readonly [sentence: string, fields: Fields, field: s
     chat({ pricing: { mode: 'per_k_char', credits: { base: 1 } } }),
     'pricing.mode',
     /per_k_char does not fit/,
+  ],
+  [
+    'refuses prices by the token for images, whose tokens nobody counts',
+    { pricing: TOKEN_PRICE },
+    'pricing.mode',
+    /per_token does not fit images, which is charged per_image or per_request$/,
+  ],
+  [
+    'refuses prices by the token for speech',
+    speech({ pricing: TOKEN_PRICE }),
+    'pricing.mode',
+    /per_token does not fit audio_speech/,
+  ],
+  [
+    'refuses prices that only one of the endpoints can be charged by',
+    speech({
+      endpoints: ['audio_speech', 'transcriptions'],
+      pricing: { mode: 'per_k_char', credits: { base: 1 } },
+    }),
+    'pricing.mode',
+    /per_k_char does not fit transcriptions/,
   ],
   ['refuses a context of no tokens', chat({ context_tokens: 0 }), 'context_tokens', /more than 0/],
   ['refuses half a token of output', chat({ max_output_tokens: 1.5 }), 'max_output_tokens', /whole number/],
