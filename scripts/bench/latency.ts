@@ -2,6 +2,7 @@ import { Callers } from './callers.ts';
 import { chatLoad } from './chat.ts';
 import { type BenchServer, forkServer } from './child.ts';
 import { type Load, loadOnce, median } from './load.ts';
+import { quietly } from './quietly.ts';
 import type { Row } from './table.ts';
 
 /** Before that a server compiles so much while it serves that one request in a hundred waits for it. */
@@ -43,7 +44,9 @@ export async function benchLatency(): Promise<Row[]> {
     for (const server of Object.values(servers)) await loadOnce(server, load, { amount: WARM_UP_REQUESTS });
     const perSecond = (await mostOf(gateway, load)) / 2;
     const rounds: Round[] = [];
-    for (let round = 0; round < ROUNDS; round++) rounds.push(await roundOf(servers, load, perSecond, round % 2 === 1));
+    for (let round = 0; round < ROUNDS; round++) {
+      rounds.push(await quietly(() => roundOf(servers, load, perSecond, round % 2 === 1)));
+    }
     const at = `chat at ${Math.round(perSecond)} requests per second, half of the most at this pace: latency`;
     return [
       row(rounds, 'gateway', 'p50', { measure: `${at} p50, ms`, goal: '+ < 1 ms' }),
@@ -87,8 +90,8 @@ function row(
  * cheaper to serve: the rate that they reach says nothing about this one.
  */
 async function mostOf(server: BenchServer, load: Load): Promise<number> {
-  let perSecond = (await loadOnce(server, load)).requestsPerSecond;
-  while (!(await paced(server, load, perSecond)).keepsUp) perSecond *= SLOWER;
+  let { requestsPerSecond: perSecond } = await quietly(() => loadOnce(server, load));
+  while (!(await quietly(() => paced(server, load, perSecond))).keepsUp) perSecond *= SLOWER;
   return perSecond;
 }
 
