@@ -2,7 +2,7 @@ import { Callers } from './callers.ts';
 import { chatLoad } from './chat.ts';
 import { type BenchServer, forkServer } from './child.ts';
 import { type Load, loadOnce, median } from './load.ts';
-import { quietly } from './quietly.ts';
+import { type Quiet, quietly } from './quietly.ts';
 import type { Row } from './table.ts';
 
 /** Before that a server compiles so much while it serves that one request in a hundred waits for it. */
@@ -43,16 +43,18 @@ export async function benchLatency(): Promise<Row[]> {
   try {
     for (const server of Object.values(servers)) await loadOnce(server, load, { amount: WARM_UP_REQUESTS });
     const perSecond = (await mostOf(gateway, load)) / 2;
-    const rounds: Round[] = [];
+    const quiet: Quiet<Round>[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      rounds.push(await quietly(() => roundOf(servers, load, perSecond, round % 2 === 1)));
+      quiet.push(await quietly(() => roundOf(servers, load, perSecond, round % 2 === 1)));
     }
+    const rounds = quiet.map(({ figures }) => figures);
     const at = `chat at ${Math.round(perSecond)} requests per second, half of the most at this pace: latency`;
     return [
       row(rounds, 'gateway', 'p50', { measure: `${at} p50, ms`, goal: '+ < 1 ms' }),
       row(rounds, 'gateway', 'p99', { measure: `${at} p99, ms`, goal: '+ < 5 ms' }),
       row(rounds, 'durable', 'p50', { measure: `a proxy with two durable rows, ${at} p50, ms`, goal: '' }),
       row(rounds, 'durable', 'p99', { measure: `a proxy with two durable rows, ${at} p99, ms`, goal: '' }),
+      stolenRow(quiet),
     ];
   } finally {
     await Promise.all([gateway.stop(), durable.stop(), bare.stop(), upstream.stop()]);
@@ -85,13 +87,19 @@ function row(
   return { ...told, bare, tollgate, ratio: `${added < 0 ? '−' : '+'} ${Math.abs(added).toFixed(2)} ms` };
 }
 
+function stolenRow(rounds: readonly Quiet<unknown>[]): Row {
+  const percent = 100 * median(rounds.map(({ stolenShare }) => stolenShare));
+  const measure = "processors' time that the machine's host gave to others in these rounds, %";
+  return { measure, bare: undefined, tollgate: percent, ratio: '', goal: '' };
+}
+
 /**
  * The highest even rate that the server keeps up with. Callers who wait for each other's answers come in bursts, which are
  * cheaper to serve: the rate that they reach says nothing about this one.
  */
 async function mostOf(server: BenchServer, load: Load): Promise<number> {
-  let { requestsPerSecond: perSecond } = await quietly(() => loadOnce(server, load));
-  while (!(await quietly(() => paced(server, load, perSecond))).keepsUp) perSecond *= SLOWER;
+  let perSecond = (await quietly(() => loadOnce(server, load))).figures.requestsPerSecond;
+  while (!(await quietly(() => paced(server, load, perSecond))).figures.keepsUp) perSecond *= SLOWER;
   return perSecond;
 }
 

@@ -1,45 +1,37 @@
 import { readFileSync } from 'node:fs';
 
-/** Of the processors' time: with more than this lost a figure tells about the machine's host, not about a server. */
-const STOLEN_MAX = 0.02;
-const TRIES_MAX = 4;
+/** With more than this lost, a figure tells about the machine's host and not about a server. */
+const STOLEN_SHARE_MAX = 0.02;
+const TRIES_MAX = 3;
 
-interface ProcessorTime {
-  readonly all: number;
-  /** What the host of a virtual machine gave to others, while something here wanted to run. */
-  readonly stolen: number;
+export interface Quiet<Figures> {
+  readonly figures: Figures;
+  /** The share of the processors' time that the host of a virtual machine gave to others meanwhile. */
+  readonly stolenShare: number;
 }
 
-/** Measures again when the host took the processors away meanwhile, and keeps the quietest of a few tries. */
-export async function quietly<Figures>(measure: () => Promise<Figures>): Promise<Figures> {
-  let quietest: { readonly figures: Figures; readonly stolen: number } | undefined;
-  for (let tries = 1; tries <= TRIES_MAX; tries++) {
-    const before = processorTime();
-    const figures = await measure();
-    const stolen = stolenSince(before);
-    if (quietest === undefined || stolen < quietest.stolen) quietest = { figures, stolen };
-    if (stolen <= STOLEN_MAX) break;
-    const next = tries < TRIES_MAX ? 'Measuring again' : `Taking the one with ${percent(quietest.stolen)}`;
-    console.error(`  The host took ${percent(stolen)} of the processors' time. ${next} …`);
+/** Measures again if the host took the processors away, and answers with the quietest of a few tries. */
+export async function quietly<Figures>(measure: () => Promise<Figures>): Promise<Quiet<Figures>> {
+  let quietest = await watched(measure);
+  for (let tries = 1; tries < TRIES_MAX && quietest.stolenShare > STOLEN_SHARE_MAX; tries++) {
+    const next = await watched(measure);
+    if (next.stolenShare < quietest.stolenShare) quietest = next;
   }
-  if (quietest === undefined) throw new Error('nothing was measured');
-  return quietest.figures;
+  return quietest;
 }
 
-function stolenSince(before: ProcessorTime): number {
-  const now = processorTime();
-  return now.all === before.all ? 0 : (now.stolen - before.stolen) / (now.all - before.all);
+async function watched<Figures>(measure: () => Promise<Figures>): Promise<Quiet<Figures>> {
+  const before = processorTime();
+  const figures = await measure();
+  const after = processorTime();
+  return { figures, stolenShare: (after.stolen - before.stolen) / (after.all - before.all || 1) };
 }
 
-/** Since the machine was started, of all processors together. Systems other than Linux do not tell: there nothing is stolen. */
-function processorTime(): ProcessorTime {
+/** Of all processors since the machine was started. Only Linux tells; elsewhere nothing seems to be stolen. */
+function processorTime(): { readonly all: number; readonly stolen: number } {
   if (process.platform !== 'linux') return { all: 0, stolen: 0 };
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-  // user, nice, system, idle, iowait, irq, softirq, steal; what follows is counted among the first.
+  // user, nice, system, idle, iowait, irq, softirq, steal; those that follow are counted among these.
   const times = line.split(/\s+/).slice(1, 9).map(Number);
   return { all: times.reduce((sum, time) => sum + time, 0), stolen: times[7] ?? 0 };
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
