@@ -3,8 +3,10 @@ import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
 import { Client } from 'pg';
 import { newApiKey } from '../src/accounts/api-key.ts';
+import { DB_CONNECT_TIMEOUT_MS } from '../src/limits.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/postgres/index.ts';
 import { silentLog } from './support/database.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
@@ -130,6 +132,17 @@ test('R-058: a locked key directory is told as such, and callers already known a
   assert.equal((await gateway.call('GET', '/v1/models', unknown)).status, 200);
 });
 
+test('R-058: callers who must all be looked for at once are answered, even if that takes longer than a connection may', async () => {
+  const caller = await gateway.newCaller({ key: { rpm: 1000, concurrency: 40 } });
+  const calls = await whileLocked('api_keys', async () => {
+    const begun = Array.from({ length: 40 }, () => gateway.call('GET', '/v1/models', caller));
+    await pass(DB_CONNECT_TIMEOUT_MS + 500);
+    return begun;
+  });
+  const answers = await Promise.all(calls);
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+});
+
 test('a change whose connection is cut off in the middle is told as an outage and leaves nothing', async () => {
   const { accountId } = await gateway.newCaller();
   await whileLocked('audit', async () => {
@@ -240,11 +253,11 @@ async function connectTo(database: string): Promise<Client> {
   return client;
 }
 
-async function whileLocked(table: string, work: () => Promise<void>): Promise<void> {
+async function whileLocked<Result>(table: string, work: () => Promise<Result>): Promise<Result> {
   const client = await connectTo('gate');
   try {
     await client.query(`begin; lock table ${table} in access exclusive mode`);
-    await work();
+    return await work();
   } finally {
     await client.end();
   }

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
-import { DatabaseUnavailable } from '../db/index.ts';
+import { DatabaseUnavailable, Gathering } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { CALLER_CACHE_ENTRIES_MAX } from '../limits.ts';
 import { isApiKeyShape } from './api-key.ts';
 import type { AccountParts } from './parts.ts';
-import { findKeyHolder, type KeyHolder, saveLastUsed } from './store.ts';
+import { findKeyHolders, type KeyHolder, saveLastUsed } from './store.ts';
+
+const LOOK_UPS_PER_ROUND_MAX = 1_000;
 
 /** Somebody who proved who they are, and what they may use. */
 export interface Caller {
@@ -27,12 +29,21 @@ export interface Caller {
 export class Authenticator {
   readonly #parts: AccountParts;
   readonly #known = new Map<string, { holder: KeyHolder; caller: Caller }>();
+  /**
+   * Keys are looked for together, each at once or in the next round. When callers are forgotten, all of them come, and one
+   * by one they would wait for connections until they are refused.
+   */
+  readonly #lookUps: Gathering<string, KeyHolder | undefined>;
   readonly #lastUsedMs = new Map<string, number>();
   // Counts everything heard, so that a row read before a change is not remembered after it.
   #changes = 0;
 
   constructor(parts: AccountParts) {
     this.#parts = parts;
+    this.#lookUps = new Gathering(async (digests: readonly string[]) => {
+      const holders = await findKeyHolders(parts.db, digests);
+      return digests.map((digest) => holders.get(digest));
+    }, LOOK_UPS_PER_ROUND_MAX);
     parts.bus.on('key', (id) => this.#forget((holder) => holder.keyId === id));
     parts.bus.on('account', (id) => this.#forget((holder) => holder.accountId === id));
     parts.bus.onLost(() => this.#forget(() => true));
@@ -65,7 +76,7 @@ export class Authenticator {
 
   async #findHolder(digest: string): Promise<KeyHolder | undefined> {
     try {
-      return await findKeyHolder(this.#parts.db, Buffer.from(digest, 'base64'));
+      return await this.#lookUps.add(digest);
     } catch (error) {
       if (error instanceof DatabaseUnavailable) throw new ApiError('identity_unavailable', { cause: error });
       throw error;

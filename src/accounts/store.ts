@@ -197,16 +197,17 @@ export async function markKeyDeleted(tx: Tx, id: string, now: Date): Promise<boo
   return touched > 0;
 }
 
-export async function findKeyHolder(db: Db, digest: Buffer): Promise<KeyHolder | undefined> {
-  const [holder] = await db.rows<KeyHolder>(
-    `select k.id as "keyId", k.account_id as "accountId", k.disabled, k.expires_at as "expiresAt",
+/** Who has the key of each digest, by the digest. */
+export async function findKeyHolders(db: Db, digests: readonly string[]): Promise<ReadonlyMap<string, KeyHolder>> {
+  const rows = await db.rows<KeyHolder & { digest: Buffer }>(
+    `select k.digest, k.id as "keyId", k.account_id as "accountId", k.disabled, k.expires_at as "expiresAt",
        a.status as "accountStatus", k.groups as "keyGroups", a.groups as "accountGroups", k.rpm, k.concurrency,
        k.credit_limit is not null as "hasKeyLimit"
      from api_keys k join accounts a on a.id = k.account_id
-     where k.digest = $1 and k.deleted_at is null`,
-    [digest],
+     where k.digest = any ($1) and k.deleted_at is null`,
+    [Array.from(new Set(digests), (digest) => Buffer.from(digest, 'base64'))],
   );
-  return holder;
+  return new Map(rows.map(({ digest, ...holder }) => [digest.toString('base64'), holder]));
 }
 
 export async function saveLastUsed(db: Db, keyIds: readonly string[], times: readonly Date[]): Promise<void> {
