@@ -76,8 +76,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const catalogue = new Catalogue(shared);
   const authenticator = new Authenticator({ db, bus, clock });
   const health = new Health({ db, bus, clock, log });
-  await bus.start();
   undo.push(() => bus.stop());
+  await bus.start();
   await health.load();
   await applyConfiguration(shared, config);
   await catalogue.reload();

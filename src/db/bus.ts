@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { CACHE_LEASE_MS, HEARTBEAT_EVERY_MS, PEER_LEASE_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { clientOptions, type Db, type DbAddress, type Queries } from './db.ts';
+import { clientOptions, DatabaseUnavailable, type Db, type DbAddress, type Queries } from './db.ts';
+import { patiently } from './patiently.ts';
 
 /** What processes tell each other. */
 export type Topic = 'key' | 'account' | 'config' | 'clock' | 'upstream' | 'job';
@@ -43,9 +44,13 @@ export class Bus {
     this.#log = log;
   }
 
+  /** Throws DatabaseUnavailable when the database has not let it listen for as long as it is patient. */
   async start(): Promise<void> {
-    await this.#beat();
-    if (this.#client === undefined) throw new Error('The database does not accept a listener.');
+    await patiently(async () => {
+      const problem = await this.#beat();
+      if (problem !== undefined) throw new DatabaseUnavailable('The database lets nobody listen.', { cause: problem });
+    });
+    this.#beatOn();
   }
 
   async stop(): Promise<void> {
@@ -53,12 +58,9 @@ export class Bus {
     clearTimeout(this.#timer);
     const client = this.#client;
     this.#client = undefined;
-    try {
-      await client?.query('delete from processes where id = $1', [this.processId]);
-      await client?.end();
-    } catch {
-      // The database is gone; the row expires by itself.
-    }
+    // With the database gone the row expires by itself.
+    await client?.query('delete from processes where id = $1', [this.processId]).catch(() => undefined);
+    await client?.end().catch(() => undefined);
   }
 
   on(topic: Topic, listener: Listener): void {
@@ -121,16 +123,24 @@ export class Bus {
     await this.#db.rows('select pg_notify($1, $2)', [PG_NOTIFY_NAME, JSON.stringify(message)]);
   }
 
-  async #beat(): Promise<void> {
+  #beatOn(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#beat().then(() => this.#beatOn()), HEARTBEAT_EVERY_MS).unref();
+  }
+
+  /** Resolves to what went wrong, if anything did. */
+  async #beat(): Promise<Error | undefined> {
     const begunMs = performance.now();
     try {
       this.#client ??= await this.#connect();
       await this.#sayAlive(this.#client);
       this.#heardUntilMs = begunMs + CACHE_LEASE_MS;
+      return undefined;
     } catch (error) {
-      this.#lose(error instanceof Error ? error.message : String(error));
+      const problem = error instanceof Error ? error : new Error(String(error));
+      this.#lose(problem.message);
+      return problem;
     }
-    if (!this.#stopped) this.#timer = setTimeout(() => void this.#beat(), HEARTBEAT_EVERY_MS).unref();
   }
 
   async #connect(): Promise<pg.Client> {
@@ -138,8 +148,15 @@ export class Bus {
     client.on('notification', (notification) => this.#hear(notification.payload ?? ''));
     client.on('error', (error) => this.#lose(error.message, client));
     client.on('end', () => this.#lose('the connection ended', client));
-    await client.connect();
-    await client.query(`listen ${PG_NOTIFY_NAME}`);
+    try {
+      await client.connect();
+      await client.query(`listen ${PG_NOTIFY_NAME}`);
+      if (this.#stopped) throw new Error('stopped while it connected');
+    } catch (error) {
+      // Nobody else knows of it: unless it ends here, it stays for as long as the process.
+      client.end().catch(() => undefined);
+      throw error;
+    }
     // Whatever happened while nobody listened was missed.
     for (const listener of this.#onLost) listener();
     return client;

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Db, openDb } from '../src/db/index.ts';
+import { createDatabase, silentLog } from './support/database.ts';
+import { DatabaseLink } from './support/database-link.ts';
+import { Gateway } from './support/gateway.ts';
+import { atEnd, until } from './support/postgres.ts';
+
+interface Listened {
+  readonly link: DatabaseLink;
+  readonly db: Db;
+}
+
+/** A database on whose wire what listeners hear can be held back. */
+async function listened(t: TestContext): Promise<Listened> {
+  const database = await createDatabase();
+  atEnd(t, () => database.drop());
+  const link = await DatabaseLink.open(database);
+  atEnd(t, () => link.cut());
+  const db = openDb(database.address, silentLog);
+  atEnd(t, () => db.close());
+  return { link, db };
+}
+
+async function started(t: TestContext, link: DatabaseLink): Promise<Gateway> {
+  const gateway = await Gateway.start({ database: link.database });
+  atEnd(t, () => gateway.stop());
+  return gateway;
+}
+
+/** Connections that have asked to listen and gone no further. */
+async function stuck(db: Db): Promise<number[]> {
+  const rows = await db.rows<{ pid: number }>(
+    `select pid from pg_stat_activity where datname = current_database() and query = 'listen tollgate'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+async function untilTriedTwice(db: Db): Promise<void> {
+  const pids = new Set<number>();
+  await until(async () => {
+    for (const pid of await stuck(db)) pids.add(pid);
+    return pids.size >= 2;
+  });
+}
+
+function untilNoneIsLeft(db: Db): Promise<void> {
+  return until(async () => (await stuck(db)).length === 0);
+}
+
+test('a start waits for a database that is slow to let it listen', async (t) => {
+  const { link, db } = await listened(t);
+  link.silenceListeners();
+  const starting = started(t, link);
+  await untilTriedTwice(db);
+  link.unsilenceListeners();
+  const gateway = await starting;
+  assert.equal((await gateway.call('GET', '/healthz')).status, 200);
+  await untilNoneIsLeft(db);
+});
+
+test('a process that cannot listen for a while leaves no connection behind', async (t) => {
+  const { link, db } = await listened(t);
+  await started(t, link);
+  link.silenceListeners();
+  await untilTriedTwice(db);
+  link.unsilenceListeners();
+  await untilNoneIsLeft(db);
+});
+
+test('a process that stops while it cannot listen leaves no connection behind', async (t) => {
+  const { link, db } = await listened(t);
+  const gateway = await started(t, link);
+  link.silenceListeners();
+  await untilTriedTwice(db);
+  await gateway.stop();
+  await untilNoneIsLeft(db);
+});
