@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
+import { openDb } from '../src/db/index.ts';
+import { DB_LOCK_TIMEOUT_MS } from '../src/limits.ts';
+import { silentLog } from './support/database.ts';
 import { type Fields, imageModel, keyed, sandbox, type WrittenDocument } from './support/documents.ts';
 import { type Answer, Gateway } from './support/gateway.ts';
 import { slowDatabase } from './support/slow-database.ts';
@@ -154,6 +158,20 @@ test('parallel changes of different upstreams on two processes all stay', async 
     data.map(({ enabled }: { enabled: boolean }) => enabled),
     ids.map(() => false),
   );
+});
+
+test('a change waits for one that takes longer than callers wait for a lock', async () => {
+  await first.putConfig({ upstreams: [sandbox('known')], models: [] });
+  const db = openDb(first.database.address, silentLog);
+  const changes = db.transaction(async (tx) => {
+    await tx.run('lock table config_versions in share row exclusive mode');
+    const answer = enable('known', false);
+    await Promise.race([answer, pass(DB_LOCK_TIMEOUT_MS + 500)]);
+    return { answer };
+  });
+  const { status, json } = await (await changes).answer;
+  await db.close();
+  assert.deepEqual([status, json.enabled], [200, false]);
 });
 
 test('parallel configurations are applied one after the other, each on top of the one before it', async () => {

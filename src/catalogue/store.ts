@@ -14,8 +14,12 @@ export interface ConfigVersion {
 
 const COLUMNS = 'version, source, document, sealed_secrets as "sealedSecrets", digest, applied_at as "appliedAt"';
 
-/** Held to the end of the transaction: configurations are applied one after the other. */
+/**
+ * Held to the end of the transaction: configurations are applied one after the other. An operator had rather wait than be
+ * refused, so only the limit of every statement counts, which outlasts a process that stands still with the lock.
+ */
 export async function lockConfig(tx: Tx): Promise<void> {
+  await tx.run('set local lock_timeout = 0');
   await tx.run('lock table config_versions in share row exclusive mode');
 }
 
