@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { after, afterEach, beforeEach, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { ApiError, UpstreamError } from '../src/errors.ts';
 import type { JsonObject } from '../src/json.ts';
@@ -11,17 +11,14 @@ import { AnthropicEmulator, type Frame, type Scripted, textBlock, toolBlock } fr
 
 const MARKER = 'marker-7f3a';
 const pools = new UpstreamPools();
-let emulator = await new AnthropicEmulator({ marker: MARKER }).start();
+let emulator: AnthropicEmulator;
 
 beforeEach(async () => {
-  await emulator.stop();
-  emulator = await new AnthropicEmulator({ marker: MARKER }).start();
+  emulator = new AnthropicEmulator({ marker: MARKER });
+  await emulator.start();
 });
-
-after(async () => {
-  await pools.close();
-  await emulator.stop();
-});
+afterEach(() => emulator.stop());
+after(() => pools.close());
 
 function upstream(changes: Partial<Upstream> = {}): Upstream {
   return {

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   ContentBlock,
   Message,
@@ -8,6 +7,7 @@ import type {
   Usage,
 } from '@anthropic-ai/sdk/resources/messages';
 import { type ApiVersion, faultInBody } from './anthropic-rules.ts';
+import { LocalServer } from './local-server.ts';
 
 /** What one request is answered with, provided that it keeps the vendor's rules. */
 export type Scripted =
@@ -49,26 +49,16 @@ const BODY_BYTES_MAX = 32 * 1024 * 1024;
 const VERSIONS: ReadonlySet<string> = new Set<ApiVersion>(['2023-06-01', '2026-10-21']);
 
 /** The vendor's Messages API on a loopback port. `marker` stands in every answer, header, error and event. */
-export class AnthropicEmulator {
+export class AnthropicEmulator extends LocalServer {
   readonly requests: Recorded[] = [];
   readonly apiKey: string;
   readonly marker: string;
-  readonly #server: Server;
   readonly #script: Scripted[] = [];
 
   constructor({ marker = 'mark', apiKey = 'sk-ant-emulated' }: { marker?: string; apiKey?: string } = {}) {
+    super();
     this.marker = marker;
     this.apiKey = apiKey;
-    this.#server = createServer((request, response) => void this.#answer(request, response));
-  }
-
-  async start(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return this;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** One for each request to come; when none is left, a short greeting. */
@@ -76,13 +66,7 @@ export class AnthropicEmulator {
     this.#script.push(...answers);
   }
 
-  async stop(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeAllConnections();
-    await closed;
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const closed = new Promise<void>((resolve) => response.on('close', resolve));
     const { method = '', url: path = '', headers } = request;
     const bytes = Buffer.concat((await Array.fromAsync(request).catch(() => [])) as Buffer[]);

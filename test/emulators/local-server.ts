@@ -14,7 +14,8 @@ export abstract class LocalServer {
   protected abstract serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
 
   async start(): Promise<void> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+    // It keeps no process alive: what fails before its end ends all the same.
+    await once(this.#server.listen(0, '127.0.0.1').unref(), 'listening');
   }
 
   async stop(): Promise<void> {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { Agent, request } from 'undici';
 import type { Fields } from './documents.ts';
 import type { CallOptions, Gateway, NewCaller } from './gateway.ts';
+import { WAIT_MS_MAX } from './patience.ts';
 import { until } from './postgres.ts';
-
-const WAIT_MS_MAX = 10_000;
 
 /** A caller who may ask as often as a test needs. */
 export async function paidCaller(gateway: Gateway, credits = 1000): Promise<NewCaller> {

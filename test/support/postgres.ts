@@ -22,8 +22,8 @@ import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { type EmbeddedPostgres, PostgresStartError, startEmbeddedPostgres } from '../../src/postgres/index.ts';
+import { WAIT_MS_MAX } from './patience.ts';
 
-const WAIT_MS_MAX = 20_000;
 const POSTGRES = new URL('../../src/postgres/index.ts', import.meta.url).href;
 
 export const IS_ROOT = process.getuid?.() === 0;

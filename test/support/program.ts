@@ -12,11 +12,10 @@ import { request } from 'undici';
 import type { Environment } from '../../src/config.ts';
 import { createDatabase } from './database.ts';
 import { ADMIN_TOKEN, type Answer } from './gateway.ts';
+import { WAIT_MS_MAX } from './patience.ts';
 import { atEnd } from './postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-/** A first start makes a whole database; on a busy machine that takes its time. */
-const START_MS_MAX = 60_000;
 
 /** The real program in a process of its own, as an operator runs it. */
 export class Program {
@@ -117,7 +116,7 @@ export class Program {
   }
 
   async #until(isSo: () => boolean): Promise<void> {
-    const deadline = performance.now() + START_MS_MAX;
+    const deadline = performance.now() + WAIT_MS_MAX;
     while (!isSo()) {
       assert.ok(performance.now() < deadline, `waited too long; it said: ${this.#told}`);
       await sleep(10);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './gateway.ts';
-
-const WAIT_MS_MAX = 10_000;
+import { WAIT_MS_MAX } from './patience.ts';
 
 /** One connection on which exactly the given bytes are sent, so that a test can say what no HTTP client would. */
 export class RawConnection {

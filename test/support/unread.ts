@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Gateway } from './gateway.ts';
+import { WAIT_MS_MAX } from './patience.ts';
 
 const DESCRIPTION_CHARS = 4000;
 const MODELS = 600;
-const WAIT_MS_MAX = 10_000;
 
 /**
  * A catalogue whose list is seven megabytes: more than two sockets on one machine hold between them, so that an answer
