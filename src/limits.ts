@@ -12,6 +12,8 @@ export const JSON_EXACT_VALUES_MAX = 250_000;
 export const HEADER_BYTES_MAX = 32 * KIB;
 export const HEADERS_TIMEOUT_MS = 30_000;
 export const REQUEST_TIMEOUT_MS = 600_000;
+/** How much later than these two a request may be given up. */
+export const TIMEOUT_CHECK_MS = 2_000;
 export const ADMIN_BODY_BYTES_MAX = MIB;
 export const CONFIG_BODY_BYTES_MAX = 8 * MIB;
 export const ESTIMATE_BODY_BYTES_MAX = 32 * MIB;

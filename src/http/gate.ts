@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../errors.ts';
-import { HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from '../limits.ts';
+import { HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS, TIMEOUT_CHECK_MS } from '../limits.ts';
 import { isLeaving, lingerBeforeClose, refuse, refuseSocket } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -23,6 +23,7 @@ export function createGate(listener: Listener): Server {
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: 72_000,
       // Node's own refusal has no envelope; isWellAddressed does it instead.
       requireHostHeader: false,
