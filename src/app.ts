@@ -6,7 +6,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { BUILT_IN_CATALOGUE, DocumentError } from './configuration/index.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import { Bus, type Db, type DbAddress, migrate, openDb, TestClock } from './db/index.ts';
+import { Bus, type Db, type DbAddress, migrate, openDb, patiently, TestClock } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstStart, makeDemoAccount } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
@@ -78,9 +78,12 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const health = new Health({ db, bus, clock, log });
   undo.push(() => bus.stop());
   await bus.start();
-  await health.load();
-  await applyConfiguration(shared, config);
-  await catalogue.reload();
+  // The database has answered before, so it is there; that it is slow for a moment is no reason to give up.
+  await patiently(async () => {
+    await health.load();
+    await applyConfiguration(shared, config);
+    await catalogue.reload();
+  });
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const till = new Till({ db, clock, processId: bus.processId });

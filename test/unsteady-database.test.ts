@@ -59,6 +59,18 @@ test('a start waits for a database that is slow to let it listen', async (t) => 
   await untilNoneIsLeft(db);
 });
 
+test('a start goes on after its connections to the database were lost', async (t) => {
+  const { link } = await listened(t);
+  link.holdAnswersTo(Buffer.from('from upstream_health'));
+  const starting = started(t, link);
+  await until(() => link.isHolding);
+  await link.cut();
+  link.letGo();
+  await link.restore();
+  const gateway = await starting;
+  assert.equal((await gateway.call('GET', '/healthz')).status, 200);
+});
+
 test('a process that cannot listen for a while leaves no connection behind', async (t) => {
   const { link, db } = await listened(t);
   await started(t, link);
