@@ -78,12 +78,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const health = new Health({ db, bus, clock, log });
   undo.push(() => bus.stop());
   await bus.start();
-  // The database has answered before, so it is there; that it is slow for a moment is no reason to give up.
-  await patiently(async () => {
-    await health.load();
-    await applyConfiguration(shared, config);
-    await catalogue.reload();
-  });
+  await loadAll(shared, config, health, catalogue);
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const till = new Till({ db, clock, processId: bus.processId });
@@ -128,6 +123,15 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
       return unwind(undo);
     },
   };
+}
+
+/** The database has answered before, so it is there; that it is slow for a moment is no reason to give up. */
+function loadAll(shared: CatalogueParts, config: Config, health: Health, catalogue: Catalogue): Promise<void> {
+  return patiently(async () => {
+    await health.load();
+    await applyConfiguration(shared, config);
+    await catalogue.reload();
+  });
 }
 
 async function openClock(
