@@ -77,8 +77,9 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const authenticator = new Authenticator({ db, bus, clock });
   const health = new Health({ db, bus, clock, log });
   undo.push(() => bus.stop());
-  await bus.start();
-  await loadAll(shared, config, health, catalogue);
+  // The database has answered before, so it is there: that it is slow for a moment is no reason to give up.
+  await patiently(() => bus.start());
+  await patiently(() => loadAll(shared, config, health, catalogue));
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const till = new Till({ db, clock, processId: bus.processId });
@@ -125,13 +126,10 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   };
 }
 
-/** The database has answered before, so it is there; that it is slow for a moment is no reason to give up. */
-function loadAll(shared: CatalogueParts, config: Config, health: Health, catalogue: Catalogue): Promise<void> {
-  return patiently(async () => {
-    await health.load();
-    await applyConfiguration(shared, config);
-    await catalogue.reload();
-  });
+async function loadAll(shared: CatalogueParts, config: Config, health: Health, catalogue: Catalogue): Promise<void> {
+  await health.load();
+  await applyConfiguration(shared, config);
+  await catalogue.reload();
 }
 
 async function openClock(

@@ -3,7 +3,6 @@ import pg from 'pg';
 import { CACHE_LEASE_MS, HEARTBEAT_EVERY_MS, PEER_LEASE_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { clientOptions, DatabaseUnavailable, type Db, type DbAddress, type Queries } from './db.ts';
-import { patiently } from './patiently.ts';
 
 /** What processes tell each other. */
 export type Topic = 'key' | 'account' | 'config' | 'clock' | 'upstream' | 'job';
@@ -44,12 +43,9 @@ export class Bus {
     this.#log = log;
   }
 
-  /** Throws DatabaseUnavailable when the database has not let it listen for as long as it is patient. */
+  /** Throws DatabaseUnavailable when the database does not let it listen; then it may be started again. */
   async start(): Promise<void> {
-    await patiently(async () => {
-      const problem = await this.#beat();
-      if (problem !== undefined) throw new DatabaseUnavailable('The database lets nobody listen.', { cause: problem });
-    });
+    await this.#beat();
     this.#beatOn();
   }
 
@@ -125,21 +121,19 @@ export class Bus {
 
   #beatOn(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#beat().then(() => this.#beatOn()), HEARTBEAT_EVERY_MS).unref();
+    const again = () => this.#beatOn();
+    this.#timer = setTimeout(() => void this.#beat().then(again, again), HEARTBEAT_EVERY_MS).unref();
   }
 
-  /** Resolves to what went wrong, if anything did. */
-  async #beat(): Promise<Error | undefined> {
+  async #beat(): Promise<void> {
     const begunMs = performance.now();
     try {
       this.#client ??= await this.#connect();
       await this.#sayAlive(this.#client);
       this.#heardUntilMs = begunMs + CACHE_LEASE_MS;
-      return undefined;
     } catch (error) {
-      const problem = error instanceof Error ? error : new Error(String(error));
-      this.#lose(problem.message);
-      return problem;
+      this.#lose(error instanceof Error ? error.message : String(error));
+      throw new DatabaseUnavailable('The database lets nobody listen.', { cause: error });
     }
   }
 
