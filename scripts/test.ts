@@ -7,9 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { migrate, openDb } from '../src/db/index.ts';
+import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../src/limits.ts';
 import { startEmbeddedPostgres } from '../src/postgres/index.ts';
 
 const TEMPLATE = 'tollgate_template';
+// A file whose end has failed may leave servers behind that would keep it running, and the whole run with it.
+const ALWAYS_ENDS = ['--test-force-exit', `--test-timeout=${20 * 60_000}`];
 
 const files = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
@@ -26,10 +29,10 @@ try {
 }
 
 async function makeTemplate(): Promise<void> {
-  const postgres = openDb(server.connection, log);
+  const postgres = openDb(server.connection, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   await postgres.run(`create database ${TEMPLATE}`);
   await postgres.close();
-  const template = openDb({ ...server.connection, database: TEMPLATE }, log);
+  const template = openDb({ ...server.connection, database: TEMPLATE }, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   await migrate(template, () => undefined);
   await template.close();
 }
@@ -37,7 +40,7 @@ async function makeTemplate(): Promise<void> {
 function runTests(paths: readonly string[]): Promise<number> {
   const { host, port, user } = server.connection;
   const environment = { ...process.env, TEST_POSTGRES: JSON.stringify({ host, port, user, template: TEMPLATE }) };
-  const child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...paths], {
+  const child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...ALWAYS_ENDS, ...paths], {
     stdio: 'inherit',
     env: environment,
   });

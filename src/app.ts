@@ -14,7 +14,7 @@ import { newId } from './ids.ts';
 import { CleanUp, Holding } from './intake/index.ts';
 import { Admissions, Engine, type JobParts } from './jobs/index.ts';
 import { Till } from './ledger/index.ts';
-import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DRAIN_TIMEOUT_MS } from './limits.ts';
+import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health } from './routing/index.ts';
@@ -59,14 +59,14 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Promise<App> {
-  const { config, log, progress } = options;
+  const { config, log } = options;
   const embedded = await openEmbedded(options);
   if (embedded !== undefined) undo.push(() => embedded.stop());
   const address = databaseAddress(config, embedded);
+  await migrateAt(address, options);
+
   const db = openDb(address, log);
   undo.push(() => db.close());
-  await migrate(db, progress);
-
   const bus = new Bus(db, address, newId('proc'), log);
   const { clock, testClock } = await openClock(options, db, bus);
   const rootSecret = config.rootSecret ?? keptSecret(resolve(config.dataFolder), 'secret');
@@ -124,6 +124,16 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
       return unwind(undo);
     },
   };
+}
+
+/** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */
+async function migrateAt(address: DbAddress, { log, progress }: AppOptions): Promise<void> {
+  const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
+  try {
+    await migrate(db, progress);
+  } finally {
+    await db.close();
+  }
 }
 
 async function loadAll(shared: CatalogueParts, config: Config, health: Health, catalogue: Catalogue): Promise<void> {

@@ -176,6 +176,8 @@ export const MODEL_LISTS_CACHED_MAX = 200;
 // Waits.
 export const DRAIN_TIMEOUT_MS = 30_000;
 export const DB_CONNECT_TIMEOUT_MS = 1_500;
+/** For a start, before which the database has not been heard of: the machine may be starting as a whole. */
+export const DB_FIRST_CONNECT_TIMEOUT_MS = 15_000;
 export const DB_STATEMENT_TIMEOUT_MS = 10_000;
 export const DB_LOCK_TIMEOUT_MS = 3_000;
 /** A process that stands still in a transaction keeps others from what it has locked for no longer than this. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, openDb } from '../src/db/index.ts';
+import { DB_CONNECT_TIMEOUT_MS } from '../src/limits.ts';
 import { createDatabase, silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
 import { Gateway } from './support/gateway.ts';
@@ -47,6 +49,17 @@ async function untilTriedTwice(db: Db): Promise<void> {
 function untilNoneIsLeft(db: Db): Promise<void> {
   return until(async () => (await stuck(db)).length === 0);
 }
+
+test('a start waits for a database that is slow to take its first connection', async (t) => {
+  const { link } = await listened(t);
+  link.holdAnswersTo(Buffer.from('application_name'));
+  const starting = started(t, link);
+  await until(() => link.isHolding);
+  await sleep(DB_CONNECT_TIMEOUT_MS + 500);
+  link.letGo();
+  const gateway = await starting;
+  assert.equal((await gateway.call('GET', '/healthz')).status, 200);
+});
 
 test('a start waits for a database that is slow to let it listen', async (t) => {
   const { link, db } = await listened(t);

@@ -45,9 +45,10 @@ export class DatabaseUnavailable extends Error {}
 const POOL_CONNECTIONS_MAX = 16;
 const DEADLOCK_ATTEMPTS_MAX = 4;
 
-export function openDb(address: DbAddress, log: Logger): Db {
+export function openDb(address: DbAddress, log: Logger, connectTimeoutMs: number = DB_CONNECT_TIMEOUT_MS): Db {
   const pool = new pg.Pool({
     ...clientOptions(address),
+    connectionTimeoutMillis: connectTimeoutMs,
     max: POOL_CONNECTIONS_MAX,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,

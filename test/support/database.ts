@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client, type ClientConfig } from 'pg';
 import { pino } from 'pino';
-import { type DbAddress, openDb } from '../../src/db/index.ts';
+import type { DbAddress } from '../../src/db/index.ts';
 
 interface Server {
   readonly host: string;
@@ -27,19 +28,25 @@ export interface TestDatabase {
 export async function createDatabase(): Promise<TestDatabase> {
   const { host, port, user, template } = sharedServer();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  const postgres = openDb({ host, port, user, database: 'postgres' }, silentLog);
-  await postgres.run(`create database ${name} template ${template}`);
+  await runOn({ host, port, user, database: 'postgres' }, `create database ${name} template ${template}`);
   const dataFolder = join(tmpdir(), `tollgate-${name}`);
   return {
     address: { host, port, user, database: name },
     dataFolder,
     url: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
     drop: async () => {
-      await postgres.run(`drop database ${name} with (force)`);
-      await postgres.close();
+      await runOn({ host, port, user, database: 'postgres' }, `drop database ${name} with (force)`);
       await rm(dataFolder, { recursive: true, force: true });
     },
   };
+}
+
+/** Without any limit of time: what a test does before and after itself says nothing of the program. */
+async function runOn(address: ClientConfig, statement: string): Promise<void> {
+  const client = new Client(address);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
 }
 
 function sharedServer(): Server {
