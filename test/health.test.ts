@@ -22,7 +22,7 @@ const upstream = createServer(() => {
 let upstreamCalls = 0;
 
 before(async () => {
-  await once(upstream.listen(0, '127.0.0.1'), 'listening');
+  await once(upstream.listen(0, '127.0.0.1').unref(), 'listening');
   gateway = await Gateway.start();
   await gateway.putConfig(catalogueOf(upstream.address()));
   outside = openDb({ ...gateway.database.address, database: 'postgres' }, silentLog);

@@ -210,7 +210,7 @@ describe('what is not pushed', () => {
   test('R-518: no address in a request is ever called', async (t) => {
     let calls = 0;
     const listener = createServer((_request, response) => response.end()).on('connection', () => calls++);
-    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => listener.unref().listen(0, '127.0.0.1', resolve));
     t.after(() => listener.close());
     const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
     const named = {

@@ -28,7 +28,7 @@ const server = createServer((request, response) => {
   pipeline(Readable.from(answerOf(Number(request.url?.split('/')[1]))), response, () => undefined);
 });
 const addressFor = (bytes: number) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/${bytes}`;
-before(() => once(server.listen(0, '127.0.0.1'), 'listening'));
+before(() => once(server.listen(0, '127.0.0.1').unref(), 'listening'));
 after(() => server.close());
 
 async function read(bytes: number): Promise<number> {

@@ -40,7 +40,7 @@ before(async () => {
     request.resume();
     response.writeHead(answer?.[1] ?? 500, { 'content-type': answer?.[2] }).end(answer?.[3]);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.unref().listen(0, '127.0.0.1', resolve));
 });
 after(async () => {
   await pools.close();

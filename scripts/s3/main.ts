@@ -25,7 +25,7 @@ try {
 
 async function runTests({ endpoint, environment }: Swift): Promise<number> {
   const env = { ...process.env, ...environment, TEST_S3_ENDPOINT: endpoint };
-  const child = spawn(process.execPath, ['--test', '--test-force-exit', TESTS], { stdio: 'inherit', env });
+  const child = spawn(process.execPath, ['--test', TESTS], { stdio: 'inherit', env });
   const [code] = await once(child, 'exit');
   return code ?? 1;
 }

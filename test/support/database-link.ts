@@ -25,7 +25,7 @@ export class DatabaseLink {
   }
 
   static async open(database: TestDatabase): Promise<DatabaseLink> {
-    const server = createServer().listen(0, '127.0.0.1');
+    const server = createServer().listen(0, '127.0.0.1').unref();
     await once(server, 'listening');
     return new DatabaseLink(server, database);
   }

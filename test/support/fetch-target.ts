@@ -31,7 +31,8 @@ export class FetchTarget {
     const { host = '127.0.0.1', certificate } = options;
     const server = certificate === undefined ? createServer(answer) : createSecureServer(certificate, answer);
     const target = new FetchTarget(server);
-    server.listen(0, host);
+    // A test that fails before it disposes of this must not run for ever.
+    server.listen(0, host).unref();
     await once(server, 'listening');
     return target;
   }
