@@ -8,9 +8,12 @@ const STREAM_COLLECTED_BYTES = 8 * MIB;
 /** So much more than after the last look is worth one when there is nothing else to do. */
 const IDLE_COLLECTED_BYTES = 16 * MIB;
 const LOOK_EVERY_MS = 1_000;
-/** A look is calm if no more than this share of the time since the last was work; after so many in a row it is idle. */
+/** A look is calm if the processors worked no more than this share of the time since the last. */
 const CALM_SHARE_MAX = 0.05;
+/** After so many calm looks the rush is over. */
 const CALM_LOOKS = 60;
+/** What one that is not calm takes of them: on a busy machine a second of rest may look like work now and then. */
+const BUSY_LOOK_COSTS = 20;
 
 type Collect = (options: { readonly type: 'minor' | 'major'; readonly flavor?: 'last-resort' }) => void;
 
@@ -38,19 +41,42 @@ export function tuneMemory(): void {
 }
 
 function collectWhenIdle(collectAll: Collect): void {
-  let before = performance.eventLoopUtilization();
-  let calm = 0;
+  const rest = new Rest();
+  let workedBefore = workedMs();
+  let lookedMs = performance.now();
   let keptBytes = 0;
   const look = () => {
-    const now = performance.eventLoopUtilization();
-    calm = performance.eventLoopUtilization(now, before).utilization > CALM_SHARE_MAX ? 0 : calm + 1;
-    before = now;
-    if (calm < CALM_LOOKS || usedBytes() < keptBytes + IDLE_COLLECTED_BYTES) return;
+    const [worked, nowMs] = [workedMs(), performance.now()];
+    rest.look((worked - workedBefore) / (nowMs - lookedMs));
+    [workedBefore, lookedMs] = [worked, nowMs];
+    if (!rest.isLong || usedBytes() < keptBytes + IDLE_COLLECTED_BYTES) return;
     // Thorough enough to give memory back; it also forgets compiled code, so it is not for pauses.
     collectAll({ type: 'major', flavor: 'last-resort' });
     keptBytes = usedBytes();
   };
   setInterval(look, LOOK_EVERY_MS).unref();
+}
+
+/** Processor time, since that of the clock also passes while others have the processors. */
+function workedMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Whether there has been nothing to do for a while. */
+export class Rest {
+  #calm = 0;
+  #isCalm = false;
+
+  /** `share` is how much of the time since the last look was work. */
+  look(share: number): void {
+    this.#isCalm = share <= CALM_SHARE_MAX;
+    this.#calm = this.#isCalm ? Math.min(this.#calm + 1, CALM_LOOKS) : Math.max(this.#calm - BUSY_LOOK_COSTS, 0);
+  }
+
+  get isLong(): boolean {
+    return this.#isCalm && this.#calm === CALM_LOOKS;
+  }
 }
 
 /** Without what is young, which comes and goes with every request. */

@@ -8,7 +8,7 @@ const FIRST_REQUESTS = 5_000;
 const REQUESTS = 100_000;
 const CUT_STREAMS = 1_000;
 const CUT_AT_ONCE = 20;
-const SETTLE_MS = 70_000;
+const SETTLE_MS = 100_000;
 const MIB = 1024 * 1024;
 
 /** Whether memory stays where it was after the first requests, also when clients leave their streams. */
