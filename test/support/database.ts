@@ -45,8 +45,11 @@ export async function createDatabase(): Promise<TestDatabase> {
 async function runOn(address: ClientConfig, statement: string): Promise<void> {
   const client = new Client(address);
   await client.connect();
-  await client.query(statement);
-  await client.end();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 function sharedServer(): Server {
