@@ -66,16 +66,15 @@ function workedMs(): number {
 /** Whether there has been nothing to do for a while. */
 export class Rest {
   #calm = 0;
-  #isCalm = false;
 
   /** `share` is how much of the time since the last look was work. */
   look(share: number): void {
-    this.#isCalm = share <= CALM_SHARE_MAX;
-    this.#calm = this.#isCalm ? Math.min(this.#calm + 1, CALM_LOOKS) : Math.max(this.#calm - BUSY_LOOK_COSTS, 0);
+    const isCalm = share <= CALM_SHARE_MAX;
+    this.#calm = isCalm ? Math.min(this.#calm + 1, CALM_LOOKS) : Math.max(this.#calm - BUSY_LOOK_COSTS, 0);
   }
 
   get isLong(): boolean {
-    return this.#isCalm && this.#calm === CALM_LOOKS;
+    return this.#calm === CALM_LOOKS;
   }
 }
 

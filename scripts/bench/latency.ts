@@ -12,8 +12,9 @@ const ROUND_MS = 3_000;
 const CONNECTIONS = 64;
 /** Until then a server that has just been idle wakes up. */
 const WAKING_MS = 500;
-/** Who has no more unanswered than comes in this time keeps up; a single round may be luck. */
+/** Who has no more unanswered than comes in this time keeps up. */
 const BEHIND_MS_MAX = 50;
+/** For so many in a row: a machine whose host lends it processors for a moment keeps up with anything for one. */
 const ROUNDS_KEPT_UP = 4;
 const SLOWER = 0.9;
 

@@ -45,10 +45,9 @@ export class DatabaseUnavailable extends Error {}
 const POOL_CONNECTIONS_MAX = 16;
 const DEADLOCK_ATTEMPTS_MAX = 4;
 
-export function openDb(address: DbAddress, log: Logger, connectTimeoutMs: number = DB_CONNECT_TIMEOUT_MS): Db {
+export function openDb(address: DbAddress, log: Logger, connectTimeoutMs?: number): Db {
   const pool = new pg.Pool({
-    ...clientOptions(address),
-    connectionTimeoutMillis: connectTimeoutMs,
+    ...clientOptions(address, connectTimeoutMs),
     max: POOL_CONNECTIONS_MAX,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
@@ -78,10 +77,10 @@ export function openDb(address: DbAddress, log: Logger, connectTimeoutMs: number
 }
 
 /** Also used by the listener, whose connection lives outside the pool. */
-export function clientOptions(address: DbAddress): pg.ClientConfig {
+export function clientOptions(address: DbAddress, connectTimeoutMs: number = DB_CONNECT_TIMEOUT_MS): pg.ClientConfig {
   return {
     ...('url' in address ? { connectionString: address.url } : address),
-    connectionTimeoutMillis: DB_CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: DB_STATEMENT_TIMEOUT_MS,
     lock_timeout: DB_LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: DB_TRANSACTION_IDLE_MS_MAX,

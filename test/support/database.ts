@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, type ClientConfig } from 'pg';
+import { Client } from 'pg';
 import { pino } from 'pino';
 import type { DbAddress } from '../../src/db/index.ts';
 
@@ -28,22 +28,23 @@ export interface TestDatabase {
 export async function createDatabase(): Promise<TestDatabase> {
   const { host, port, user, template } = sharedServer();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await runOn({ host, port, user, database: 'postgres' }, `create database ${name} template ${template}`);
+  await runOnServer(`create database ${name} template ${template}`);
   const dataFolder = join(tmpdir(), `tollgate-${name}`);
   return {
     address: { host, port, user, database: name },
     dataFolder,
     url: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
     drop: async () => {
-      await runOn({ host, port, user, database: 'postgres' }, `drop database ${name} with (force)`);
+      await runOnServer(`drop database ${name} with (force)`);
       await rm(dataFolder, { recursive: true, force: true });
     },
   };
 }
 
 /** Without any limit of time: what a test does before and after itself says nothing of the program. */
-async function runOn(address: ClientConfig, statement: string): Promise<void> {
-  const client = new Client(address);
+async function runOnServer(statement: string): Promise<void> {
+  const { host, port, user } = sharedServer();
+  const client = new Client({ host, port, user, database: 'postgres' });
   await client.connect();
   try {
     await client.query(statement);
