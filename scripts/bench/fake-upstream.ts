@@ -83,6 +83,8 @@ function speak(response: ServerResponse): void {
   wait();
 }
 
+/** As long as the gateway's: a connection that is closed just as the next call is sent on it says nothing about a proxy. */
+server.keepAliveTimeout = 72_000;
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   answerBench({ url: `http://127.0.0.1:${port}`, key: '' }, async () => server.closeAllConnections());

@@ -1,14 +1,14 @@
 import { Callers } from './callers.ts';
 import { chatLoad } from './chat.ts';
 import { type BenchServer, forkServer } from './child.ts';
-import { type Load, loadOnce, median } from './load.ts';
-import { type Quiet, quietly } from './quietly.ts';
-import type { Row } from './table.ts';
+import { type Load, loadOnce } from './load.ts';
+import { disturbedRow, type Quiet, quietly } from './quietly.ts';
+import { addedMs, type Row } from './table.ts';
 
 /** Before that a server compiles so much while it serves that one request in a hundred waits for it. */
 const WARM_UP_REQUESTS = 50_000;
 const ROUNDS = 12;
-const ROUND_MS = 3_000;
+const ROUND_MS = 2_000;
 const CONNECTIONS = 64;
 /** Until then a server that has just been idle wakes up. */
 const WAKING_MS = 500;
@@ -56,7 +56,7 @@ export async function benchLatency(): Promise<Row[]> {
       row(rounds, 'gateway', 'p99', { measure: `${at} p99, ms`, goal: '+ < 5 ms' }),
       row(rounds, 'durable', 'p50', { measure: `a proxy with two durable rows, ${at} p50, ms`, goal: '' }),
       row(rounds, 'durable', 'p99', { measure: `a proxy with two durable rows, ${at} p99, ms`, goal: '' }),
-      stolenRow(quiet),
+      disturbedRow('latency of chat', quiet),
     ];
   } finally {
     await Promise.all([gateway.stop(), durable.stop(), bare.stop(), upstream.stop()]);
@@ -76,23 +76,13 @@ async function roundOf(
   return round as Round;
 }
 
-/** What is added is compared within each round: a machine that is slow for half a minute is slow for all of them. */
 function row(
   rounds: readonly Round[],
   who: 'gateway' | 'durable',
   figure: keyof Latency,
   told: Pick<Row, 'measure' | 'goal'>,
 ): Row {
-  const bare = median(rounds.map((round) => round.bare[figure]));
-  const tollgate = median(rounds.map((round) => round[who][figure]));
-  const added = median(rounds.map((round) => round[who][figure] - round.bare[figure]));
-  return { ...told, bare, tollgate, ratio: `${added < 0 ? '−' : '+'} ${Math.abs(added).toFixed(2)} ms` };
-}
-
-function stolenRow(rounds: readonly Quiet<unknown>[]): Row {
-  const percent = 100 * median(rounds.map(({ stolenShare }) => stolenShare));
-  const measure = "processors' time that the machine's host gave to others in these rounds, %";
-  return { measure, bare: undefined, tollgate: percent, ratio: '', goal: '' };
+  return { ...told, ...addedMs(rounds.map((round) => [round.bare[figure], round[who][figure]])) };
 }
 
 /**
