@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Row } from './table.ts';
 
-/** With more than this lost, a figure tells about the machine's host and not about a server. */
-const LOST_SHARE_MAX = 0.05;
+/** With more than this taken away, a figure tells about the machine's host and not about a server. */
+const STOLEN_SHARE_MAX = 0.02;
+/** A processor that is slower is so for everybody who is compared. */
+const SLOWED_SHARE_MAX = 0.2;
 /** What all measurements of a run together may wait for others on the host, who come in waves, and measure in vain. */
 const PATIENCE_MS = 15 * 60_000;
 const LOOK_EVERY_MS = 1_000;
@@ -14,8 +16,9 @@ const WORK_TRIES = 5;
 
 export interface Quiet<Figures> {
   readonly figures: Figures;
-  /** The share of the processors' time that others on the host of a virtual machine had meanwhile. */
+  /** The share of what the processors could do that others on the host of a virtual machine had meanwhile. */
   readonly lostShare: number;
+  readonly isDisturbed: boolean;
 }
 
 let patienceMs = PATIENCE_MS;
@@ -25,7 +28,7 @@ let quickestWorkMs = Number.POSITIVE_INFINITY;
 export async function quietly<Figures>(measure: () => Promise<Figures>): Promise<Quiet<Figures>> {
   await calm();
   let quietest = await watched(measure);
-  while (quietest.lostShare > LOST_SHARE_MAX && patienceMs > 0) {
+  while (quietest.isDisturbed && patienceMs > 0) {
     await calm();
     const next = await patiently(() => watched(measure));
     if (next.lostShare < quietest.lostShare) quietest = next;
@@ -35,14 +38,14 @@ export async function quietly<Figures>(measure: () => Promise<Figures>): Promise
 
 /** For the table: how far to trust the others. */
 export function disturbedRow(of: string, rounds: readonly Quiet<unknown>[]): Row {
-  const disturbed = rounds.filter(({ lostShare }) => lostShare > LOST_SHARE_MAX).length;
+  const disturbed = rounds.filter(({ isDisturbed }) => isDisturbed).length;
   const measure = `${of}: rounds, of ${rounds.length}, in which others on the machine's host took part of the processors`;
   return { measure, bare: undefined, tollgate: disturbed, ratio: '', goal: '0' };
 }
 
 async function calm(): Promise<void> {
   const look = () => watched(() => setTimeout(LOOK_EVERY_MS));
-  while (patienceMs > 0 && (await patiently(look)).lostShare > LOST_SHARE_MAX);
+  while (patienceMs > 0 && (await patiently(look)).isDisturbed);
 }
 
 async function patiently<Result>(wait: () => Promise<Result>): Promise<Result> {
@@ -59,7 +62,12 @@ async function watched<Figures>(measure: () => Promise<Figures>): Promise<Quiet<
   const figures = await measure();
   const after = processorTime();
   const stolenShare = (after.stolen - before.stolen) / (after.all - before.all || 1);
-  return { figures, lostShare: 1 - (1 - stolenShare) * speed() };
+  const slowedShare = 1 - speed();
+  return {
+    figures,
+    lostShare: 1 - (1 - stolenShare) * (1 - slowedShare),
+    isDisturbed: stolenShare > STOLEN_SHARE_MAX || slowedShare > SLOWED_SHARE_MAX,
+  };
 }
 
 /**
