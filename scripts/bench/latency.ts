@@ -32,8 +32,8 @@ type Round = Readonly<Record<Who, Latency>>;
 
 /**
  * What the gateway adds to a chat request at half of its highest load, against a bare proxy at the same rate. Beside it
- * what a proxy adds that only writes down, durably, that there is a call and that it has ended: nobody who does both can
- * be quicker on the same machine.
+ * what a proxy adds that only writes down, durably, that there is a call and then that it has ended: what the machine
+ * takes for that much safety alone.
  */
 export async function benchLatency(): Promise<Row[]> {
   const upstream = await forkServer('./fake-upstream.ts');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Row } from './table.ts';
 
-/** With more than this taken away, a figure tells about the machine's host and not about a server. */
+/** Of the processors' time. A server that has none for a moment keeps everybody waiting who has called. */
 const STOLEN_SHARE_MAX = 0.02;
 /** A processor that is slower is so for everybody who is compared. */
 const SLOWED_SHARE_MAX = 0.2;
@@ -16,9 +16,8 @@ const WORK_TRIES = 5;
 
 export interface Quiet<Figures> {
   readonly figures: Figures;
-  /** The share of what the processors could do that others on the host of a virtual machine had meanwhile. */
-  readonly lostShare: number;
-  readonly isDisturbed: boolean;
+  /** By others on the host of a virtual machine; with more than 1 it tells about them. */
+  readonly disturbance: number;
 }
 
 let patienceMs = PATIENCE_MS;
@@ -28,24 +27,24 @@ let quickestWorkMs = Number.POSITIVE_INFINITY;
 export async function quietly<Figures>(measure: () => Promise<Figures>): Promise<Quiet<Figures>> {
   await calm();
   let quietest = await watched(measure);
-  while (quietest.isDisturbed && patienceMs > 0) {
+  while (quietest.disturbance > 1 && patienceMs > 0) {
     await calm();
     const next = await patiently(() => watched(measure));
-    if (next.lostShare < quietest.lostShare) quietest = next;
+    if (next.disturbance < quietest.disturbance) quietest = next;
   }
   return quietest;
 }
 
 /** For the table: how far to trust the others. */
 export function disturbedRow(of: string, rounds: readonly Quiet<unknown>[]): Row {
-  const disturbed = rounds.filter(({ isDisturbed }) => isDisturbed).length;
+  const disturbed = rounds.filter(({ disturbance }) => disturbance > 1).length;
   const measure = `${of}: rounds, of ${rounds.length}, in which others on the machine's host took part of the processors`;
   return { measure, bare: undefined, tollgate: disturbed, ratio: '', goal: '0' };
 }
 
 async function calm(): Promise<void> {
   const look = () => watched(() => setTimeout(LOOK_EVERY_MS));
-  while (patienceMs > 0 && (await patiently(look)).isDisturbed);
+  while (patienceMs > 0 && (await patiently(look)).disturbance > 1);
 }
 
 async function patiently<Result>(wait: () => Promise<Result>): Promise<Result> {
@@ -63,11 +62,7 @@ async function watched<Figures>(measure: () => Promise<Figures>): Promise<Quiet<
   const after = processorTime();
   const stolenShare = (after.stolen - before.stolen) / (after.all - before.all || 1);
   const slowedShare = 1 - speed();
-  return {
-    figures,
-    lostShare: 1 - (1 - stolenShare) * (1 - slowedShare),
-    isDisturbed: stolenShare > STOLEN_SHARE_MAX || slowedShare > SLOWED_SHARE_MAX,
-  };
+  return { figures, disturbance: Math.max(stolenShare / STOLEN_SHARE_MAX, slowedShare / SLOWED_SHARE_MAX) };
 }
 
 /**
