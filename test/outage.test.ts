@@ -10,7 +10,7 @@ import { DB_CONNECT_TIMEOUT_MS } from '../src/limits.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/postgres/index.ts';
 import { silentLog } from './support/database.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
-import { serverPid, serversBelow, until } from './support/postgres.ts';
+import { sendSignal, serverPid, serversBelow, until } from './support/postgres.ts';
 
 const PROBE_TIMEOUT_MS = 2000;
 const CONNECTIONS_MAX = 40;
@@ -52,7 +52,7 @@ test('R-058, R-061, R-113, R-496: with its server killed each route says what is
   const caller = await gateway.newCaller();
   await assertServes(caller);
   renameSync(join(folder, 'postgres'), join(folder, 'away'));
-  for (const pid of serversBelow(folder)) process.kill(pid, 'SIGKILL');
+  for (const pid of serversBelow(folder)) sendSignal(pid, 'SIGKILL');
   try {
     await assertTellsOutage(caller);
   } finally {
@@ -65,14 +65,14 @@ test('R-496: with its server frozen the probe still answers in time, and what wa
   const caller = await gateway.newCaller();
   await assertServes(caller);
   process.kill(serverPid(folder), 'SIGSTOP');
-  for (const pid of serversBelow(folder)) process.kill(pid, 'SIGSTOP');
+  for (const pid of serversBelow(folder)) sendSignal(pid, 'SIGSTOP');
   let asked: Promise<Answer> | undefined;
   try {
     asked = gateway.admin('GET', `/accounts/${caller.accountId}`);
     await until(async () => (await probe()).status === 503);
     assert.equal((await gateway.call('GET', '/api/hub/public/models')).status, 200);
   } finally {
-    for (const pid of serversBelow(folder)) process.kill(pid, 'SIGCONT');
+    for (const pid of serversBelow(folder)) sendSignal(pid, 'SIGCONT');
   }
   assert.equal((await asked).status, 200);
   await assertRecovers(caller);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { openDb } from '../src/db/index.ts';
 import { Booth, CLIP, CLIP_PRICE, clipForm, entriesOf, TRANSCRIPTIONS } from './support/booth.ts';
+import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
-import { ADMIN_TOKEN, type Gateway, type NewCaller } from './support/gateway.ts';
+import { ADMIN_TOKEN, type Answer, type Gateway, type NewCaller } from './support/gateway.ts';
 import { rowsOf } from './support/keeping.ts';
 import { toldBy } from './support/media-studio.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
@@ -11,6 +13,9 @@ import { ownDatabase, Program } from './support/program.ts';
 
 const TEXT = 'Hello there. How are you?';
 const LEASE_SECONDS = 30;
+/** Sessions that look for abandoned records just now. */
+const LOOKING = `select from pg_stat_activity where datname = current_database() and state = 'active'
+  and query like 'with due as%'`;
 
 let booth: Booth;
 let caller: NewCaller;
@@ -253,6 +258,28 @@ test('with its database away for a moment a process keeps what it heard, and sav
   await until(async () => (await worker.call('GET', '/healthz')).status === 503);
   await link.restore();
   assert.equal((await answer).json.text, TEXT);
+  assert.deepEqual(await moneyOf(booth.gateway, caller), paid);
+});
+
+test('a call that begins while a look for abandoned ones is under way stays in the hands that have it', async (t) => {
+  const looking = async () => (await rowsOf(booth.gateway, LOOKING)).length > 0;
+  const gate = Promise.withResolvers<void>();
+  booth.ear.script({ kind: 'transcript', after: gate.promise });
+  let answer: Promise<Answer> | undefined;
+  const db = openDb(booth.gateway.database.address, silentLog);
+  atEnd(t, () => db.close());
+  await worker.stop(0);
+  await db.transaction(async (tx) => {
+    // The look waits for this table, the call does not.
+    await tx.run('lock table reservation_owners in access exclusive mode');
+    worker = await started();
+    await until(looking);
+    answer = worker.call('POST', TRANSCRIPTIONS, { ...clipForm(CLIP), key: caller.key });
+    await until(() => booth.ear.recordings.length === 1);
+  });
+  await until(async () => !(await looking()));
+  gate.resolve();
+  assert.equal((await answer)?.json.text, TEXT);
   assert.deepEqual(await moneyOf(booth.gateway, caller), paid);
 });
 

@@ -72,8 +72,8 @@ const BUGS: readonly Bug<Plan>[] = [
     edits: [
       {
         file: 'transcriptions/store.ts',
-        from: "where status in ('pending', 'processing') and id <> all ($4)",
-        to: "where status = 'pending' and id <> all ($4)",
+        from: "where status in ('pending', 'processing') and (id = any ($4)",
+        to: "where status = 'pending' and (id = any ($4)",
       },
     ],
     plan: aimedPlan('kill', 'transcription submitted', 'heard'),

@@ -107,24 +107,33 @@ export async function saveEnd(tx: Tx, end: RecordEnd, now: Date): Promise<boolea
   return same.length === 1;
 }
 
+/** The records that have not ended and bear this process's name. */
+export async function selectOpenIds(db: Db, owner: string): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(
+    "select id from transcriptions where status in ('pending', 'processing') and owner = $1",
+    [owner],
+  );
+  return rows.map(({ id }) => id);
+}
+
 export interface TakeOver {
   readonly now: Date;
   readonly lease: Lease;
-  /** What the taker is working on already. */
-  readonly except: readonly string[];
+  /** The taker's own that it has let fall. */
+  readonly fallen: readonly string[];
   readonly limit: number;
 }
 
 /**
- * Takes records that nobody works on: those of dead processes, and those of the taker's own that it has let fall. From
- * then on their money is unknown until somebody has found out.
+ * Takes records that nobody works on: those of dead processes, and those that the taker let fall. From then on their
+ * money is unknown until somebody has found out.
  */
-export async function takeOver(db: Db, { now, lease, except, limit }: TakeOver): Promise<Held[]> {
+export async function takeOver(db: Db, { now, lease, fallen, limit }: TakeOver): Promise<Held[]> {
   return db.rows<Held>(
     `with due as (
        select id, reservation_id from transcriptions held left join reservation_owners owner on process_id = held.owner
-       where status in ('pending', 'processing') and id <> all ($4)
-         and (held.owner = $2 or (held.lease_until <= $1 and coalesce(owner.lease_until <= $1, true)))
+       where status in ('pending', 'processing') and (id = any ($4)
+         or (held.owner is distinct from $2 and held.lease_until <= $1 and coalesce(owner.lease_until <= $1, true)))
        order by held.lease_until limit $5 for update of held skip locked
      )
      update transcriptions set owner = $2, lease_until = $3, fence = fence + 1, status = 'processing',
@@ -133,7 +142,7 @@ export async function takeOver(db: Db, { now, lease, except, limit }: TakeOver):
      returning transcriptions.id, fence, request as wanted, object_key as "objectKey", seconds,
        due.reservation_id as "reservationId", price, transcriptions.created_at as "createdAt",
        upstream_id as "upstreamId", upstream_model as "upstreamModel", task`,
-    [now, lease.owner, lease.until, except, limit],
+    [now, lease.owner, lease.until, fallen, limit],
   );
 }
 

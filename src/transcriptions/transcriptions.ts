@@ -7,7 +7,7 @@ import { Admissions, type Applicant } from './admission.ts';
 import { endRecord, LostRecord } from './end.ts';
 import type { TranscriptionParts } from './parts.ts';
 import type { Held, Outcome, SavedResult } from './record.ts';
-import { letGo, takeOver } from './store.ts';
+import { letGo, selectOpenIds, takeOver } from './store.ts';
 import { type Asked, LeftRunning, takeUp, transcribe, type WorkParts } from './transcribe.ts';
 import { Waits } from './waits.ts';
 
@@ -84,9 +84,11 @@ export class Transcriptions {
     const { db, clock, processId, log } = this.#parts;
     const limit = TRANSCRIPTIONS_RESUMED_MAX - this.#resumed;
     if (this.#stopping.signal.aborted || limit <= 0) return;
+    // First what there is, then what of it is in hand: the other way round, one that begins meanwhile would be in neither.
+    const fallen = (await selectOpenIds(db, processId)).filter((id) => !this.#ids.has(id));
     const now = clock.now();
     const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
-    const taken = await takeOver(db, { now, lease, except: [...this.#ids], limit });
+    const taken = await takeOver(db, { now, lease, fallen, limit });
     if (taken.length > 0) log.trace('transcriptions taken over');
     const works = taken.map((held) => this.#track(held.id, this.#resumeOne(held)));
     // Those that wait for nobody end before the next look.

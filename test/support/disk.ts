@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { atEnd, IS_ROOT, serversBelow, until, workFolder, works } from './postgres.ts';
+import { atEnd, IS_ROOT, sendSignal, serversBelow, until, workFolder, works } from './postgres.ts';
 
 export function canMount(): boolean {
   return IS_ROOT && works(['unshare', '--mount', 'mount', '-t', 'tmpfs', 'trial', '/mnt']);
@@ -14,7 +14,7 @@ export function smallDisk(t: TestContext): string {
   assert.ok(works(['mount', '-t', 'tmpfs', '-o', 'size=120m,mode=755', 'small', folder]));
   atEnd(t, async () => {
     // Once the disk is away, nobody can tell any more whose processes they are.
-    for (const pid of serversBelow(folder)) process.kill(pid, 'SIGKILL');
+    for (const pid of serversBelow(folder)) sendSignal(pid, 'SIGKILL');
     await until(() => serversBelow(folder).length === 0);
     works(['umount', '--lazy', folder]);
   });

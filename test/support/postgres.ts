@@ -213,7 +213,7 @@ export function unfinished(folder: string): readonly string[] {
   return readdirSync(folder).filter((name) => name.startsWith('postgres.new'));
 }
 
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
