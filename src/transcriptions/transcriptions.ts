@@ -84,7 +84,7 @@ export class Transcriptions {
     const { db, clock, processId, log } = this.#parts;
     const limit = TRANSCRIPTIONS_RESUMED_MAX - this.#resumed;
     if (this.#stopping.signal.aborted || limit <= 0) return;
-    // First what there is, then what of it is in hand: the other way round, one that begins meanwhile would be in neither.
+    // First what there is, then what of it is in hand: the other way round, one that begins meanwhile would seem let fall.
     const fallen = (await selectOpenIds(db, processId)).filter((id) => !this.#ids.has(id));
     const now = clock.now();
     const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
