@@ -230,6 +230,23 @@ test('what was written before its length was known has none', async () => {
   assert.equal(await secondsOf(Buffer.concat(parts)), 1.12);
 });
 
+test('R-415: lengths and numbers in more bytes than they need are read as those that are short', async () => {
+  const long = (id: string, ...content: readonly Buffer[]) => {
+    const body = Buffer.concat(content);
+    return Buffer.concat([bytes(id), bytes('01000000'), words(body.length), body]);
+  };
+  const wide = (id: string, value: number) => long(id, words(0, value));
+  const entry = long('ae', wide('d7', 1), wide('83', 2), long('86', Buffer.from('A_OPUS\0')));
+  const numbered = (at: number) => {
+    const start = bytes('10000001 0000 00');
+    start.writeInt16BE(at, 4);
+    return long('a3', start, PACKET);
+  };
+  const parts = [long('1549a966', wide('2ad7b1', 1_000_000)), long('1654ae6b', entry)];
+  const file = long('18538067', ...parts, long('1f43b675', wide('e7', 0), numbered(0), numbered(20)));
+  assert.deepEqual(await measured(Buffer.concat([head, file])), { seconds: 0.04, hasAudio: true, hasVideo: false });
+});
+
 const broken: readonly [name: string, file: Buffer][] = [
   ['nothing', Buffer.alloc(0)],
   ['its head only', head],

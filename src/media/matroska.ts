@@ -1,4 +1,5 @@
 import { MEDIA_TRACKS_MAX } from '../limits.ts';
+import { numberBytes, readFloat, readNumber, readSigned, readUnsigned } from './ebml.ts';
 import {
   addBlock,
   newRecordedTrack,
@@ -9,7 +10,7 @@ import {
 } from './matroska-tracks.ts';
 import type { Measured } from './measured.ts';
 import { Unreadable, type Window } from './readable.ts';
-import { measureTracks } from './tracks.ts';
+import { measureTracks, type Track } from './tracks.ts';
 
 /** Elements by their ids. */
 const SEGMENT = 0x18538067;
@@ -34,6 +35,11 @@ const BLOCK = 0xa1;
 const BLOCK_DURATION = 0x9b;
 const DISCARDED_NS = 0x75a2;
 const VOID = 0xec;
+
+const KINDS: ReadonlyMap<number, Track['kind']> = new Map([
+  [1, 'video'],
+  [2, 'audio'],
+]);
 
 /** Walked into. Where they end does not matter, and in a live recording is not told: what is inside is known by id. */
 const ENTERED: ReadonlySet<number> = new Set([SEGMENT, SEGMENT_HEAD, TRACKS, TRACK, VIDEO, CLUSTER, BLOCK_GROUP]);
@@ -76,7 +82,7 @@ function readHead(view: Buffer, offset: number): Head {
   const idBytes = codedBytes(view, offset);
   const contentAt = idBytes + codedBytes(view, offset + idBytes);
   if (idBytes > 4 || offset + contentAt > view.length) throw new Unreadable('an element has no head');
-  const bytes = readCoded(view, offset + idBytes);
+  const bytes = readNumber(view, offset + idBytes);
   const isUnknown = bytes >= 2 ** (7 * (contentAt - idBytes)) - 1;
   return { id: view.readUIntBE(offset, idBytes), contentAt, bytes: isUnknown ? undefined : bytes };
 }
@@ -118,10 +124,10 @@ function readTrack(recording: Recording, track: RecordedTrack, id: number, conte
       if (recording.byNumber.size > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
       break;
     case TYPE:
-      track.kind = content[0] === 1 ? 'video' : content[0] === 2 ? 'audio' : undefined;
+      track.kind = KINDS.get(readUnsigned(content));
       break;
     case CODEC:
-      track.isOpus = content.toString('latin1') === 'A_OPUS';
+      track.isOpus = content.toString('latin1').replace(/\0+$/, '') === 'A_OPUS';
       break;
     case DELAY_NS:
       track.delayNs = readUnsigned(content);
@@ -142,38 +148,13 @@ function readTrack(recording: Recording, track: RecordedTrack, id: number, conte
 function readBlock(recording: Recording, content: Buffer): void {
   const numberBytes = codedBytes(content, 0);
   if (content.length < numberBytes + 3) throw new Unreadable('a block has no head');
-  const track = recording.byNumber.get(readCoded(content, 0));
+  const track = recording.byNumber.get(readNumber(content, 0));
   recording.latest = undefined;
   if (track !== undefined) addBlock(recording, track, content, numberBytes);
 }
 
-/** How many bytes a number has is told by the zeros that its first byte begins with. */
 function codedBytes(view: Buffer, at: number): number {
-  const bytes = Math.clz32(view[at] ?? 0) - 23;
-  if (bytes > 8) throw new Unreadable('a number has no end');
+  const bytes = numberBytes(view, at);
+  if (bytes === undefined) throw new Unreadable('a number has no end');
   return bytes;
-}
-
-function readCoded(view: Buffer, at: number): number {
-  const bytes = codedBytes(view, at);
-  let value = (view[at] ?? 0) & (0xff >>> bytes);
-  for (let offset = 1; offset < bytes; offset++) value = value * 256 + (view[at + offset] ?? 0);
-  return value;
-}
-
-function readUnsigned(content: Buffer): number {
-  let value = 0;
-  for (const byte of content.subarray(0, 8)) value = value * 256 + byte;
-  return value;
-}
-
-function readSigned(content: Buffer): number {
-  const bytes = Math.min(content.length, 8);
-  const value = readUnsigned(content);
-  return (content[0] ?? 0) >= 0x80 ? value - 256 ** bytes : value;
-}
-
-function readFloat(content: Buffer): number {
-  if (content.length === 4) return content.readFloatBE(0);
-  return content.length === 8 ? content.readDoubleBE(0) : 0;
 }

@@ -37,6 +37,33 @@ for (const [name, make, mimeType, extension] of samples) {
   });
 }
 
+/** An element whose length is written in eight bytes, whatever it needs. */
+const longElement = (id: string, content: Buffer) =>
+  Buffer.concat([bytes(id), bytes('01000000'), words(content.length), content]);
+
+test('R-415, R-486: WebM with lengths and numbers in more bytes than they need is known', async () => {
+  const head = Buffer.concat([
+    longElement('4286', bytes('0000000000000001')),
+    longElement('42f7', bytes('0000000000000001')),
+    longElement('ec', Buffer.from('4282', 'hex')),
+    longElement('42f2', bytes('0000000000000004')),
+    longElement('42f3', bytes('0000000000000008')),
+    longElement('bf', bytes('00000000')),
+    longElement('4287', bytes('0000000000000004')),
+    longElement('4285', bytes('0000000000000002')),
+    longElement('4282', Buffer.from('webm\0\0\0\0')),
+  ]);
+  const file = longElement('1a45dfa3', head);
+  assert.ok(file.length > 128);
+  assert.equal(sniff(file)?.mimeType, 'video/webm');
+  assert.equal(
+    sniff(longElement('1a45dfa3', longElement('4282', Buffer.from('matroska'))))?.mimeType,
+    'video/matroska',
+  );
+  assert.equal(sniff(longElement('1a45dfa3', longElement('4282', Buffer.from('webmx')))), undefined);
+  for (let length = 0; length < file.length - 8; length++) assert.equal(sniff(file.subarray(0, length)), undefined);
+});
+
 const id3 = (length: number) =>
   Buffer.concat([bytes('494433 0300 00 0000'), Buffer.from([length >> 7, length & 0x7f]), Buffer.alloc(length)]);
 

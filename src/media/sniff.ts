@@ -1,4 +1,5 @@
 import { SNIFF_BYTES } from '../limits.ts';
+import { numberBytes, readNumber } from './ebml.ts';
 import { adtsFrame, FRAME_HEAD_BYTES, id3Bytes, mpegFrame } from './frame-headers.ts';
 import type { Measured } from './measured.ts';
 
@@ -37,6 +38,7 @@ const TWINS: readonly (readonly [video: Sniffed, audio: Sniffed])[] = [
 
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const EBML_SIGNATURE = Buffer.from('1a45dfa3', 'hex');
+const DOCUMENT_TYPE = 0x4282;
 const MOVIE_BRANDS = /^(?:isom|iso[2-9a-c]|mp4[12]|avc1|dash|M4V |M4VH|M4VP|f4v |MSNV|cmfc)$/;
 const AUDIO_BRANDS = /^(?:M4A |M4B |M4P |F4A )$/;
 /** Stills and their sequences are in the same boxes, and often name a movie's brand beside their own. */
@@ -104,13 +106,23 @@ function ogg(head: Buffer): Sniffed | undefined {
   return isFirst && isKnown ? OGG : undefined;
 }
 
-/** The document type is in the first few elements, its length in one byte. */
+/** The document type is one element of the file's head, whose lengths may be written in more bytes than they need. */
 function matroska(head: Buffer): Sniffed | undefined {
-  const at = head.subarray(0, 128).indexOf(Buffer.from('4282', 'hex'));
-  if (at < 0) return undefined;
-  const length = (head[at + 2] ?? 0) & 0x7f;
-  const type = latin1(head, at + 3, at + 3 + length).replace(/\0+$/, '');
-  return type === 'webm' ? WEBM : type === 'matroska' ? MKV : undefined;
+  let at = EBML_SIGNATURE.length + (numberBytes(head, EBML_SIGNATURE.length) ?? head.length);
+  while (at < head.length) {
+    const idBytes = numberBytes(head, at);
+    const lengthBytes = idBytes && numberBytes(head, at + idBytes);
+    if (idBytes === undefined || lengthBytes === undefined) return undefined;
+    const content = at + idBytes + lengthBytes;
+    if (content > head.length) return undefined;
+    const end = content + readNumber(head, at + idBytes);
+    if (idBytes === 2 && head.readUInt16BE(at) === DOCUMENT_TYPE) {
+      const type = latin1(head, content, end).replace(/\0+$/, '');
+      return type === 'webm' ? WEBM : type === 'matroska' ? MKV : undefined;
+    }
+    at = end;
+  }
+  return undefined;
 }
 
 function movie(head: Buffer): Sniffed | undefined {
