@@ -151,6 +151,7 @@ test('R-402: reference audio is a list of http and data URLs of MP3 or WAV', asy
   await refused('400 unsupported_audio_format', { reference_audio: [dataUrl(OGG, 'audio/ogg')] });
   await refused('400 unsupported_audio_format', { reference_audio: [dataUrl(pngOf(), 'audio/mpeg')] });
   await refused('400 unsupported_audio_format', { reference_audio: [dataUrl(OGG, 'audio/mpeg')] });
+  await refused('400 unsupported_audio_format', { reference_audio: [dataUrl(MP3, 'audio/wav')] });
   const sample = (chars: number) => `data:audio/mpeg;base64,${'A'.repeat(chars)}`;
   await refused('400 unsupported_audio_format', { reference_audio: [sample(10 * MIB)] });
   await refused(

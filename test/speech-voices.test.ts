@@ -140,9 +140,19 @@ test('R-400: what a sample is called does not make it one', async () => {
   await refused('400 invalid_reference_audio', { reference_audio: [dataUrl(WAV.subarray(0, 60), 'audio/wav')] });
 });
 
-test('R-400: MP3 that calls itself WAV is what it is', async () => {
-  const { reference_audio } = await studio.forwarded(caller, cloned({ voice: dataUrl(MP3, 'audio/wav') }));
-  assert.deepEqual(reference_audio, [dataUrl(MP3, 'audio/mpeg')]);
+test('R-400: a sample whose declared type is not that of its bytes is refused unasked', async () => {
+  const rows = [dataUrl(MP3, 'audio/wav'), dataUrl(WAV, 'audio/mpeg')];
+  for (const url of rows) await refused('400 unsupported_audio_format', { reference_audio: [url] }, { voice: url });
+});
+
+test('R-400: where no type is declared, the bytes tell it', async () => {
+  for (const [bytes, type] of [
+    [MP3, 'audio/mpeg'],
+    [WAV, 'audio/wav'],
+  ] as const) {
+    const { reference_audio } = await studio.forwarded(caller, cloned({ voice: bytes.toString('base64') }));
+    assert.deepEqual(reference_audio, [dataUrl(bytes, type)]);
+  }
 });
 
 const asked = (more: object) => ({

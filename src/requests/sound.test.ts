@@ -231,7 +231,7 @@ test('R-399: a sample of 10 MiB in base64 is taken, one character more is too la
   assert.equal(base64.length, VOICE_SAMPLE_BASE64_CHARS_MAX);
   for (const wrap of [
     (text: string) => ({ reference_audio: [`data:audio/mpeg;base64,${text}`] }),
-    (text: string) => ({ voice: `data:audio/wav;base64,${text}` }),
+    (text: string) => ({ voice: `data:audio/mpeg;base64,${text}` }),
     (text: string) => ({ voice: text }),
   ]) {
     assert.equal(outcome(wrap(base64)), 'taken');

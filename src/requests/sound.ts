@@ -129,6 +129,8 @@ function audioOf(given: string): MediaSource {
   if ('url' in url) return { from: 'url', url: url.url };
   if (!SAMPLE_TYPES.includes(url.mimeType)) throw new ApiError('unsupported_audio_format');
   if (url.bytes.length === 0) throw new ApiError(INVALID);
+  // Which of the two it is can be told here; whether it is either is for the call that reads all of it.
+  if (isWave(url.bytes) !== (url.mimeType === 'audio/wav')) throw new ApiError('unsupported_audio_format');
   return { from: 'bytes', bytes: url.bytes };
 }
 
@@ -150,5 +152,9 @@ function sampleIn(voice: string): MediaSource | undefined {
 
 /** MP3, with a tag or without, or WAV. */
 function beginsLikeSample(bytes: Buffer): boolean {
-  return /^(494433|ff[ef]|52494646.{8}57415645)/.test(bytes.toString('hex', 0, 12));
+  return isWave(bytes) || /^(494433|ff[ef])/.test(bytes.toString('hex', 0, 3));
+}
+
+function isWave(bytes: Buffer): boolean {
+  return /^(?:RIFF|RF64|BW64).{4}WAVE/s.test(bytes.toString('latin1', 0, 12));
 }
