@@ -136,15 +136,25 @@ export const ERROR_TABLE = {
 
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
+interface ApiErrorOptions {
+  readonly message?: string | undefined;
+  readonly param?: string | null | undefined;
+  readonly headers?: Record<string, string>;
+  readonly cause?: unknown;
+}
+
 /** What a caller is told. Its message is our own words and may be shown; the cause goes to the log only. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
+  /** The field at fault, such as `reference_images[1]`; null where none is. */
+  readonly param: string | null;
   /** Extra answer headers that belong to this one refusal. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, options: { message?: string; headers?: Record<string, string>; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
     super(options.message ?? ERROR_TABLE[code][1], { cause: options.cause });
     this.code = code;
+    this.param = options.param ?? null;
     this.headers = options.headers ?? {};
   }
 
@@ -196,14 +206,15 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   no_available_provider: 5,
 };
 
-/** Client libraries retry every 409 and would never retry a 425 unless told so. */
-const SHOULD_RETRY: Partial<Record<ErrorCode, boolean>> = {
-  insufficient_credits: false,
-  duplicate_reference: false,
-  duplicate_email: false,
-  idempotency_conflict: false,
-  admission_in_progress: true,
-  job_asset_not_ready: false,
+/** By status. Client libraries retry every 409 and would never retry a 425 unless told so. */
+const SHOULD_RETRY: Readonly<Record<number, 'true' | 'false'>> = {
+  402: 'false',
+  409: 'false',
+  425: 'true',
+  429: 'true',
+  502: 'true',
+  503: 'true',
+  504: 'true',
 };
 
 /** The headers that go with a code on every route. */
@@ -212,8 +223,8 @@ export function errorHeaders(code: ErrorCode): Record<string, string> {
   if (errorStatus(code) === 401) headers['www-authenticate'] = 'Bearer';
   const seconds = RETRY_AFTER_SECONDS[code];
   if (seconds !== undefined) headers['retry-after'] = String(seconds);
-  const retry = SHOULD_RETRY[code];
-  if (retry !== undefined) headers['x-should-retry'] = String(retry);
+  const retry = SHOULD_RETRY[errorStatus(code)];
+  if (retry !== undefined) headers['x-should-retry'] = retry;
   return headers;
 }
 
@@ -222,12 +233,16 @@ export interface ErrorEnvelope {
     readonly message: string;
     readonly type: ErrorType;
     readonly code: ErrorCode;
-    readonly param: null;
+    readonly param: string | null;
   };
 }
 
-export function errorEnvelope(code: ErrorCode, message: string = ERROR_TABLE[code][1]): ErrorEnvelope {
-  return { error: { message, type: errorType(code), code, param: null } };
+export function errorEnvelope(
+  code: ErrorCode,
+  message: string = ERROR_TABLE[code][1],
+  param: string | null = null,
+): ErrorEnvelope {
+  return { error: { message, type: errorType(code), code, param } };
 }
 
 /**

@@ -1,37 +1,60 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode } from './errors.ts';
+import { nearest } from './nearest.ts';
+import { quoted } from './quoted.ts';
 
 /**
  * Checks a value against its schema and returns the typed result. A schema names the public code of a field as that
- * field's error; what has no code of its own is `invalid_parameter`. Throws ApiError with the first problem.
+ * field's error; what has no code of its own is `invalid_parameter`. Throws ApiError with the first problem, fields that
+ * are not known before all others, because a misspelt field is missing as well.
  */
 export function parseWith<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, WORDING);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
+  const { issues } = result.error;
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   if (issue === undefined) throw new ApiError('invalid_parameter');
-  if (isErrorCode(issue.message)) throw new ApiError(issue.message);
-  throw new ApiError('invalid_parameter', { message: describe(issue) });
+  const param = fieldAt(issue.path);
+  if (isErrorCode(issue.message)) throw new ApiError(issue.message, { param });
+  if (issue.code === 'unrecognized_keys') {
+    const first = fieldAt([...issue.path, issue.keys[0] ?? '']);
+    throw new ApiError('invalid_parameter', { message: issue.message, param: first });
+  }
+  const field = param === null ? 'The request' : `"${param}"`;
+  const message = `${field}: ${issue.message.replace(/^Invalid input: /, '')}.`;
+  throw new ApiError('invalid_parameter', { message, param });
 }
 
 function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERROR_TABLE, text);
 }
 
-/** Names the field and what was expected. Never repeats the value, which may be a secret. */
-function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  const field = path === '' ? 'The request' : `"${path.replace(/^\./, '')}"`;
-  return `${field}: ${expectation(issue)}.`;
+// The brackets belong to a name that forms use. Longer than any field and shorter than any key.
+const FIELD_NAME = /^[\w-]{1,40}(\[\])?$/;
+
+/** Such as `messages[0].role`; null for the body as a whole, and where a name is none that a field could have. */
+function fieldAt(path: readonly PropertyKey[]): string | null {
+  if (path.some((part) => typeof part !== 'number' && !FIELD_NAME.test(String(part)))) return null;
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  return text === '' ? null : text.replace(/^\./, '');
 }
 
-// Longer than any field and shorter than any key.
-const SHOWN_NAME = /^\w{1,40}$/;
+/** Only what a schema cannot say itself. */
+const WORDING = {
+  error: (issue: z.core.$ZodRawIssue) =>
+    issue.code === 'unrecognized_keys' ? unknownFields(issue.keys, issue.inst) : undefined,
+};
 
-function expectation(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'unrecognized_keys') return issue.message.replace(/^Invalid input: /, '');
-  const shown = issue.keys.find((name) => SHOWN_NAME.test(name));
-  return shown === undefined ? 'a field is not known here' : `the field "${shown}" is not known here`;
+const NAMED_MAX = 10;
+
+function unknownFields(names: readonly string[], schema: unknown): string {
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const named = names.slice(0, NAMED_MAX).map((name) => {
+    const close = nearest(name, known);
+    return close === undefined ? quoted(name) : `${quoted(name)} (did you mean "${close}"?)`;
+  });
+  const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
+  return `Not known here: ${named.join(', ')}${more}.`;
 }
 
 /** A field that may be left out. Null counts as left out. */

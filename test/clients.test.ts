@@ -134,7 +134,7 @@ describe('the library openai', () => {
     what: string,
     ask: (caller: NewCaller) => Promise<unknown>,
     ErrorClass: new (...given: never[]) => InstanceType<typeof OpenAI.APIError>,
-    told: readonly [status: number, code: string, type: string, param: null],
+    told: readonly [status: number, code: string, type: string, param: string | null],
   ])[] = [
     [
       'a wrong key',
@@ -152,7 +152,7 @@ describe('the library openai', () => {
       'a call without messages',
       ({ key }) => client(key).chat.completions.create({ ...chat, messages: [] }),
       OpenAI.BadRequestError,
-      [400, 'missing_messages', 'invalid_request_error', null],
+      [400, 'missing_messages', 'invalid_request_error', 'messages'],
     ],
     [
       'an unknown route',

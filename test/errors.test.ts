@@ -96,6 +96,9 @@ const NUMBERS: Record<string, string> = {
   body_too_large: 'R-072',
 };
 
+/** The field at fault, where one is. */
+const FIELDS: Record<string, string> = { invalid_parameter: 'name' };
+
 describe('the envelope', () => {
   for (const [code, provoke] of Object.entries(FAULTS)) {
     const numbers = ['R-030, R-031, R-033', NUMBERS[code] ?? []].flat().join(', ');
@@ -103,7 +106,7 @@ describe('the envelope', () => {
       const [status, type] = [ERROR_TABLE[code as ErrorCode][0], errorType(code as ErrorCode)];
       const answer = await provoke();
       const { message } = answer.json.error;
-      assert.deepEqual(answer.json, { error: { message, type, code, param: null } });
+      assert.deepEqual(answer.json, { error: { message, type, code, param: FIELDS[code] ?? null } });
       assert.deepEqual([answer.status, typeof message, message === ''], [status, 'string', false]);
       assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
     });
@@ -243,6 +246,19 @@ describe('statuses', () => {
       assert.equal((await FAULTS[fault]?.())?.headers['x-should-retry'], 'false');
     });
   }
+
+  test('R-043: whether a second try is worth it follows from the status', () => {
+    const worth: Record<number, string> = {
+      402: 'false',
+      409: 'false',
+      425: 'true',
+      429: 'true',
+      502: 'true',
+      503: 'true',
+      504: 'true',
+    };
+    for (const code of CODES) assert.equal(errorHeaders(code)['x-should-retry'], worth[ERROR_TABLE[code][0]], code);
+  });
 });
 
 describe('several faults', () => {

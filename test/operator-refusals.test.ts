@@ -188,9 +188,41 @@ test('a field that does not exist is refused by name, and nothing changes', asyn
         const answer = await gateway.call(method, `/api/admin${path}`, { key: ADMIN_TOKEN, raw });
         refused(answer, 400, 'invalid_parameter', `${kind} ${name}`);
         assert.ok(answer.json.error.message.includes(`"${name}"`), answer.text);
+        assert.equal(answer.json.error.param, name);
       }
     }
   });
+});
+
+test('every route of the operator that takes a body names all fields that it does not know', async () => {
+  const { json } = await gateway.call('GET', '/openapi.json');
+  const operations = Object.entries(json.paths as Record<string, Record<string, { requestBody?: object }>>)
+    .filter(([path]) => path.startsWith('/api/admin/'))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { requestBody }]) => ({ path, method, requestBody })),
+    )
+    .filter(({ requestBody }) => requestBody !== undefined);
+  assert.ok(operations.length >= 8);
+  for (const { path, method } of operations) {
+    const url = path.replace(/\{\w+\}/g, 'acct_none');
+    const answer = await gateway.call(method.toUpperCase(), url, {
+      key: ADMIN_TOKEN,
+      body: { first_one: 1, second_one: 2 },
+    });
+    assert.equal(answer.status, 400, `${method} ${path} ${answer.text}`);
+    assert.match(answer.text, /first_one.*second_one/, `${method} ${path}`);
+  }
+});
+
+test('fields that are not known are told together, each with the one that was probably meant', async () => {
+  const told = async (body: object) => (await send('account', body)).json.error;
+  const { message, param } = await told({ nmae: 'x', eMail: 'x@example.com', colour: 'red' });
+  assert.equal(message, 'Not known here: "nmae" (did you mean "name"?), "eMail" (did you mean "email"?), "colour".');
+  assert.equal(param, 'nmae');
+  const many = await told({ name: 'x', ...Object.fromEntries(numbered(12).map((name) => [name, 1])) });
+  assert.match(many.message, /^Not known here: "g0", .*"g9" and 2 more\.$/);
+  const hostile = await told({ name: 'x', ['a\nb"'.repeat(1000)]: 1 });
+  assert.deepEqual([hostile.param, /\n/.test(hostile.message), hostile.message.length < 200], [null, false, true]);
 });
 
 const BAD_BODIES: readonly (readonly [what: string, status: number, code: string, options: CallOptions])[] = [

@@ -1,6 +1,6 @@
+import { didYouMean } from '../nearest.ts';
 import { wideningFindings } from './accepts.ts';
 import { fitFindings } from './fit.ts';
-import { didYouMean } from './nearest.ts';
 import { type ModelOutline, outlineOf, type RouteOutline, type UpstreamOutline } from './outline.ts';
 import { excerpt, type Finding, type Path, pathText } from './problems.ts';
 import { addressProblem, keyProblem, referenceProblem, type VendorTerms } from './vendor-terms.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { excerpt, type Finding } from './problems.ts';
 
 /** Every way in which a value does not fit its schema, in words for an operator. */

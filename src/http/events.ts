@@ -90,7 +90,7 @@ function toChunk(frame: string | Buffer): string | Buffer {
 function failStream(body: StreamBody, stream: EventStream, error: unknown, log: Logger): void {
   const told = error instanceof ApiError ? error : new ApiError('internal_error', { cause: error });
   if (told !== error) log.error({ err: error }, 'unexpected error in a stream');
-  const text = stream.error(JSON.stringify(errorEnvelope(told.code, told.message)));
+  const text = stream.error(JSON.stringify(errorEnvelope(told.code, told.message, told.param)));
   if (stream.cutOnError) body.cutAfter(text);
   else body.end(text);
 }

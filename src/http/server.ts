@@ -169,7 +169,7 @@ function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
     lingerBeforeClose(reply.request.raw.socket);
     reply.header('connection', 'close');
   }
-  return reply.send(errorEnvelope(error.code, error.message));
+  return reply.send(errorEnvelope(error.code, error.message, error.param));
 }
 
 /** What was behind it all, such as a full disk: the request's own line tells only the code. */

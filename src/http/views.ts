@@ -19,7 +19,7 @@ export const errorSchema = z
       message: z.string(),
       type: z.string(),
       code: z.string().regex(/^[a-z0-9_]+$/),
-      param: z.null(),
+      param: z.string().nullable().describe('The field at fault, where one is known.'),
     }),
   })
   .meta({ id: 'Error' });

@@ -70,7 +70,7 @@ export class ContractCheck {
     const { error, ...rest } = answer.json;
     assert.deepEqual(rest, {});
     assert.deepEqual(Object.keys(error), ['message', 'type', 'code', 'param']);
-    assert.equal(error.param, null);
+    if (error.param !== null) assert.match(error.param, /^[\w.[\]-]{1,100}$/);
     assert.ok(ERROR_TYPES.has(error.type), `unknown error type ${error.type}`);
     assert.match(error.code, /^[a-z0-9_]+$/);
     assert.ok(error.message.length > 0);
