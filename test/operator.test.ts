@@ -79,7 +79,11 @@ test('an account is made with its defaults, and read back the same', async () =>
     status: 'active',
     groups: ['default'],
     limits: { rpm: null, concurrency: null },
+    balance: 0,
+    held: 0,
+    last_used_at: null,
     created_at: Math.floor(gateway.clock.nowMs() / 1000),
+    warnings: [],
   });
   assert.deepEqual(await done('GET', `/accounts/${account.id}`), account);
 });
@@ -116,7 +120,8 @@ test('of ten accounts made at once with one email exactly one is made', async ()
 test('an account’s name, groups and limits can be changed; what is left out stays', async () => {
   const { id, ...before } = await newAccount();
   const renamed = await done('PATCH', `/accounts/${id}`, { name: 'New name', groups: ['z', 'default'] });
-  assert.deepEqual(renamed, { ...before, id, name: 'New name', groups: ['default', 'z'] });
+  const warnings = ['No upstream has the group "z".'];
+  assert.deepEqual(renamed, { ...before, id, name: 'New name', groups: ['default', 'z'], warnings });
   const limited = await done('PATCH', `/accounts/${id}`, { limits: { rpm: 7, concurrency: 3 } });
   assert.deepEqual(limited, { ...renamed, limits: { rpm: 7, concurrency: 3 } });
   const reset = await done('PATCH', `/accounts/${id}`, { limits: { rpm: null } });

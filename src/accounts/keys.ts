@@ -9,9 +9,11 @@ import { LIVE_KEYS_PER_ACCOUNT_MAX } from '../limits.ts';
 import { apiKeyDigest, apiKeyPrefix, newApiKey } from './api-key.ts';
 import type { AccountParts } from './parts.ts';
 import {
+  type Account,
   type ApiKey,
   type CreditLimitReset,
   countLiveKeys,
+  findAccount,
   insertKey,
   lockAccount,
   lockKey,
@@ -54,7 +56,9 @@ export async function addKey(
   clock: Clock,
 ): Promise<NewKey> {
   // The account's row is locked, so parallel creations are counted one after the other.
-  if ((await lockAccount(tx, accountId)) === undefined) throw new ApiError('account_not_found');
+  const account = await lockAccount(tx, accountId);
+  if (account === undefined) throw new ApiError('account_not_found');
+  refuseWider(settings.groups, account);
   if ((await countLiveKeys(tx, accountId)) >= LIVE_KEYS_PER_ACCOUNT_MAX) throw new ApiError('key_limit_reached');
   const secret = newApiKey();
   const createdAt = clock.now();
@@ -75,6 +79,7 @@ export async function updateKey(parts: AccountParts, by: Actor, id: string, chan
   return changeKey(parts, id, async (tx, before) => {
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     const after: ApiKey = { ...before, ...given };
+    if (change.groups !== undefined) refuseWider(change.groups, await findAccount(tx, before.accountId));
     await saveKey(tx, after);
     await recordChange(tx, by, {
       at: parts.clock.now(),
@@ -93,6 +98,16 @@ export async function deleteKey(parts: AccountParts, by: Actor, id: string): Pro
     await markKeyDeleted(tx, id, now);
     await recordChange(tx, by, { at: now, action: 'key.delete', target: id, detail: { account: before.accountId } });
     return before;
+  });
+}
+
+/** A key narrows its account's groups. An account that is narrowed later narrows its keys with it (`authenticate.ts`). */
+function refuseWider(groups: readonly string[] | null | undefined, account: Pick<Account, 'groups'> | undefined): void {
+  const beyond = groups?.find((group) => !account?.groups.includes(group));
+  if (beyond === undefined) return;
+  const own = account?.groups.join(', ') ?? '';
+  throw new ApiError('invalid_parameter', {
+    message: `"groups": the account does not have the group "${beyond}"; it has ${own}.`,
   });
 }
 

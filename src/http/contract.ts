@@ -17,7 +17,8 @@ export interface Contract {
   readonly head?: boolean;
   /** Any web page may read the answer. */
   readonly anyOrigin?: boolean;
-  readonly query?: z.ZodType;
+  /** On routes for the operator a parameter that is not in it is refused. */
+  readonly query?: z.ZodObject;
   readonly body?: RouteBody;
   /** Media types beside JSON in which the answer can be asked for. */
   readonly otherMedia?: readonly string[];

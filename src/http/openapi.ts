@@ -178,7 +178,9 @@ function codesOf({ method, access, body, query, codes = [] }: Contract): ErrorCo
     ...CODES_OF_EVERY_ROUTE,
     ...CODES_OF_ACCESS[access],
     ...codesOfBody(method, body),
-    ...(query === undefined && !body?.kind.startsWith('json') ? [] : (['invalid_parameter'] as const)),
+    ...(query === undefined && access !== 'operator' && !body?.kind.startsWith('json')
+      ? []
+      : (['invalid_parameter'] as const)),
     ...codes,
   ].filter((code, index, all) => all.indexOf(code) === index);
 }

@@ -29,6 +29,8 @@ export interface RouteCall<Query, Body> {
 /** Generated clients send `{}` where nothing is asked for; it is read and not looked at. */
 const UNWANTED_BODY_BYTES_MAX = 64 * 1024;
 
+const NO_QUERY = z.object({});
+
 /** Bodies above this are parsed in turn. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 
@@ -49,6 +51,8 @@ export class Routes {
     const url = contract.url ?? contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
     // The rest of a path is something: without it there is no such route.
     if (contract.path.endsWith('*}')) this.#server.get(url.slice(0, -1), (_request, reply) => reply.callNotFound());
+    const known =
+      contract.access === 'operator' ? { ...contract, query: (contract.query ?? NO_QUERY).strict() } : contract;
     // Bytes are only passed on, and forms are read as they come.
     const parsesHere = contract.body?.kind !== 'bytes';
     this.#server.route({
@@ -58,24 +62,25 @@ export class Routes {
       config: { tooLarge: tooLargeCode(contract) },
       onRequest: admit(this.#parts, contract),
       handler: (request, reply) => {
-        const answer = () => this.#answer(contract, run, request, reply);
+        const answer = () => this.#answer(known, run, request, reply);
         return parsesHere && isLarge(request.body) ? this.#turns.next().then(answer) : answer();
       },
     });
   }
 
   #answer<C extends Contract>(
-    contract: C,
+    contract: Contract,
     run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown,
     request: FastifyRequest,
     reply: FastifyReply,
   ): unknown {
     if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
+    const query = contract.query === undefined ? {} : parseWith(contract.query, request.query);
     const parsed = bodyOf(contract, request);
     return run({
       request,
       reply,
-      query: (contract.query === undefined ? {} : parseWith(contract.query, request.query)) as QueryOf<C>,
+      query: query as QueryOf<C>,
       body: parsed.value as BodyOf<C>,
       exact: parsed.exact,
       param: (name) => paramOf(contract, request, name),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Account, ApiKey } from '../accounts/index.ts';
+import type { ApiKey } from '../accounts/index.ts';
 import type { AuditRow } from '../audit/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { unixSeconds } from '../clock.ts';
@@ -74,53 +74,25 @@ export const publicListSchema = z
   })
   .meta({ id: 'PublicList' });
 
-export const accountSchema = z
+export const keySchema = z
   .strictObject({
     id: z.string(),
-    object: z.literal('account'),
+    object: z.literal('api_key'),
+    account_id: z.string(),
     name: z.string(),
-    email: z.string().nullable(),
-    status: z.enum(['active', 'suspended']),
-    groups: z.array(z.string()),
-    limits: z.strictObject({ rpm: z.int().nullable(), concurrency: z.int().nullable() }),
+    prefix: z.string().describe('The first four characters of the random part.'),
     created_at: seconds,
+    expires_at: seconds.nullable(),
+    last_used_at: seconds.nullable(),
+    disabled: z.boolean(),
+    groups: z.array(z.string()).nullable().describe('Null: the groups of the account.'),
+    rpm: z.int().nullable(),
+    concurrency: z.int().nullable(),
+    credit_limit: credits.nullable(),
+    credit_limit_reset: z.enum(['day', 'week', 'month']).nullable(),
+    credits_used: credits,
   })
-  .meta({ id: 'Account' });
-
-export function accountView(account: Account): z.infer<typeof accountSchema> {
-  return {
-    id: account.id,
-    object: 'account',
-    name: account.name,
-    email: account.email,
-    status: account.status,
-    groups: [...account.groups],
-    limits: { rpm: account.rpm, concurrency: account.concurrency },
-    created_at: unixSeconds(account.createdAt),
-  };
-}
-
-const keyFields = z.strictObject({
-  id: z.string(),
-  object: z.literal('api_key'),
-  account_id: z.string(),
-  name: z.string(),
-  prefix: z.string().describe('The first four characters of the random part.'),
-  created_at: seconds,
-  expires_at: seconds.nullable(),
-  last_used_at: seconds.nullable(),
-  disabled: z.boolean(),
-  groups: z.array(z.string()).nullable().describe('Null: the groups of the account.'),
-  rpm: z.int().nullable(),
-  concurrency: z.int().nullable(),
-  credit_limit: credits.nullable(),
-  credit_limit_reset: z.enum(['day', 'week', 'month']).nullable(),
-  credits_used: credits,
-});
-export const keySchema = keyFields.meta({ id: 'ApiKey' });
-export const newKeySchema = keyFields
-  .extend({ key: z.string().describe('The key itself, shown this once.') })
-  .meta({ id: 'NewApiKey' });
+  .meta({ id: 'ApiKey' });
 
 export function keyView(key: ApiKey, used: MicroCredits): z.infer<typeof keySchema> {
   return {

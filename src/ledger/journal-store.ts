@@ -52,9 +52,21 @@ export const INSERT_MEMBERS = `
 
 const ACCOUNTS_PER_TURN_MAX = 100;
 
-/** Makes entries of what the journal says about an account. Whoever reads tables of the ledger calls it first. */
-export async function catchUp(queries: Queries, accountId: string): Promise<void> {
-  await queries.rows(`select ledger_catch_up(array[$1], 'wait')`, [accountId]);
+/** Makes entries of what the journal says about accounts, one lock at a time. Whoever reads tables of the ledger calls it first. */
+export async function catchUp(queries: Queries, ...accountIds: readonly string[]): Promise<void> {
+  for (const id of await withLines(queries, accountIds)) {
+    await queries.rows(`select ledger_catch_up(array[$1], 'wait')`, [id]);
+  }
+}
+
+/** The function itself finds out about one account; of many, only a few are busy. */
+async function withLines(queries: Queries, accountIds: readonly string[]): Promise<readonly string[]> {
+  if (accountIds.length < 2) return accountIds;
+  const rows = await queries.rows<{ id: string }>(
+    'select distinct account_id as id from ledger_journal where account_id = any ($1)',
+    [accountIds],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** The same for these accounts, apart from those that somebody else has just locked. */

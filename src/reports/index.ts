@@ -1,2 +1,3 @@
 /** What was spent, for whoever asks: reads over the ledger's tables, which this folder never writes. */
+export { type AccountFigures, figuresOf } from './accounts.ts';
 export { findRequest, spentByKeys, type UsageRange, type UsageRow, usageOf } from './usage.ts';

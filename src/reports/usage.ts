@@ -47,7 +47,7 @@ export async function spentByKeys(
   db: Db,
   keys: readonly { readonly id: string; readonly accountId: string }[],
 ): Promise<ReadonlyMap<string, MicroCredits>> {
-  for (const accountId of new Set(keys.map((key) => key.accountId))) await catchUp(db, accountId);
+  await catchUp(db, ...new Set(keys.map((key) => key.accountId)));
   const rows = await db.rows<{ id: string; spent: MicroCredits }>(
     'select key_id as id, spent from key_spending where key_id = any($1)',
     [keys.map(({ id }) => id)],

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { createAccount, findAccount, listAccounts, updateAccount } from '../../accounts/index.ts';
+import { type Account, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts/index.ts';
+import { ofLedger } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { optional } from '../../parse.ts';
+import { figuresOf } from '../../reports/index.ts';
+import { accountSchema, accountView } from '../admin-views.ts';
 import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
-import { accountSchema, accountView } from '../views.ts';
 
 const EMAIL_CHARS_MAX = 254;
 const PASSWORD_CHARS_MIN = 10;
@@ -30,6 +32,13 @@ const accountChange = z.strictObject({
 });
 
 export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
+  const views = async (accounts: readonly Account[]) => {
+    const ids = accounts.map(({ id }) => id);
+    const figures = await ofLedger(() => figuresOf(parts.db, ids, parts.clock.now()));
+    return accounts.map((account) => accountView(account, figures(account.id), parts.catalogue.snapshot));
+  };
+  const view = async (account: Account) => (await views([account]))[0];
+
   routes.add(
     {
       method: 'POST',
@@ -38,9 +47,9 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       access: 'operator',
       body: { kind: 'json', schema: newAccount, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: accountSchema },
-      codes: ['duplicate_email'],
+      codes: ['duplicate_email', 'precheck_failed'],
     },
-    async ({ body, actor }) => accountView(await createAccount(parts, actor, body)),
+    async ({ body, actor }) => view(await createAccount(parts, actor, body)),
   );
 
   routes.add(
@@ -51,8 +60,13 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       access: 'operator',
       query: pageQuery,
       answers: { 200: listOf(accountSchema) },
+      codes: ['precheck_failed'],
     },
-    ({ query }) => page(query.limit, (limit) => listAccounts(parts.db, { limit, after: query.after }), accountView),
+    async ({ query }) => {
+      const read = (limit: number) => listAccounts(parts.db, { limit, after: query.after });
+      const accounts = await page(query.limit, read, (account) => account);
+      return { ...accounts, data: await views(accounts.data) };
+    },
   );
 
   routes.add(
@@ -62,12 +76,12 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'One account',
       access: 'operator',
       answers: { 200: accountSchema },
-      codes: ['account_not_found'],
+      codes: ['account_not_found', 'precheck_failed'],
     },
     async ({ param }) => {
       const account = await findAccount(parts.db, param('account_id'));
       if (account === undefined) throw new ApiError('account_not_found');
-      return accountView(account);
+      return view(account);
     },
   );
 
@@ -79,8 +93,8 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       access: 'operator',
       body: { kind: 'json', schema: accountChange, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: accountSchema },
-      codes: ['account_not_found'],
+      codes: ['account_not_found', 'precheck_failed'],
     },
-    async ({ param, body, actor }) => accountView(await updateAccount(parts, actor, param('account_id'), body)),
+    async ({ param, body, actor }) => view(await updateAccount(parts, actor, param('account_id'), body)),
   );
 }

@@ -1,13 +1,21 @@
 import { z } from 'zod';
-import { type ApiKey, createKey, deleteKey, findAccount, listKeys, updateKey } from '../../accounts/index.ts';
+import {
+  type Account,
+  type ApiKey,
+  createKey,
+  deleteKey,
+  findAccount,
+  listKeys,
+  updateKey,
+} from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { optional } from '../../parse.ts';
 import { spentByKeys } from '../../reports/index.ts';
+import { keyRecordSchema, keyRecordView, newKeySchema } from '../admin-views.ts';
 import { concurrencyField, creditsField, groupsField, momentField, nameField, pageQuery, rpmField } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
-import { keySchema, keyView, newKeySchema } from '../views.ts';
 
 const settings = {
   groups: groupsField.nullable().optional(),
@@ -23,9 +31,15 @@ const keyChange = z.strictObject({ name: optional(nameField), disabled: optional
 const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('api_key'), deleted: z.literal(true) });
 
 export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
-  const keyViews = async (keys: readonly ApiKey[]) => {
-    const used = await spentByKeys(parts.db, keys);
-    return keys.map((key) => keyView(key, used.get(key.id) ?? 0n));
+  const { db, catalogue } = parts;
+  const views = async (keys: readonly ApiKey[], account: Account) => {
+    const used = await spentByKeys(db, keys);
+    return keys.map((key) => keyRecordView(key, used.get(key.id) ?? 0n, account, catalogue.snapshot));
+  };
+  const accountOf = async (id: string): Promise<Account> => {
+    const account = await findAccount(db, id);
+    if (account === undefined) throw new ApiError('account_not_found');
+    return account;
   };
 
   routes.add(
@@ -49,7 +63,8 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
         expiresAt: body.expires_at ?? null,
       });
       reply.header('cache-control', 'no-store');
-      return { ...keyView(key, 0n), key: secret };
+      const account = await accountOf(key.accountId);
+      return { ...keyRecordView(key, 0n, account, catalogue.snapshot), key: secret };
     },
   );
 
@@ -60,18 +75,17 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'The live keys of an account, newest first',
       access: 'operator',
       query: pageQuery,
-      answers: { 200: listOf(keySchema) },
+      answers: { 200: listOf(keyRecordSchema) },
       codes: ['account_not_found'],
     },
     async ({ param, query }) => {
-      const accountId = param('account_id');
-      if ((await findAccount(parts.db, accountId)) === undefined) throw new ApiError('account_not_found');
+      const account = await accountOf(param('account_id'));
       const keys = await page(
         query.limit,
-        (limit) => listKeys(parts.db, accountId, { limit, after: query.after }),
+        (limit) => listKeys(db, account.id, { limit, after: query.after }),
         (key) => key,
       );
-      return { ...keys, data: await keyViews(keys.data) };
+      return { ...keys, data: await views(keys.data, account) };
     },
   );
 
@@ -82,7 +96,7 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Disable or enable a key, or change its name and limits',
       access: 'operator',
       body: { kind: 'json', schema: keyChange, bytesMax: ADMIN_BODY_BYTES_MAX },
-      answers: { 200: keySchema },
+      answers: { 200: keyRecordSchema },
       codes: ['key_not_found'],
     },
     async ({ param, body, actor }) => {
@@ -93,7 +107,8 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
         creditLimitReset: credit_limit_reset,
         expiresAt: expires_at,
       };
-      const [view] = await keyViews([await updateKey(parts, actor, param('key_id'), change)]);
+      const key = await updateKey(parts, actor, param('key_id'), change);
+      const [view] = await views([key], await accountOf(key.accountId));
       return view;
     },
   );
