@@ -173,6 +173,49 @@ test('R-043, R-268, R-269: credits for five admit five of forty at once, and the
   await until(() => studio.queue.tasks.length === able);
 });
 
+for (const [name, able, admitted, code] of [
+  ['credits for ten of 200', 10, 10, [402, 'insufficient_credits']],
+  ['credits for exactly as many as there are places', OPEN_MAX, OPEN_MAX, [402, 'insufficient_credits']],
+  ['credits for one more than there are places', OPEN_MAX + 1, OPEN_MAX, [429, 'media_open_job_capacity']],
+] as const) {
+  test(`R-274, R-044: ${name}: credits are judged before places, and the refused take none`, async () => {
+    const poor = await crowd(studio.gateway, able * IMAGE_PRICE);
+    const answers = await Promise.all(Array.from({ length: 200 }, () => post(poor)));
+    const [letIn, others] = [
+      answers.filter(({ status }) => status === 202),
+      answers.filter(({ status }) => status !== 202),
+    ];
+    assert.deepEqual([letIn.length, others.length], [admitted, 200 - admitted]);
+    for (const answer of others) refused(answer, code[0], code[1]);
+    assert.deepEqual(await tracesOf(studio.gateway, poor), { ...NOTHING, jobs: admitted, reservations: admitted });
+    const money = { available: (able - admitted) * IMAGE_PRICE, reserved: admitted * IMAGE_PRICE, spent: 0 };
+    assert.deepEqual(await moneyOf(studio.gateway, poor), money);
+  });
+}
+
+test('R-044: with every place taken, what the credits or the key do not cover is 402 and the rest 429', async () => {
+  const poor = await crowd(studio.gateway, (OPEN_MAX + 2) * IMAGE_PRICE);
+  await fill(poor);
+  const capped = await anotherKey(studio.gateway, poor, { credit_limit: IMAGE_PRICE, concurrency: 1000 });
+  const asked = [
+    [poor, 1, 429],
+    [poor, 2, 429],
+    [poor, 3, 402],
+    [poor, 10, 402],
+    [capped, 1, 429],
+    [capped, 2, 402],
+  ] as const;
+  const answers = await Promise.all(
+    asked.flatMap(([by, n]) => Array.from({ length: 5 }, () => post(by, image({ n })))),
+  );
+  const statuses = answers.map(({ status }) => status);
+  assert.deepEqual(
+    statuses,
+    asked.flatMap(([, , status]) => Array.from({ length: 5 }, () => status)),
+  );
+  assert.deepEqual((await moneyOf(studio.gateway, poor)).available, 2 * IMAGE_PRICE);
+});
+
 test('R-268: what is held is settled when the job has ended', async () => {
   const { json } = await post(caller, image({ n: 2 }));
   assert.equal((await moneyOf(studio.gateway, caller)).reserved, 2 * IMAGE_PRICE);

@@ -2,10 +2,11 @@ import { CREDIT_REFUSALS } from '../billing/index.ts';
 import { Gathering, type Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
-import { lockAccounts, type NewReservation, reserveAll } from '../ledger/index.ts';
-import { FINGERPRINT_KEPT_MS, INPUT_KEPT_MS, OPEN_JOBS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { type CreditRefusal, lockAccounts, type NewReservation } from '../ledger/index.ts';
+import { FINGERPRINT_KEPT_MS, INPUT_KEPT_MS } from '../limits.ts';
 import { bindKeys, type IdempotencyKey, type KnownKey, selectKeys } from './keys-store.ts';
 import type { JobParts } from './parts.ts';
+import { type Placed, placeAll } from './places.ts';
 import { countOpen, insertJobs, type NewJob } from './store.ts';
 
 /** A request that is ready to become a job. */
@@ -61,26 +62,20 @@ export class Admissions {
     // Whoever admits for an account holds its lock, so what is read below stays true until the commit.
     await lockAccounts(tx, accountIds);
     const verdicts = judgeKeys(applicants, await knownKeys(tx, applicants), now);
-    const placed = judgeCapacity(applicants, verdicts, await countOpen(tx, accountIds));
-    const reservations = placed.map(({ applicant }) => applicant.reservation);
-    const refusals = await reserveAll(tx, reservations, now);
-    const admitted = placed.filter(({ applicant }) => {
-      const reason = refusals.get(applicant.reservation.id);
-      verdicts.set(applicant, reason === undefined ? firstOf(applicant) : tooLittle(reason));
-      return reason === undefined;
-    });
-    if (admitted.length > 0) await this.#write(tx, admitted, now);
+    const unjudged = applicants.filter((applicant) => !verdicts.has(applicant));
+    const { placed, refused } = await placeAll(tx, unjudged, await countOpen(tx, accountIds), now);
+    for (const { member } of placed) verdicts.set(member, firstOf(member));
+    for (const [applicant, reason] of refused) verdicts.set(applicant, toRefusal(reason));
+    if (placed.length > 0) await this.#write(tx, placed, now);
     return applicants.map((applicant) => followed(applicant, verdicts));
   }
 
-  async #write(tx: Tx, admitted: readonly Placed[], now: Date): Promise<void> {
-    const jobs = admitted.map(({ applicant, behind }) => ({ ...applicant.job, behind }));
+  async #write(tx: Tx, admitted: readonly Placed<Applicant>[], now: Date): Promise<void> {
+    const jobs = admitted.map(({ member, behind }) => ({ ...member.job, behind }));
     await insertJobs(tx, jobs);
-    const bound = admitted.flatMap(({ applicant: { key, job } }) =>
-      key === undefined ? [] : [{ key, jobId: job.id }],
-    );
+    const bound = admitted.flatMap(({ member: { key, job } }) => (key === undefined ? [] : [{ key, jobId: job.id }]));
     if (bound.length > 0) await bindKeys(tx, bound, new Date(now.getTime() + FINGERPRINT_KEPT_MS));
-    const inputs = admitted.flatMap(({ applicant }) => applicant.inputs);
+    const inputs = admitted.flatMap(({ member }) => member.inputs);
     if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
     await this.#parts.bus.announce(tx, 'job', '');
     this.#parts.log.trace('admission to be committed');
@@ -91,12 +86,6 @@ type Verdict = Admitted | ApiError;
 
 /** Without an entry, an applicant is still to be judged. One that names another shares its fate. */
 type Verdicts = Map<Applicant, Verdict | Applicant>;
-
-interface Placed {
-  readonly applicant: Applicant;
-  /** How many open jobs its account has before it. */
-  readonly behind: number;
-}
 
 async function knownKeys(tx: Tx, applicants: readonly Applicant[]): Promise<Map<string, KnownKey>> {
   const keys = applicants.flatMap(({ key }) => (key === undefined ? [] : [key]));
@@ -137,25 +126,12 @@ export function judgeKnown(
   return { jobId: known.jobId, isReplay: true };
 }
 
-function judgeCapacity(applicants: readonly Applicant[], verdicts: Verdicts, open: Map<string, number>): Placed[] {
-  return applicants.flatMap((applicant) => {
-    if (verdicts.has(applicant)) return [];
-    const { accountId } = applicant.job;
-    const behind = open.get(accountId) ?? 0;
-    if (behind >= OPEN_JOBS_PER_ACCOUNT_MAX) {
-      verdicts.set(applicant, new ApiError('media_open_job_capacity'));
-      return [];
-    }
-    open.set(accountId, behind + 1);
-    return [{ applicant, behind }];
-  });
-}
-
 function firstOf({ job }: Applicant): Admitted {
   return { jobId: job.id, isReplay: false };
 }
 
-function tooLittle(reason: 'balance' | 'key_limit'): ApiError {
+function toRefusal(reason: CreditRefusal | 'capacity'): ApiError {
+  if (reason === 'capacity') return new ApiError('media_open_job_capacity');
   return new ApiError('insufficient_credits', { message: CREDIT_REFUSALS[reason] });
 }
 

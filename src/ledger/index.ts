@@ -9,6 +9,7 @@ export { catchUp } from './journal-store.ts';
 export { endAbandoned, lapseExpired } from './leases.ts';
 export {
   balanceOf,
+  type CreditRefusal,
   type Ending,
   type Entry,
   endAll,

@@ -4,7 +4,16 @@ import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { type Grant, insertGrant, type NewGrant, selectGrant, selectGrants } from './grants-store.ts';
 import { catchUp } from './journal-store.ts';
-import { type Admission, byAccount, checked, checkedEnding, type Ending, toAdmission, toEnding } from './members.ts';
+import {
+  type Admission,
+  byAccount,
+  type CreditRefusal,
+  checked,
+  checkedEnding,
+  type Ending,
+  toAdmission,
+  toEnding,
+} from './members.ts';
 import {
   type Balance,
   type EntryType,
@@ -18,7 +27,7 @@ import {
   selectEntries,
 } from './store.ts';
 
-export type { Admission, Ending, Grant, NewReservation };
+export type { Admission, CreditRefusal, Ending, Grant, NewReservation };
 
 /**
  * Gives credits to an account; what it owes is paid from them first. Throws `duplicate_reference` when a grant with this
@@ -76,8 +85,8 @@ export async function reserveAll(
   tx: Tx,
   asked: readonly NewReservation[],
   now: Date,
-): Promise<ReadonlyMap<string, 'balance' | 'key_limit'>> {
-  const refused = new Map<string, 'balance' | 'key_limit'>();
+): Promise<ReadonlyMap<string, CreditRefusal>> {
+  const refused = new Map<string, CreditRefusal>();
   if (asked.length === 0) return refused;
   const reservations = asked.map(checked).sort(byAccount);
   const { reserved } = await runLedger(tx, { now, patience: 'wait', endings: [], reservations, lease: undefined });

@@ -8,8 +8,11 @@ export type Admission = { readonly state: 'admitted'; readonly split: readonly S
 
 interface Refusal {
   readonly state: 'refused';
-  readonly reason: 'balance' | 'key_limit';
+  readonly reason: CreditRefusal;
 }
+
+/** Which of the two did not cover the amount: the account's balance, or the key's own limit. */
+export type CreditRefusal = 'balance' | 'key_limit';
 
 /** What was taken from one grant. */
 interface SplitPart {

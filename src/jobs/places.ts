@@ -1,0 +1,120 @@
+import type { Tx } from '../db/index.ts';
+import { type CreditRefusal, type NewReservation, reserveAll } from '../ledger/index.ts';
+import { OPEN_JOBS_PER_ACCOUNT_MAX } from '../limits.ts';
+
+/** What asks for credits and for one of its account's places. */
+interface Asking {
+  readonly reservation: NewReservation;
+}
+
+export interface Placed<Member> {
+  readonly member: Member;
+  /** How many open jobs its account has before it. */
+  readonly behind: number;
+}
+
+export interface Placement<Member> {
+  /** Their credits are held. */
+  readonly placed: readonly Placed<Member>[];
+  readonly refused: ReadonlyMap<Member, CreditRefusal | 'capacity'>;
+}
+
+/**
+ * Credits, then capacity (specification, order of faults): each is judged as if it had come alone after those that were
+ * placed before it, and one that is refused holds neither credits nor a place. `open` counts each account's open jobs and
+ * is only right under the accounts' locks.
+ */
+export async function placeAll<Member extends Asking>(
+  tx: Tx,
+  members: readonly Member[],
+  open: ReadonlyMap<string, number>,
+  now: Date,
+): Promise<Placement<Member>> {
+  const counts = new Map(open);
+  const known = new Verdicts();
+  const placed: Placed<Member>[] = [];
+  const refused = new Map<Member, CreditRefusal | 'capacity'>();
+  let waiting = members;
+  for (;;) {
+    const round = withinCapacity(waiting, counts);
+    if (round.length === 0) break;
+    const reservations = round.map(({ reservation }) => reservation);
+    const refusals = await reserveAll(tx, reservations, now);
+    for (const member of round) {
+      const { id, accountId } = member.reservation;
+      const reason = refusals.get(id);
+      if (reason === undefined) {
+        const behind = counts.get(accountId) ?? 0;
+        counts.set(accountId, behind + 1);
+        placed.push({ member, behind });
+      } else {
+        refused.set(member, reason);
+        known.refuse(member.reservation, reason);
+      }
+    }
+    const decided = new Set(round);
+    waiting = waiting.filter((member) => {
+      const reason = known.of(member.reservation);
+      if (reason !== undefined && !decided.has(member)) refused.set(member, reason);
+      return reason === undefined && !decided.has(member);
+    });
+  }
+  for (const member of waiting) {
+    const { reservation } = member;
+    const verdict = known.of(reservation) ?? (await refusalOf(tx, reservation, now)) ?? 'capacity';
+    if (verdict === 'capacity') known.cover(reservation);
+    else known.refuse(reservation, verdict);
+    refused.set(member, verdict);
+  }
+  return { placed, refused };
+}
+
+/** Why a hold would be refused now, if it would. The trial is rolled back, so nothing is held. */
+async function refusalOf(tx: Tx, asked: NewReservation, now: Date): Promise<CreditRefusal | undefined> {
+  await tx.script('savepoint trial');
+  const refusals = await reserveAll(tx, [asked], now);
+  await tx.script('rollback to savepoint trial; release savepoint trial');
+  return refusals.get(asked.id);
+}
+
+/** The first of each account that there is still a place for. */
+function withinCapacity<Member extends Asking>(
+  members: readonly Member[],
+  counts: ReadonlyMap<string, number>,
+): readonly Member[] {
+  const taken = new Map(counts);
+  return members.filter(({ reservation: { accountId } }) => {
+    const count = taken.get(accountId) ?? 0;
+    taken.set(accountId, count + 1);
+    return count < OPEN_JOBS_PER_ACCOUNT_MAX;
+  });
+}
+
+/**
+ * What the ledger has said already in this transaction. Credits only become fewer in it, so an amount that was not
+ * covered is not covered later either, nor is a larger one; and once nothing more is held, one that was covered stays so.
+ */
+class Verdicts {
+  readonly #refusals: { readonly asked: NewReservation; readonly reason: CreditRefusal }[] = [];
+  readonly #covered: NewReservation[] = [];
+
+  refuse(asked: NewReservation, reason: CreditRefusal): void {
+    if (this.of(asked) === undefined) this.#refusals.push({ asked, reason });
+  }
+
+  cover(asked: NewReservation): void {
+    if (this.of(asked) === undefined) this.#covered.push(asked);
+  }
+
+  of({ accountId, keyId, amount }: NewReservation): CreditRefusal | 'capacity' | undefined {
+    const refusal = this.#refusals.find(
+      ({ asked, reason }) =>
+        asked.accountId === accountId && asked.amount <= amount && (reason === 'balance' || asked.keyId === keyId),
+    );
+    if (refusal !== undefined) return refusal.reason;
+    const isCovered = this.#covered.some(
+      (asked) => asked.accountId === accountId && asked.keyId === keyId && asked.amount >= amount,
+    );
+    return isCovered ? 'capacity' : undefined;
+  }
+}
