@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { JsonError, parseJson } from './json.ts';
-import { JSON_DEPTH_MAX, JSON_EXACT_VALUES_MAX } from './limits.ts';
+import { JsonError, parseJson, parseMarked, unmark } from './json.ts';
+import { scanJson } from './json-scan.ts';
+import { JSON_DEPTH_MAX, JSON_NAMES_MAX, JSON_VALUES_MAX } from './limits.ts';
 
 function forwarded(text: string): string {
   return JSON.stringify(parseJson(text).exact());
@@ -177,11 +178,73 @@ for (const key of ['__proto__', 'constructor', 'prototype']) {
   });
 }
 
-test('a body of very many values is kept exactly up to a bound, and refused above it where that would take long', () => {
-  const list = (values: number, first: string) => `[${first}${',1'.repeat(values - 1)}]`;
-  const [edge, above] = [list(JSON_EXACT_VALUES_MAX, '1.0'), list(JSON_EXACT_VALUES_MAX + 1, '1.0')];
-  assert.equal(JSON.stringify(parseJson(edge).exact()), edge);
-  assert.throws(() => parseJson(above).exact(), JsonError);
-  const plain = list(JSON_EXACT_VALUES_MAX + 1, '1');
-  assert.equal(JSON.stringify(parseJson(plain).exact()), plain);
+const TOO_MANY_VALUES = new JsonError(`The JSON has more than ${JSON_VALUES_MAX} values.`);
+const TOO_MANY_NAMES = new JsonError(`The JSON has more than ${JSON_NAMES_MAX} different names.`);
+
+function listOf(item: string): (count: number) => string {
+  return (count) => `[${item}${`,${item}`.repeat(count - 2)}]`;
+}
+
+/** Each of `count` values, the outermost included. */
+const CROWDS: readonly (readonly [kind: string, crowd: (count: number) => string])[] = [
+  ['numbers', listOf('7')],
+  ['numbers that need care', listOf('7.0')],
+  ['texts', listOf(String.raw`"\":,[]{}"`)],
+  ['words', listOf(' true ')],
+  ['empty lists', listOf('[]')],
+  ['empty objects', listOf('{}')],
+  ['members', (count) => `{"first":null${',"next" : false'.repeat(count - 2)}}`],
+];
+
+for (const [kind, crowd] of CROWDS) {
+  test(`${JSON_VALUES_MAX} values that are ${kind} are read, and one more is refused`, () => {
+    const most = crowd(JSON_VALUES_MAX);
+    assert.equal(scanJson(most).values, JSON_VALUES_MAX);
+    assert.equal(JSON.stringify(parseJson(most).value), JSON.stringify(JSON.parse(most)));
+    assert.throws(() => parseJson(crowd(JSON_VALUES_MAX + 1)), TOO_MANY_VALUES);
+  });
+}
+
+test('values without an end are refused before the parser follows them', () => {
+  for (const unit of ['1,', '"a":1,', 'null,']) assert.throws(() => parseJson(unit.repeat(1_000_000)), TOO_MANY_VALUES);
+});
+
+test('the values of every JSON text are counted one by one', () => {
+  const count = (value: unknown): number =>
+    typeof value !== 'object' || value === null
+      ? 1
+      : Object.values(value).reduce<number>((sum, item) => sum + count(item), 1);
+  fc.assert(fc.property(tree, ({ spaced }) => assert.equal(scanJson(spaced).values, count(JSON.parse(spaced)))));
+});
+
+test(`${JSON_NAMES_MAX} different names are read, and one more is refused, in one object or in many`, () => {
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `"name ${at}" : ${at}`);
+  for (const write of [
+    (count: number) => `{${names(count).join()}}`,
+    (count: number) =>
+      `[${names(count)
+        .map((member) => `{${member}}`)
+        .join()}]`,
+    (count: number) => `[{${names(count).join()}},{${names(count).join()}}]`,
+  ]) {
+    const most = write(JSON_NAMES_MAX);
+    assert.deepEqual(parseJson(most).value, JSON.parse(most));
+    assert.throws(() => parseJson(write(JSON_NAMES_MAX + 1)), TOO_MANY_NAMES);
+  }
+});
+
+test('a number that looks like a mark is forwarded as it was written, also beside real marks', () => {
+  const text = '[1.0,-9000000000000000,-9000000000000001,-9000000000000002,2.0,-1e16,-9007199254740993,-9e15]';
+  assert.equal(forwarded(text), text);
+  assert.deepEqual(parseJson(text).value, JSON.parse(text));
+});
+
+test('what was parsed in another thread is the same here, numbers as written included', () => {
+  fc.assert(
+    fc.property(tree, ({ spaced, compact }) => {
+      const { value, exact } = unmark(structuredClone(parseMarked(spaced)));
+      assert.deepEqual(value, JSON.parse(spaced));
+      assert.equal(JSON.stringify(exact()), compact);
+    }),
+  );
 });

@@ -7,8 +7,10 @@ const MIB = 1024 * KIB;
 export const REQUEST_ID_CHARS_MAX = 128;
 export const CREDENTIAL_BYTES_MAX = 512;
 export const JSON_DEPTH_MAX = 64;
-/** In a body with numbers that a double cannot hold as written. */
-export const JSON_EXACT_VALUES_MAX = 250_000;
+/** Objects, lists and all that is in them. */
+export const JSON_VALUES_MAX = 100_000;
+/** Different names of members in one text: an object of very many names costs tens of times as much as a list. */
+export const JSON_NAMES_MAX = 5_000;
 export const HEADER_BYTES_MAX = 32 * KIB;
 export const HEADERS_TIMEOUT_MS = 30_000;
 export const REQUEST_TIMEOUT_MS = 600_000;
