@@ -146,7 +146,7 @@ describe('the library openai', () => {
       'an unknown model',
       ({ key }) => client(key).chat.completions.create({ ...chat, model: 'none' }),
       OpenAI.NotFoundError,
-      [404, 'model_not_found', 'not_found_error', null],
+      [404, 'model_not_found', 'not_found_error', 'model'],
     ],
     [
       'a call without messages',
@@ -302,7 +302,7 @@ describe('the library ai with @ai-sdk/openai-compatible', () => {
     await assert.rejects(generateText({ model: provider(key)('none'), prompt: 'Hello' }), (error) => {
       assert.ok(APICallError.isInstance(error));
       assert.deepEqual([error.statusCode, error.isRetryable], [404, false]);
-      assert.equal(error.message, 'There is no such model for this key.');
+      assert.match(error.message, /^There is no model "none" for this key\. /);
       return true;
     });
   });

@@ -97,7 +97,7 @@ const NUMBERS: Record<string, string> = {
 };
 
 /** The field at fault, where one is. */
-const FIELDS: Record<string, string> = { invalid_parameter: 'name' };
+const FIELDS: Record<string, string> = { invalid_parameter: 'name', model_not_found: 'model' };
 
 describe('the envelope', () => {
   for (const [code, provoke] of Object.entries(FAULTS)) {

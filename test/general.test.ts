@@ -261,7 +261,7 @@ describe('answers', () => {
     for (const path of [
       '/v1/models',
       '/v1/models/studio/quiet',
-      '/v1/models/marker',
+      '/v1/models/quieter',
       PRICE_LIST,
       '/healthz',
       '/openapi.json',

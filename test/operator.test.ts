@@ -29,9 +29,16 @@ const newClient = (body: object = {}) =>
   done('POST', '/oauth/clients', { name: 'App', redirect_uris: [REDIRECT], scopes: ['user:jobs'], ...body });
 const REDIRECT = 'https://app.example/callback';
 
+/** What is told of a route that does not exist. */
+function nowhere(method: string, path: string): string {
+  const message = `There is nothing at ${method} "${path}".`;
+  return JSON.stringify({ error: { message, type: 'not_found_error', code: 'not_found', param: null } });
+}
+
 test('R-525: an ordinary key or a wrong token finds nothing at any operator route', async () => {
   const { key } = await gateway.newCaller();
-  const nowhere = await gateway.call('GET', '/api/admin/nowhere', { key });
+  const unknown = await gateway.call('GET', '/api/admin/nowhere', { key });
+  assert.equal(unknown.text, nowhere('GET', '/api/admin/nowhere'));
   const operations = await operationsOf(gateway, 'operator');
   assert.ok(operations.length >= 15);
   for (const { method, path } of operations) {
@@ -49,7 +56,7 @@ test('R-525: an ordinary key or a wrong token finds nothing at any operator rout
       const answer = await gateway.call(method, path, { headers });
       assert.deepEqual(
         [answer.status, answer.text],
-        [404, nowhere.text],
+        [404, nowhere(method, path)],
         `${method} ${path} ${JSON.stringify(headers)}`,
       );
     }

@@ -4,6 +4,7 @@
  */
 export { applyAtStart, applyDocument, setUpstreamEnabled } from './apply.ts';
 export { Catalogue, SealedWithAnotherSecret } from './catalogue.ts';
+export { requireModel } from './missing-model.ts';
 export type { CatalogueParts } from './parts.ts';
 export { type ListedModel, PUBLIC_GROUP, type Snapshot } from './snapshot.ts';
 export { type ConfigVersion, listVersions } from './store.ts';

@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { isForm } from './body.ts';
 import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
 import { bearerOf, credentialOf } from './credential.ts';
+import { notFound } from './not-found.ts';
 import type { HttpParts } from './parts.ts';
 
 declare module 'fastify' {
@@ -71,7 +72,7 @@ function operatorAdmission({ adminToken, config }: HttpParts): Admission {
   return async (request) => {
     if (credentialOf(request, config.partnerKeyHeader) === undefined) throw new ApiError('missing_token');
     const given = bearerOf(request.headers.authorization);
-    if (given === undefined || !timingSafeEqual(digestOf(given), expected)) throw new ApiError('not_found');
+    if (given === undefined || !timingSafeEqual(digestOf(given), expected)) throw notFound(request.method, request.url);
   };
 }
 

@@ -8,6 +8,7 @@ import { StorageUnavailable } from '../storage/index.ts';
 import { takeBodies } from './body.ts';
 import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
+import { notFound, RouteHints } from './not-found.ts';
 import type { HttpParts } from './parts.ts';
 import { lingerBeforeClose } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
@@ -67,10 +68,11 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     },
   });
   const stopping = new Stopping(await gate.promise);
+  const missing = ({ method, url }: FastifyRequest) => notFound(method, url, hints.for(method, url));
   takeBodies(server);
   server.addHook('onRequest', (request, reply, done) => {
     observe(parts, stopping, request, reply);
-    done(earlyRefusal(request, stopping));
+    done(earlyRefusal(request, stopping, missing));
   });
   server.setErrorHandler((error: FastifyError, request, reply) => {
     const told = apiErrorOf(error);
@@ -80,9 +82,11 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     }
     return sendError(reply, told);
   });
-  server.setNotFoundHandler((_request, reply) => sendError(reply, new ApiError('not_found')));
+  server.setNotFoundHandler((request, reply) => sendError(reply, missing(request)));
   if (parts.config.corsOrigins.length > 0) allowOrigins(server, parts.config.corsOrigins);
-  addRoutes(new Routes(server, parts), parts, stopping);
+  const routes = new Routes(server, parts);
+  addRoutes(routes, parts, stopping);
+  const hints = new RouteHints(routes.contracts);
   return {
     listen: (port, host) => server.listen({ port, host }),
     stop: (timeoutMs) => stopping.stop(timeoutMs, () => server.close()),
@@ -130,9 +134,13 @@ function observe({ log }: HttpParts, stopping: Stopping, request: FastifyRequest
 }
 
 /** Before any body is read: nothing in it can matter where nothing is. */
-function earlyRefusal(request: FastifyRequest, stopping: Stopping): ApiError | undefined {
+function earlyRefusal(
+  request: FastifyRequest,
+  stopping: Stopping,
+  missing: (request: FastifyRequest) => ApiError,
+): ApiError | undefined {
   if (stopping.refuses(request.url)) return new ApiError('shutting_down');
-  return request.is404 ? new ApiError('not_found') : undefined;
+  return request.is404 ? missing(request) : undefined;
 }
 
 function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, ms: number): void {

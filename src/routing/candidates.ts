@@ -1,5 +1,5 @@
 import type { Caller } from '../accounts/index.ts';
-import type { Catalogue, ListedModel } from '../catalogue/index.ts';
+import { type Catalogue, type ListedModel, requireModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import { findVendor, type Vendor } from '../vendors/index.ts';
@@ -26,16 +26,14 @@ export interface CandidateParts {
   readonly health: Health;
 }
 
-/** Throws `model_not_found`, alike for a model that does not exist, is out of reach, or does not serve this endpoint. */
+/** Throws `model_not_found` for a model that does not exist, is out of reach, or does not serve this endpoint. */
 export function modelFor(
   { catalogue }: CandidateParts,
   caller: Pick<Caller, 'groups'>,
   id: string,
   endpoint: Endpoint,
 ): ListedModel {
-  const model = catalogue.snapshot.find(id, caller.groups);
-  if (model === undefined || !model.endpoints.includes(endpoint)) throw new ApiError('model_not_found');
-  return model;
+  return requireModel(catalogue.snapshot, caller.groups, id, endpoint);
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   measureTranscription,
   quote,
 } from '../../billing/index.ts';
-import type { ListedModel } from '../../catalogue/index.ts';
+import { type ListedModel, requireModel } from '../../catalogue/index.ts';
 import { ENDPOINTS, type Endpoint } from '../../configuration/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
@@ -94,8 +94,7 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpParts): void {
       codes: ESTIMATE_CODES,
     },
     ({ body, exact, caller }) => {
-      const model = catalogue.snapshot.find(body.model, caller.groups);
-      if (model === undefined || !model.endpoints.includes(body.endpoint)) throw new ApiError('model_not_found');
+      const model = requireModel(catalogue.snapshot, caller.groups, body.model, body.endpoint);
       const { endpoint: _, ...asked } = exact();
       const { units, selectors } = measured(body.endpoint, body, asked, model);
       const { amount } = quote(model.pricing, selectors, units);

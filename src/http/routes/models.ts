@@ -1,5 +1,4 @@
-import type { Catalogue, Snapshot } from '../../catalogue/index.ts';
-import { ApiError } from '../../errors.ts';
+import { type Catalogue, requireModel, type Snapshot } from '../../catalogue/index.ts';
 import { MODEL_LISTS_CACHED_MAX } from '../../limits.ts';
 import type { HttpParts } from '../parts.ts';
 import { Rendered } from '../rendered.ts';
@@ -29,11 +28,7 @@ export function modelRoutes(routes: Routes, { catalogue }: HttpParts): void {
       answers: { 200: modelSchema },
       codes: ['model_not_found'],
     },
-    ({ caller, param }) => {
-      const model = catalogue.snapshot.find(param('model_id'), caller.groups);
-      if (model === undefined) throw new ApiError('model_not_found');
-      return modelView(model);
-    },
+    ({ caller, param }) => modelView(requireModel(catalogue.snapshot, caller.groups, param('model_id'))),
   );
 }
 

@@ -1,0 +1,54 @@
+import type { Endpoint } from '../configuration/index.ts';
+import { ApiError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import { quoted } from '../quoted.ts';
+import type { ListedModel, Snapshot } from './snapshot.ts';
+
+/** Where each of them is, as a caller is told. */
+export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
+  images: '/v1/images/generations',
+  image_edits: '/v1/images/edits',
+  videos: '/v1/videos',
+  chat: '/v1/chat/completions',
+  native: '/v1beta/models/{model}:generateContent',
+  audio_speech: '/v1/audio/speech',
+  transcriptions: '/v1/audio/transcriptions',
+  audio_music: '/v1/audio/music',
+};
+
+/**
+ * The model by this name, if these groups reach it and it serves the endpoint, where one is asked for. Throws
+ * `model_not_found`: alike for a model that does not exist and one that is out of reach, since all that is told is made
+ * of what is in reach.
+ */
+export function requireModel(
+  snapshot: Snapshot,
+  groups: readonly string[],
+  id: string,
+  endpoint?: Endpoint,
+): ListedModel {
+  const model = snapshot.find(id, groups);
+  if (model !== undefined && (endpoint === undefined || model.endpoints.includes(endpoint))) return model;
+  const message =
+    model === undefined || endpoint === undefined
+      ? `There is no model ${quoted(id)} for this key. ${whatThereIs(snapshot, groups, id, endpoint)}`
+      : `The model ${quoted(id)} is not served at ${placeOf(endpoint)}. It is at ${model.endpoints.map(placeOf).join(' and ')}.`;
+  throw new ApiError('model_not_found', { message, param: 'model' });
+}
+
+function placeOf(endpoint: Endpoint): string {
+  return `POST ${ENDPOINT_PATHS[endpoint]}`;
+}
+
+function whatThereIs(snapshot: Snapshot, groups: readonly string[], id: string, endpoint?: Endpoint): string {
+  const inReach = snapshot.reachableFrom(groups);
+  const models = endpoint === undefined ? inReach : inReach.filter((model) => model.endpoints.includes(endpoint));
+  const ids = models.map((model) => model.id);
+  const meant = ids.find((each) => lastPart(each) === lastPart(id)) ?? nearest(id, ids);
+  return meant === undefined ? 'GET /v1/models lists those that there are.' : `Did you mean ${quoted(meant)}?`;
+}
+
+/** Names often come without their maker, or with another. */
+function lastPart(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1).toLowerCase();
+}
