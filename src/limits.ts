@@ -28,6 +28,13 @@ export const UPSTREAM_RESPONSE_BYTES_MAX = 32 * MIB;
 /** Pictures come inside the answer, as base64. */
 export const UPSTREAM_PICTURES_BYTES_MAX = 128 * MIB;
 export const UPSTREAM_FRAME_BYTES_MAX = 16 * MIB;
+/** What an upstream may count beyond the order before it is not believed: a share of it, and a little of each unit. */
+export const CLAIM_TOLERANCE = { share: 0.05, tokens: 16, milliseconds: 1_000 };
+/** Tokens that an upstream may add to a prompt of its own accord: templates, descriptions of tools, a preamble. */
+export const INPUT_TOKENS_SLACK = 4_096;
+/** The longest prompt, and the longest answer, of a model whose configuration states none. */
+export const INPUT_TOKENS_UNSTATED_MAX = 2_000_000;
+export const OUTPUT_TOKENS_UNSTATED_MAX = 131_072;
 export const UPSTREAM_ERROR_BYTES_MAX = 2_000;
 /** An upstream that is faster than its caller reads is held back at this much. */
 export const UPSTREAM_BUFFER_BYTES_MAX = 256 * KIB;

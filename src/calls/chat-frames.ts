@@ -142,5 +142,7 @@ function deltaText(choices: unknown): string {
   if (typeof delta !== 'object' || delta === null) return '';
   return 'content' in delta && typeof delta.content === 'string'
     ? delta.content
-    : Object.values(delta).map(String).join();
+    : Object.values(delta)
+        .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+        .join();
 }

@@ -1,15 +1,23 @@
 import type { Caller } from '../accounts/index.ts';
-import { type Bill, measureTokens, openBill, outputTokensPerAnswer, quote } from '../billing/index.ts';
+import { type Bill, openBill, outputTokensPerAnswer, quote } from '../billing/index.ts';
 import { unixSeconds } from '../clock.ts';
 import { randomBase62 } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { ChatRequest } from '../requests/index.ts';
-import { type Candidate, candidatesFor, firstThatWorks, modelFor, noteLateFault } from '../routing/index.ts';
+import {
+  type Candidate,
+  candidatesFor,
+  firstThatWorks,
+  modelFor,
+  noteLateFault,
+  noteOverclaim,
+} from '../routing/index.ts';
 import { estimatePromptTokens, estimateTokens } from '../tokens.ts';
 import type { ChatWork } from '../vendors/index.ts';
 import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
 import type { CallContext, CallParts } from './parts.ts';
 import { StreamMeter } from './stream-meter.ts';
+import { type TokenOrder, tokenOrder } from './token-order.ts';
 import { estimated, told, unitsOf, usageView } from './token-usage.ts';
 
 /** One whole answer, settled. Nothing is charged unless it is returned. */
@@ -19,17 +27,20 @@ export async function completeChat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<JsonObject> {
-  const { candidates, bill, inputTokens, priced } = await open(parts, caller, request, context);
+  const { candidates, bill, order, priced } = await open(parts, caller, request, context);
   try {
-    const { body, usage } = await firstThatWorks(
+    const { candidate, answer } = await firstThatWorks(
       parts,
       candidates,
       context.requestId,
       context.signal,
-      (candidate, upstream) => chatOf(candidate).complete(priced, upstream),
+      async (candidate, upstream) => ({ candidate, answer: await chatOf(candidate).complete(priced, upstream) }),
     );
+    const { body, usage } = answer;
     const tokens =
-      usage === undefined ? estimated(inputTokens, estimateTokens(JSON.stringify(body.choices))) : told(usage);
+      usage === undefined
+        ? estimated(order, estimateTokens(JSON.stringify(body.choices)))
+        : told(usage, order, (detail) => noteOverclaim(parts, candidate, context.requestId, detail));
     const charged = await bill.settle(unitsOf(tokens));
     return { ...body, ...ours(parts, request), object: 'chat.completion', usage: usageView(tokens, charged) };
   } catch (error) {
@@ -48,19 +59,24 @@ export async function startChat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<AsyncIterable<string>> {
-  const { candidates, bill, inputTokens, priced } = await open(parts, caller, request, context);
+  const { candidates, bill, order, priced } = await open(parts, caller, request, context);
   try {
     const started = await firstThatWorks(
       parts,
       candidates,
       context.requestId,
       context.signal,
-      async (candidate, upstream) =>
-        withFirst(await chatOf(candidate).stream(priced, upstream), (error) =>
+      async (candidate, upstream) => ({
+        candidate,
+        chunks: await withFirst(await chatOf(candidate).stream(priced, upstream), (error) =>
           noteLateFault(parts, candidate, context.requestId, error),
         ),
+      }),
     );
-    return new ChatFrames(started, new StreamMeter(bill, inputTokens), ours(parts, request), request.includeUsage);
+    const meter = new StreamMeter(bill, order, (detail) =>
+      noteOverclaim(parts, started.candidate, context.requestId, detail),
+    );
+    return new ChatFrames(started.chunks, meter, ours(parts, request), request.includeUsage);
   } catch (error) {
     await bill.refund();
     throw error;
@@ -70,7 +86,7 @@ export async function startChat(
 interface Opened {
   readonly candidates: readonly Candidate[];
   readonly bill: Bill;
-  readonly inputTokens: number;
+  readonly order: TokenOrder;
   /** The request with what is held for it. */
   readonly priced: ChatRequest;
 }
@@ -78,13 +94,34 @@ interface Opened {
 async function open(parts: CallParts, caller: Caller, request: ChatRequest, context: CallContext): Promise<Opened> {
   const model = modelFor(parts, caller, request.model, 'chat');
   const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.chat !== undefined);
-  const inputTokens = estimatePromptTokens([request.messages, request.tools]);
-  const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
-  const { units, selectors } = measureTokens(inputTokens, heldOutputTokens, request.n, model);
+  const asked = {
+    inputTokens: estimatePromptTokens([request.messages, request.tools]),
+    maxOutputTokens: request.maxOutputTokens,
+    answers: request.n,
+    textBytes: () => textBytesOf(request),
+  };
+  const order = tokenOrder(asked, model);
+  const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
-  const order = { accountId, keyId, hasKeyLimit, requestId: context.requestId, model: model.id, endpoint: 'chat' };
-  const bill = await openBill(parts, order, quote(model.pricing, selectors, units));
-  return { candidates, bill, inputTokens, priced: { ...request, heldOutputTokens } };
+  const booked = { accountId, keyId, hasKeyLimit, requestId: context.requestId, model: model.id, endpoint: 'chat' };
+  const bill = await openBill(parts, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
+  const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
+  return { candidates, bill, order, priced: { ...request, heldOutputTokens } };
+}
+
+/** Undefined where a part of a message is more than its text, or an upstream's own tool may add to it. */
+function textBytesOf({ body, messages, tools }: ChatRequest): number | undefined {
+  const isText = messages.every(isTextMessage) && tools.every((tool) => typeAt(tool) === 'function');
+  return isText ? Buffer.byteLength(JSON.stringify(body)) : undefined;
+}
+
+function isTextMessage(message: unknown): boolean {
+  const content = typeof message === 'object' && message !== null && 'content' in message ? message.content : null;
+  return !Array.isArray(content) || content.every((part) => typeof part === 'string' || typeAt(part) === 'text');
+}
+
+function typeAt(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;
 }
 
 function chatOf({ vendor }: Candidate): ChatWork {

@@ -1,14 +1,22 @@
 import type { Caller } from '../accounts/index.ts';
-import { type Bill, measureNative, openBill, quote } from '../billing/index.ts';
+import { type Bill, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import type { NativeAsked } from '../requests/index.ts';
-import { type Candidate, candidatesFor, firstThatWorks, modelFor, noteLateFault } from '../routing/index.ts';
+import {
+  type Candidate,
+  candidatesFor,
+  firstThatWorks,
+  modelFor,
+  noteLateFault,
+  noteOverclaim,
+} from '../routing/index.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../vendors/index.ts';
 import type { CallContext, CallParts } from './parts.ts';
 import { StreamMeter } from './stream-meter.ts';
-import { estimated, told, unitsOf } from './token-usage.ts';
+import { type TokenOrder, tokenOrder } from './token-order.ts';
+import { estimated, type OnExcess, told, unitsOf } from './token-usage.ts';
 
 /** A call in the native format: its bytes, and what they ask for, for the price. */
 export interface NativeCall {
@@ -24,16 +32,20 @@ export async function callNative(
   call: NativeCall,
   context: CallContext,
 ): Promise<{ answer: NativeAnswer; charged: MicroCredits }> {
-  const { candidates, bill, inputTokens } = await open(parts, caller, call, context);
+  const { candidates, bill, order } = await open(parts, caller, call, context);
   try {
-    const answer = await firstThatWorks(parts, candidates, context.requestId, context.signal, (candidate, upstream) =>
-      nativeOf(candidate).call(call.request, upstream),
+    const { candidate, answer } = await firstThatWorks(
+      parts,
+      candidates,
+      context.requestId,
+      context.signal,
+      async (candidate, upstream) => ({ candidate, answer: await nativeOf(candidate).call(call.request, upstream) }),
     );
     if (bill === undefined) return { answer, charged: 0n };
     const tokens =
       answer.usage === undefined
-        ? estimated(inputTokens, estimateTokens(answer.body.toString('utf8')))
-        : told(answer.usage);
+        ? estimated(order, estimateTokens(answer.body.toString('utf8')))
+        : told(answer.usage, order, (detail) => noteOverclaim(parts, candidate, context.requestId, detail));
     return { answer, charged: await bill.settle(unitsOf(tokens)) };
   } catch (error) {
     await bill?.refund();
@@ -48,7 +60,7 @@ export async function startNative(
   call: NativeCall,
   context: CallContext,
 ): Promise<{ contentType: string; frames: AsyncIterable<NativeFrame> }> {
-  const { candidates, bill, inputTokens } = await open(parts, caller, call, context);
+  const { candidates, bill, order } = await open(parts, caller, call, context);
   try {
     const { contentType, ...started } = await firstThatWorks(
       parts,
@@ -58,9 +70,10 @@ export async function startNative(
       async (candidate, upstream) => ({
         ...(await withFirst(await nativeOf(candidate).stream(call.request, upstream))),
         onFault: (error: UpstreamError) => noteLateFault(parts, candidate, context.requestId, error),
+        onExcess: (detail: string) => noteOverclaim(parts, candidate, context.requestId, detail),
       }),
     );
-    return { contentType, frames: metered(started, bill, inputTokens) };
+    return { contentType, frames: metered(started, bill, order) };
   } catch (error) {
     await bill?.refund();
     throw isEmpty(error) ? new ApiError('empty_stream', { cause: error }) : error;
@@ -71,18 +84,26 @@ interface Opened {
   readonly candidates: readonly Candidate[];
   /** Undefined when nothing is charged. */
   readonly bill: Bill | undefined;
-  readonly inputTokens: number;
+  readonly order: TokenOrder;
 }
 
 async function open(parts: CallParts, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
   const model = modelFor(parts, caller, call.model, 'native');
   const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.native !== undefined);
-  if (call.request.action === 'countTokens') return { candidates, bill: undefined, inputTokens: 0 };
-  const { units, selectors } = measureNative(call.asked, model);
+  const order = tokenOrder({ ...call.asked, textBytes: () => textBytesOf(call.request) }, model);
+  if (call.request.action === 'countTokens') return { candidates, bill: undefined, order };
+  const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
-  const order = { accountId, keyId, hasKeyLimit, requestId: context.requestId, model: model.id, endpoint: 'native' };
-  const bill = await openBill(parts, order, quote(model.pricing, selectors, units));
-  return { candidates, bill, inputTokens: units.inputTokens ?? 0 };
+  const booked = { accountId, keyId, hasKeyLimit, requestId: context.requestId, model: model.id, endpoint: 'native' };
+  const bill = await openBill(parts, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
+  return { candidates, bill, order };
+}
+
+/** Media, what the upstream has cached, and its own tools: what they add to a prompt does not stand in its bytes. */
+const NOT_IN_BYTES = /"(inline_?data|file_?data|cached_?content|google_?search\w*|url_?context|code_?execution)"/i;
+
+function textBytesOf({ body }: NativeRequest): number | undefined {
+  return NOT_IN_BYTES.test(body.toString('utf8')) ? undefined : body.length;
 }
 
 function nativeOf({ vendor }: Candidate): NativeWork {
@@ -108,14 +129,15 @@ interface StartedNative {
   readonly rest: AsyncIterator<NativeFrame>;
   /** Told of a fault that comes after the first frame. */
   readonly onFault: (error: UpstreamError) => void;
+  readonly onExcess: OnExcess;
 }
 
 async function* metered(
-  { first, rest, onFault }: StartedNative,
+  { first, rest, onFault, onExcess }: StartedNative,
   bill: Bill | undefined,
-  inputTokens: number,
+  order: TokenOrder,
 ): AsyncIterable<NativeFrame> {
-  const meter = bill === undefined ? undefined : new StreamMeter(bill, inputTokens);
+  const meter = bill === undefined ? undefined : new StreamMeter(bill, order, onExcess);
   try {
     for (let frame: NativeFrame | undefined = first; frame !== undefined; frame = await next(rest)) {
       meter?.count(frame.data, frame.usage);

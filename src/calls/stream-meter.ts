@@ -2,7 +2,8 @@ import type { Bill } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { TokenUsage } from '../vendors/index.ts';
-import { type CountedTokens, estimated, told, unitsOf } from './token-usage.ts';
+import type { TokenOrder } from './token-order.ts';
+import { type CountedTokens, estimated, type OnExcess, told, unitsOf } from './token-usage.ts';
 
 /** How often a long stream notes what is owed, so that a process that dies in it loses little. */
 const NOTE_EVERY_MS = 2_000;
@@ -15,16 +16,19 @@ export interface Settled {
 /** Counts what a stream delivers and settles it once. */
 export class StreamMeter {
   readonly #bill: Bill;
-  readonly #inputTokens: number;
+  readonly #order: TokenOrder;
+  readonly #onExcess: OnExcess;
   #usage: TokenUsage | undefined;
   #text = '';
   #outputTokens = 0;
   #notedAtMs = performance.now();
   #settled: Promise<Settled> | undefined;
 
-  constructor(bill: Bill, inputTokens: number) {
+  /** `onExcess` hears of a count beyond the order, once. */
+  constructor(bill: Bill, order: TokenOrder, onExcess: OnExcess) {
     this.#bill = bill;
-    this.#inputTokens = inputTokens;
+    this.#order = order;
+    this.#onExcess = onExcess;
   }
 
   /** `text` is what goes to the caller; it counts only as long as the upstream tells no usage. */
@@ -41,21 +45,21 @@ export class StreamMeter {
   }
 
   async #settle(): Promise<Settled> {
-    const tokens = this.#tokens();
+    const tokens = this.#tokens(this.#onExcess);
     return { tokens, charged: await this.#bill.settle(unitsOf(tokens)) };
   }
 
   #note(): void {
     this.#notedAtMs = performance.now();
     // If it is not noted, the next note or the settlement says it all again.
-    this.#bill.meter(unitsOf(this.#tokens())).catch(() => undefined);
+    this.#bill.meter(unitsOf(this.#tokens(() => undefined))).catch(() => undefined);
   }
 
   /** The input is owed from the first chunk on; the output as far as it came. */
-  #tokens(): CountedTokens {
-    if (this.#usage !== undefined) return told(this.#usage);
+  #tokens(onExcess: OnExcess): CountedTokens {
+    if (this.#usage !== undefined) return told(this.#usage, this.#order, onExcess);
     this.#outputTokens += estimateTokens(this.#text);
     this.#text = '';
-    return estimated(this.#inputTokens, this.#outputTokens);
+    return estimated(this.#order, this.#outputTokens);
   }
 }

@@ -2,19 +2,27 @@ import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import type { JsonObject } from '../json.ts';
 import type { Units } from '../pricing/index.ts';
 import type { TokenUsage } from '../vendors/index.ts';
+import { boundUsage, type TokenOrder } from './token-order.ts';
 
 /** Tokens of one call, and whether they were counted here because the upstream told none. */
 export interface CountedTokens extends TokenUsage {
   readonly estimated: boolean;
 }
 
-export function told(usage: TokenUsage): CountedTokens {
+/** What the upstream told, as far as it can be believed; `onExcess` hears of what cannot. */
+export function told(claimed: TokenUsage, order: TokenOrder, onExcess: OnExcess): CountedTokens {
+  const { usage, excess } = boundUsage(claimed, order);
+  if (excess !== undefined) onExcess(excess);
   return { ...usage, estimated: false };
 }
 
-export function estimated(inputTokens: number, outputTokens: number): CountedTokens {
-  return { inputTokens, cachedTokens: 0, outputTokens, reasoningTokens: 0, estimated: true };
+/** Counted here. An estimate is no better than a claim, and is bounded as one. */
+export function estimated(order: TokenOrder, outputTokens: number): CountedTokens {
+  const counted = { inputTokens: order.inputTokens, cachedTokens: 0, outputTokens, reasoningTokens: 0 };
+  return { ...boundUsage(counted, order).usage, estimated: true };
 }
+
+export type OnExcess = (detail: string) => void;
 
 /** The units to be charged; where they were counted here, the record of the charge says so. */
 export function unitsOf(tokens: CountedTokens): Units {

@@ -49,6 +49,21 @@ export function noteLateFault(
   health.noteFault(upstreamId, error);
 }
 
+/**
+ * An upstream that counts more than it was asked for. The caller was served and is charged by the order, so it is no
+ * strike; but the operator is billed by that upstream, and has to see it.
+ */
+export function noteOverclaim(
+  { health, log }: Pick<AttemptParts, 'health' | 'log'>,
+  { upstreamId, upstreamModel }: Pick<Candidate, 'upstreamId' | 'upstreamModel'>,
+  requestId: string,
+  detail: string,
+): void {
+  const line = { request_id: requestId, upstream: upstreamId, upstream_model: upstreamModel };
+  log.warn({ ...line, detail }, 'claim beyond the order');
+  health.noteOverclaim(upstreamId, detail);
+}
+
 /** One try: told to the upstream's health and to the log. Throws what the work throws. */
 export async function tryOne<Result>(
   parts: AttemptParts,

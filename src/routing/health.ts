@@ -90,6 +90,13 @@ export class Health {
     });
   }
 
+  /** Shown to the operator; neither a strike nor a reason to leave the upstream alone. */
+  noteOverclaim(upstreamId: string, detail: string): void {
+    const row = this.#rows.get(upstreamId) ?? HEALTHY;
+    const lastFaultAt = this.#parts.clock.now();
+    this.#save(upstreamId, { ...row, lastFault: 'overclaim', lastDetail: detail.slice(0, 500), lastFaultAt });
+  }
+
   of(upstreamId: string): UpstreamHealth {
     const nowMs = this.#parts.clock.nowMs();
     const row = this.#rows.get(upstreamId) ?? HEALTHY;

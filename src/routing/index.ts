@@ -3,7 +3,7 @@
  * share it, the bound on attempts, and which faults are the request's own.
  */
 export { ableCandidates, judgedCandidates } from './able.ts';
-export { type AttemptParts, firstThatWorks, noteLateFault, tryOne, upstreamOf } from './attempt.ts';
+export { type AttemptParts, firstThatWorks, noteLateFault, noteOverclaim, tryOne, upstreamOf } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor } from './candidates.ts';
 export { asksForVoiceDesign, checkFits } from './fits.ts';
 export { Health } from './health.ts';

@@ -1,0 +1,72 @@
+import { measureTokens } from '../billing/index.ts';
+import type { ListedModel } from '../catalogue/index.ts';
+import {
+  CLAIM_TOLERANCE,
+  INPUT_TOKENS_SLACK,
+  INPUT_TOKENS_UNSTATED_MAX,
+  OUTPUT_TOKENS_UNSTATED_MAX,
+} from '../limits.ts';
+import type { TokenUsage } from '../vendors/index.ts';
+
+/** What was held for a call, and the most tokens that its answer can have cost: no upstream is believed beyond that. */
+export interface TokenOrder {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly outputTokensMax: number;
+  /** Computed only for a claim that is far from the estimate. */
+  readonly inputTokensMax: () => number;
+}
+
+/** What a request asks for. */
+export interface AskedTokens {
+  /** As estimated here. */
+  readonly inputTokens: number;
+  readonly maxOutputTokens: number | undefined;
+  readonly answers: number;
+  /** How many bytes its text has; undefined when it names something whose length is not known here, such as a picture. */
+  readonly textBytes: () => number | undefined;
+}
+
+export function tokenOrder(asked: AskedTokens, model: ListedModel): TokenOrder {
+  const { inputTokens, maxOutputTokens, answers, textBytes } = asked;
+  const held = measureTokens(inputTokens, maxOutputTokens, answers, model).units.outputTokens ?? 0;
+  const isStated = (maxOutputTokens ?? model.max_output_tokens) !== undefined;
+  const context = withTolerance(model.context_tokens ?? INPUT_TOKENS_UNSTATED_MAX);
+  return {
+    inputTokens,
+    outputTokens: held,
+    outputTokensMax: isStated ? withTolerance(held) : Math.max(held, OUTPUT_TOKENS_UNSTATED_MAX * answers),
+    // No tokenizer makes more than one token of a byte; an upstream's own preamble and template come on top.
+    inputTokensMax: () => Math.min(context, (textBytes() ?? Infinity) + INPUT_TOKENS_SLACK),
+  };
+}
+
+function withTolerance(tokens: number): number {
+  return tokens + Math.floor(tokens * CLAIM_TOLERANCE.share) + CLAIM_TOLERANCE.tokens;
+}
+
+/** What is charged for a claim: the claim, or what was held where the claim cannot be true; and then `excess` says so. */
+export interface BoundedUsage {
+  readonly usage: TokenUsage;
+  readonly excess?: string;
+}
+
+export function boundUsage(claimed: TokenUsage, order: TokenOrder): BoundedUsage {
+  const prompt = claimed.inputTokens + claimed.cachedTokens;
+  const completion = claimed.outputTokens + claimed.reasoningTokens;
+  const isPromptLong = prompt > order.inputTokens + INPUT_TOKENS_SLACK && prompt > order.inputTokensMax();
+  const isCompletionLong = completion > order.outputTokensMax;
+  if (!isPromptLong && !isCompletionLong) return { usage: claimed };
+  const inputTokens = isPromptLong ? Math.min(claimed.inputTokens, order.inputTokens) : claimed.inputTokens;
+  const outputTokens = isCompletionLong ? Math.min(claimed.outputTokens, order.outputTokens) : claimed.outputTokens;
+  const usage = {
+    inputTokens,
+    cachedTokens: isPromptLong ? order.inputTokens - inputTokens : claimed.cachedTokens,
+    outputTokens,
+    reasoningTokens: isCompletionLong ? order.outputTokens - outputTokens : claimed.reasoningTokens,
+  };
+  const excess = isCompletionLong
+    ? `claims ${completion} completion tokens on an order of ${order.outputTokens}`
+    : `claims ${prompt} prompt tokens of a request that holds about ${order.inputTokens}`;
+  return { usage, excess };
+}
