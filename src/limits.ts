@@ -30,6 +30,10 @@ export const UPSTREAM_PICTURES_BYTES_MAX = 128 * MIB;
 export const UPSTREAM_FRAME_BYTES_MAX = 16 * MIB;
 /** What an upstream may count beyond the order before it is not believed: a share of it, and a little of each unit. */
 export const CLAIM_TOLERANCE = { share: 0.05, tokens: 16, milliseconds: 1_000 };
+/** How much longer than the usual length a result may be when neither the caller nor the model states one. */
+export const OPEN_LENGTH_FACTOR = 10;
+/** A file that claims to play longer than its bytes can hold sound or pictures is broken. */
+export const MEDIA_BYTES_PER_SECOND_MIN = 16;
 /** Tokens that an upstream may add to a prompt of its own accord: templates, descriptions of tools, a preamble. */
 export const INPUT_TOKENS_SLACK = 4_096;
 /** The longest prompt, and the longest answer, of a model whose configuration states none. */

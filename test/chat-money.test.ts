@@ -137,11 +137,11 @@ test('R-483: tokens that the upstream does not tell are counted here, charged, a
 });
 
 test('what goes beyond the reservation is charged too, once', async () => {
-  const poor = await paidCaller(gateway, 3);
-  upstream.script({ kind: 'answer', usage: usage(10, 2000) });
+  const poor = await paidCaller(gateway, 2.1);
+  upstream.script({ kind: 'answer', usage: usage(4000, 1000) });
   const { status, json } = await chat({ max_completion_tokens: 1000 }, poor);
   assert.equal(status, 200);
-  assert.equal(json.usage.credits, credits(10 * MICRO.input + 2000 * MICRO.output));
+  assert.equal(json.usage.credits, credits(4000 * MICRO.longInput + 1000 * MICRO.output));
   const { available, spent } = await moneyOf(gateway, poor);
   assert.deepEqual([available < 0, spent], [true, json.usage.credits]);
   assert.equal((await chat({}, poor)).status, 402);

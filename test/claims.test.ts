@@ -82,7 +82,9 @@ for (const [what, told] of [
     assert.equal(completion_tokens, 10);
     assert.match((await lastFault()) ?? '', /claims \d+ completion tokens on an order of 10/);
     const lines = captured.text().split('\n');
-    assert.ok(lines.some((line) => line.includes('claim beyond the order') && line.includes(`"upstream-${upstreams}"`)));
+    assert.ok(
+      lines.some((line) => line.includes('claim beyond the order') && line.includes(`"upstream-${upstreams}"`)),
+    );
   });
 }
 
@@ -97,11 +99,11 @@ test('R-483: several answers are one order', async () => {
   assert.equal((await chat({ max_tokens: 10, n: 3 })).json.usage.completion_tokens, 30);
 });
 
-test('R-483: without a limit of the caller, the model\'s own is the order', async () => {
+test("R-483: without a limit of the caller, the model's own is the order", async () => {
   assert.equal((await bothWays(usage(10, 1066), {})).completion_tokens, 1066);
 });
 
-test('R-483: one more than the model\'s own limit and its tolerance is charged as the limit', async () => {
+test("R-483: one more than the model's own limit and its tolerance is charged as the limit", async () => {
   assert.equal((await bothWays(usage(10, 1067), {})).completion_tokens, 1000);
 });
 

@@ -4,7 +4,9 @@
  */
 export { Bill, CREDIT_REFUSALS, isRefusal, ofLedger, openBill } from './bill.ts';
 export { grantCredits } from './grant-credits.ts';
+export { boundLength, isImpossibleLength, type LengthOrder, lengthExcess, lengthOrder } from './length.ts';
 export {
+  type Estimate,
   type Measures,
   measureMedia,
   measureNative,

@@ -5,9 +5,15 @@ import type { MediaRequest, NativeAsked, SoundRequest, VideoRequest } from '../r
 import { isOfTier } from '../shape.ts';
 import { countCharacters } from '../text.ts';
 
+/** Units as estimated from a request. */
+export interface Estimate extends Units {
+  /** Neither the request nor its model says how long a result may be; then the length is a usual one. */
+  readonly isOpenEnded?: boolean;
+}
+
 /** What of a request decides its price: amounts, and what selects the ratios. */
 export interface Measures {
-  readonly units: Units;
+  readonly units: Estimate;
   readonly selectors: Selectors;
 }
 
@@ -16,6 +22,7 @@ const VIDEO_SECONDS_UNSTATED = 10;
 /** Of sound that is no text read aloud. */
 const UNSTATED_SECONDS: Partial<Record<Endpoint, number>> = { audio_music: 60, audio_speech: 30 };
 const SPOKEN_CHARS_PER_SECOND = 10;
+const OPEN_ENDED = { isOpenEnded: true };
 
 /** The upper estimate of a media request's units, from what it asks and the model's own bounds. */
 export function measureMedia(request: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
@@ -33,11 +40,12 @@ export function measureMedia(request: MediaRequest<unknown>, endpoint: Endpoint,
 
 function ofVideo(request: VideoRequest<unknown>, model: ListedModel): Measures {
   const { size, generateAudio } = request;
-  const length = request.seconds ?? model.accepts.seconds_max ?? VIDEO_SECONDS_UNSTATED;
+  const stated = request.seconds ?? model.accepts.seconds_max;
+  const length = stated ?? VIDEO_SECONDS_UNSTATED;
   const referenceVideo = request.sourceVideo !== undefined || request.referenceVideos.length > 0;
   const resolution = request.resolution ?? tierOf(size, model);
   return {
-    units: { milliseconds: milliseconds(length), requests: 1 },
+    units: { milliseconds: milliseconds(length), requests: 1, ...(stated === undefined && OPEN_ENDED) },
     selectors: { size, resolution, generateAudio, referenceVideo },
   };
 }
@@ -54,9 +62,11 @@ function ofSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }
   // A model that is given no words to say makes what it is told: then that is what it is given.
   const characters = words || countCharacters(request.prompt ?? request.voiceDescription ?? '');
   const isSpoken = endpoint === 'audio_speech' && words > 0;
-  const unstated = isSpoken ? words / SPOKEN_CHARS_PER_SECOND : (accepts.seconds_max ?? UNSTATED_SECONDS[endpoint]);
-  const length = milliseconds(request.durationSeconds ?? unstated ?? 0);
-  return { units: { characters: characters * n, milliseconds: length * n, requests: n }, selectors: {} };
+  const stated = request.durationSeconds ?? (isSpoken ? undefined : accepts.seconds_max);
+  const usual = isSpoken ? words / SPOKEN_CHARS_PER_SECOND : UNSTATED_SECONDS[endpoint];
+  const length = milliseconds(stated ?? usual ?? 0);
+  const units = { characters: characters * n, milliseconds: length * n, requests: n };
+  return { units: stated === undefined ? { ...units, ...OPEN_ENDED } : units, selectors: {} };
 }
 
 export function measureNative({ inputTokens, maxOutputTokens, answers }: NativeAsked, model: ListedModel): Measures {

@@ -1,3 +1,4 @@
+import { boundLength, isImpossibleLength, type LengthOrder } from '../billing/index.ts';
 import { UpstreamError } from '../errors.ts';
 import { MEDIA_SECONDS_MAX, SPEECH_BYTES_MAX } from '../limits.ts';
 import { measure, type Readable, readableOf, Unreadable } from '../media/index.ts';
@@ -21,6 +22,7 @@ export class Clip implements AsyncDisposable {
   readonly #spool = new Spool();
   #bytes = 0;
   #isWhole = false;
+  #measured: Promise<Length> | undefined;
 
   private constructor(begun: Begun) {
     this.sound = begun.sound;
@@ -60,18 +62,31 @@ export class Clip implements AsyncDisposable {
     return done === true ? undefined : value;
   }
 
-  /** Of what has come. What cannot be measured is reckoned from its bytes, and never longer than `mostMs`. */
-  async length(mostMs: number): Promise<Length> {
+  /** Of what has come. What cannot be measured is reckoned from its bytes, and never longer than it was ordered. */
+  async length(order: LengthOrder): Promise<Length> {
     try {
-      return await lengthOf(await this.#spool.whole(), this.sound, !this.#isWhole);
+      this.#measured ??= this.#measure();
+      return await this.#measured;
     } catch (error) {
       if (!(error instanceof Unreadable || error instanceof StorageUnavailable)) throw error;
-      return this.reckoned(mostMs);
+      return this.reckoned(order);
     }
   }
 
-  reckoned(mostMs: number): Length {
-    return reckonedLength(this.#bytes, this.sound, mostMs);
+  async #measure(): Promise<Length> {
+    return lengthOf(await this.#spool.whole(), this.sound, !this.#isWhole);
+  }
+
+  /** For a whole clip that has not been sent yet. Throws UpstreamError for one that cannot play for as long as it says. */
+  async refuseImpossible(): Promise<void> {
+    this.#measured ??= this.#measure();
+    await this.#measured.catch((error: unknown) => {
+      if (error instanceof ImpossibleLength) throw new UpstreamError('garbled', error.message, { cause: error });
+    });
+  }
+
+  reckoned(order: LengthOrder): Length {
+    return reckonedLength(this.#bytes, this.sound, order);
   }
 
   /** From its beginning, as often as it is wanted. Throws StorageUnavailable when not all of it could be written. */
@@ -83,6 +98,9 @@ export class Clip implements AsyncDisposable {
     await this.#spool[Symbol.asyncDispose]();
   }
 }
+
+/** More time than its bytes can hold. */
+class ImpossibleLength extends Unreadable {}
 
 interface Begun {
   readonly sound: Sound;
@@ -107,12 +125,12 @@ async function beginningOf({ pieces, samples }: Speech): Promise<Begun> {
 }
 
 /** Of sound that is here already. */
-export async function lengthOfBytes(bytes: Buffer, sound: Sound, mostMs: number): Promise<Length> {
+export async function lengthOfBytes(bytes: Buffer, sound: Sound, order: LengthOrder): Promise<Length> {
   try {
     return await lengthOf(readableOf(bytes), sound, false);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return reckonedLength(bytes.length, sound, mostMs);
+    return reckonedLength(bytes.length, sound, order);
   }
 }
 
@@ -123,6 +141,9 @@ async function lengthOf(readable: Readable, { sniffed, samples }: Sound, isCut: 
   }
   if (sniffed === undefined) throw new Unreadable('it is of no kind that is measured');
   const { seconds = 0 } = await measure(readable, sniffed, { isCut });
+  if (isImpossibleLength(seconds, readable.bytes)) {
+    throw new ImpossibleLength(`${readable.bytes} bytes cannot play for ${seconds} seconds`);
+  }
   return { milliseconds: Math.round(seconds * 1000), isEstimated: false };
 }
 
@@ -130,15 +151,15 @@ const SAMPLE_BYTES = 2;
 /** Of speech as it is usually made. */
 const BYTES_PER_SECOND = { uncompressed: 48_000, compressed: 16_000 };
 
-function reckonedLength(bytes: number, { extension, samples }: Sound, mostMs: number): Length {
+function reckonedLength(bytes: number, { extension, samples }: Sound, { heldMs }: LengthOrder): Length {
   const isCompressed = samples === undefined && extension !== 'wav';
   const perSecond = BYTES_PER_SECOND[isCompressed ? 'compressed' : 'uncompressed'];
-  return { milliseconds: Math.min(Math.round((bytes / perSecond) * 1000), mostMs), isEstimated: true };
+  return { milliseconds: Math.min(Math.round((bytes / perSecond) * 1000), Math.ceil(heldMs)), isEstimated: true };
 }
 
 /** What so many clips are charged by. Where a length was not measured, the record of the charge says so. */
-export function unitsOf(charactersPerClip: number, lengths: readonly Length[]): Units {
-  const sum = lengths.reduce((total, { milliseconds }) => total + milliseconds, 0);
+export function unitsOf(charactersPerClip: number, order: LengthOrder, lengths: readonly Length[]): Units {
+  const sum = lengths.reduce((total, { milliseconds }) => total + boundLength(milliseconds, order), 0);
   const units = {
     characters: charactersPerClip * lengths.length,
     milliseconds: Math.min(sum, MEDIA_SECONDS_MAX * 1000),

@@ -23,7 +23,7 @@ interface MadePreview extends Omit<VoicePreview, 'audio'> {
 
 /** One request however many previews it brings, and its text counts once; by the second, all of them count. */
 export async function designVoices(order: SpeechOrder): Promise<VoicePreviews> {
-  const { request, candidates, context, bill, charactersPerClip, heldMsPerClip } = order;
+  const { request, candidates, context, bill, charactersPerClip, clipLength } = order;
   const made = await firstThatSpeaks(order, candidates, context.signal, async (work, upstream) => {
     if (work.design === undefined) throw new Error('a vendor without voice design was asked for it');
     return usable(await work.design(request, upstream));
@@ -33,12 +33,12 @@ export async function designVoices(order: SpeechOrder): Promise<VoicePreviews> {
   const previews = await Promise.all(
     made.map(async ({ audio, ...preview }) => ({
       ...preview,
-      length: await lengthOfBytes(audio, preview.sound, heldMsPerClip),
+      length: await lengthOfBytes(audio, preview.sound, clipLength),
       content: await contentOf(order, { sound: preview.sound, bytes: audio.length, pieces: () => inOne(audio) }),
     })),
   );
   const lengths = previews.map(({ length }) => length);
-  const { milliseconds } = unitsOf(0, lengths);
+  const { milliseconds } = unitsOf(0, clipLength, lengths);
   const charged = await bill.settle({ characters: charactersPerClip, milliseconds, requests: 1 });
   return { kind: 'previews', previews, characters: charactersPerClip, charged };
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../accounts/index.ts';
-import { type Bill, measureMedia, openBill, quote } from '../billing/index.ts';
+import { type Bill, type LengthOrder, lengthOrder, measureMedia, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { type MediaSource, type SoundRequest, urlsIn } from '../requests/index.ts';
@@ -17,9 +17,9 @@ export interface SpeechOrder {
   readonly candidates: readonly Candidate[];
   readonly isDesign: boolean;
   readonly bill: Bill;
-  /** What each clip counts in characters, and is held at in time. */
+  /** What each clip counts in characters, and how long it was ordered to be. */
   readonly charactersPerClip: number;
-  readonly heldMsPerClip: number;
+  readonly clipLength: LengthOrder;
   /** What it will cost, where that is known already: one clip, at a price that does not ask how long it is. */
   readonly credits: MicroCredits | undefined;
 }
@@ -60,7 +60,7 @@ export async function openOrder(
     isDesign,
     bill,
     charactersPerClip: (units.characters ?? 0) / asked.n,
-    heldMsPerClip: (units.milliseconds ?? 0) / asked.n,
+    clipLength: lengthOrder(units, asked.n),
     credits: isByLength || asked.n > 1 ? undefined : quoted.amount,
   };
 }

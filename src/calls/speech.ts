@@ -1,9 +1,10 @@
 import type { Caller } from '../accounts/index.ts';
+import { lengthExcess } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
 import type { MediaSource, SoundRequest } from '../requests/index.ts';
-import { type Candidate, noteLateFault } from '../routing/index.ts';
+import { type Candidate, noteLateFault, noteOverclaim } from '../routing/index.ts';
 import type { CallContext, CallParts } from './parts.ts';
 import { Clip, type Length, unitsOf } from './speech-clip.ts';
 import { type Content, contentOf, tooLargeToInline } from './speech-content.ts';
@@ -96,7 +97,7 @@ async function* delivered(
   { clip, candidate }: BegunClip,
   result: { charged?: MicroCredits },
 ): AsyncGenerator<Buffer, void, void> {
-  const { parts, context, bill, charactersPerClip, heldMsPerClip } = order;
+  const { parts, context, bill, charactersPerClip, clipLength } = order;
   const others = new Others(order, candidate);
   let notedAtMs = performance.now();
   try {
@@ -105,7 +106,7 @@ async function* delivered(
       if (performance.now() - notedAtMs < NOTE_EVERY_MS) continue;
       notedAtMs = performance.now();
       // If it is not noted, the next note or the settlement says it all again.
-      bill.meter(unitsOf(charactersPerClip, [clip.reckoned(heldMsPerClip)])).catch(() => undefined);
+      bill.meter(unitsOf(charactersPerClip, clipLength, [clip.reckoned(clipLength)])).catch(() => undefined);
     }
     await others.lengths;
   } catch (error) {
@@ -115,8 +116,10 @@ async function* delivered(
   } finally {
     await using _clip = clip;
     others.giveUp();
-    const lengths = [await clip.length(heldMsPerClip), ...(await others.lengths)];
-    result.charged = await bill.settle(unitsOf(charactersPerClip, lengths));
+    const length = await clip.length(clipLength);
+    noteLongClip(order, candidate, length);
+    const lengths = [length, ...(await others.lengths)];
+    result.charged = await bill.settle(unitsOf(charactersPerClip, clipLength, lengths));
   }
 }
 
@@ -138,17 +141,17 @@ class Others {
   }
 }
 
-async function lengthsOf(making: Promise<readonly Clip[]>, { heldMsPerClip }: SpeechOrder): Promise<readonly Length[]> {
+async function lengthsOf(making: Promise<readonly Clip[]>, { clipLength }: SpeechOrder): Promise<readonly Length[]> {
   return Promise.all(
     (await making).map(async (made) => {
       await using clip = made;
-      return await clip.length(heldMsPerClip);
+      return await clip.length(clipLength);
     }),
   );
 }
 
 async function makeClips(order: SpeechOrder): Promise<SpeechClips> {
-  const { candidates, context, request, bill, charactersPerClip, heldMsPerClip } = order;
+  const { candidates, context, request, bill, charactersPerClip, clipLength } = order;
   const begun = Promise.withResolvers<Candidate>();
   const making = wholeClip(order, 0, candidates, context.signal, begun.resolve);
   making.catch(begun.reject);
@@ -167,13 +170,23 @@ async function makeClips(order: SpeechOrder): Promise<SpeechClips> {
   const clips = await Promise.all(
     made.map(async (clip) => ({
       sound: clip.sound,
-      length: await clip.length(heldMsPerClip),
+      length: await clip.length(clipLength),
       content: await contentOf(order, { sound: clip.sound, bytes: clip.bytes, pieces: () => clip.stored() }),
     })),
   );
   const lengths = clips.map(({ length }) => length);
-  const charged = await bill.settle(unitsOf(charactersPerClip, lengths));
+  const charged = await bill.settle(unitsOf(charactersPerClip, clipLength, lengths));
   return { kind: 'clips', clips, characters: charactersPerClip * made.length, charged };
+}
+
+/** What is longer than ordered is delivered as it is and charged as ordered. */
+function noteLongClip(
+  { parts, context, clipLength }: SpeechOrder,
+  candidate: Candidate,
+  { milliseconds }: Length,
+): void {
+  const excess = lengthExcess(milliseconds, clipLength);
+  if (excess !== undefined) noteOverclaim(parts, candidate, context.requestId, excess);
 }
 
 /** Those that succeed, in their order. Each begins where the first found somebody, and counts its seed on. */
@@ -201,6 +214,8 @@ function wholeClip(
       for await (const _ of clip.pieces()) {
         if (output === 'b64_json' && clip.bytes > SPEECH_INLINE_BYTES_MAX) throw tooLargeToInline();
       }
+      await clip.refuseImpossible();
+      noteLongClip(order, candidate, await clip.length(order.clipLength));
       return clip;
     } catch (error) {
       await clip[Symbol.asyncDispose]();

@@ -1,7 +1,9 @@
+import { isImpossibleLength, lengthExcess, lengthOrder } from '../billing/index.ts';
 import { ApiError } from '../errors.ts';
 import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
+import { noteOverclaim } from '../routing/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output } from '../vendors/index.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -82,9 +84,19 @@ async function collected(
   const isLate = updatedAt.getTime() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
   if (errors.some(isPassing) && !isLate) return undefined;
   if (stored.some(({ kind }) => kind !== 'thumbnail')) {
+    noteLongResult(parts, job, attempt, stored);
     return { ...attempt, state: 'collected', collected: stored, outputs: null, detail, updatedAt };
   }
   return { ...attempt, ...failure('undeliverable_output', detail ?? 'there are no results'), outputs: null, updatedAt };
+}
+
+/** What is longer than ordered is delivered as it is and charged as ordered. */
+function noteLongResult(parts: JobParts, job: HeldJob['job'], attempt: Attempt, stored: readonly Collected[]): void {
+  const order = lengthOrder(job.estimate, job.wanted);
+  const excesses = stored
+    .filter(({ kind }) => kind === 'video' || kind === 'audio')
+    .flatMap(({ seconds = 0 }) => lengthExcess(seconds * 1000, order) ?? []);
+  if (excesses[0] !== undefined) noteOverclaim(parts, attempt, job.requestId, excesses[0]);
 }
 
 function isJudgement(error: unknown): error is Error {
@@ -117,6 +129,9 @@ async function store(
       refusal: (_reason, found) => new Undeliverable(`${found?.mimeType ?? 'something'} is no ${wanted}`),
     });
     parts.log.trace({ key }, 'result stored');
+    if (isImpossibleLength(piece.seconds ?? 0, piece.bytes)) {
+      throw new Undeliverable(`${piece.bytes} bytes cannot play for ${piece.seconds} seconds`);
+    }
     return { kind, ...piece };
   } catch (error) {
     if (isJudgement(error)) {

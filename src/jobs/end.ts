@@ -1,3 +1,4 @@
+import { boundLength, lengthOrder } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { patiently } from '../db/index.ts';
 import { newId } from '../ids.ts';
@@ -68,7 +69,7 @@ function toJobEnd({ held, status, errorCode }: EndedJob, charged: MicroCredits):
   return { jobId: held.job.id, fence: held.fence, status, errorCode, charged, attempts: held.attempts };
 }
 
-/** At the price of then, for what was really delivered. */
+/** At the price of then, for what was really delivered, as far as it was ordered. */
 function costOf({ held, status, delivered }: EndedJob, price: FrozenPrice): { charged: MicroCredits; units: Units } {
   if (status !== 'succeeded') return { charged: 0n, units: {} };
   const units = unitsOf(held, delivered);
@@ -77,7 +78,9 @@ function costOf({ held, status, delivered }: EndedJob, price: FrozenPrice): { ch
 
 function unitsOf({ job }: HeldJob, delivered: readonly Collected[]): Units {
   const results = delivered.filter(({ kind }) => kind !== 'thumbnail');
-  const milliseconds = results.reduce((sum, { seconds = 0 }) => sum + Math.round(seconds * 1000), 0);
+  const order = lengthOrder(job.estimate, job.wanted);
+  const lengths = results.map(({ seconds = 0 }) => boundLength(Math.round(seconds * 1000), order));
+  const milliseconds = lengths.reduce((sum, length) => sum + length, 0);
   switch (job.kind) {
     case 'image':
       return { images: results.length, requests: 1 };

@@ -1,8 +1,8 @@
+import type { Estimate } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import type { StoredMedia } from '../intake/index.ts';
 import type { JsonObject } from '../json.ts';
-import type { Units } from '../pricing/index.ts';
 import type { MediaRequest } from '../requests/index.ts';
 
 export type JobKind = MediaRequest<unknown>['kind'];
@@ -49,7 +49,7 @@ export interface HeldJob {
     readonly reservationId: string;
     readonly request: MediaRequest<StoredMedia>;
     /** What was estimated when the credits were held. */
-    readonly estimate: Units;
+    readonly estimate: Estimate;
   };
   readonly attempts: readonly Attempt[];
   readonly fence: number;

@@ -8,6 +8,7 @@ import {
   UPSTREAM_RESPONSE_BYTES_MAX,
 } from '../limits.ts';
 import { type Exchanged, exchange, type StreamedBody } from './exchange.ts';
+import { isObject } from './fields.ts';
 
 /** One configured account at a vendor, for one attempt: address, secret, time limit, and when to give up. */
 export interface Upstream {
@@ -94,10 +95,6 @@ export function parseObject(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function refusal({ status, headers, body }: Exchanged, reader: RefusalReader): Promise<UpstreamError> {

@@ -1,9 +1,10 @@
 import { UpstreamError } from '../../errors.ts';
 import { randomBase62 } from '../../ids.ts';
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
+import { countOr, isList, isObject, objectAt } from '../fields.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
 import { faultOf } from './faults.ts';
-import { isList, isObject, listOf, textOf } from './fields.ts';
+import { listOf, textOf } from './fields.ts';
 
 /** What one answer said, however it came. */
 export interface Said {
@@ -121,26 +122,23 @@ export const NO_TOKENS: Tokens = { input: 0, cacheWritten: 0, cacheRead: 0, outp
 
 /** A count that is not told keeps its value. */
 export function countTokens(usage: JsonObject, before: Tokens): Tokens {
-  const details = usage.output_tokens_details;
   return {
-    input: numberOr(usage.input_tokens, before.input),
-    cacheWritten: numberOr(usage.cache_creation_input_tokens, before.cacheWritten),
-    cacheRead: numberOr(usage.cache_read_input_tokens, before.cacheRead),
-    output: numberOr(usage.output_tokens, before.output),
-    thinking: numberOr(isObject(details) ? details.thinking_tokens : undefined, before.thinking),
+    input: countOr(usage, 'input_tokens', before.input),
+    cacheWritten: countOr(usage, 'cache_creation_input_tokens', before.cacheWritten),
+    cacheRead: countOr(usage, 'cache_read_input_tokens', before.cacheRead),
+    output: countOr(usage, 'output_tokens', before.output),
+    thinking: countOr(objectAt(usage, 'output_tokens_details'), 'thinking_tokens', before.thinking),
   };
 }
 
-function numberOr(value: JsonValue | undefined, otherwise: number): number {
-  return typeof value === 'number' ? value : otherwise;
-}
-
-export function toUsage({ input, cacheWritten, cacheRead, output, thinking }: Tokens): TokenUsage {
+/** Undefined where one of the counts is none: then none can be trusted. */
+export function toUsage({ input, cacheWritten, cacheRead, output, thinking }: Tokens): TokenUsage | undefined {
   const reasoningTokens = Math.min(thinking, output);
-  return {
+  const counted = {
     inputTokens: input + cacheWritten,
     cachedTokens: cacheRead,
     outputTokens: output - reasoningTokens,
     reasoningTokens,
   };
+  return Object.values(counted).some(Number.isNaN) ? undefined : counted;
 }

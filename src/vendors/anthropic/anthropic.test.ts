@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import { ApiError, UpstreamError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 import { chatSchema, toChatRequest } from '../../requests/index.ts';
+import { isObject } from '../fields.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
 import { toAnswer } from './answer.ts';
 import { faultOfRefusal } from './faults.ts';
-import { isObject, textOf } from './fields.ts';
+import { textOf } from './fields.ts';
 import { toWire } from './request.ts';
 import { gather, type Piece, readPieces, toChunks } from './stream.ts';
 

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { invalid, isGiven, isList, isObject, textOf, unsupported } from './fields.ts';
+import { isList, isObject } from '../fields.ts';
+import { invalid, isGiven, textOf, unsupported } from './fields.ts';
 
 /** What a message may hold: words only, or pictures and files as well. */
 type Holds = 'text' | 'media';

@@ -1,6 +1,7 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { isObject, textOf } from './fields.ts';
+import { isObject } from '../fields.ts';
+import { textOf } from './fields.ts';
 
 const FAULT_OF_TYPE: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['invalid_request_error', 'client'],

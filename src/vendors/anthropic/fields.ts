@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonValue } from '../../json.ts';
+import { isList } from '../fields.ts';
 
 /** What is sent: `JSON.stringify` leaves out what is undefined. */
 export type WireValue =
@@ -10,17 +11,9 @@ export type WireValue =
       readonly [key: string]: WireValue;
     };
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** An absent or foreign value is an empty list. */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return isList(value) ? value : [];
-}
-
-export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }
 
 export function textOf(value: JsonValue | undefined): string | undefined {

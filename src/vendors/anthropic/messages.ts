@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { parseJson } from '../../json.ts';
+import { isList, isObject } from '../fields.ts';
 import { toBlocks } from './content.ts';
-import { invalid, isGiven, isList, isObject, listOf, textOf, unsupported, type WireValue } from './fields.ts';
+import { invalid, isGiven, listOf, textOf, unsupported, type WireValue } from './fields.ts';
 
 interface Conversation {
   readonly system: readonly WireValue[];

@@ -1,7 +1,8 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
-import { invalid, isGiven, isList, isObject, listOf, textOf, unsupported, type WireValue } from './fields.ts';
+import { isList, isObject } from '../fields.ts';
+import { invalid, isGiven, listOf, textOf, unsupported, type WireValue } from './fields.ts';
 import { toConversation } from './messages.ts';
 
 const MAX_TOKENS_DEFAULT = 4096;

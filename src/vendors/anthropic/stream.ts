@@ -1,5 +1,6 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { isObject } from '../fields.ts';
 import { parseObject } from '../http.ts';
 import { readEvents, type SseEvent } from '../sse.ts';
 import type { ChatAnswer, ChatChunk, TokenUsage } from '../vendor.ts';
@@ -15,7 +16,7 @@ import {
   toUsage,
 } from './answer.ts';
 import { faultOf } from './faults.ts';
-import { isObject, textOf } from './fields.ts';
+import { textOf } from './fields.ts';
 
 const LF = 0x0a;
 

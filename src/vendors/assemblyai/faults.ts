@@ -1,7 +1,7 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { stringAt } from '../fields.ts';
 import type { Failed } from '../vendor.ts';
-import { stringAt } from './fields.ts';
 
 /** An unpaid bill is told as a bad request. Undefined leaves it to the status. */
 export function faultOf(status: number, body: JsonObject | undefined): Fault | undefined {

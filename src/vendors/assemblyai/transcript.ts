@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
+import { amountAt, isObject, listAt, stringAt } from '../fields.ts';
 import type { Failed, Transcribed, Transcript, TranscriptSegment } from '../vendor.ts';
 import { failedFor, textOf } from './faults.ts';
-import { amountAt, isObject, listAt, stringAt } from './fields.ts';
 import { toIsoCode } from './languages.ts';
 
 /** What a task says of itself. */

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { ApiError, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
+import { stringAt } from '../fields.ts';
 import { readJson, send, type Upstream } from '../http.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
 import { faultOf, isUnknown, textOf } from './faults.ts';
-import { stringAt } from './fields.ts';
 import { toVendorCode } from './languages.ts';
 import { segmentsIn, verdictOn } from './transcript.ts';
 

@@ -1,26 +1,5 @@
 import { ApiError } from '../../errors.ts';
-import { isWrittenNumber, type JsonObject, type JsonValue } from '../../json.ts';
-
-/** Readers of an upstream's or a caller's JSON, which may hold anything anywhere. */
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isWrittenNumber(value);
-}
-
-export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
-
-export function stringAt(from: JsonObject, key: string): string | undefined {
-  const value = from[key];
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** A number of seconds; undefined for all else. */
-export function secondsAt(from: JsonObject, key: string): number | undefined {
-  const value = from[key];
-  return typeof value === 'number' && value >= 0 ? value : undefined;
-}
+import type { JsonObject, JsonValue } from '../../json.ts';
 
 /** As a form or a query writes it: a number stays as it was written. */
 export function textOf(value: JsonValue): string {

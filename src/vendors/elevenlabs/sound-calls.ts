@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
+import { isObject } from '../fields.ts';
 import { SOUND_NAMES } from '../sound-names.ts';
 import type { Media } from '../vendor.ts';
-import { isObject, refuseKeys, unsupported } from './fields.ts';
+import { refuseKeys, unsupported } from './fields.ts';
 import { formatFor, type SoundFormat } from './formats.ts';
 import { withQuery } from './wire.ts';
 

@@ -2,9 +2,9 @@ import { UpstreamError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import { readJsonWithBlobs } from '../blobs.ts';
+import { isList, isObject, stringAt } from '../fields.ts';
 import type { Upstream, UpstreamReply } from '../http.ts';
 import type { SpeechWork, VoicePreview } from '../vendor.ts';
-import { isList, isObject, stringAt } from './fields.ts';
 import { designCall, type SoundCall, soundCall } from './sound-calls.ts';
 import { post } from './wire.ts';
 

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { amountAt, isList, isObject, stringAt } from '../fields.ts';
 import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
-import { isList, isObject, secondsAt, stringAt } from './fields.ts';
 
 /** What was heard: a word, the space behind it, or a sound such as laughter. */
 interface Heard {
@@ -21,7 +21,7 @@ export function transcriptIn(answer: JsonObject): Transcript {
   return {
     text,
     language: languageIn(stringAt(answer, 'language_code') ?? ''),
-    seconds: secondsAt(answer, 'audio_duration_secs'),
+    seconds: amountAt(answer, 'audio_duration_secs'),
     // Without times there is nothing to tell.
     ...(words.length > 0 && { words, segments: segmentsOf(heard) }),
   };
@@ -30,7 +30,7 @@ export function transcriptIn(answer: JsonObject): Transcript {
 function heardIn(item: JsonValue): Heard | undefined {
   if (!isObject(item)) return undefined;
   const [kind, text] = [stringAt(item, 'type'), stringAt(item, 'text')];
-  const [start, end] = [secondsAt(item, 'start'), secondsAt(item, 'end')];
+  const [start, end] = [amountAt(item, 'start'), amountAt(item, 'end')];
   if (kind === undefined || text === undefined || start === undefined || end === undefined) return undefined;
   return { kind, text, speaker: stringAt(item, 'speaker_id'), start, end: Math.max(start, end) };
 }

@@ -1,9 +1,10 @@
 import type { JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
+import { isList, isObject } from '../fields.ts';
 import { readJson } from '../http.ts';
 import { type Part, toMultipart } from '../multipart.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
-import { isList, isObject, refuseKeys, textOf, unsupported } from './fields.ts';
+import { refuseKeys, textOf, unsupported } from './fields.ts';
 import { transcriptIn } from './transcript.ts';
 import { post, withQuery } from './wire.ts';
 

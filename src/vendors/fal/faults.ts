@@ -1,8 +1,8 @@
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
+import { isList, isObject, stringAt } from '../fields.ts';
 import type { Failed, Progress } from '../vendor.ts';
-import { isList, isObject, stringAt } from './fields.ts';
 
 /** An answer about a task, whatever its status. */
 export interface Told {

@@ -1,10 +1,10 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { stringAt } from '../fields.ts';
 import { parseObject, readBytes, readJson, send, type Upstream } from '../http.ts';
 import type { Progress, TaskOrder, TaskWork } from '../vendor.ts';
 import { toBody } from './body.ts';
 import { failed, faultOf, faultOfName, type Told, verdictOf } from './faults.ts';
-import { stringAt } from './fields.ts';
 import type { Fields } from './input.ts';
 import { type Kind, resultOf } from './results.ts';
 

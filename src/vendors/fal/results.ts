@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { isList, isObject, stringAt } from '../fields.ts';
 import type { Failed, Output, Succeeded } from '../vendor.ts';
 import { failed } from './faults.ts';
-import { isList, isObject, stringAt } from './fields.ts';
 
 /** Where the models of each kind put their files; the first that is there counts. */
 const PLACES = {

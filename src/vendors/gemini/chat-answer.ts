@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
 import { randomBase62 } from '../../ids.ts';
 import type { JsonObject } from '../../json.ts';
+import { countAt, isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
 import type { ChatAnswer, ChatChunk } from '../vendor.ts';
 import type { Frame } from './frames.ts';
-import { countAt, isObject, listAt, objectAt, stringAt } from './read.ts';
 import { blockOf, usageOf } from './wire.ts';
 
 /** Whoever sends it on gives it its id, date, model and usage. */
@@ -34,7 +34,7 @@ export async function* toChunks(frames: AsyncIterable<Frame>): AsyncIterable<Cha
 function candidatesOf(answer: JsonObject): readonly JsonObject[] {
   const block = blockOf(answer);
   if (block !== undefined) throw new UpstreamError('policy', `the prompt was blocked: ${block}`);
-  return listAt(answer, 'candidates').map((candidate) => {
+  return itemsAt(answer, 'candidates').map((candidate) => {
     if (!isObject(candidate)) throw new UpstreamError('garbled', 'a candidate is not an object');
     return candidate;
   });
@@ -44,7 +44,7 @@ function toChoice(candidate: JsonObject): JsonObject {
   const { text, calls } = readParts(candidate);
   const said = { role: 'assistant', content: text === '' && calls.length > 0 ? null : text, refusal: null };
   return {
-    index: countAt(candidate, 'index'),
+    index: countAt(candidate, 'index') ?? 0,
     message: calls.length === 0 ? said : { ...said, tool_calls: calls },
     logprobs: null,
     finish_reason: toFinish(stringAt(candidate, 'finishReason') ?? 'STOP', calls.length > 0),
@@ -53,7 +53,7 @@ function toChoice(candidate: JsonObject): JsonObject {
 
 /** `callsOf` holds how many calls each choice has made; a choice that is not in it has not begun. */
 function toDelta(candidate: JsonObject, callsOf: Map<number, number>): JsonObject | undefined {
-  const index = countAt(candidate, 'index');
+  const index = countAt(candidate, 'index') ?? 0;
   const { text, calls } = readParts(candidate);
   const finish = stringAt(candidate, 'finishReason');
   const before = callsOf.get(index);
@@ -84,7 +84,7 @@ function readParts(candidate: JsonObject): Said {
   const calls: JsonObject[] = [];
   let text = '';
   if (content === undefined) return { text, calls };
-  for (const part of listAt(content, 'parts')) {
+  for (const part of itemsAt(content, 'parts')) {
     if (!isObject(part) || part.thought === true) continue;
     if (typeof part.text === 'string') text += part.text;
     else if (isObject(part.functionCall)) calls.push(toToolCall(part.functionCall, stringAt(part, 'thoughtSignature')));

@@ -1,8 +1,8 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
+import { isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
 import { toConversation, type WireContent, type WirePart } from './messages.ts';
-import { isObject, listAt, objectAt, stringAt } from './read.ts';
 
 /** The body of generateContent, as far as chat needs it. What is undefined is not written. */
 export interface WireRequest {
@@ -19,7 +19,7 @@ export function toWire(request: ChatRequest, upstreamModel: string): WireRequest
   for (const key of Object.keys(body)) refuseUnsupported(key, body[key]);
   return {
     ...toConversation(request.messages, upstreamModel),
-    tools: toTools(listAt(body, 'tools')),
+    tools: toTools(itemsAt(body, 'tools')),
     toolConfig: toToolConfig(given(body, 'tool_choice')),
     generationConfig: {
       // Numbers are passed on as they were written; the upstream knows its own limits.

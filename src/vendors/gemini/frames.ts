@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
+import { countAt, isObject, itemsAt, stringAt } from '../fields.ts';
 import { parseObject, type UpstreamReply } from '../http.ts';
 import { readEvents } from '../sse.ts';
-import { countAt, isObject, listAt, stringAt } from './read.ts';
 import { blockOf, contentTypeOf, errorOf } from './wire.ts';
 
 export interface Frame {
@@ -62,9 +62,9 @@ function parseFrame(bytes: Buffer, data: string, isShaped: boolean): JsonObject 
 }
 
 function noteCandidates(body: JsonObject, begun: Set<number>, finished: Set<number>): void {
-  for (const candidate of listAt(body, 'candidates')) {
+  for (const candidate of itemsAt(body, 'candidates')) {
     if (!isObject(candidate)) throw new UpstreamError('garbled', 'a candidate is not an object');
-    const index = countAt(candidate, 'index');
+    const index = countAt(candidate, 'index') ?? 0;
     begun.add(index);
     if (stringAt(candidate, 'finishReason') !== undefined) finished.add(index);
   }

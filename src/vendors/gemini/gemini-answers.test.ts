@@ -104,12 +104,17 @@ const USAGES: readonly (readonly [usage: JsonObject, tokens: readonly number[]])
   ],
   [{ promptTokenCount: 10, toolUsePromptTokenCount: 30, cachedContentTokenCount: 15 }, [25, 15, 0, 0]],
   [{ promptTokenCount: 10, cachedContentTokenCount: 15 }, [0, 15, 0, 0]],
-  [{ promptTokenCount: '10', candidatesTokenCount: -5, thoughtsTokenCount: 1.5 }, [0, 0, 0, 0]],
 ];
 
 for (const [usageMetadata, [inputTokens, cachedTokens, outputTokens, reasoningTokens]] of USAGES) {
   test(`usage counts each token once: ${JSON.stringify(usageMetadata)}`, () => {
     assert.deepEqual(usageOf({ usageMetadata }), { inputTokens, cachedTokens, outputTokens, reasoningTokens });
+  });
+}
+
+for (const count of ['10', -5, 1.5, 1e300]) {
+  test(`usage with ${count} for a count tells none`, () => {
+    assert.equal(usageOf({ usageMetadata: { promptTokenCount: 10, candidatesTokenCount: count } }), undefined);
   });
 }
 

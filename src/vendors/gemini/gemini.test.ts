@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
+import { isObject } from '../fields.ts';
 import { toWire } from './chat-request.ts';
-import { isObject } from './read.ts';
 
 const HI = { role: 'user', content: 'Hi' };
 const HI_WIRE = { role: 'user', parts: [{ text: 'Hi' }] };

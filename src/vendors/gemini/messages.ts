@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
-import { isObject, listAt, objectAt, stringAt } from './read.ts';
+import { isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
 
 export interface WirePart {
   readonly text?: string;
@@ -114,7 +114,7 @@ function assistantParts(message: JsonObject, names: Map<string, string>, model: 
   }
   const said = message.content ?? message.refusal ?? '';
   const parts = said === '' ? [] : textParts({ content: said }, at);
-  const calls = listAt(message, 'tool_calls').map((call, index) => toCall(call, names, `${at}.tool_calls[${index}]`));
+  const calls = itemsAt(message, 'tool_calls').map((call, index) => toCall(call, names, `${at}.tool_calls[${index}]`));
   return [...parts, ...signed(calls, model)];
 }
 

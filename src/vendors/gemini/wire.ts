@@ -1,9 +1,9 @@
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
+import { countOr, isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
 import { send, type Upstream, type UpstreamReply } from '../http.ts';
 import type { NativeAction, TokenUsage } from '../vendor.ts';
-import { countAt, isObject, listAt, objectAt, stringAt } from './read.ts';
 
 export interface Post {
   readonly action: NativeAction;
@@ -61,12 +61,12 @@ function faultOfRefusal(status: number, body: JsonObject | undefined): Fault | u
 function isKeyRefused(body: JsonObject): boolean {
   const error = objectAt(body, 'error');
   if (error === undefined) return false;
-  return listAt(error, 'details').some((detail) => isObject(detail) && detail.reason === 'API_KEY_INVALID');
+  return itemsAt(error, 'details').some((detail) => isObject(detail) && detail.reason === 'API_KEY_INVALID');
 }
 
 /** How long the vendor wants to be left alone, as `"12.5s"` in a detail of its error. */
 function retryAfterMs(body: JsonObject): number | undefined {
-  const details = listAt(objectAt(body, 'error') ?? {}, 'details');
+  const details = itemsAt(objectAt(body, 'error') ?? {}, 'details');
   const delays = details.flatMap((detail) => (isObject(detail) ? [stringAt(detail, 'retryDelay') ?? ''] : []));
   const seconds = delays.map((delay) => /^(\d{1,6}(?:\.\d+)?)s$/.exec(delay)?.[1]).find((text) => text !== undefined);
   return seconds === undefined ? undefined : Number(seconds) * 1000;
@@ -102,20 +102,22 @@ function faultOfCode(code: unknown): Fault {
 export function usageOf(answer: JsonObject): TokenUsage | undefined {
   const usage = objectAt(answer, 'usageMetadata');
   if (usage === undefined) return undefined;
-  const cachedTokens = countAt(usage, 'cachedContentTokenCount');
-  const promptTokens = countAt(usage, 'promptTokenCount') + countAt(usage, 'toolUsePromptTokenCount');
-  return {
+  const cachedTokens = countOr(usage, 'cachedContentTokenCount', 0);
+  const promptTokens = countOr(usage, 'promptTokenCount', 0) + countOr(usage, 'toolUsePromptTokenCount', 0);
+  const counted = {
     inputTokens: Math.max(0, promptTokens - cachedTokens),
     cachedTokens,
-    outputTokens: countAt(usage, 'candidatesTokenCount'),
-    reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
+    outputTokens: countOr(usage, 'candidatesTokenCount', 0),
+    reasoningTokens: countOr(usage, 'thoughtsTokenCount', 0),
   };
+  // Of counts among which one is none, none can be trusted.
+  return Object.values(counted).some(Number.isNaN) ? undefined : counted;
 }
 
 /** Why the prompt was refused: such an answer is a success without candidates. */
 export function blockOf(answer: JsonObject): string | undefined {
   const feedback = objectAt(answer, 'promptFeedback');
-  if (feedback === undefined || listAt(answer, 'candidates').length > 0) return undefined;
+  if (feedback === undefined || itemsAt(answer, 'candidates').length > 0) return undefined;
   return stringAt(feedback, 'blockReason');
 }
 

@@ -1,13 +1,13 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { EventChunks, type EventReader } from '../chunks.ts';
+import { listAt } from '../fields.ts';
 import { parseObject, readJson, send } from '../http.ts';
 import type { SseEvent } from '../sse.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { Choices, toBody, toChoice } from './choices.ts';
 import { refuseDocument } from './documents.ts';
 import { faultOf, throwIfError, toUpstreamError } from './faults.ts';
-import { listAt } from './fields.ts';
 import { PlainFrames } from './plain-frames.ts';
 import { toCall } from './request.ts';
 import { usageIn } from './usage.ts';

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { isList, isObject, listAt, objectAt, stringAt } from '../fields.ts';
 import { toUpstreamError } from './faults.ts';
-import { isList, isObject, listAt, objectAt, stringAt } from './fields.ts';
 
 /**
  * An answer or a frame as a caller may see it: only the fields of the format that cannot name the upstream. Whoever

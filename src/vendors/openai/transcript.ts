@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { amountAt, isObject, listAt, objectAt, stringAt } from '../fields.ts';
 import { parseObject, readBytes, type UpstreamReply } from '../http.ts';
 import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
 import { throwIfError } from './faults.ts';
-import { isObject, listAt, objectAt, stringAt } from './fields.ts';
 import { languageCode } from './languages.ts';
 
 /** Brief and verbose answers, under whatever content type; some servers answer with nothing but the text. */
@@ -24,7 +24,7 @@ function transcriptOf(told: JsonObject): Transcript {
   return {
     text,
     language: language === undefined ? undefined : languageCode(language),
-    seconds: secondsAt(told, 'duration') ?? secondsAt(objectAt(told, 'usage'), 'seconds'),
+    seconds: amountAt(told, 'duration') ?? amountAt(objectAt(told, 'usage'), 'seconds'),
     segments: listAt(told, 'segments')?.flatMap(segmentOf),
     words: listAt(told, 'words')?.flatMap(wordOf),
   };
@@ -52,11 +52,6 @@ function wordOf(value: JsonValue): TranscriptWord[] {
 /** Undefined for what lacks its text or one of its times. */
 function timedIn(value: JsonValue, key: string): { text: string; start: number; end: number } | undefined {
   if (!isObject(value)) return undefined;
-  const [text, start, end] = [stringAt(value, key), secondsAt(value, 'start'), secondsAt(value, 'end')];
+  const [text, start, end] = [stringAt(value, key), amountAt(value, 'start'), amountAt(value, 'end')];
   return text === undefined || start === undefined || end === undefined ? undefined : { text, start, end };
-}
-
-function secondsAt(from: JsonObject | undefined, key: string): number | undefined {
-  const value = from?.[key];
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

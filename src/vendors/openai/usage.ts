@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json.ts';
+import { countAt, objectAt } from '../fields.ts';
 import type { TokenUsage } from '../vendor.ts';
-import { countAt, objectAt } from './fields.ts';
 
 /**
  * The usage of an answer or a frame, in disjoint counts; undefined if there is none that can be trusted. Servers put

@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
 import type { ChatRequest } from '../../requests/index.ts';
+import { isObject } from '../fields.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { delivered, type FailureCounts, type Faults, faultsOf, plain, suffer } from './faults.ts';
 import { ofData, ofUrl } from './media.ts';
@@ -110,10 +111,7 @@ const message = z.looseObject({
 });
 type Message = z.output<typeof message>;
 
-const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  { error: 'Invalid input: expected object' },
-);
+const jsonObject = z.custom<JsonObject>(isObject, { error: 'Invalid input: expected object' });
 const stopText = z.string().min(1);
 
 const asked = z.looseObject({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { JsonError, type JsonObject, parseJson } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
+import { isObject } from '../fields.ts';
 import type { Upstream } from '../http.ts';
 import type { NativeFrame, NativeRequest, NativeWork, TokenUsage } from '../vendor.ts';
 import { delivered, type FailureCounts, faultsOf, suffer } from './faults.ts';
@@ -114,10 +115,6 @@ const jsonObject = z.custom<JsonObject>(isObject, { error: 'Invalid input: expec
 /** The format takes the names of its fields in both spellings. Names inside a caller's own data are left alone. */
 function camel<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.preprocess((value) => (isObject(value) ? inCamelCase(value) : value), z.looseObject(shape));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function inCamelCase(value: JsonObject): JsonObject {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { isObject } from '../fields.ts';
 import { topicOf } from './essay.ts';
 import { pick, type Random } from './random.ts';
 
@@ -185,10 +186,6 @@ function numberAt(schema: JsonObject, key: string): number | undefined {
   // The native format writes 64-bit numbers as strings.
   const number = typeof value === 'string' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
