@@ -9,7 +9,6 @@ export {
   type Estimate,
   type Measures,
   measureMedia,
-  measureNative,
   measureTokens,
   measureTranscription,
   outputTokensPerAnswer,

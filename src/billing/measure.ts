@@ -1,7 +1,7 @@
 import type { ListedModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { Selectors, Units } from '../pricing/index.ts';
-import type { MediaRequest, NativeAsked, SoundRequest, VideoRequest } from '../requests/index.ts';
+import type { MediaRequest, SoundRequest, VideoRequest } from '../requests/index.ts';
 import { isOfTier } from '../shape.ts';
 import { countCharacters } from '../text.ts';
 
@@ -67,10 +67,6 @@ function ofSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }
   const length = milliseconds(stated ?? usual ?? 0);
   const units = { characters: characters * n, milliseconds: length * n, requests: n };
   return { units: stated === undefined ? { ...units, ...OPEN_ENDED } : units, selectors: {} };
-}
-
-export function measureNative({ inputTokens, maxOutputTokens, answers }: NativeAsked, model: ListedModel): Measures {
-  return measureTokens(inputTokens, maxOutputTokens, answers, model);
 }
 
 /** The input as counted, and the most output that was asked for, or else that the model gives. */

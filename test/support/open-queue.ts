@@ -22,11 +22,12 @@ export class OpenQueue extends LocalServer {
   /** Requests of every kind. */
   calls = 0;
   readonly submissions: Sent[] = [];
-  readonly #delivered: Delivered;
+  /** What is made from now on. */
+  readonly delivered: { -readonly [kind in keyof Delivered]: Delivered[kind] };
 
   constructor(delivered: Partial<Delivered> = {}) {
     super();
-    this.#delivered = { image: smallPng(), video: smallPng(), audio: smallPng(), ...delivered };
+    this.delivered = { image: smallPng(), video: smallPng(), audio: smallPng(), ...delivered };
   }
 
   get last(): Sent {
@@ -42,7 +43,7 @@ export class OpenQueue extends LocalServer {
     const path = request.url ?? '';
     if (request.method === 'POST') return this.#submit(path.slice(1), Buffer.concat(chunks).toString(), response);
     const [, kind] = /^\/files\/(image|video|audio)$/.exec(path) ?? [];
-    if (kind === 'image' || kind === 'video' || kind === 'audio') response.end(this.#delivered[kind]);
+    if (kind === 'image' || kind === 'video' || kind === 'audio') response.end(this.delivered[kind]);
     else sendJson(response, path.endsWith('/status') ? { status: 'COMPLETED' } : this.#result(path));
   }
 

@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  type Measures,
-  measureMedia,
-  measureNative,
-  measureTokens,
-  measureTranscription,
-  quote,
-} from '../../billing/index.ts';
+import { type Measures, measureMedia, measureTokens, measureTranscription, quote } from '../../billing/index.ts';
 import { type ListedModel, requireModel } from '../../catalogue/index.ts';
 import { ENDPOINTS, type Endpoint } from '../../configuration/index.ts';
 import { creditsToNumber } from '../../credits.ts';
@@ -126,8 +119,10 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
       const { messages, tools, maxOutputTokens, n } = toChatRequest(parseWith(chatSchema, body), exact);
       return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
     }
-    case 'native':
-      return measureNative(readNative(Buffer.from(JSON.stringify(body))), model);
+    case 'native': {
+      const { inputTokens, maxOutputTokens, answers } = readNative(Buffer.from(JSON.stringify(body)));
+      return measureTokens(inputTokens, maxOutputTokens, answers, model);
+    }
     case 'transcriptions':
       return measureTranscription(clipSeconds(body));
   }
