@@ -246,16 +246,28 @@ export function errorEnvelope(
 }
 
 /**
- * What an upstream did, as far as routing cares. `client` and `policy`: this request is refused for good. `rate` and
- * `server`, `timeout` and `garbled`: it may work elsewhere, and here later. `account` and `config`: our own credential,
- * balance or route is wrong, and an operator must see to it.
+ * What an upstream did, as far as routing cares. `client` and `policy`: this request is refused for good. `unfit`: this
+ * upstream cannot take this request (too large, a format it does not read), and another may. `server`, `connection`,
+ * `timeout` and `garbled`, and `rate`: it may work elsewhere, and here later. `account` (the whole upstream) and `config`
+ * (one model of it): our own credential, balance or route is wrong, and an operator must see to it.
  */
-export type Fault = 'client' | 'policy' | 'rate' | 'account' | 'config' | 'server' | 'timeout' | 'garbled';
+export type Fault =
+  | 'client'
+  | 'policy'
+  | 'unfit'
+  | 'rate'
+  | 'account'
+  | 'config'
+  | 'server'
+  | 'connection'
+  | 'timeout'
+  | 'garbled';
 
 interface UpstreamErrorOptions {
   readonly retryAfterMs?: number | undefined;
   readonly isUncertain?: boolean;
   readonly isTooLarge?: boolean;
+  readonly isRequested?: boolean;
   readonly cause?: unknown;
 }
 
@@ -268,6 +280,8 @@ export class UpstreamError extends Error {
   readonly isUncertain: boolean;
   /** There was an answer, and more of it than is read. */
   readonly isTooLarge: boolean;
+  /** The caller asked for this fault (`extra.sandbox`), so it says nothing about the upstream's health. */
+  readonly isRequested: boolean;
 
   /** A timeout and a garbled answer are uncertain, the rest is not, unless the thrower knows better. */
   constructor(fault: Fault, detail: string, options: UpstreamErrorOptions = {}) {
@@ -276,5 +290,6 @@ export class UpstreamError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.isUncertain = options.isUncertain ?? (fault === 'timeout' || fault === 'garbled');
     this.isTooLarge = options.isTooLarge ?? false;
+    this.isRequested = options.isRequested ?? false;
   }
 }

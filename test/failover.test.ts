@@ -175,7 +175,6 @@ describe('failing over', () => {
   for (const [error, code] of [
     ['invalid', 'upstream_rejected'],
     ['tooLong', 'upstream_rejected'],
-    ['tooLarge', 'upstream_rejected'],
     ['unprocessable', 'upstream_rejected'],
     ['policy', 'content_rejected'],
     ['moderated', 'content_rejected'],
@@ -190,6 +189,16 @@ describe('failing over', () => {
       assert.deepEqual(await moneyOf(gateway, caller), { available: 1000, reserved: 0, spent: 0 });
     });
   }
+
+  test('R-509: what is too large for one upstream is taken by another; what all find too large is refused for good', async () => {
+    await inOrder();
+    first.script({ kind: 'error', error: 'tooLarge' }, { kind: 'error', error: 'tooLarge' });
+    assert.equal((await chat()).status, 200);
+    second.script({ kind: 'error', error: 'tooLarge' });
+    refused(await chat(), 400, 'upstream_rejected');
+    assert.deepEqual(asked(), [2, 2]);
+    assert.equal((await healthOf('first')).strikes, 0);
+  });
 
   test('R-068 R-510: when every upstream stays silent the answer is 504', async () => {
     await route([

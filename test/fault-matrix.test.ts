@@ -108,11 +108,11 @@ function assertNamesNobody(
   }
 }
 
-const FINAL: ReadonlySet<unknown> = new Set([400, 413, 422]);
+const FINAL: ReadonlySet<unknown> = new Set([400, 422]);
 
 /** What the caller is told when no candidate works. */
 function refusalOf({ surface, fault }: Case): [number, string] {
-  if (FINAL.has(fault)) return [400, 'upstream_rejected'];
+  if (FINAL.has(fault) || fault === 413) return [400, 'upstream_rejected'];
   if (fault === 'silence') return [504, 'request_timeout'];
   // This vendor has a word of its own for having waited too long.
   if (fault === 504 && surface.bad.vendor === 'anthropic') return [504, 'request_timeout'];

@@ -204,7 +204,7 @@ const REFUSALS: readonly (readonly [fault: string, answer: Refusal, retryAfterMs
   ['account', refusal(403, 'permission_error')],
   ['config', refusal(404, 'not_found_error', { message: 'model: claude-x' })],
   ['server', refusal(409, 'conflict_error')],
-  ['client', refusal(413, 'request_too_large')],
+  ['unfit', refusal(413, 'request_too_large')],
   ['rate', refusal(429, 'rate_limit_error', { headers: { 'retry-after': '12' } }), 12_000],
   ['rate', refusal(429, 'rate_limit_error', { details: { error_code: 'ramp_limit_exceeded' } })],
   ['account', refusal(429, 'rate_limit_error', { details: { error_code: 'enforced_spend_limit_reached' } })],
@@ -234,9 +234,9 @@ const raw = (contentType: string, body: string, end?: 'reset' | 'silence'): Scri
   end === undefined ? { kind: 'raw', contentType, body } : { kind: 'raw', contentType, body, end };
 
 const DOCUMENT_FAULTS: readonly (readonly [name: string, fault: string, answer: Scripted])[] = [
-  ['is reset before its headers', 'server', { kind: 'socket', fault: 'reset' }],
+  ['is reset before its headers', 'connection', { kind: 'socket', fault: 'reset' }],
   ['is never made', 'timeout', { kind: 'socket', fault: 'silence' }],
-  ['is cut in the middle', 'server', raw(JSON_TYPE, '{"type":"mess', 'reset')],
+  ['is cut in the middle', 'connection', raw(JSON_TYPE, '{"type":"mess', 'reset')],
   ['falls silent in the middle', 'timeout', raw(JSON_TYPE, '{"type":"mess', 'silence')],
   ['is nonsense', 'garbled', raw(JSON_TYPE, 'nonsense')],
   ['is empty', 'garbled', raw(JSON_TYPE, '')],
@@ -251,7 +251,7 @@ for (const [name, fault, answer] of DOCUMENT_FAULTS) {
 }
 
 const BEFORE_THE_FIRST_CHUNK: readonly (readonly [name: string, fault: string, answer: Scripted])[] = [
-  ['is reset before its headers', 'server', { kind: 'socket', fault: 'reset' }],
+  ['is reset before its headers', 'connection', { kind: 'socket', fault: 'reset' }],
   ['is never begun', 'timeout', { kind: 'socket', fault: 'silence' }],
   ['is a document', 'garbled', raw(JSON_TYPE, '{"type":"message"}')],
   ['is a page', 'garbled', raw('text/html', '<html></html>')],
@@ -300,7 +300,7 @@ const CUTS: readonly (readonly [
   end: 'close' | 'reset' | 'silence',
   last: readonly Frame[],
 ])[] = [
-  ['is reset', 'server', 'reset', []],
+  ['is reset', 'connection', 'reset', []],
   ['ends without its end', 'server', 'close', []],
   ['ends inside an event', 'server', 'close', ['event: content_block_delta\ndata: {"ty']],
   ['falls silent', 'timeout', 'silence', []],

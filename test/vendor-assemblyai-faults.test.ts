@@ -67,9 +67,9 @@ describe('every refusal is a fault, and a certain one', () => {
 });
 
 const BROKEN: readonly [name: string, script: Script, fault: Fault][] = [
-  ['a reset', { kind: 'fault', fault: 'reset' }, 'server'],
-  ['a reset when it is done', { kind: 'fault', fault: 'reset after accept' }, 'server'],
-  ['no HTTP', { kind: 'fault', fault: 'garbage' }, 'server'],
+  ['a reset', { kind: 'fault', fault: 'reset' }, 'connection'],
+  ['a reset when it is done', { kind: 'fault', fault: 'reset after accept' }, 'connection'],
+  ['no HTTP', { kind: 'fault', fault: 'garbage' }, 'connection'],
   ['a web page', raw('<html>', 'text/html'), 'garbled'],
   ['an empty document', raw('{}'), 'garbled'],
   ['a list', raw('[1]'), 'garbled'],

@@ -107,10 +107,10 @@ const answer = (type: string, body: string): Script => {
 };
 
 const UNCERTAIN: readonly [name: string, script: Script, fault: Fault][] = [
-  ['is reset before its body is read', fault('reset before the body'), 'server'],
-  ['is reset before its answer', fault('reset'), 'server'],
-  ['is reset in its answer', fault('reset in the answer'), 'server'],
-  ['is answered in no HTTP', fault('garbage'), 'server'],
+  ['is reset before its body is read', fault('reset before the body'), 'connection'],
+  ['is reset before its answer', fault('reset'), 'connection'],
+  ['is reset in its answer', fault('reset in the answer'), 'connection'],
+  ['is answered in no HTTP', fault('garbage'), 'connection'],
   ['is answered with nothing', fault('empty'), 'garbled'],
   ['is answered with an empty document', answer('application/json', '{}'), 'garbled'],
   ['is answered with a list', answer('application/json; charset=utf-8', '[]'), 'garbled'],

@@ -106,10 +106,10 @@ test('the upstream’s wish to be left alone is kept', async () => {
 });
 
 const SOCKETS: readonly (readonly [fault: SocketFault, whole: Fault, streamed: Fault | undefined])[] = [
-  ['reset', 'server', 'server'],
-  ['reset in the body', 'server', undefined],
+  ['reset', 'connection', 'connection'],
+  ['reset in the body', 'connection', undefined],
   ['silence', 'timeout', 'timeout'],
-  ['garbage', 'server', 'server'],
+  ['garbage', 'connection', 'connection'],
   ['wrong content type', 'garbled', 'garbled'],
 ];
 
@@ -137,7 +137,7 @@ test('a stream without a frame just ends', async () => {
 
 const ENDS: readonly (readonly [name: string, fault: Fault, script: Omit<Script & { kind: 'frames' }, 'kind'>])[] = [
   ['ends before its finish', 'server', { frames: [frame('one')] }],
-  ['is reset', 'server', { frames: [frame('one')], end: 'reset' }],
+  ['is reset', 'connection', { frames: [frame('one')], end: 'reset' }],
   ['falls silent', 'timeout', { frames: [frame('one')], end: 'silence' }],
   ['is cut inside a frame', 'server', { frames: [frame('one'), 'data: {"candid'] }],
   [

@@ -50,8 +50,8 @@ const BROKEN: readonly [name: string, script: Script, fault: Fault][] = [
   ['an error that is called a sound', raw('{"error":{"code":"insufficient_quota"}}', 'audio/mpeg'), 'account'],
   ['a web page', { kind: 'fault', fault: 'wrong content type' }, 'garbled'],
   ['events', { kind: 'fault', fault: 'empty stream' }, 'garbled'],
-  ['a reset', { kind: 'fault', fault: 'reset' }, 'server'],
-  ['no HTTP', { kind: 'fault', fault: 'garbage' }, 'server'],
+  ['a reset', { kind: 'fault', fault: 'reset' }, 'connection'],
+  ['no HTTP', { kind: 'fault', fault: 'garbage' }, 'connection'],
 ];
 for (const [name, script, fault] of BROKEN) {
   test(`an answer of ${name} is ${fault} before there is any sound`, () =>
@@ -84,7 +84,7 @@ test('a sound that breaks off ends in a fault behind what came', () =>
     const all = (async () => {
       for await (const piece of pieces) got.push(piece.toString());
     })();
-    await assert.rejects(all, isFault('server'));
+    await assert.rejects(all, isFault('connection'));
     assert.deepEqual(got, ['first']);
   }));
 

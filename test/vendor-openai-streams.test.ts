@@ -18,8 +18,8 @@ const STREAMS: readonly { name: string; script: Script; count: number; fault: Fa
     count: 1,
     fault: 'server',
   },
-  { name: 'is reset', script: { kind: 'frames', frames: [CONTENT], end: 'reset' }, count: 1, fault: 'server' },
-  { name: 'is reset at once', script: { kind: 'frames', frames: [], end: 'reset' }, count: 0, fault: 'server' },
+  { name: 'is reset', script: { kind: 'frames', frames: [CONTENT], end: 'reset' }, count: 1, fault: 'connection' },
+  { name: 'is reset at once', script: { kind: 'frames', frames: [], end: 'reset' }, count: 0, fault: 'connection' },
   {
     name: 'is cut in a frame',
     script: { kind: 'frames', frames: [CONTENT, 'data: {"choices":[{"ind'], end: 'close' },
@@ -80,8 +80,8 @@ const STREAMS: readonly { name: string; script: Script; count: number; fault: Fa
   },
   { name: 'has nothing but its marker', script: { kind: 'frames', frames: [] }, count: 0, fault: undefined },
   { name: 'has nothing', script: { kind: 'fault', fault: 'empty stream' }, count: 0, fault: undefined },
-  { name: 'is reset before its headers', script: { kind: 'fault', fault: 'reset' }, count: 0, fault: 'server' },
-  { name: 'is not HTTP', script: { kind: 'fault', fault: 'garbage' }, count: 0, fault: 'server' },
+  { name: 'is reset before its headers', script: { kind: 'fault', fault: 'reset' }, count: 0, fault: 'connection' },
+  { name: 'is not HTTP', script: { kind: 'fault', fault: 'garbage' }, count: 0, fault: 'connection' },
   { name: 'is a web page', script: { kind: 'fault', fault: 'wrong content type' }, count: 0, fault: 'garbled' },
   { name: 'is a document', script: { kind: 'raw', body: '{"choices":[]}' }, count: 0, fault: 'garbled' },
   {

@@ -62,7 +62,7 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
 });
 
 describe('a file that is too large here may not be elsewhere, and the upstream is not to blame', () => {
-  const unfit = { fault: 'rate', retryAfterMs: 0, isUncertain: false };
+  const unfit = { fault: 'unfit', isUncertain: false };
 
   test('25 MiB are taken by the format’s author, and one byte more is not sent there', () =>
     withTranscription(async (emulator, upstream) => {
@@ -125,10 +125,10 @@ const UNCERTAIN: readonly [name: string, script: Script, fault: Fault][] = [
   ['is answered with a list', raw('["Hi"]'), 'garbled'],
   ['is answered with a web page', { kind: 'fault', fault: 'wrong content type' }, 'garbled'],
   ['is accepted for later', raw('{"id":"1"}', 'application/json', 202), 'garbled'],
-  ['is reset before its body is read', { kind: 'fault', fault: 'reset before the body' }, 'server'],
-  ['is reset when it is done', { kind: 'fault', fault: 'reset when done' }, 'server'],
-  ['is reset in its answer', { kind: 'fault', fault: 'reset in the body' }, 'server'],
-  ['is answered in no HTTP', { kind: 'fault', fault: 'garbage' }, 'server'],
+  ['is reset before its body is read', { kind: 'fault', fault: 'reset before the body' }, 'connection'],
+  ['is reset when it is done', { kind: 'fault', fault: 'reset when done' }, 'connection'],
+  ['is reset in its answer', { kind: 'fault', fault: 'reset in the body' }, 'connection'],
+  ['is answered in no HTTP', { kind: 'fault', fault: 'garbage' }, 'connection'],
 ];
 for (const [name, script, fault] of UNCERTAIN) {
   test(`a recording that ${name} fails as ${fault}, and may have been taken`, () =>

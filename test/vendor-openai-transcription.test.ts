@@ -85,7 +85,7 @@ describe('R-415 every format goes under the name and type that it has', () => {
   test('aac, which the format’s author does not take, goes only to others', async () => {
     const aac = await fileOf('aac');
     await withTranscription(async (emulator, upstream) => {
-      await assert.rejects(heard({}, aac, upstream), { fault: 'rate', retryAfterMs: 0, isUncertain: false });
+      await assert.rejects(heard({}, aac, upstream), { fault: 'unfit', isUncertain: false });
       assert.equal(emulator.requests.length, 0);
     });
     await withEmulator({ isLenient: true }, async (emulator, upstream) => {

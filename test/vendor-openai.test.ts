@@ -142,7 +142,7 @@ describe('every refusal of the vendor is a fault', () => {
     noModel: 'config',
     tooSlow: 'timeout',
     conflict: 'server',
-    tooLarge: 'client',
+    tooLarge: 'unfit',
     unprocessable: 'client',
     throttled: 'rate',
     slowDown: 'rate',
@@ -168,9 +168,9 @@ describe('every refusal of the vendor is a fault', () => {
 });
 
 const DOCUMENTS: readonly { name: string; script: Script; fault: Fault }[] = [
-  { name: 'is reset before its headers', script: { kind: 'fault', fault: 'reset' }, fault: 'server' },
-  { name: 'is reset in its body', script: { kind: 'fault', fault: 'reset in the body' }, fault: 'server' },
-  { name: 'is not HTTP', script: { kind: 'fault', fault: 'garbage' }, fault: 'server' },
+  { name: 'is reset before its headers', script: { kind: 'fault', fault: 'reset' }, fault: 'connection' },
+  { name: 'is reset in its body', script: { kind: 'fault', fault: 'reset in the body' }, fault: 'connection' },
+  { name: 'is not HTTP', script: { kind: 'fault', fault: 'garbage' }, fault: 'connection' },
   { name: 'is a web page', script: { kind: 'fault', fault: 'wrong content type' }, fault: 'garbled' },
   { name: 'is a list', script: { kind: 'raw', body: '[]' }, fault: 'garbled' },
   { name: 'has no choices', script: { kind: 'raw', body: '{"choices":[]}' }, fault: 'garbled' },

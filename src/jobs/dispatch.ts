@@ -115,7 +115,9 @@ function refused({ parts }: EngineParts, attempt: Attempt, error: unknown): Atte
   if (error instanceof ApiError) return { ...attempt, ...failure('upstream_rejected', error.message), updatedAt };
   if (!(error instanceof UpstreamError)) throw error;
   const detail = error.message.slice(0, 500);
-  if (error.fault === 'client') return { ...attempt, ...failure('upstream_rejected', detail), updatedAt };
+  if (error.fault === 'client' || error.fault === 'unfit') {
+    return { ...attempt, ...failure('upstream_rejected', detail), updatedAt };
+  }
   if (error.fault === 'policy') return { ...attempt, ...failure('content_rejected', detail), updatedAt };
   if (!error.isUncertain) return { ...attempt, state: 'refused', detail, updatedAt };
   const code = error.fault === 'timeout' ? 'upstream_timeout' : 'upstream_failed';

@@ -100,8 +100,10 @@ function refuseFinal(error: UpstreamError): void {
 }
 
 function exhausted(faults: readonly UpstreamError[]): ApiError {
+  const [last] = faults.slice(-1);
+  if (faults.every(({ fault }) => fault === 'unfit')) return new ApiError('upstream_rejected', { cause: last });
   const allTimedOut = faults.every((error) => error.fault === 'timeout');
-  return new ApiError(allTimedOut ? 'request_timeout' : 'upstream_failed', { cause: faults.at(-1) });
+  return new ApiError(allTimedOut ? 'request_timeout' : 'upstream_failed', { cause: last });
 }
 
 function logAttempt(

@@ -77,7 +77,7 @@ export class Health {
 
   /** Faults of the request itself say nothing about the upstream. */
   noteFault(upstreamId: string, error: UpstreamError): void {
-    if (error.fault === 'client' || error.fault === 'policy') return;
+    if (error.isRequested || error.fault === 'client' || error.fault === 'policy' || error.fault === 'unfit') return;
     const now = this.#parts.clock.now();
     // Attempts that were under way together fail together, and that is one strike.
     const strikes = (this.#rows.get(upstreamId)?.strikes ?? 0) + (this.isCooling(upstreamId) ? 0 : 1);

@@ -57,15 +57,15 @@ test('a connection that is refused never brought the request', async () => {
   const address = addressOf(server);
   server.close();
   await once(server, 'close');
-  await fails(call(address), 'server', false);
+  await fails(call(address), 'connection', false);
 });
 
 test('a name that does not resolve never brought the request', () =>
-  fails(call('http://no-such-host.invalid'), 'server', false));
+  fails(call('http://no-such-host.invalid'), 'connection', false));
 
 test('a handshake that breaks off never brought the request', async () => {
   const server = await listening((socket) => socket.resetAndDestroy());
-  await fails(call(addressOf(server, 'https')), 'server', false);
+  await fails(call(addressOf(server, 'https')), 'connection', false);
   server.close();
 });
 
@@ -101,16 +101,16 @@ test('a server that lets nobody connect never got the request', async () => {
 const head = (status: number, length: number) => `HTTP/1.1 ${status} X\r\ncontent-length: ${length}\r\n\r\n`;
 
 const BREAKS: readonly { name: string; serve: Serve; fault: Fault; timeoutMs?: number }[] = [
-  { name: 'is reset before an answer', serve: (socket) => socket.resetAndDestroy(), fault: 'server' },
-  { name: 'is closed before an answer', serve: (socket) => socket.end(), fault: 'server' },
-  { name: 'is closed in the headers', serve: (socket) => socket.end('HTTP/1.1 200'), fault: 'server' },
-  { name: 'is closed in the body', serve: (socket) => socket.end(`${head(200, 9)}{`), fault: 'server' },
+  { name: 'is reset before an answer', serve: (socket) => socket.resetAndDestroy(), fault: 'connection' },
+  { name: 'is closed before an answer', serve: (socket) => socket.end(), fault: 'connection' },
+  { name: 'is closed in the headers', serve: (socket) => socket.end('HTTP/1.1 200'), fault: 'connection' },
+  { name: 'is closed in the body', serve: (socket) => socket.end(`${head(200, 9)}{`), fault: 'connection' },
   {
     name: 'is reset in the body',
     serve: (socket) => socket.write(`${head(200, 9)}{`, () => socket.resetAndDestroy()),
-    fault: 'server',
+    fault: 'connection',
   },
-  { name: 'answers what is not HTTP', serve: (socket) => socket.end('Good day.\r\n\r\n'), fault: 'server' },
+  { name: 'answers what is not HTTP', serve: (socket) => socket.end('Good day.\r\n\r\n'), fault: 'connection' },
   { name: 'is silent', serve: () => undefined, fault: 'timeout', timeoutMs: 50 },
   {
     name: 'is silent in the body',
@@ -135,7 +135,7 @@ test('a kept connection that breaks under the next request leaves it uncertain',
   const upstream = { model: 'm', address: addressOf(server), apiKey: '', timeoutMs: 60_000, signal, pools };
   const ask = async () => readBytes(await send(upstream, { method: 'POST', path: '/', headers: {}, body: '{}' }));
   await ask();
-  await fails(ask(), 'server', true);
+  await fails(ask(), 'connection', true);
   await pools.close();
   server.close();
 });

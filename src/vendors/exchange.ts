@@ -174,6 +174,6 @@ const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'
 function toUpstreamError(error: Error, isUncertain: boolean): unknown {
   if (error.name === 'AbortError') return error;
   const code = 'code' in error ? String(error.code) : '';
-  const fault = TIMEOUT_CODES.has(code) ? 'timeout' : 'server';
+  const fault = TIMEOUT_CODES.has(code) ? 'timeout' : 'connection';
   return new UpstreamError(fault, `${code} ${error.message}`, { isUncertain, cause: error });
 }

@@ -121,7 +121,9 @@ async function startOf(body: AsyncIterable<Buffer>): Promise<string> {
 }
 
 function faultOfStatus(status: number): Fault {
-  if (status === 400 || status === 413 || status === 422) return 'client';
+  if (status === 400 || status === 422) return 'client';
+  // A limit on size or format is the upstream's own; the next one may have another.
+  if (status === 413 || status === 415) return 'unfit';
   if (status === 401 || status === 402 || status === 403) return 'account';
   if (status === 404) return 'config';
   if (status === 429) return 'rate';

@@ -447,7 +447,7 @@ const ERRORS: readonly (readonly [status: number, error: JsonValue, fault: strin
   [403, { type: 'permission_error', message: '' }, 'account'],
   [404, { type: 'not_found_error', message: 'model: x' }, 'config'],
   [409, { type: 'conflict_error', message: '' }, 'server'],
-  [413, { type: 'request_too_large', message: '' }, 'client'],
+  [413, { type: 'request_too_large', message: '' }, 'unfit'],
   [429, { type: 'rate_limit_error', message: '' }, 'rate'],
   [429, { type: 'rate_limit_error', message: '', details: { error_code: 'ramp_limit_exceeded' } }, 'rate'],
   [429, { type: 'rate_limit_error', message: '', details: { error_code: 'enforced_spend_limit_reached' } }, 'account'],

@@ -5,7 +5,7 @@ import { textOf } from './fields.ts';
 
 const FAULT_OF_TYPE: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['invalid_request_error', 'client'],
-  ['request_too_large', 'client'],
+  ['request_too_large', 'unfit'],
   ['authentication_error', 'account'],
   ['permission_error', 'account'],
   ['billing_error', 'account'],

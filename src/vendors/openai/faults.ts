@@ -28,7 +28,8 @@ const FAULT_OF_TYPE: ReadonlyMap<string, Fault> = new Map<string, Fault>([
 ]);
 
 const FAULT_OF_STATUS: ReadonlyMap<number, Fault> = new Map<number, Fault>([
-  ...[400, 413, 422].map((status) => [status, 'client'] as const),
+  ...[400, 422].map((status) => [status, 'client'] as const),
+  ...[413, 415].map((status) => [status, 'unfit'] as const),
   ...[401, 402, 403].map((status) => [status, 'account'] as const),
   [404, 'config'],
   [408, 'timeout'],

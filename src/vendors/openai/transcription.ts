@@ -25,13 +25,8 @@ export const transcription: TranscriptionWork = {
     const file: Part = { name: 'file', fileName: `audio.${audio.extension}`, file: audio };
     const { contentType, body } = toMultipart([...valuesOf(request, upstream.model), file]);
     const headers = { ...headersOf(upstream, 'application/json'), 'content-type': contentType };
-    const call = { method: 'POST', path: '/audio/transcriptions', headers, body, accepts: [200, TOO_LARGE] } as const;
+    const call = { method: 'POST', path: '/audio/transcriptions', headers, body } as const;
     const reply = await send(upstream, call, { faultOf });
-    if (reply.status === TOO_LARGE) {
-      // Whoever stops reading lets the connection go.
-      for await (const _piece of reply.body) break;
-      throw unfit('status 413: the file is too large');
-    }
     return { state: 'transcribed', transcript: await transcriptIn(reply) };
   },
 };
@@ -72,21 +67,12 @@ function valuesOf(request: TranscriptionRequest, upstreamModel: string): Part[] 
   return values.filter(({ name }) => !/^file(\[|$)/.test(name));
 }
 
-const TOO_LARGE = 413;
 const FILE_BYTES_MAX = 25 * 1024 * 1024;
 const EXTENSIONS: ReadonlySet<string> = new Set(['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'ogg', 'wav', 'webm']);
 
 /** What the format's author is known to refuse is not sent there first. */
 function refuseFile({ bytes, extension }: AudioFile, upstreamModel: string): void {
   if (!familyOf(upstreamModel).isAuthors) return;
-  if (bytes > FILE_BYTES_MAX) throw unfit(`a file of ${bytes} bytes is too large`);
-  if (!EXTENSIONS.has(extension)) throw unfit(`no ${extension} is taken`);
-}
-
-/**
- * The file is in order and only not for this upstream, so another is asked; `client` would end the request here. And it
- * is no reason to keep the next request away, so the upstream asks to be left alone for no time at all.
- */
-function unfit(detail: string): UpstreamError {
-  return new UpstreamError('rate', detail, { retryAfterMs: 0 });
+  if (bytes > FILE_BYTES_MAX) throw new UpstreamError('unfit', `a file of ${bytes} bytes is too large`);
+  if (!EXTENSIONS.has(extension)) throw new UpstreamError('unfit', `no ${extension} is taken`);
 }

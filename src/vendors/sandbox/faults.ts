@@ -81,9 +81,14 @@ export async function suffer(
   await pass(faults.delayMs, upstream);
   const { fault, afterFrames } = faults;
   if (!isDue(faults, upstream, failures, request.bytes)) return undefined;
-  const error = fault && new UpstreamError(fault, `the request asked for the fault "${fault}"`);
+  const error = fault && requestedFault(fault, `the request asked for the fault "${fault}"`);
   if (afterFrames !== undefined && request.isStream) return { afterFrames, error };
-  throw error ?? new UpstreamError('server', 'the request asked for no answer');
+  throw error ?? requestedFault('server', 'the request asked for no answer');
+}
+
+/** Never counts against the upstream: one caller's trial must not take a model away from another. */
+export function requestedFault(fault: Fault, detail: string): UpstreamError {
+  return new UpstreamError(fault, detail, { isRequested: true });
 }
 
 /** The fault of this attempt at work that is done later; its delay is no matter of this moment. */
@@ -111,7 +116,7 @@ function isDue(
 async function pass(delayMs: number, { timeoutMs, signal }: Upstream): Promise<void> {
   if (delayMs === 0) return;
   await setTimeout(Math.min(delayMs, timeoutMs), undefined, { signal });
-  if (delayMs > timeoutMs) throw new UpstreamError('timeout', 'the asked delay is longer than the time limit');
+  if (delayMs > timeoutMs) throw requestedFault('timeout', 'the asked delay is longer than the time limit');
 }
 
 /**

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { systemClock } from '../../clock.ts';
-import { ApiError, UpstreamError } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Upstream } from '../http.ts';
 import type { Output, Progress, Submitted, TaskOrder, TaskWork } from '../vendor.ts';
-import { type FailureCounts, type Faults, faultDue, faultsOf, plain } from './faults.ts';
+import { type FailureCounts, type Faults, faultDue, faultsOf, plain, requestedFault } from './faults.ts';
 import { digest } from './random.ts';
 import { type Made, type Piece, pieceSchema } from './studio/piece.ts';
 import type { Studio } from './studio/studio.ts';
@@ -62,7 +62,7 @@ export function taskWork<Request extends RequestOfAnyKind>(
       const fault = faultDue(faultsIn(request), upstream, failures, () => JSON.stringify(request, withoutUrls));
       const end = fault ?? 'made';
       if (end === 'made' || end === 'garbled' || end === 'policy') return accept(request, order, end);
-      throw new UpstreamError(end, `the request asked for the fault "${end}"`);
+      throw requestedFault(end, `the request asked for the fault "${end}"`);
     },
     async poll(task) {
       return progressOf(taskSchema.parse(task), studio);
