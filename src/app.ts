@@ -1,23 +1,23 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Authenticator } from './accounts/index.ts';
-import { applyAtStart, Catalogue, type CatalogueParts } from './catalogue/index.ts';
+import { Catalogue, type CatalogueParts } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
-import { BUILT_IN_CATALOGUE, DocumentError } from './configuration/index.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
 import { Bus, type Db, type DbAddress, migrate, openDb, patiently, TestClock } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
-import { type FirstStart, makeDemoAccount } from './first-start.ts';
+import { type FirstSteps, prepareFirstSteps } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
 import { CleanUp, Holding } from './intake/index.ts';
 import { Admissions, Engine, type JobParts } from './jobs/index.ts';
 import { Till } from './ledger/index.ts';
-import { COLLECT_TIMEOUT_MS, CONFIG_BODY_BYTES_MAX, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
+import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health } from './routing/index.ts';
+import type { RootSecrets } from './seal.ts';
+import { putInForce, readConfiguration } from './start-configuration.ts';
 import { openObjectStore } from './storage/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
 import { Transcriptions } from './transcriptions/index.ts';
@@ -28,8 +28,7 @@ import { JobLoop, startDuties } from './worker/index.ts';
 export interface App {
   /** Where it listens. */
   readonly url: string;
-  /** Present when this start made the demo account. */
-  readonly firstStart: FirstStart | undefined;
+  readonly firstSteps: FirstSteps;
   /** Applies the configuration file again. Throws when it is not valid; then nothing has changed. */
   reapplyFile(): Promise<void>;
   /** Ends both edges in order, then the database. */
@@ -60,6 +59,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 
 async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Promise<App> {
   const { config, log } = options;
+  // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
+  const configuration = readConfiguration(config, options);
   const embedded = await openEmbedded(options);
   if (embedded !== undefined) undo.push(() => embedded.stop());
   const address = databaseAddress(config, embedded);
@@ -69,17 +70,18 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   undo.push(() => db.close());
   const bus = new Bus(db, address, newId('proc'), log);
   const { clock, testClock } = await openClock(options, db, bus);
-  const rootSecret = config.rootSecret ?? keptSecret(resolve(config.dataFolder), 'secret');
-  const objects = await openObjectStore(config, rootSecret);
+  const secrets = rootSecretsOf(config);
+  const objects = await openObjectStore(config, secrets);
   undo.push(() => objects.close());
-  const shared: CatalogueParts = { db, bus, clock, log, rootSecret, environment: options.environment, vendors };
+  const shared: CatalogueParts = { db, bus, clock, log, ...secrets, environment: options.environment, vendors };
   const catalogue = new Catalogue(shared);
   const authenticator = new Authenticator({ db, bus, clock });
   const health = new Health({ db, bus, clock, log });
   undo.push(() => bus.stop());
   // The database has answered before, so it is there: that it is slow for a moment is no reason to give up.
   await patiently(() => bus.start());
-  await patiently(() => loadAll(shared, config, health, catalogue));
+  await patiently(() => health.load());
+  await patiently(() => putInForce(shared, catalogue, configuration));
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const till = new Till({ db, clock, processId: bus.processId });
@@ -97,7 +99,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     cleanUp: new CleanUp(jobParts),
     till,
     config,
-    adminToken: adminTokenOf(config),
+    adminTokens: adminTokensOf(config),
     authenticator,
     throttle: new MemoryThrottle(clock),
     testClock,
@@ -110,15 +112,11 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const server = await createHttpServer(parts);
   const url = await server.listen(config.port, config.host);
   undo.push(() => server.stop(drainTimeoutMs));
-  // Last, since its key is shown once: a start that fails must not have made it.
-  const firstStart = embedded === undefined ? undefined : await makeDemoAccount({ db, clock });
+  const firstSteps = await prepareFirstSteps({ db, clock, catalogue }, { mayMakeDemo: embedded !== undefined });
   return {
     url,
-    firstStart,
-    reapplyFile: async () => {
-      await applyConfiguration(shared, config);
-      await catalogue.reload();
-    },
+    firstSteps,
+    reapplyFile: async () => putInForce(shared, catalogue, readConfiguration(config, options)),
     stop: (timeoutMs = DRAIN_TIMEOUT_MS) => {
       drainTimeoutMs = timeoutMs;
       return unwind(undo);
@@ -134,12 +132,6 @@ async function migrateAt(address: DbAddress, { log, progress }: AppOptions): Pro
   } finally {
     await db.close();
   }
-}
-
-async function loadAll(shared: CatalogueParts, config: Config, health: Health, catalogue: Catalogue): Promise<void> {
-  await health.load();
-  await applyConfiguration(shared, config);
-  await catalogue.reload();
 }
 
 async function openClock(
@@ -183,40 +175,11 @@ function databaseAddress(config: Config, embedded: EmbeddedPostgres | undefined)
   return { url: config.databaseUrl.reveal() };
 }
 
-function adminTokenOf(config: Config): Secret {
-  return config.adminToken ?? keptSecret(resolve(config.dataFolder), 'admin-token');
+function adminTokensOf({ adminTokens, dataFolder }: Config): readonly Secret[] {
+  return adminTokens.length > 0 ? adminTokens : [keptSecret(resolve(dataFolder), 'admin-token')];
 }
 
-const EMPTY_CATALOGUE = '{ "upstreams": [], "models": [] }';
-
-async function applyConfiguration(parts: CatalogueParts, config: Config): Promise<void> {
-  const path = configurationPath(config);
-  if (path !== undefined) {
-    await applyAtStart(parts, { name: 'file', requestId: undefined }, 'file', readConfiguration(path));
-  } else {
-    if (config.production) {
-      parts.log.warn('No configuration file: the sandbox catalogue is not used with NODE_ENV=production');
-    }
-    // In production nothing takes the place of the sandbox, also where an earlier start has put it in force.
-    const document = config.production ? EMPTY_CATALOGUE : BUILT_IN_CATALOGUE;
-    await applyAtStart(parts, { name: 'start', requestId: undefined }, 'built-in', document);
-  }
-}
-
-/** The file that the settings name, else the one that lies there, else none. */
-export function configurationPath(config: Config): string | undefined {
-  return config.configFile ?? (existsSync('tollgate.yaml') ? 'tollgate.yaml' : undefined);
-}
-
-/** Throws DocumentError when the file cannot be read as text of a sensible size. */
-export function readConfiguration(path: string): string {
-  const refused = (problem: string) => new DocumentError([{ path: '', problem: `${path} ${problem}` }]);
-  try {
-    if (statSync(path).size > CONFIG_BODY_BYTES_MAX) throw refused(`has more than ${CONFIG_BODY_BYTES_MAX} bytes`);
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
-  } catch (error) {
-    if (error instanceof DocumentError) throw error;
-    if (error instanceof TypeError) throw refused('is not a text in UTF-8');
-    throw refused(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
+/** Of the settings, else the one that is kept in the data folder. */
+export function rootSecretsOf({ rootSecret, previousSecret, dataFolder }: Config): RootSecrets {
+  return { rootSecret: rootSecret ?? keptSecret(resolve(dataFolder), 'secret'), previousSecret };
 }

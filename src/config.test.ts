@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import { type Config, ConfigError, type Environment, loadConfig, Secret } from './config.ts';
+import { ADMIN_TOKENS_MAX } from './limits.ts';
 
 const TOKEN = 'a-token-of-the-operator';
 const ROOT_SECRET = 'a-root-secret-of-thirty-two-chars';
@@ -28,8 +29,9 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     publicUrl: 'http://127.0.0.1:8787',
     dataFolder: './data',
     configFile: undefined,
-    adminToken: undefined,
+    adminTokens: [],
     rootSecret: undefined,
+    previousSecret: undefined,
     databaseUrl: undefined,
     s3: undefined,
     defaultRpm: 60,
@@ -219,9 +221,10 @@ for (const address of ['postgresql://db/tollgate', 'postgres://me@localhost/t?ho
   });
 }
 
-const shortest: readonly [name: 'TOLLGATE_ADMIN_TOKEN' | 'TOLLGATE_SECRET', charsMin: number][] = [
+const shortest: readonly [name: string, charsMin: number][] = [
   ['TOLLGATE_ADMIN_TOKEN', 16],
   ['TOLLGATE_SECRET', 32],
+  ['TOLLGATE_SECRET_PREVIOUS', 32],
 ];
 
 for (const [name, charsMin] of shortest) {
@@ -236,10 +239,15 @@ test('a secret may stand in a file, of which the first line counts', () => {
     DATABASE_URL_FILE: written('database-url', `${DATABASE_URL}\n`),
     TOLLGATE_ADMIN_TOKEN_FILE: written('admin-token', `${TOKEN}\r\nand a remark\n`),
     TOLLGATE_SECRET_FILE: written('secret', ROOT_SECRET),
+    TOLLGATE_SECRET_PREVIOUS_FILE: written('previous', `${ROOT_SECRET} of old\n`),
   });
   assert.equal(config.databaseUrl?.reveal(), DATABASE_URL);
-  assert.equal(config.adminToken?.reveal(), TOKEN);
+  assert.deepEqual(
+    config.adminTokens.map((token) => token.reveal()),
+    [TOKEN],
+  );
   assert.equal(config.rootSecret?.reveal(), ROOT_SECRET);
+  assert.equal(config.previousSecret?.reveal(), `${ROOT_SECRET} of old`);
 });
 
 test('R-526: a secret’s file that is missing, a folder or empty is refused by name', () => {
@@ -259,7 +267,24 @@ test('a secret that is given twice is refused, and so is a short one from a file
   assertProblems({ TOLLGATE_SECRET_FILE: written('short', 'short') }, [/^TOLLGATE_SECRET must have at least 32/]);
 });
 
-for (const token of [`${TOKEN} `, ` ${TOKEN}`, 'ein-schlüssel-mit-umlaut']) {
+const tokenList = (count: number) => Array.from({ length: count }, (_, at) => `${TOKEN}-${at}`);
+
+test('TOLLGATE_ADMIN_TOKEN takes a comma list, directly and from a file, of at most eight', () => {
+  const revealed = (env: Record<string, string>) => loadConfig(env).adminTokens.map((token) => token.reveal());
+  const most = tokenList(ADMIN_TOKENS_MAX);
+  assert.deepEqual(revealed({ TOLLGATE_ADMIN_TOKEN: most.join(',') }), most);
+  assert.deepEqual(revealed({ TOLLGATE_ADMIN_TOKEN_FILE: written('tokens', `${most.join(',')}\n`) }), most);
+  assert.deepEqual(revealed({}), []);
+  assertProblems({ TOLLGATE_ADMIN_TOKEN: tokenList(ADMIN_TOKENS_MAX + 1).join(',') }, [/ must be at most 8 tokens$/]);
+});
+
+for (const list of [`${TOKEN},`, `,${TOKEN}`, `${TOKEN},,${TOKEN}`, `${TOKEN},fifteen-letters`]) {
+  test(`TOLLGATE_ADMIN_TOKEN=${list} is refused: each of the list is a token of its own`, () => {
+    assertProblems({ TOLLGATE_ADMIN_TOKEN: list }, [/^TOLLGATE_ADMIN_TOKEN must have at least 16 characters$/]);
+  });
+}
+
+for (const token of [`${TOKEN}, ${TOKEN}`, `${TOKEN} `, ` ${TOKEN}`, 'ein-schlüssel-mit-umlaut']) {
   test(`TOLLGATE_ADMIN_TOKEN=${JSON.stringify(token)} is refused, since no header carries it unchanged`, () => {
     assertProblems({ TOLLGATE_ADMIN_TOKEN: token }, [/^TOLLGATE_ADMIN_TOKEN must be printable ASCII without spaces$/]);
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { CONCURRENCY_MAX, JOB_MINUTES_MAX, RPM_MAX } from './limits.ts';
+import { isAddressRange, isHttpUrl, isOrigin, isPostgresUrl } from './addresses.ts';
+import { ADMIN_TOKEN_CHARS_MIN, ADMIN_TOKENS_MAX, CONCURRENCY_MAX, JOB_MINUTES_MAX, RPM_MAX } from './limits.ts';
 import type { LogLevel } from './log.ts';
 
 /** The process's settings, read once from the environment. Every default is in this file. */
@@ -12,8 +13,11 @@ export interface Config {
   readonly dataFolder: string;
   /** A path that must exist when given; undefined means `tollgate.yaml` if present, else the built-in catalogue. */
   readonly configFile: string | undefined;
-  readonly adminToken: Secret | undefined;
+  /** Any of them is the operator's; empty means the one that is kept in the data folder. */
+  readonly adminTokens: readonly Secret[];
   readonly rootSecret: Secret | undefined;
+  /** Opens what it sealed and verifies what it signed, while the root secret is being replaced. */
+  readonly previousSecret: Secret | undefined;
   /** Undefined means the embedded server under the data folder. */
   readonly databaseUrl: Secret | undefined;
   /** Undefined means a folder under the data folder. */
@@ -95,8 +99,9 @@ export function loadConfig(env: Environment): Config {
     publicUrl: settings.origin('PUBLIC_URL', `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`),
     dataFolder: settings.text('TOLLGATE_DATA', './data'),
     configFile: settings.optional('TOLLGATE_CONFIG'),
-    adminToken: settings.secret('TOLLGATE_ADMIN_TOKEN', 16),
+    adminTokens: settings.adminTokens(),
     rootSecret: settings.secret('TOLLGATE_SECRET', 32),
+    previousSecret: settings.secret('TOLLGATE_SECRET_PREVIOUS', 32),
     databaseUrl,
     s3: settings.s3(),
     defaultRpm: settings.integer('TOLLGATE_RPM', 60, 1, RPM_MAX),
@@ -115,8 +120,6 @@ export function loadConfig(env: Environment): Config {
     production,
     logLevel: settings.choice('LOG_LEVEL', 'info', LOG_LEVELS),
   };
-  if (config.adminToken !== undefined && !/^[\x21-\x7e]*$/.test(config.adminToken.reveal()))
-    settings.complain('TOLLGATE_ADMIN_TOKEN', 'must be printable ASCII without spaces');
   if (config.testClock && production)
     settings.complain('TOLLGATE_TEST_CLOCK', 'cannot be used with NODE_ENV=production');
   if (databaseUrl !== undefined) settings.requireSharedSecrets(config);
@@ -215,6 +218,18 @@ class Settings {
     return new Secret(value);
   }
 
+  /** A comma list, so that a token can be replaced while the old one is still in use. */
+  adminTokens(): readonly Secret[] {
+    const name = 'TOLLGATE_ADMIN_TOKEN';
+    const tokens = this.secret(name)?.reveal().split(',') ?? [];
+    if (tokens.some((token) => token.length < ADMIN_TOKEN_CHARS_MIN))
+      this.complain(name, `must have at least ${ADMIN_TOKEN_CHARS_MIN} characters`);
+    if (tokens.some((token) => !/^[\x21-\x7e]*$/.test(token)))
+      this.complain(name, 'must be printable ASCII without spaces');
+    if (tokens.length > ADMIN_TOKENS_MAX) this.complain(name, `must be at most ${ADMIN_TOKENS_MAX} tokens`);
+    return tokens.map((token) => new Secret(token));
+  }
+
   #firstLine(name: string, path: string): string | undefined {
     try {
       const line = readFileSync(path, 'utf8').split(/\r?\n/, 1)[0];
@@ -249,7 +264,7 @@ class Settings {
     if (!isPostgresUrl(config.databaseUrl?.reveal() ?? '')) {
       this.complain('DATABASE_URL', 'must be an address such as postgres://user:password@host:5432/tollgate');
     }
-    if (config.adminToken === undefined) this.complain('TOLLGATE_ADMIN_TOKEN', 'is required with DATABASE_URL');
+    if (config.adminTokens.length === 0) this.complain('TOLLGATE_ADMIN_TOKEN', 'is required with DATABASE_URL');
     if (config.rootSecret === undefined) this.complain('TOLLGATE_SECRET', 'is required with DATABASE_URL');
   }
 
@@ -264,23 +279,4 @@ class Settings {
       if (name.startsWith('TOLLGATE_') && !this.#known.has(name)) this.complain(name, 'is not a setting of Tollgate');
     }
   }
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-}
-
-function isPostgresUrl(text: string): boolean {
-  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
-}
-
-function isOrigin(text: string): boolean {
-  return isHttpUrl(text) && new URL(text).origin === text;
-}
-
-function isAddressRange(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }

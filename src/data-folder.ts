@@ -18,8 +18,12 @@ export function openDataFolder(folder: string): void {
 
 /** A secret that is made at the first start and kept in a file that only this user can read. */
 export function keptSecret(folder: string, name: string): Secret {
-  const path = join(folder, name);
-  return readSecret(path) ?? createSecret(path);
+  return readKeptSecret(folder, name) ?? createSecret(join(folder, name));
+}
+
+/** Undefined where it was never made. Throws DataFolderError when it cannot be read. */
+export function readKeptSecret(folder: string, name: string): Secret | undefined {
+  return readSecret(join(folder, name));
 }
 
 function readSecret(path: string): Secret | undefined {

@@ -1,23 +1,35 @@
-import { addAccount, addKey, listAccounts } from './accounts/index.ts';
+import { type Account, addAccount, addKey, listAccounts } from './accounts/index.ts';
+import { type Catalogue, type ListedModel, PUBLIC_GROUP } from './catalogue/index.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
 import { MICRO_PER_CREDIT } from './credits.ts';
 import type { Db } from './db/index.ts';
 import { grant } from './ledger/index.ts';
 
 const DEMO_CREDITS = 10_000n;
-const TRIAL_SPEECH = '{"model": "sandbox/speech", "input": "Good morning. The gate is open."}';
-const TRIAL_PICTURE = '{"model": "sandbox/image", "prompt": "a toll gate at sunrise"}';
 
-export interface FirstStart {
-  /** The demo account's key, which is never shown again. */
-  readonly key: string;
+/** What there is to begin with when a start is done. */
+export interface FirstSteps {
+  /** The key of the demo account, if this start made it; it is never shown again. */
+  readonly key: string | undefined;
+  /** The newest account, if there is any. */
+  readonly account: { readonly id: string; readonly name: string } | undefined;
+  /** What that account, or a new one, can call. */
+  readonly models: readonly ListedModel[];
 }
 
-/** Gives whoever tries Tollgate an account with credits and a key, once in the life of a data folder. */
-export async function makeDemoAccount({ db, clock }: { db: Db; clock: Clock }): Promise<FirstStart | undefined> {
-  const accounts = await listAccounts(db, { limit: 1, after: undefined });
-  if (accounts.length > 0) return undefined;
+/** Makes the demo account where there is to be one. It comes last: a start that fails must not have made its key. */
+export async function prepareFirstSteps(
+  { db, clock, catalogue }: { db: Db; clock: Clock; catalogue: Catalogue },
+  { mayMakeDemo }: { mayMakeDemo: boolean },
+): Promise<FirstSteps> {
+  const [known] = await listAccounts(db, { limit: 1, after: undefined });
+  const made = known === undefined && mayMakeDemo ? await makeDemoAccount(db, clock) : undefined;
+  const account = known ?? made?.account;
+  const models = catalogue.snapshot.reachableFrom(account?.groups ?? [PUBLIC_GROUP]);
+  return { key: made?.key, account, models };
+}
+
+async function makeDemoAccount(db: Db, clock: Clock): Promise<{ key: string; account: Account }> {
   const by = { name: 'start', requestId: undefined };
   const unlimited = {
     groups: null,
@@ -38,24 +50,6 @@ export async function makeDemoAccount({ db, clock }: { db: Db; clock: Clock }): 
       now: clock.now(),
     });
     const { secret } = await addKey(tx, by, account.id, { name: 'demo', ...unlimited }, clock);
-    return { key: secret };
+    return { key: secret, account };
   });
-}
-
-/** What a start tells the person who made it. */
-export function welcome(url: string, config: Config, firstStart: FirstStart | undefined): string {
-  const key = firstStart?.key ?? '$TOLLGATE_KEY';
-  const lines = [
-    '',
-    `Tollgate answers at ${url}`,
-    config.adminToken === undefined ? `The admin token is in ${config.dataFolder}/admin-token` : undefined,
-    firstStart === undefined ? undefined : `Your demo key, shown only now: ${key}`,
-    '',
-    'Try it:',
-    `  curl ${url}/v1/models -H "Authorization: Bearer ${key}"`,
-    `  curl ${url}/v1/images/generations -H "Authorization: Bearer ${key}" --json '${TRIAL_PICTURE}'`,
-    `  curl ${url}/v1/audio/speech -H "Authorization: Bearer ${key}" -o speech.mp3 --json '${TRIAL_SPEECH}'`,
-    '',
-  ];
-  return lines.filter((line) => line !== undefined).join('\n');
 }

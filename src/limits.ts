@@ -170,7 +170,9 @@ export const TRANSCRIPTION_MS_MAX = 3_600_000;
 export const TRANSCRIPTION_POLL_MS = { first: 1_000, most: 5_000 } as const;
 export const TRANSCRIPTIONS_RESUMED_MAX = 64;
 
-// Callers.
+// Callers and operators.
+export const ADMIN_TOKENS_MAX = 8;
+export const ADMIN_TOKEN_CHARS_MIN = 16;
 export const LIVE_KEYS_PER_ACCOUNT_MAX = 50;
 export const NAME_CHARS_MAX = 200;
 export const GROUPS_MAX = 50;

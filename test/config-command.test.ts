@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../src/config.ts';
 import { CONFIG_BODY_BYTES_MAX } from '../src/limits.ts';
+import { VERSION } from '../src/version.ts';
 import { imageModel, keyed, sandbox } from './support/documents.ts';
-import { workFolder } from './support/postgres.ts';
+import { usedFolder } from './support/first-start.ts';
+import { ADMIN_TOKEN } from './support/gateway.ts';
+import { serversBelow, workFolder } from './support/postgres.ts';
+import { adminToken, freePort, ownDatabase, Program } from './support/program.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const BIN = fileURLToPath(new URL('../bin/tollgate.mjs', import.meta.url));
@@ -26,20 +30,20 @@ interface Ended {
 
 /** The command in a folder of its own, with no server and no setting but those given. */
 class Shell {
-  readonly #folder: string;
+  readonly folder: string;
 
   constructor(t: TestContext) {
-    this.#folder = workFolder(t);
+    this.folder = workFolder(t);
   }
 
   write(name: string, content: string | Buffer | object): void {
     const isRaw = typeof content === 'string' || Buffer.isBuffer(content);
-    writeFileSync(join(this.#folder, name), isRaw ? content : JSON.stringify(content));
+    writeFileSync(join(this.folder, name), isRaw ? content : JSON.stringify(content));
   }
 
   run(args: readonly string[], settings: Environment = {}, program: string = MAIN): Promise<Ended> {
     const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compiled, ...settings };
-    const options = { cwd: this.#folder, env, timeout: 60_000 };
+    const options = { cwd: this.folder, env, timeout: 60_000 };
     return new Promise((resolve) => {
       const child = execFile(process.execPath, [program, ...args], options, (_error, out, err) =>
         resolve({ code: child.exitCode, out, err }),
@@ -158,27 +162,73 @@ describe('tollgate config', { concurrency: 4 }, () => {
     assert.deepEqual([code, out], [0, 'No difference.\n']);
   });
 
-  test('config diff against nothing compares with what a start would apply: the file that lies there', async (t) => {
+  test('config diff compares with what is in force in the data folder, the gateway running', async (t) => {
     const shell = new Shell(t);
-    shell.write('tollgate.yaml', valid);
-    shell.write('new.yaml', changed);
-    assert.match((await shell.run(['config', 'diff', 'new.yaml'])).out, /^\+ upstream added\n~ model m/);
+    shell.write('tollgate.yaml', changed);
+    const folder = await usedFolder(t);
+    const program = await Program.start(t, { TOLLGATE_DATA: folder });
+    const put = await program.call('PUT', '/api/admin/config', { key: adminToken(folder), body: valid });
+    assert.equal(put.status, 200, put.text);
+    // Neither the file that lies there nor the one that the settings name: it would be compared with itself.
+    const settings = { TOLLGATE_DATA: folder, TOLLGATE_CONFIG: 'tollgate.yaml' };
+    const { code, out, err } = await shell.run(['config', 'diff', 'tollgate.yaml'], settings);
+    assert.deepEqual([code, out, err], [0, '+ upstream added\n~ model m: pricing.credits.base 40 → 41\n', '']);
+    assert.equal((await program.get('/healthz')).status, 200);
   });
 
-  test('config diff against nothing compares with what a start would apply: the file that is named', async (t) => {
-    const shell = new Shell(t);
-    shell.write('tollgate.yaml', valid);
-    shell.write('named.yaml', changed);
-    const { out } = await shell.run(['config', 'diff', 'tollgate.yaml'], { TOLLGATE_CONFIG: 'named.yaml' });
-    assert.equal(out, '- upstream added\n~ model m: pricing.credits.base 41 → 40\n');
-  });
-
-  test('config diff against nothing compares with what a start would apply: the built-in catalogue', async (t) => {
+  test('config diff compares with what was in force when the gateway was stopped, and leaves nothing running', async (t) => {
     const shell = new Shell(t);
     shell.write('new.yaml', valid);
-    const { code, out } = await shell.run(['config', 'diff', 'new.yaml']);
+    const folder = await usedFolder(t);
+    const { code, out } = await shell.run(['config', 'diff', 'new.yaml'], { TOLLGATE_DATA: folder });
     assert.equal(code, 0);
     assert.match(out, /^\+ upstream home$[\s\S]*^- upstream sandbox$[\s\S]*^- model sandbox\/image$/m);
+    assert.deepEqual(serversBelow(folder), []);
+  });
+
+  test('config diff compares keys too: with DATABASE_URL by the stored ones, over --url not at all', async (t) => {
+    const shell = new Shell(t);
+    shell.write('gate.yaml', { upstreams: [keyed('u', 'planted-key')], models: [] });
+    shell.write('same.yaml', { upstreams: [keyed('u', 'planted-key')], models: [] });
+    shell.write('other.yaml', { upstreams: [keyed('u', 'another-key')], models: [] });
+    const settings = { ...(await ownDatabase(t)), TOLLGATE_CONFIG: join(shell.folder, 'gate.yaml') };
+    const program = await Program.start(t, settings);
+    const diff = (file: string, ...more: string[]) => shell.run(['config', 'diff', file, ...more], settings);
+    assert.equal((await diff('same.yaml')).out, 'No difference.\n');
+    assert.equal((await diff('other.yaml')).out, '~ upstream u: api_key changed\n');
+    const remote = await diff('other.yaml', '--url', `${program.url}/`);
+    assert.deepEqual([remote.code, remote.out], [0, 'No difference.\n']);
+    assert.match(remote.err, /keys .* are not compared over --url/);
+  });
+
+  test('config diff --url asks a gateway with the admin token, and says why it could not', async (t) => {
+    const shell = new Shell(t);
+    shell.write('new.yaml', changed);
+    const program = await Program.start(t, await ownDatabase(t));
+    const diff = (token: string, url: string) =>
+      shell.run(['config', 'diff', 'new.yaml', '--url', url], token === '' ? {} : { TOLLGATE_ADMIN_TOKEN: token });
+    assert.match((await diff(`${ADMIN_TOKEN},another-admin-token`, program.url)).out, /^- upstream sandbox$/m);
+    const refusals: readonly (readonly [token: string, url: string, why: RegExp])[] = [
+      ['', program.url, /set TOLLGATE_ADMIN_TOKEN/],
+      ['the-token-of-another', program.url, /does not take this admin token/],
+      [ADMIN_TOKEN, `http://127.0.0.1:${await freePort()}`, /cannot be reached/],
+      [ADMIN_TOKEN, 'ftp://gate', /must be an address such as/],
+    ];
+    for (const [token, url, why] of refusals) {
+      const { code, out, err } = await diff(token, url);
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, why);
+      assert.doesNotMatch(err, /^\s+at /m);
+    }
+  });
+
+  test('config diff without a deployment is refused, and makes none', async (t) => {
+    const shell = new Shell(t);
+    shell.write('new.yaml', valid);
+    const { code, out, err } = await shell.run(['config', 'diff', 'new.yaml']);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /There is no deployment in .*data\. .*TOLLGATE_DATA .*DATABASE_URL/);
+    assert.ok(!existsSync(join(shell.folder, 'data')));
   });
 
   test('config diff with a file that is not valid on either side shows what is wrong and fails', async (t) => {
@@ -195,25 +245,57 @@ describe('tollgate config', { concurrency: 4 }, () => {
     }
   });
 
-  const MISUSES: readonly (readonly string[])[] = [
-    ['config', 'check'],
-    ['config', 'check', 'x.yaml', 'y.yaml'],
-    ['config', 'diff', 'x.yaml', 'y.yaml', 'z.yaml'],
-    ['config', 'apply', 'x.yaml'],
-    ['--port', '8080'],
+  const MISUSES: readonly (readonly [args: readonly string[], told: RegExp])[] = [
+    [['config'], /tollgate config needs one of: check, diff\./],
+    [['config', 'check'], /tollgate config check needs FILE\./],
+    [['config', 'check', 'x.yaml', 'y.yaml'], /tollgate config check has no use for "y.yaml"/],
+    [['config', 'diff', 'x.yaml', 'y.yaml', 'z.yaml'], /no use for "z.yaml"/],
+    [['config', 'chek', 'x.yaml'], /no command "config chek"\. Did you mean "check"\?/],
+    [['confg'], /no command "confg"\. Did you mean "config"\?/],
+    [['paint'], /no command "paint"\.\n/],
+    [['serve', 'now'], /tollgate serve has no use for "now"/],
+    [['--port', '8080'], /no option --port\. Settings come from the environment, such as PORT=8080/],
+    [['--hepl'], /no option --hepl\. Did you mean "--help"\?/],
+    [['-x'], /no option -x\./],
+    [['config', 'check', 'x.yaml', '--url', 'http://a'], /tollgate config check takes no --url/],
+    [['config', 'diff', 'x.yaml', '--url'], /--url needs a value/],
+    [['--version=2'], /--version takes no value/],
   ];
 
-  for (const args of MISUSES) {
-    test(`"tollgate ${args.join(' ')}" starts nothing and shows how it is used`, async (t) => {
+  for (const [args, told] of MISUSES) {
+    test(`"tollgate ${args.join(' ')}" starts nothing and says what is wrong with it`, async (t) => {
       const { code, out, err } = await new Shell(t).run(args);
       assert.deepEqual([code, out], [2, '']);
-      assert.match(err, /^Usage:\n {2}tollgate serve/);
+      assert.match(err, told);
+      assert.match(err, /\nRun "tollgate --help" for the commands and their options\.\n$/);
     });
   }
 
-  test('"tollgate --help" shows how it is used and starts nothing', async (t) => {
-    const { code, out, err } = await new Shell(t).run(['--help']);
-    assert.deepEqual([code, err], [0, '']);
-    assert.match(out, /^Usage:/);
+  for (const args of [['--help'], ['-h'], ['help']]) {
+    test(`"tollgate ${args.join(' ')}" lists the commands and starts nothing`, async (t) => {
+      const { code, out, err } = await new Shell(t).run(args);
+      assert.deepEqual([code, err], [0, '']);
+      assert.match(out, /^Usage:\n {2}tollgate serve /);
+    });
+  }
+
+  test('every command that is listed has a help of its own', async (t) => {
+    const shell = new Shell(t);
+    const { out } = await shell.run(['--help']);
+    const names = [...out.matchAll(/^ {2}tollgate ([a-z]+(?: [a-z]+)?)(?: |$)/gm)].map(([, name = '']) => name);
+    assert.ok(names.includes('serve') && names.includes('config diff') && names.includes('secrets reseal'), out);
+    for (const name of names) {
+      const help = await shell.run([...name.split(' '), '-h']);
+      assert.deepEqual([help.code, help.err], [0, '']);
+      assert.ok(help.out.startsWith(`Usage: tollgate ${name}`) && help.out.split('\n').length > 2, help.out);
+    }
+    assert.match((await shell.run(['config', '--help'])).out, /^Usage:\n {2}tollgate config check FILE/);
   });
+
+  for (const flag of ['--version', '-V']) {
+    test(`"tollgate ${flag}" tells the release, whatever the settings`, async (t) => {
+      const { code, out, err } = await new Shell(t).run([flag], { PORT: 'eighty' }, BIN);
+      assert.deepEqual([code, out, err], [0, `${VERSION}\n`, '']);
+    });
+  }
 });

@@ -20,7 +20,7 @@ let keys = 0;
 before(async () => {
   gateway = await Gateway.start();
   assert.ok(gateway.config.rootSecret !== undefined);
-  store = await openObjectStore(gateway.config, gateway.config.rootSecret);
+  store = await openObjectStore(gateway.config, { rootSecret: gateway.config.rootSecret });
 });
 
 after(() => gateway.stop());

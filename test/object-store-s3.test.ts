@@ -129,7 +129,7 @@ test('a bucket without credentials or region stops the start and says what is mi
 const NOW = new Date('2030-01-15T12:00:00Z');
 
 function open(settings: Record<string, string>): Promise<ObjectStore> {
-  return openObjectStore(loadConfig(settings), new Secret('not used'));
+  return openObjectStore(loadConfig(settings), { rootSecret: new Secret('not used') });
 }
 
 function linkOf(store: ObjectStore): Promise<string> {

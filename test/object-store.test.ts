@@ -30,7 +30,7 @@ let stored: ObjectStore;
 
 before(async () => {
   gateway = await Gateway.start();
-  stored = await openObjectStore(gateway.config, rootSecret());
+  stored = await openObjectStore(gateway.config, { rootSecret: rootSecret() });
 });
 
 after(() => gateway.stop());

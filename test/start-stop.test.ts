@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { Client } from 'pg';
 import { createDatabase } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
 import { canMount, fillDisk, smallDisk } from './support/disk.ts';
+import { imageModel, sandbox } from './support/documents.ts';
 import { copyUsed, firstStart, usedFolder } from './support/first-start.ts';
 import { ADMIN_TOKEN, type Answer } from './support/gateway.ts';
 import { atEnd, IS_ROOT, STRANGER, serverPid, serversBelow, until, workFolder } from './support/postgres.ts';
@@ -15,11 +17,11 @@ import { RawConnection, requestText } from './support/raw-http.ts';
 
 test('a first start prints a key and commands that work as they are', async (t) => {
   const { told, key, answers } = await firstStart(t);
-  assert.equal(told.split(`Your demo key, shown only now: ${key}`).length, 2);
-  assert.equal(answers.length, 3);
+  assert.equal(told.split(key).length, 2);
+  assert.match(told, new RegExp(`shown only now.*\\n {2}export TOLLGATE_KEY=${key}\\n`));
   assert.deepEqual(
     answers.map(({ status }) => status),
-    [200, 202, 200],
+    [200, 200, 202, 200],
   );
 });
 
@@ -51,6 +53,54 @@ test('a later start prints no key and keeps everything', async (t) => {
   assert.equal((await later.get('/api/admin/books', token)).json.balanced, true);
 });
 
+test('a later start tells how to make another key, by a command that works', async (t) => {
+  const folder = await usedFolder(t);
+  const { told } = await Program.start(t, { TOLLGATE_DATA: folder });
+  const command = /^Another key for the account "demo":\n {2}(curl .*)$/m.exec(told)?.[1] ?? '';
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  assert.match(JSON.parse(stdout).key, /^sk-tg1-/);
+});
+
+test('a start without an account tells how to make the first key, by commands that work', async (t) => {
+  const settings = await ownDatabase(t);
+  const program = await Program.start(t, { ...settings, TOLLGATE_ADMIN_TOKEN: `${ADMIN_TOKEN},another-admin-token` });
+  const commands = [...program.told.matchAll(/^ {2}(curl \S+\/api\/admin\/.*)$/gm)].map(([, command = '']) => command);
+  assert.equal(commands.length, 3, program.told);
+  const run = (command = '', id = '') => {
+    const env = { PATH: process.env.PATH, TOLLGATE_ADMIN_TOKEN: `${ADMIN_TOKEN},another-admin-token` };
+    return JSON.parse(spawnSync('sh', ['-c', command.replace('ACCOUNT_ID', id)], { encoding: 'utf8', env }).stdout);
+  };
+  const { id } = run(commands[0]);
+  assert.equal(run(commands[1], id).object, 'grant');
+  const { key } = run(commands[2], id);
+  assert.equal((await program.get('/v1/models', key)).status, 200);
+});
+
+test('a start offers commands only for models of the catalogue in force', async (t) => {
+  const path = join(workFolder(t), 'gate.yaml');
+  writeFileSync(path, JSON.stringify({ upstreams: [sandbox('home')], models: [imageModel('my/picture', ['home'])] }));
+  const settings = await ownDatabase(t);
+  const { told } = await Program.start(t, { ...settings, TOLLGATE_CONFIG: path });
+  const paths = [...told.matchAll(/^ {2}curl http:\/\/[^/]+(\/v1\/\S+) .*$/gm)].map(([, route]) => route);
+  assert.deepEqual(paths, ['/v1/models', '/v1/images/generations']);
+  assert.match(told, /"model":"my\/picture"/);
+});
+
+test('a start whose catalogue is empty says how to fill it, and offers no command', async (t) => {
+  const { told } = await Program.start(t, { ...(await ownDatabase(t)), NODE_ENV: 'production' });
+  assert.match(told, /No model can be called yet\. Copy tollgate\.example\.yaml to tollgate\.yaml/);
+  assert.doesNotMatch(told, /\/v1\//);
+});
+
+test('a start offers no command for a model that the account cannot reach', async (t) => {
+  const path = join(workFolder(t), 'gate.yaml');
+  const upstreams = [sandbox('home', { groups: ['inner'] })];
+  writeFileSync(path, JSON.stringify({ upstreams, models: [imageModel('m', ['home'])] }));
+  const { told } = await Program.start(t, { ...(await ownDatabase(t)), TOLLGATE_CONFIG: path });
+  assert.doesNotMatch(told, /\/v1\//);
+});
+
 test('the variable in which the printed commands look for a key may be set at the next start', async (t) => {
   const settings = await ownDatabase(t);
   const program = await Program.start(t, settings);
@@ -64,7 +114,7 @@ test('the key of a first start that could not listen is shown by the next one', 
   const port = await takenPort(t);
   assert.match(await Program.refusal(t, { TOLLGATE_DATA: folder, PORT: port }), /is in use/);
   const program = await Program.start(t, { TOLLGATE_DATA: folder });
-  const key = /shown only now: (\S+)/.exec(program.told)?.[1];
+  const key = /export TOLLGATE_KEY=(\S+)/.exec(program.told)?.[1];
   assert.equal((await program.get('/v1/models', key)).status, 200);
 });
 
@@ -181,9 +231,12 @@ for (const [what, text, patterns] of badFiles) {
   test(`R-526: a configuration file that ${what} is told without a trace`, async (t) => {
     const path = join(workFolder(t), 'gate.yaml');
     if (text !== undefined) writeFileSync(path, text);
-    const told = await Program.refusal(t, { ...(await ownDatabase(t)), TOLLGATE_CONFIG: path });
+    const folder = join(workFolder(t), 'data');
+    const told = await Program.refusal(t, { TOLLGATE_DATA: folder, TOLLGATE_CONFIG: path });
     for (const pattern of patterns) assert.match(told, pattern);
     assertPlain(told);
+    // Told before a database was made for it.
+    assert.ok(!existsSync(folder));
   });
 }
 

@@ -61,7 +61,7 @@ const config = loadConfig({
 });
 const { log } = createLog('info');
 const app = await startApp({ config, environment: {}, log, progress: () => undefined });
-answerBench({ url: app.url, key: app.firstStart?.key ?? '' }, async () => {
+answerBench({ url: app.url, key: app.firstSteps.key ?? '' }, async () => {
   await app.stop(1000);
   await rm(folder, { recursive: true, force: true });
 });

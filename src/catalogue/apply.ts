@@ -1,7 +1,6 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type Actor, recordChange } from '../audit/index.ts';
 import {
-  type ConfigDocument,
   type DocumentInForce,
   diffDocuments,
   maskDocument,
@@ -10,9 +9,8 @@ import {
 } from '../configuration/index.ts';
 import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import { deriveKey, seal } from '../seal.ts';
-import { openSecrets } from './catalogue.ts';
 import type { CatalogueParts } from './parts.ts';
+import { digestsOf, openSecrets, sealSecrets } from './sealed-secrets.ts';
 import { publicContent } from './snapshot.ts';
 import {
   type ConfigSource,
@@ -59,7 +57,7 @@ export async function applyAtStart(
   return inTurn(parts, async (tx, current) => {
     const { secrets } = resolveSecrets(document, parts.environment, current);
     const previous = await newestVersionFrom(tx, source);
-    const isKnown = previous?.digest === digestOf(parts, document, secrets);
+    const isKnown = previous !== undefined && digestsOf(parts, { document, secrets }).includes(previous.digest);
     const isOutranked = source === 'built-in' && current !== undefined && current.source !== 'built-in';
     if (current !== undefined && (isKnown || isOutranked)) return { version: current.version, changes: [] };
     return save(parts, tx, by, { source, document, secrets }, current);
@@ -107,14 +105,21 @@ async function save(
   next: DocumentInForce & { readonly source: ConfigSource },
   current: Current | undefined,
 ): Promise<Applied> {
-  const digest = digestOf(parts, next.document, next.secrets);
+  const digests = digestsOf(parts, next);
   // A file that says what is in force already is recorded all the same, so that the next start knows it.
-  if (current?.digest === digest && next.source !== 'file') return { version: current.version, changes: [] };
+  if (current !== undefined && digests.includes(current.digest) && next.source !== 'file')
+    return { version: current.version, changes: [] };
   const document = maskDocument(next.document);
   const changes = changesBetween(current, { document, secrets: next.secrets });
   const now = parts.clock.now();
   const sealedSecrets = sealSecrets(parts, next.secrets);
-  const version = await insertVersion(tx, { source: next.source, document, sealedSecrets, digest, appliedAt: now });
+  const version = await insertVersion(tx, {
+    source: next.source,
+    document,
+    sealedSecrets,
+    digest: digests[0],
+    appliedAt: now,
+  });
   await insertModels(
     tx,
     document.models.map((model) => model.id),
@@ -133,15 +138,4 @@ function changesBetween(before: DocumentInForce | undefined, after: DocumentInFo
   const changes = diffDocuments(before?.document ?? { upstreams: [], models: [] }, after.document);
   const replaced = [...after.secrets].filter(([id, secret]) => (before?.secrets.get(id) ?? secret) !== secret);
   return [...new Set([...changes, ...replaced.map(([id]) => `~ upstream ${id}: api_key changed`)])];
-}
-
-/** Keyed, so that a stored digest tells nothing about the secrets in it. */
-function digestOf(parts: CatalogueParts, document: ConfigDocument, secrets: ReadonlyMap<string, string>): string {
-  const content = JSON.stringify([maskDocument(document), [...secrets].sort(([a], [b]) => (a < b ? -1 : 1))]);
-  return createHmac('sha256', deriveKey(parts.rootSecret, 'config digest')).update(content).digest('hex');
-}
-
-function sealSecrets(parts: CatalogueParts, secrets: ReadonlyMap<string, string>): Record<string, string> {
-  const key = deriveKey(parts.rootSecret, 'upstream secrets');
-  return Object.fromEntries([...secrets].map(([id, secret]) => [id, seal(key, id, secret)]));
 }

@@ -1,10 +1,7 @@
-import { deriveKey, unseal } from '../seal.ts';
 import type { CatalogueParts } from './parts.ts';
+import { openSecrets } from './sealed-secrets.ts';
 import { Snapshot } from './snapshot.ts';
-import { type ConfigVersion, modelCreationTimes, newestVersion, publicListSince } from './store.ts';
-
-/** The stored secrets cannot be opened with this process's root secret. */
-export class SealedWithAnotherSecret extends Error {}
+import { modelCreationTimes, newestVersion, publicListSince } from './store.ts';
 
 /** Holds the configuration in force, and takes up each new one as soon as any process has applied it. */
 export class Catalogue {
@@ -48,18 +45,6 @@ export class Catalogue {
     this.#parts.log.warn(
       { err: error },
       'the newest configuration could not be loaded; the previous one stays in force',
-    );
-  }
-}
-
-export function openSecrets(parts: CatalogueParts, version: ConfigVersion): Map<string, string> {
-  const key = deriveKey(parts.rootSecret, 'upstream secrets');
-  try {
-    return new Map(Object.entries(version.sealedSecrets).map(([id, sealed]) => [id, unseal(key, id, sealed)]));
-  } catch (error) {
-    throw new SealedWithAnotherSecret(
-      'The upstream secrets in the database were sealed with another TOLLGATE_SECRET. Start with that one.',
-      { cause: error },
     );
   }
 }

@@ -3,8 +3,10 @@
  * answers from. Hides sealing of secrets, and how a new version reaches every process.
  */
 export { applyAtStart, applyDocument, setUpstreamEnabled } from './apply.ts';
-export { Catalogue, SealedWithAnotherSecret } from './catalogue.ts';
+export { Catalogue } from './catalogue.ts';
 export { requireModel } from './missing-model.ts';
 export type { CatalogueParts } from './parts.ts';
+export { resealConfigurations } from './reseal.ts';
+export { openSecrets, SealedWithAnotherSecret } from './sealed-secrets.ts';
 export { type ListedModel, PUBLIC_GROUP, type Snapshot } from './snapshot.ts';
-export { type ConfigVersion, listVersions } from './store.ts';
+export { type ConfigVersion, listVersions, newestVersion } from './store.ts';

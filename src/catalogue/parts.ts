@@ -1,15 +1,15 @@
 import type { Clock } from '../clock.ts';
-import type { Environment, Secret } from '../config.ts';
+import type { Environment } from '../config.ts';
 import type { VendorTerms } from '../configuration/index.ts';
 import type { Bus, Db } from '../db/index.ts';
 import type { Logger } from '../log.ts';
+import type { RootSecrets } from '../seal.ts';
 
-export interface CatalogueParts {
+export interface CatalogueParts extends RootSecrets {
   readonly db: Db;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly rootSecret: Secret;
   /** What `${NAME}` in a document is taken from. */
   readonly environment: Environment;
   readonly vendors: readonly VendorTerms[];

@@ -38,6 +38,27 @@ export async function newestVersionFrom(tx: Tx, source: ConfigSource): Promise<C
   return row;
 }
 
+/** The one that follows a number, and so with numbers that rise, each in its turn. */
+export async function nextVersion(db: Db, after: bigint): Promise<ConfigVersion | undefined> {
+  const [row] = await db.rows<ConfigVersion>(
+    `select ${COLUMNS} from config_versions where version > $1 order by version limit 1`,
+    [after],
+  );
+  return row;
+}
+
+export async function replaceSeals(
+  db: Db,
+  version: bigint,
+  { sealedSecrets, digest }: Pick<ConfigVersion, 'sealedSecrets' | 'digest'>,
+): Promise<number> {
+  return db.run('update config_versions set sealed_secrets = $2, digest = $3 where version = $1', [
+    version,
+    sealedSecrets,
+    digest,
+  ]);
+}
+
 export async function listVersions(db: Db, limit: number, after: bigint | undefined): Promise<ConfigVersion[]> {
   return db.rows<ConfigVersion>(
     `select ${COLUMNS} from config_versions where $2::bigint is null or version < $2 order by version desc limit $1`,

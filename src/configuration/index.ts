@@ -6,6 +6,13 @@ export { BUILT_IN_CATALOGUE } from './built-in.ts';
 export { diffDocuments } from './diff.ts';
 export { type ConfigDocument, type ConfigModel, type ConfigUpstream, parseDocument } from './document.ts';
 export { DocumentError } from './problems.ts';
-export { type DocumentInForce, maskDocument, resolveSecrets, unsetVariables } from './secrets.ts';
+export {
+  checkVariables,
+  type DocumentInForce,
+  maskDocument,
+  resolveSecrets,
+  unmaskDocument,
+  unsetVariables,
+} from './secrets.ts';
 export type { VendorTerms } from './vendor-terms.ts';
 export { ENDPOINTS, type Endpoint, MODALITIES } from './vocabulary.ts';

@@ -21,22 +21,42 @@ export function resolveSecrets(
   env: Environment,
   current?: DocumentInForce,
 ): { readonly secrets: ReadonlyMap<string, string> } {
+  return { secrets: collect(document, (upstream) => findSecret(upstream, env, current)) };
+}
+
+/** The part of it that needs no configuration in force. Throws DocumentError with every variable that gives no key. */
+export function checkVariables(document: ConfigDocument, env: Environment): void {
+  collect(document, (upstream) =>
+    upstream.api_key === MASKED_KEY ? { state: 'none' } : findSecret(upstream, env, undefined),
+  );
+}
+
+function collect(document: ConfigDocument, find: (upstream: ConfigUpstream) => Found): Map<string, string> {
   const secrets = new Map<string, string>();
   const problems: DocumentProblem[] = [];
   for (const [index, upstream] of document.upstreams.entries()) {
-    const found = findSecret(upstream, env, current);
+    const found = find(upstream);
     if (found.state === 'found') secrets.set(upstream.id, found.secret);
     if (found.state === 'refused') {
       problems.push({ path: pathText(['upstreams', index, 'api_key']), problem: found.problem });
     }
   }
   if (problems.length > 0) throw new DocumentError(problems);
-  return { secrets };
+  return secrets;
 }
 
 /** The document as it may be shown. References to the environment stay as written: they are no secret. */
 export function maskDocument(document: ConfigDocument): ConfigDocument {
   return { ...document, upstreams: document.upstreams.map(maskUpstream) };
+}
+
+/** The document as it was written, with its keys. References to the environment stay references. */
+export function unmaskDocument({ document, secrets }: DocumentInForce): ConfigDocument {
+  const upstreams = document.upstreams.map((upstream) => {
+    const secret = upstream.api_key === MASKED_KEY ? secrets.get(upstream.id) : undefined;
+    return secret === undefined ? upstream : { ...upstream, api_key: secret };
+  });
+  return { ...document, upstreams };
 }
 
 function maskUpstream(upstream: ConfigUpstream): ConfigUpstream {

@@ -12,7 +12,8 @@ import type { StartParts } from '../transcriptions/index.ts';
 
 export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts, StartParts {
   readonly config: Config;
-  readonly adminToken: Secret;
+  /** Any of them is the operator's. */
+  readonly adminTokens: readonly Secret[];
   readonly authenticator: Authenticator;
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;

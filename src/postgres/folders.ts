@@ -25,10 +25,15 @@ export async function openPlaces(folder: string): Promise<Places> {
   // Only the data folder itself is closed: the server's user has to pass through those above it.
   await mkdir(dirname(folder), { recursive: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const real = await realpath(folder);
-  await refuseForeign(real);
+  const places = placesIn(await realpath(folder));
+  await refuseForeign(places.folder);
+  await refuseForeign(places.cluster);
+  return places;
+}
+
+/** `real` is the data folder's own path, without links. */
+export function placesIn(real: string): Places {
   const cluster = join(real, 'postgres');
-  await refuseForeign(cluster);
   return {
     folder: real,
     cluster,

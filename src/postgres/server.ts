@@ -70,7 +70,7 @@ class SupervisedServer implements EmbeddedPostgres {
   #stopped: Promise<void> | undefined;
 
   constructor(places: Places, options: EmbeddedPostgresOptions & { watch: Watch; stopping: AbortController }) {
-    this.connection = { host: places.socketFolder, port: PORT, user: SUPERUSER, database: DATABASE };
+    this.connection = connectionTo(places);
     this.#places = places;
     this.#options = { settings: options.settings ?? {}, mayCreate: false };
     this.#log = options.log;
@@ -143,6 +143,10 @@ class SupervisedServer implements EmbeddedPostgres {
       this.#log.warn({ error }, 'postgres.log cannot be trimmed'),
     );
   }
+}
+
+export function connectionTo({ socketFolder }: Places): EmbeddedPostgres['connection'] {
+  return { host: socketFolder, port: PORT, user: SUPERUSER, database: DATABASE };
 }
 
 /** A killed gateway's connection may outlive it by a moment; another gateway's does not end. */

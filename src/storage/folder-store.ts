@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { access, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
-import type { Secret } from '../config.ts';
 import { DataFolderError, openDataFolder } from '../data-folder.ts';
 import { UNFINISHED_OBJECT_KEPT_MS } from '../limits.ts';
+import type { RootSecrets } from '../seal.ts';
 import { Incoming } from './incoming.ts';
 import { Links, type OpenedLink } from './links.ts';
 import {
@@ -24,10 +24,9 @@ const SHARDS = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padS
 /** Beside the shards and on the same disk, so that a finished object is only renamed. */
 const UNFINISHED = 'unfinished';
 
-export interface FolderStoreOptions {
+export interface FolderStoreOptions extends RootSecrets {
   readonly folder: string;
   readonly publicUrl: string;
-  readonly rootSecret: Secret;
 }
 
 /** Objects as files under the data folder, behind links that the gateway itself serves. */
@@ -35,9 +34,9 @@ export class FolderStore implements ObjectStore {
   readonly #folder: string;
   readonly #links: Links;
 
-  private constructor({ folder, publicUrl, rootSecret }: FolderStoreOptions) {
+  private constructor({ folder, publicUrl, ...secrets }: FolderStoreOptions) {
     this.#folder = folder;
-    this.#links = new Links(publicUrl, rootSecret);
+    this.#links = new Links(publicUrl, secrets);
   }
 
   /** Throws DataFolderError when the folder cannot be used. */

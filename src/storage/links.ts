@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { unixSeconds } from '../clock.ts';
-import type { Secret } from '../config.ts';
-import { deriveKey } from '../seal.ts';
+import { deriveKeys, type RootSecrets } from '../seal.ts';
 import { assertKey, dispositionOf, isObjectKey, type LinkOptions } from './object-store.ts';
 
 /** What a link that holds says. */
@@ -22,10 +21,12 @@ const LINK = /^\/media\/([^?]+)\?issued=\d{1,12}&expires=(\d{1,12})&type=([^&]+)
 export class Links {
   readonly #publicUrl: string;
   readonly #key: Buffer;
+  /** Verifies links that were signed before the root secret changed. */
+  readonly #previousKey: Buffer | undefined;
 
-  constructor(publicUrl: string, rootSecret: Secret) {
+  constructor(publicUrl: string, secrets: RootSecrets) {
     this.#publicUrl = publicUrl;
-    this.#key = deriveKey(rootSecret, 'media links');
+    [this.#key, this.#previousKey] = deriveKeys(secrets, 'media links');
   }
 
   make(key: string, { mimeType, fileName, expiresAt, now }: LinkOptions): string {
@@ -33,7 +34,7 @@ export class Links {
     dispositionOf(fileName);
     const times = `issued=${unixSeconds(now)}&expires=${unixSeconds(expiresAt)}`;
     const text = `${PATH}${key}?${times}&type=${encodeURIComponent(mimeType)}&name=${fileName}`;
-    return `${this.#publicUrl}${text}&signature=${this.#signatureOf(text)}`;
+    return `${this.#publicUrl}${text}&signature=${signatureOf(this.#key, text)}`;
   }
 
   /** `target` is path and query as they came over the wire. */
@@ -41,8 +42,7 @@ export class Links {
     const [text, key = '', expires, type = '', name = ''] = LINK.exec(target) ?? [];
     if (text === undefined) return undefined;
     const given = target.slice(text.length + '&signature='.length);
-    // As text: two spellings of one signature in base64 would both decode to it.
-    if (!timingSafeEqual(Buffer.from(given), Buffer.from(this.#signatureOf(text)))) return undefined;
+    if (!this.#isSigned(text, given)) return undefined;
     const secondsLeft = Number(expires) - now.getTime() / 1000;
     if (secondsLeft <= 0 || !isObjectKey(key)) return undefined;
     return { key, mimeType: decodeURIComponent(type), disposition: dispositionOf(name), secondsLeft };
@@ -52,7 +52,17 @@ export class Links {
     return url.startsWith(this.#publicUrl + PATH) ? this.open(url.slice(this.#publicUrl.length), now)?.key : undefined;
   }
 
-  #signatureOf(text: string): string {
-    return createHmac('sha256', this.#key).update(text).digest('base64url');
+  #isSigned(text: string, given: string): boolean {
+    if (isSignature(this.#key, text, given)) return true;
+    return this.#previousKey !== undefined && isSignature(this.#previousKey, text, given);
   }
+}
+
+/** Compared as text: two spellings of one signature in base64 would both decode to it. */
+function isSignature(key: Buffer, text: string, given: string): boolean {
+  return timingSafeEqual(Buffer.from(given), Buffer.from(signatureOf(key, text)));
+}
+
+function signatureOf(key: Buffer, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
 }

@@ -1,14 +1,15 @@
 import { join, resolve } from 'node:path';
-import type { Config, Secret } from '../config.ts';
+import type { Config } from '../config.ts';
+import type { RootSecrets } from '../seal.ts';
 import { FolderStore } from './folder-store.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** The bucket that the settings name, else the folder. Throws ConfigError or DataFolderError. */
-export async function openObjectStore(config: Config, rootSecret: Secret): Promise<ObjectStore> {
+export async function openObjectStore(config: Config, secrets: RootSecrets): Promise<ObjectStore> {
   if (config.s3 !== undefined) {
     const { openS3Store } = await import('./s3-store.ts');
     return openS3Store(config.s3);
   }
   const folder = join(resolve(config.dataFolder), 'objects');
-  return FolderStore.open({ folder, publicUrl: config.publicUrl, rootSecret });
+  return FolderStore.open({ folder, publicUrl: config.publicUrl, ...secrets });
 }

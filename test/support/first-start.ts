@@ -31,17 +31,19 @@ export function firstStart(t: TestContext): Promise<FirstStart> {
 async function makeFirstStart(t: TestContext): Promise<FirstStart> {
   const folder = join(template, 'data');
   const program = await Program.start(t, { TOLLGATE_DATA: folder });
-  const key = /shown only now: (sk-tg1-\S+)/.exec(program.told)?.[1] ?? '';
+  const key = /^ {2}export TOLLGATE_KEY=(sk-tg1-\S+)$/m.exec(program.told)?.[1] ?? '';
   const accounts = await program.get('/api/admin/accounts', adminToken(folder));
   const entries = await program.get(`/api/admin/accounts/${accounts.json.data[0].id}/ledger`, adminToken(folder));
   const commands = [
-    ...program.told.matchAll(/^ {2}curl (\S+) -H "Authorization: Bearer (\S+)"(?: -o \S+)?(?: --json '(.*)')?$/gm),
+    ...program.told.matchAll(
+      /^ {2}curl (\S+) -H "Authorization: Bearer \$TOLLGATE_KEY"(?: -H "Content-Type: application\/json")?(?: -o \S+)?(?: -d '(.*)')?$/gm,
+    ),
   ];
   const answers: Answer[] = [];
-  for (const [, url = '', bearer = '', json] of commands) {
+  for (const [, url = '', json] of commands) {
     const path = url.slice(program.url.length);
     const body = json === undefined ? undefined : JSON.parse(json);
-    answers.push(await program.call(body === undefined ? 'GET' : 'POST', path, { key: bearer, body }));
+    answers.push(await program.call(body === undefined ? 'GET' : 'POST', path, { key, body }));
   }
   assert.equal(await program.kill('SIGTERM'), 0);
   return { told: program.told, key, answers, accounts, entries };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -47,7 +47,7 @@ export class Program {
   /** Resolves once it answers. */
   static async start(t: TestContext, settings: Environment): Promise<Program> {
     const program = Program.spawn(t, settings);
-    await program.#until(() => program.told.includes('Try it:') || program.hasEnded);
+    await program.#until(() => program.told.includes('Ctrl-C stops it') || program.hasEnded);
     assert.ok(!program.hasEnded, program.told);
     return program;
   }
@@ -122,6 +122,24 @@ export class Program {
       await sleep(10);
     }
   }
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A command of the program, run to its end in an empty folder with these settings and no others. */
+export function runCommand(t: TestContext, args: readonly string[], settings: Environment): Promise<Ended> {
+  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-program-'));
+  atEnd(t, () => rmSync(cwd, { recursive: true, force: true }));
+  const options = { cwd, env: { PATH: process.env.PATH, ...settings }, timeout: WAIT_MS_MAX };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [MAIN, ...args], options, (_error, out, err) =>
+      resolve({ code: child.exitCode, out, err }),
+    );
+  });
 }
 
 /** Settings for a program on a database of its own on the shared server, which starts at once. */

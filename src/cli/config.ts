@@ -1,0 +1,92 @@
+import { resolve } from 'node:path';
+import { request } from 'undici';
+import { rootSecretsOf } from '../app.ts';
+import { newestVersion, openSecrets } from '../catalogue/index.ts';
+import { type Config, loadConfig } from '../config.ts';
+import {
+  type ConfigDocument,
+  diffDocuments,
+  maskDocument,
+  parseDocument,
+  unmaskDocument,
+  unsetVariables,
+} from '../configuration/index.ts';
+import { readKeptSecret } from '../data-folder.ts';
+import { readDocument } from '../start-configuration.ts';
+import { vendors } from '../vendors/index.ts';
+import { type Command, CommandError, type Invocation } from './command.ts';
+import { withDatabase } from './deployment.ts';
+
+export const configCheck: Command = {
+  name: 'config check',
+  operands: ['FILE'],
+  options: {},
+  summary: 'say everything that is wrong with a configuration',
+  details: `Reads FILE as a configuration and says everything that is wrong with it. Needs neither a gateway nor a
+database.`,
+  run: checkFile,
+};
+
+export const configDiff: Command = {
+  name: 'config diff',
+  operands: ['FILE', '[OTHER]'],
+  options: { url: { value: 'URL', summary: 'ask the gateway there, with the first token of TOLLGATE_ADMIN_TOKEN' } },
+  summary: 'what FILE would change in the deployment, or against OTHER',
+  details: `Shows what applying FILE would change, one line each and without any key. It is compared with what is in
+force in the deployment of these settings (DATABASE_URL, else the data folder), whether its gateway runs
+or not; with --url in the gateway at that address; with OTHER as that file says.`,
+  run: diffFile,
+};
+
+function checkFile({ operands: [path = ''], environment }: Invocation): number {
+  const document = parseDocument(readDocument(path), vendors);
+  console.log(`${path} is valid: ${document.upstreams.length} upstreams, ${document.models.length} models.`);
+  for (const name of unsetVariables(document, environment)) {
+    console.log(`Note: it takes a secret from ${name}, which is not set here.`);
+  }
+  return 0;
+}
+
+async function diffFile({ operands, options: { url }, environment }: Invocation): Promise<number> {
+  const [path = '', other] = operands;
+  if (other !== undefined && url !== undefined) throw new CommandError('OTHER and --url exclude each other.');
+  const after = parseDocument(readDocument(path), vendors);
+  if (other !== undefined) return show(parseDocument(readDocument(other), vendors), after);
+  const config = loadConfig(environment);
+  if (url === undefined) return show(await documentInForce(config), after);
+  // Keys come masked over the wire: they are compared as far as they are shown.
+  const masked = maskDocument(after);
+  if (JSON.stringify(masked) !== JSON.stringify(after)) {
+    console.error('Note: keys that are written out in a configuration are not compared over --url.');
+  }
+  return show(await documentAt(url, config), masked);
+}
+
+function show(before: ConfigDocument, after: ConfigDocument): number {
+  const lines = diffDocuments(before, after);
+  console.log(lines.length === 0 ? 'No difference.' : lines.join('\n'));
+  return 0;
+}
+
+async function documentInForce(config: Config): Promise<ConfigDocument> {
+  const newest = await withDatabase(config, newestVersion);
+  if (newest === undefined) return { upstreams: [], models: [] };
+  return unmaskDocument({ document: newest.document, secrets: openSecrets(rootSecretsOf(config), newest) });
+}
+
+async function documentAt(url: string, config: Config): Promise<ConfigDocument> {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new CommandError('--url must be an address such as https://api.example.com.');
+  }
+  const token = config.adminTokens[0] ?? readKeptSecret(resolve(config.dataFolder), 'admin-token');
+  if (token === undefined) throw new CommandError('--url needs the admin token: set TOLLGATE_ADMIN_TOKEN.');
+  const address = `${url.replace(/\/+$/, '')}/api/admin/config`;
+  const headers = { authorization: `Bearer ${token.reveal()}` };
+  const answer = await request(address, { headers }).catch((error: Error) => {
+    throw new CommandError(`${url} cannot be reached: ${error.message}.`);
+  });
+  const text = await answer.body.text();
+  if (answer.statusCode === 404) throw new CommandError(`${url} does not take this admin token, or is no Tollgate.`);
+  if (answer.statusCode !== 200) throw new CommandError(`${url} answered ${answer.statusCode}.`);
+  return parseDocument(text, vendors);
+}

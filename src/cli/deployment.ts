@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import { pino } from 'pino';
+import type { Config } from '../config.ts';
+import { openDataFolder } from '../data-folder.ts';
+import { type Db, type DbAddress, openDb } from '../db/index.ts';
+import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
+import { findEmbeddedPostgres, startEmbeddedPostgres } from '../postgres/index.ts';
+import { CommandError } from './command.ts';
+
+/** What commands say of the server goes to the terminal alone; the gateway has a log of its own. */
+const log = pino({ level: 'silent' });
+
+/**
+ * Works on the database of the deployment that the settings describe. Where the gateway runs, on its server and beside
+ * it; where it does not, the embedded server is started for as long as the work takes. Never makes a database.
+ */
+export async function withDatabase<Result>(config: Config, work: (db: Db) => Promise<Result>): Promise<Result> {
+  const { address, release } = await reach(config);
+  const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+    await release();
+  }
+}
+
+async function reach(config: Config): Promise<{ address: DbAddress; release: () => Promise<void> }> {
+  if (config.databaseUrl !== undefined) {
+    return { address: { url: config.databaseUrl.reveal() }, release: async () => undefined };
+  }
+  const folder = resolve(config.dataFolder);
+  const found = await findEmbeddedPostgres(folder);
+  if (found.state === 'absent') {
+    throw new CommandError(
+      `There is no deployment in ${folder}. Start the gateway once, or name its folder with TOLLGATE_DATA or its ` +
+        'database with DATABASE_URL.',
+    );
+  }
+  if (found.state === 'running') return { address: found.connection, release: async () => undefined };
+  openDataFolder(folder);
+  const server = await startEmbeddedPostgres({ folder, log, progress: (message) => console.error(message) });
+  return { address: server.connection, release: () => server.stop() };
+}
