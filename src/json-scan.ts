@@ -12,10 +12,10 @@ export interface JsonScan {
 
 /**
  * One pass over a text before it is parsed, since a tree costs a hundred times as much as the look at its text. Throws
- * JsonError above JSON_DEPTH_MAX levels, JSON_VALUES_MAX values or JSON_NAMES_MAX different names of members. It need
+ * JsonError above JSON_DEPTH_MAX levels, `valuesMax` values or JSON_NAMES_MAX different names of members. It need
  * not notice bad syntax; the parser behind it does.
  */
-export function scanJson(text: string): JsonScan {
+export function scanJson(text: string, valuesMax = JSON_VALUES_MAX): JsonScan {
   let depth = 0;
   let values = 0;
   let members = 0;
@@ -43,7 +43,7 @@ export function scanJson(text: string): JsonScan {
       // The first letter of true, false or null, which is in none of them a second time.
       values++;
     }
-    if (values > JSON_VALUES_MAX) throw new JsonError(`The JSON has more than ${JSON_VALUES_MAX} values.`);
+    if (values > valuesMax) throw new JsonError(`The JSON has more than ${valuesMax} values.`);
   }
   if (members > JSON_NAMES_MAX) refuseManyNames(text);
   return { values, inexact };

@@ -9,6 +9,8 @@ export const CREDENTIAL_BYTES_MAX = 512;
 export const JSON_DEPTH_MAX = 64;
 /** Objects, lists and all that is in them. */
 export const JSON_VALUES_MAX = 100_000;
+/** In the answer to a transcription: a day of speech, with the time of every word. */
+export const TRANSCRIPT_VALUES_MAX = 2_000_000;
 /** Different names of members in one text: an object of very many names costs tens of times as much as a list. */
 export const JSON_NAMES_MAX = 5_000;
 export const HEADER_BYTES_MAX = 32 * KIB;

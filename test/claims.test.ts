@@ -4,7 +4,7 @@ import { OpenAiEmulator } from './emulators/openai.ts';
 import type { Fields } from './support/documents.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { captureLog } from './support/leaks.ts';
-import { chatBody, framesIn, moneyOf, paidCaller, tokenModel } from './support/paid-calls.ts';
+import { chatBody, framesIn, moneyOf, paidCaller, spentInTheEnd, tokenModel } from './support/paid-calls.ts';
 
 /** What an upstream claims to have counted is bounded by what was ordered (ADR 0022). */
 
@@ -151,3 +151,42 @@ for (const [what, told] of [
     assert.deepEqual([status, json.usage.estimated], [200, true]);
   });
 }
+
+/** The text of an answer or a frame whose message holds lists in lists. */
+function nested(levels: number, part: 'message' | 'delta'): string {
+  const deep = '['.repeat(levels - 4) + ']'.repeat(levels - 4);
+  const choice = `{"index":0,"${part}":{"role":"assistant","content":"x","deep":${deep}},"finish_reason":"stop"}`;
+  return `{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[${choice}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`;
+}
+
+for (const [what, body, status] of [
+  ['of 64 levels is answered', nested(64, 'message'), 200],
+  ['of 65 levels is garbled, and nothing is charged', nested(65, 'message'), 502],
+  ['of 10,000 levels is garbled, and nothing is charged', nested(10_000, 'message'), 502],
+  ['of too many values is garbled, and nothing is charged', `{"choices":[${'0,'.repeat(100_000)}0]}`, 502],
+] as const) {
+  test(`an answer ${what}`, async () => {
+    upstream.script({ kind: 'raw', contentType: 'application/json', body });
+    const answer = await chat();
+    assert.equal(answer.status, status, answer.text.slice(0, 300));
+    assert.equal((await moneyOf(gateway, caller)).spent > 0, status === 200);
+  });
+
+  test(`a first frame ${what}`, async () => {
+    const frame = body.replace('"message"', '"delta"');
+    upstream.script({ kind: 'frames', frames: [`data: ${frame}\n\n`] });
+    const answer = await chat(STREAM_WITH_USAGE);
+    assert.equal(answer.status, status, answer.text.slice(0, 300));
+    assert.equal((await spentInTheEnd(gateway, caller)) > 0, status === 200);
+  });
+}
+
+test('a later frame that is too deep ends the stream with an error, and what came before it is charged', async () => {
+  const frames = [nested(10, 'delta').replace('"stop"', 'null'), nested(10_000, 'delta')].map(
+    (text) => `data: ${text}\n\n`,
+  );
+  upstream.script({ kind: 'frames', frames });
+  const { text } = await chat(STREAM_WITH_USAGE);
+  assert.match(text, /upstream_failed/);
+  assert.ok((await spentInTheEnd(gateway, caller)) > 0);
+});

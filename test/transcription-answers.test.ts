@@ -136,6 +136,22 @@ test('R-428: an answer without text is nothing, and nothing is charged', async (
   assert.equal(booth.ear.recordings.length, 3);
 });
 
+for (const [what, contentType, body] of [
+  ['no bytes', 'application/json', ''],
+  ['no bytes of text', 'text/plain', ''],
+  ['white space', 'application/json', ' \n'],
+  ['an empty object', 'application/json', '{}'],
+  ['null', 'application/json', 'null'],
+  ['null for a text', 'application/json', '{"text":null}'],
+  ['a number for a text', 'application/json', '{"text":5}'],
+] as const) {
+  test(`R-428: ${what} for an answer is no transcript, and nothing is charged`, async () => {
+    booth.ear.script({ kind: 'raw', contentType, body });
+    const answer = await booth.sent(caller, clipForm(WAV));
+    await comesToNothing(answer, '502 empty_transcription_response', 'failed');
+  });
+}
+
 test('R-423, R-442: when nobody answers, the record is unavailable and nothing is charged', async () => {
   booth.ear.script({ kind: 'error', error: 'broken' });
   await comesToNothing(await booth.sent(caller, clipForm(WAV)), '502 upstream_failed', 'unavailable');

@@ -118,8 +118,11 @@ const UNCERTAIN: readonly [name: string, script: Script, fault: Fault][] = [
   ['is answered with a web page', answer('text/html', '<html></html>'), 'garbled'],
   ['is accepted for later', { kind: 'instead', status: 202, body: '{"request_id":"x"}' }, 'garbled'],
 ];
+/** Of a recording, no answer is one without text, and the caller is told so. */
+const IS_ANSWER = ['is answered with nothing', 'is answered with an empty document'];
 for (const [name, script, expected] of UNCERTAIN) {
   for (const [kind, work] of Object.entries(WORK)) {
+    if (kind === 'transcription' && IS_ANSWER.includes(name)) continue;
     test(`${kind} that ${name} fails as ${expected}, and may have been done`, () =>
       withEmulator({}, async (emulator, upstream) => {
         emulator.script(script);

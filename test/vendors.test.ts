@@ -99,6 +99,20 @@ const LISTENING: Readonly<Record<string, (vendor: Vendor) => Promise<object> | u
 
 const isFault = (error: unknown) => error instanceof UpstreamError || error instanceof ApiError;
 
+/** What no vendor reads: one level too deep, and far too deep. */
+const BEYOND = [
+  ['of 65 levels', deep(65)],
+  ['of 10,000 levels', deep(10_000)],
+] as const;
+
+function deep(levels: number): string {
+  return `{"text":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+}
+
+function isOutOfBounds(error: unknown): boolean {
+  return error instanceof UpstreamError && error.fault === 'garbled' && /out of bounds|not a JSON/.test(error.message);
+}
+
 function undefinedIfFault(error: unknown): undefined {
   assert.ok(isFault(error), String(error));
 }
@@ -140,6 +154,18 @@ for (const vendor of vendors) {
       });
     }
 
+    for (const [kind, work] of Object.entries({ ...WORK, ...LISTENING })) {
+      for (const [what, body] of vendor.address === 'none' ? [] : BEYOND) {
+        test(`${kind}: an answer ${what} is garbled before anything is made of it`, async () => {
+          const isStream = kind.endsWith('stream');
+          const event = `data: ${body}\n\n`;
+          answer = [what, 200, isStream ? 'text/event-stream' : 'application/json', isStream ? event : body];
+          const asked = work(vendor);
+          if (asked !== undefined) await assert.rejects(asked, isOutOfBounds);
+        });
+      }
+    }
+
     for (const [kind, work] of Object.entries(LISTENING)) {
       for (const given of vendor.transcription === undefined ? [] : answers) {
         test(`${kind}: ${given[0]} is no transcript, and ends in a fault of the upstream or of the task`, async () => {
@@ -152,7 +178,8 @@ for (const vendor of vendors) {
   });
 }
 
+/** A transcript without text is none, and its caller is told so. */
 function isTranscribed(ended: object): boolean {
-  const { state } = ended as TranscriptionProgress;
-  return state === 'transcribed';
+  const progress = ended as TranscriptionProgress;
+  return progress.state === 'transcribed' && progress.transcript.text !== '';
 }

@@ -1,7 +1,9 @@
 import { Pool } from 'undici';
 import { type Fault, UpstreamError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { JsonError, type JsonObject } from '../json.ts';
+import { scanJson } from '../json-scan.ts';
 import {
+  JSON_DEPTH_MAX,
   UPSTREAM_CONNECT_TIMEOUT_MS,
   UPSTREAM_CONNECTIONS_MAX,
   UPSTREAM_ERROR_BYTES_MAX,
@@ -88,22 +90,40 @@ export async function readJson(reply: UpstreamReply): Promise<JsonObject> {
   return value;
 }
 
-export function parseObject(text: string): JsonObject | undefined {
+/** No text so short is deeper than any may be. */
+const SCANNED_CHARS_MIN = 2 * JSON_DEPTH_MAX;
+
+/**
+ * Undefined for what is no JSON object. Throws UpstreamError('garbled') for what is deeper or larger than the bounds of a
+ * caller's own JSON, before a tree is made of it: nothing that reads, prints or sends it further has to fear its shape.
+ */
+export function parseObject(text: string, valuesMax?: number): JsonObject | undefined {
   try {
+    if (text.length > SCANNED_CHARS_MIN) scanJson(text, valuesMax);
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof JsonError) throw new UpstreamError('garbled', `an answer out of bounds: ${error.message}`);
     return undefined;
   }
 }
 
 async function refusal({ status, headers, body }: Exchanged, reader: RefusalReader): Promise<UpstreamError> {
   const text = await startOf(body);
-  const told = parseObject(text);
+  const told = parseRefusal(text);
   const fault = reader.faultOf?.(status, told) ?? faultOfStatus(status);
   const retryAfterMs = retryAfterIn(headers) ?? (told && reader.retryAfterMs?.(told));
   // A success of another kind than was asked for is no refusal.
   return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs, isUncertain: status < 300 });
+}
+
+/** What it says is only a hint, however it is shaped. */
+function parseRefusal(text: string): JsonObject | undefined {
+  try {
+    return parseObject(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A refusal's text is for the log; a long one, or one that breaks off, is cut. */

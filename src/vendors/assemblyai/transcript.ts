@@ -22,13 +22,11 @@ export function verdictOn(told: JsonObject): { readonly state: 'running' } | Tra
   }
 }
 
-/** A recording in which nobody speaks may have null in the place of a text. */
 function transcriptOf(told: JsonObject): Transcript {
-  const text = told.text ?? '';
-  if (typeof text !== 'string') throw new UpstreamError('garbled', 'a transcript without text');
   const language = stringAt(told, 'language_code');
   return {
-    text,
+    // A recording in which nobody speaks has null, or nothing, in the place of a text.
+    text: stringAt(told, 'text') ?? '',
     language: language === undefined ? undefined : toIsoCode(language),
     seconds: amountAt(told, 'audio_duration'),
     words: timedIn(told, 'words')?.map(({ text: word, start, end }) => ({ word, start, end })),

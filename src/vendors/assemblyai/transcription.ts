@@ -3,7 +3,8 @@ import { ApiError, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
 import { stringAt } from '../fields.ts';
-import { readJson, send, type Upstream } from '../http.ts';
+import { readBytes, readJson, send, type Upstream } from '../http.ts';
+import { readTranscript } from '../transcript-json.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
 import { faultOf, isUnknown, textOf } from './faults.ts';
 import { toVendorCode } from './languages.ts';
@@ -32,7 +33,7 @@ export const transcription: TranscriptionWork = {
     assert.ok(typeof task.id === 'string');
     const path = `/v2/transcript/${encodeURIComponent(task.id)}`;
     const reply = await send(upstream, { ...asking(upstream, path), accepts: [200, 400, 404] }, { faultOf });
-    const told = await readJson(reply);
+    const told = readTranscript(await readBytes(reply));
     if (reply.status !== 200) {
       if (isUnknown(reply.status, told)) return { state: 'lost' };
       throw new UpstreamError(faultOf(reply.status, told) ?? 'client', `status ${reply.status}: ${textOf(told)}`);
@@ -109,7 +110,8 @@ function meant(value: JsonValue): JsonValue {
 /** They only divide what is there already, so a transcript without them is still a transcript. */
 async function sentences(path: string, upstream: Upstream): Promise<ReturnType<typeof segmentsIn>> {
   try {
-    return segmentsIn(await readJson(await send(upstream, asking(upstream, `${path}/sentences`), { faultOf })));
+    const reply = await send(upstream, asking(upstream, `${path}/sentences`), { faultOf });
+    return segmentsIn(readTranscript(await readBytes(reply)));
   } catch (error) {
     if (error instanceof UpstreamError) return undefined;
     throw error;

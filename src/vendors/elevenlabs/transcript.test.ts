@@ -110,8 +110,14 @@ test('a word never ends before it begins', () => {
   assert.deepEqual(transcriptIn(answerOf(['a', 2, 1])).words, [{ word: 'a', start: 2, end: 2 }]);
 });
 
-test('an answer without a text is none', () => {
+test('R-428: an answer without a text is a transcript without text', () => {
   for (const answer of [{}, { text: null }, { message: 'Accepted', request_id: 'x' }, { transcripts: [] }]) {
+    assert.equal(transcriptIn(answer).text, '');
+  }
+});
+
+test('an error for an answer is no transcript', () => {
+  for (const answer of [{ error: 'x' }, { detail: { status: 'x' } }]) {
     assert.throws(() => transcriptIn(answer), { fault: 'garbled' });
   }
 });

@@ -15,11 +15,13 @@ interface Heard {
 /** The vendor's answer. Its times are in seconds; it has no segments of its own. */
 export function transcriptIn(answer: JsonObject): Transcript {
   const text = stringAt(answer, 'text');
-  if (text === undefined) throw new UpstreamError('garbled', 'an answer without a text');
+  if (text === undefined && (answer.error ?? answer.detail))
+    throw new UpstreamError('garbled', 'an error for an answer');
   const heard = (isList(answer.words) ? answer.words : []).flatMap((item) => heardIn(item) ?? []);
   const words = heard.filter(({ kind }) => kind === 'word').map(toWord);
   return {
-    text,
+    // Without a usable text there is none, and the caller is told so.
+    text: text ?? '',
     language: languageIn(stringAt(answer, 'language_code') ?? ''),
     seconds: amountAt(answer, 'audio_duration_secs'),
     // Without times there is nothing to tell.

@@ -1,8 +1,9 @@
 import type { JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
 import { isList, isObject } from '../fields.ts';
-import { readJson } from '../http.ts';
+import { readBytes } from '../http.ts';
 import { type Part, toMultipart } from '../multipart.ts';
+import { readTranscript } from '../transcript-json.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
 import { refuseKeys, textOf, unsupported } from './fields.ts';
 import { transcriptIn } from './transcript.ts';
@@ -23,7 +24,7 @@ export const transcription: TranscriptionWork = {
     const { contentType, body } = toMultipart(partsOf(request, audio, upstream.model));
     const path = withQuery('/v1/speech-to-text', { enable_logging: request.extra.enable_logging });
     const reply = await post(upstream, path, contentType, body);
-    return { state: 'transcribed', transcript: transcriptIn(await readJson(reply)) };
+    return { state: 'transcribed', transcript: transcriptIn(readTranscript(await readBytes(reply))) };
   },
 };
 

@@ -1,7 +1,8 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { amountAt, isObject, listAt, objectAt, stringAt } from '../fields.ts';
-import { parseObject, readBytes, type UpstreamReply } from '../http.ts';
+import { readBytes, type UpstreamReply } from '../http.ts';
+import { parseTranscript } from '../transcript-json.ts';
 import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
 import { throwIfError } from './faults.ts';
 import { languageCode } from './languages.ts';
@@ -9,20 +10,19 @@ import { languageCode } from './languages.ts';
 /** Brief and verbose answers, under whatever content type; some servers answer with nothing but the text. */
 export async function transcriptIn(reply: UpstreamReply): Promise<Transcript> {
   const text = (await readBytes(reply)).toString('utf8');
-  const told = parseObject(text);
+  const told = parseTranscript(text);
   if (told !== undefined) return transcriptOf(told);
-  const isText = String(reply.headers['content-type'] ?? '').startsWith('text/plain') && text !== '';
+  const isText = String(reply.headers['content-type'] ?? '').startsWith('text/plain');
   if (!isText) throw new UpstreamError('garbled', 'the answer is neither JSON nor text');
   return { text: text.trimEnd() };
 }
 
 function transcriptOf(told: JsonObject): Transcript {
   throwIfError(told);
-  const text = stringAt(told, 'text');
-  if (text === undefined) throw new UpstreamError('garbled', 'an answer without text');
   const language = stringAt(told, 'language') ?? firstCode(told);
   return {
-    text,
+    // Without a usable text there is none, and the caller is told so.
+    text: stringAt(told, 'text') ?? '',
     language: language === undefined ? undefined : languageCode(language),
     seconds: amountAt(told, 'duration') ?? amountAt(objectAt(told, 'usage'), 'seconds'),
     segments: listAt(told, 'segments')?.flatMap(segmentOf),
