@@ -984,6 +984,9 @@ begin
 
     if verdict = 'repeated' then
       answers[asked.member] := json_build_array(asked.grant_ids, asked.parts);
+    elsif verdict in ('balance', 'key_limit') then
+      answers[asked.member] := json_build_object('reason', verdict, 'left',
+        case when verdict = 'balance' then balance else allowances[key_place] end);
     elsif verdict <> 'admitted' then
       answers[asked.member] := to_json(verdict);
     else

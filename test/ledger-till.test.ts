@@ -152,7 +152,7 @@ test('R-274: nobody is refused because of a purse, and together they admit what 
   // What they had is gone, and they notice before anybody is admitted.
   for (const each of [till, other]) {
     await new Promise((resolve) => setTimeout(resolve, 120));
-    assert.deepEqual(await each.reserve(asked(account, 10n), false), { state: 'refused', reason: 'balance' });
+    assert.deepEqual(await each.reserve(asked(account, 10n), false), { state: 'refused', reason: 'balance', left: 0n });
   }
   await ledger.plain.refund(all);
   assert.equal((await till.reserve(asked(account, 10n), false)).state, 'admitted');
@@ -216,7 +216,11 @@ test('a key with a limit is never served from a purse', async (t) => {
   await makeBusy(till, account);
   const admitted = await till.reserve(asked(account, 20n, key), true);
   assert.equal(admitted.state, 'admitted');
-  assert.deepEqual(await till.reserve(asked(account, 10n, key), true), { state: 'refused', reason: 'key_limit' });
+  assert.deepEqual(await till.reserve(asked(account, 10n, key), true), {
+    state: 'refused',
+    reason: 'key_limit',
+    left: 5n,
+  });
 });
 
 test('R-277: what a dead process has written is done, what it held goes back, and its purse too', async (t) => {

@@ -128,7 +128,7 @@ for (const way of ways) {
     clock.advance(0.001);
     assert.equal(await availableOf(ledger, account), 0n);
     assert.equal((await listGrants(db, account, LIST_ALL, clock.now()))[0]?.remaining, 0n);
-    assert.deepEqual(await way.reserve(asked(account, 1n)), { state: 'refused', reason: 'balance' });
+    assert.deepEqual(await way.reserve(asked(account, 1n)), { state: 'refused', reason: 'balance', left: 0n });
     assert.deepEqual(await shownBalance(account), {
       granted: 10n,
       available: 0n,
@@ -163,9 +163,9 @@ for (const way of ways) {
     assert.deepEqual(await way.settle(call, 20n), { state: 'settled', charged: 20n });
     assert.equal(await availableOf(ledger, account), -5n);
     assert.deepEqual(await remainders(ledger, account), [0n, 0n]);
-    assert.deepEqual(await way.reserve(asked(account, 0n)), { state: 'refused', reason: 'balance' });
+    assert.deepEqual(await way.reserve(asked(account, 0n)), { state: 'refused', reason: 'balance', left: -5n });
     await give(ledger, account, 5n);
-    assert.deepEqual(await way.reserve(asked(account, 1n)), { state: 'refused', reason: 'balance' });
+    assert.deepEqual(await way.reserve(asked(account, 1n)), { state: 'refused', reason: 'balance', left: 0n });
     await give(ledger, account, 7n);
     assert.equal((await way.reserve(asked(account, 7n))).state, 'admitted');
     const types = (await listEntries(db, account, LIST_ALL)).map((entry) => entry.type).reverse();
@@ -201,7 +201,7 @@ for (const way of ways) {
     const key = await openKey(ledger, account, 100n, 'day');
     const [first, second] = [asked(account, 60n, key), asked(account, 40n, key)];
     await way.reserve(first);
-    assert.deepEqual(await way.reserve(asked(account, 41n, key)), { state: 'refused', reason: 'key_limit' });
+    assert.deepEqual(await way.reserve(asked(account, 41n, key)), { state: 'refused', reason: 'key_limit', left: 40n });
     assert.equal((await way.reserve(second)).state, 'admitted');
     await way.settle(first, 50n);
     assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
@@ -219,7 +219,7 @@ for (const way of ways) {
     const admissions = await Promise.all(Array.from({ length: 50 }, () => way.reserve(asked(account, 10n, key))));
     assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
     clock.advance(400 * DAY_SECONDS);
-    assert.deepEqual(await way.reserve(asked(account, 1n, key)), { state: 'refused', reason: 'key_limit' });
+    assert.deepEqual(await way.reserve(asked(account, 1n, key)), { state: 'refused', reason: 'key_limit', left: 0n });
   });
 
   test(`an unknown account, key or reservation, or an id used twice, is refused as misuse (${way.name})`, async () => {

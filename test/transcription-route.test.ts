@@ -274,6 +274,7 @@ test('a balance that does not cover the clip is refused before anything is asked
   const poor = await paidCaller(booth.gateway, SECOND_PRICE);
   const answer = await booth.sent(poor, clipForm(await toneAs('wav', { seconds: 1.001 })));
   assert.equal(toldBy(answer), '402 insufficient_credits');
+  assert.match(answer.json.error.message, new RegExp(`credits are needed and ${SECOND_PRICE} are available\\.$`));
   assert.equal(answer.headers.location, undefined);
   await booth.heard(poor, clipForm(WAV));
   assert.deepEqual(await moneyOf(booth.gateway, poor), { available: 0, reserved: 0, spent: SECOND_PRICE });

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { MicroCredits } from '../credits.ts';
+import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import type { NewReservation, Till } from '../ledger/index.ts';
+import type { CreditRefusal, NewReservation, Till } from '../ledger/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
 import type { BillingParts } from './parts.ts';
 import type { Quote } from './quote.ts';
@@ -16,6 +16,8 @@ export interface BillOrder {
   readonly requestId: string;
   readonly model: string;
   readonly endpoint: string;
+  /** What decides how much is held, in a sentence for a caller who has too little. */
+  readonly decidedBy?: string;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface BillOrder {
  * held goes back when its lease runs out.
  */
 export async function openBill(parts: BillingParts, order: BillOrder, quoted: Quote): Promise<Bill> {
-  const { hasKeyLimit, ...booked } = order;
+  const { hasKeyLimit, decidedBy, ...booked } = order;
   const reservation: NewReservation = {
     ...booked,
     id: randomUUIDv7(),
@@ -33,16 +35,18 @@ export async function openBill(parts: BillingParts, order: BillOrder, quoted: Qu
     price: quoted.priceText,
   };
   const admission = await ofLedger(() => parts.till.reserve(reservation, hasKeyLimit));
-  if (admission.state === 'refused')
-    throw new ApiError('insufficient_credits', { message: CREDIT_REFUSALS[admission.reason] });
+  if (admission.state === 'refused') throw insufficientCredits(quoted.amount, admission, decidedBy);
   return new Bill(parts, reservation, quoted.price);
 }
 
-/** What a caller is told about the ledger's refusal. */
-export const CREDIT_REFUSALS = {
-  balance: 'The balance does not cover this request.',
-  key_limit: 'The credit limit of this key does not cover this request.',
-} as const;
+/** What a caller is told about the ledger's refusal of so much. */
+export function insufficientCredits(needed: MicroCredits, { reason, left }: CreditRefusal, decidedBy = ''): ApiError {
+  const limit = reason === 'balance' ? 'The balance' : 'The credit limit of this key';
+  const amounts = `${creditsToNumber(needed)} credits are needed and ${creditsToNumber(left)} are`;
+  const place = reason === 'balance' ? 'available' : 'left of the limit';
+  const message = `${limit} does not cover this request: ${amounts} ${place}.${decidedBy && ` ${decidedBy}`}`;
+  return new ApiError('insufficient_credits', { message });
+}
 
 /** One call's hold until it is settled or refunded, which happens once: whatever comes second changes nothing. */
 export class Bill {

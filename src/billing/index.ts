@@ -2,7 +2,7 @@
  * Price and ledger joined: what a request will cost, holding that much for it, and taking what it did cost.
  * Hides how a price is frozen, how units are estimated, and what the ledger's refusals mean to a caller.
  */
-export { Bill, CREDIT_REFUSALS, isRefusal, ofLedger, openBill } from './bill.ts';
+export { Bill, insufficientCredits, isRefusal, ofLedger, openBill } from './bill.ts';
 export { grantCredits } from './grant-credits.ts';
 export { boundLength, isImpossibleLength, type LengthOrder, lengthExcess, lengthOrder } from './length.ts';
 export {

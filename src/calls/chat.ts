@@ -83,6 +83,9 @@ export async function startChat(
   }
 }
 
+const HELD =
+  'The prompt and "max_tokens" decide it, or where that is not given the model\'s max_output_tokens: fewer need less.';
+
 interface Opened {
   readonly candidates: readonly Candidate[];
   readonly bill: Bill;
@@ -103,7 +106,8 @@ async function open(parts: CallParts, caller: Caller, request: ChatRequest, cont
   const order = tokenOrder(asked, model);
   const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
-  const booked = { accountId, keyId, hasKeyLimit, requestId: context.requestId, model: model.id, endpoint: 'chat' };
+  const { requestId } = context;
+  const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'chat', decidedBy: HELD };
   const bill = await openBill(parts, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
   const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
   return { candidates, bill, order, priced: { ...request, heldOutputTokens } };

@@ -80,6 +80,10 @@ export async function startNative(
   }
 }
 
+const HELD =
+  'The contents and "generationConfig.maxOutputTokens" decide it, or where that is not given the model\'s ' +
+  'max_output_tokens: fewer need less.';
+
 interface Opened {
   readonly candidates: readonly Candidate[];
   /** Undefined when nothing is charged. */
@@ -94,7 +98,8 @@ async function open(parts: CallParts, caller: Caller, call: NativeCall, context:
   if (call.request.action === 'countTokens') return { candidates, bill: undefined, order };
   const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
-  const booked = { accountId, keyId, hasKeyLimit, requestId: context.requestId, model: model.id, endpoint: 'native' };
+  const { requestId } = context;
+  const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'native', decidedBy: HELD };
   const bill = await openBill(parts, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
   return { candidates, bill, order };
 }

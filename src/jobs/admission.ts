@@ -1,4 +1,4 @@
-import { CREDIT_REFUSALS } from '../billing/index.ts';
+import { insufficientCredits } from '../billing/index.ts';
 import { Gathering, type Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
@@ -65,7 +65,7 @@ export class Admissions {
     const unjudged = applicants.filter((applicant) => !verdicts.has(applicant));
     const { placed, refused } = await placeAll(tx, unjudged, await countOpen(tx, accountIds), now);
     for (const { member } of placed) verdicts.set(member, firstOf(member));
-    for (const [applicant, reason] of refused) verdicts.set(applicant, toRefusal(reason));
+    for (const [applicant, refusal] of refused) verdicts.set(applicant, toRefusal(applicant, refusal));
     if (placed.length > 0) await this.#write(tx, placed, now);
     return applicants.map((applicant) => followed(applicant, verdicts));
   }
@@ -130,9 +130,9 @@ function firstOf({ job }: Applicant): Admitted {
   return { jobId: job.id, isReplay: false };
 }
 
-function toRefusal(reason: CreditRefusal | 'capacity'): ApiError {
-  if (reason === 'capacity') return new ApiError('media_open_job_capacity');
-  return new ApiError('insufficient_credits', { message: CREDIT_REFUSALS[reason] });
+function toRefusal({ reservation }: Applicant, refusal: CreditRefusal | 'capacity'): ApiError {
+  if (refusal === 'capacity') return new ApiError('media_open_job_capacity');
+  return insufficientCredits(reservation.amount, refusal);
 }
 
 /** Two that came together under one key: the second finds the first's job, or may try again where there is none. */

@@ -42,14 +42,14 @@ export async function placeAll<Member extends Asking>(
     const refusals = await reserveAll(tx, reservations, now);
     for (const member of round) {
       const { id, accountId } = member.reservation;
-      const reason = refusals.get(id);
-      if (reason === undefined) {
+      const refusal = refusals.get(id);
+      if (refusal === undefined) {
         const behind = counts.get(accountId) ?? 0;
         counts.set(accountId, behind + 1);
         placed.push({ member, behind });
       } else {
-        refused.set(member, reason);
-        known.refuse(member.reservation, reason);
+        refused.set(member, refusal);
+        known.refuse(member.reservation, refusal);
       }
     }
     const decided = new Set(round);
@@ -95,11 +95,11 @@ function withinCapacity<Member extends Asking>(
  * covered is not covered later either, nor is a larger one; and once nothing more is held, one that was covered stays so.
  */
 class Verdicts {
-  readonly #refusals: { readonly asked: NewReservation; readonly reason: CreditRefusal }[] = [];
+  readonly #refusals: { readonly asked: NewReservation; readonly refusal: CreditRefusal }[] = [];
   readonly #covered: NewReservation[] = [];
 
-  refuse(asked: NewReservation, reason: CreditRefusal): void {
-    if (this.of(asked) === undefined) this.#refusals.push({ asked, reason });
+  refuse(asked: NewReservation, refusal: CreditRefusal): void {
+    if (this.of(asked) === undefined) this.#refusals.push({ asked, refusal });
   }
 
   cover(asked: NewReservation): void {
@@ -107,11 +107,11 @@ class Verdicts {
   }
 
   of({ accountId, keyId, amount }: NewReservation): CreditRefusal | 'capacity' | undefined {
-    const refusal = this.#refusals.find(
-      ({ asked, reason }) =>
+    const known = this.#refusals.find(
+      ({ asked, refusal: { reason } }) =>
         asked.accountId === accountId && asked.amount <= amount && (reason === 'balance' || asked.keyId === keyId),
     );
-    if (refusal !== undefined) return refusal.reason;
+    if (known !== undefined) return known.refusal;
     const isCovered = this.#covered.some(
       (asked) => asked.accountId === accountId && asked.keyId === keyId && asked.amount >= amount,
     );

@@ -92,7 +92,7 @@ export async function reserveAll(
   const { reserved } = await runLedger(tx, { now, patience: 'wait', endings: [], reservations, lease: undefined });
   for (const [place, { id }] of reservations.entries()) {
     const admission = toAdmission(reserved[place], id);
-    if (admission.state === 'refused') refused.set(id, admission.reason);
+    if (admission.state === 'refused') refused.set(id, { reason: admission.reason, left: admission.left });
   }
   return refused;
 }

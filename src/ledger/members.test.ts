@@ -22,9 +22,10 @@ test('an admission carries its split, the largest amount exactly', () => {
   );
 });
 
-test('a refusal says which limit was met', () => {
-  assert.deepEqual(toAdmission('balance', 'id'), { state: 'refused', reason: 'balance' });
-  assert.deepEqual(toAdmission('key_limit', 'id'), { state: 'refused', reason: 'key_limit' });
+test('a refusal says which limit was met, and what was left of it', () => {
+  for (const reason of ['balance', 'key_limit'] as const) {
+    assert.deepEqual(toAdmission({ reason, left: -1 }, 'id'), { state: 'refused', reason, left: -1n });
+  }
 });
 
 test('every other answer is the caller’s mistake', () => {

@@ -6,13 +6,16 @@ export type Verdict = { readonly state: 'admitted'; readonly split?: readonly Sp
 
 export type Admission = { readonly state: 'admitted'; readonly split: readonly SplitPart[] } | Refusal;
 
-interface Refusal {
+interface Refusal extends CreditRefusal {
   readonly state: 'refused';
-  readonly reason: CreditRefusal;
 }
 
 /** Which of the two did not cover the amount: the account's balance, or the key's own limit. */
-export type CreditRefusal = 'balance' | 'key_limit';
+export interface CreditRefusal {
+  readonly reason: 'balance' | 'key_limit';
+  /** What there was of it when that was decided. A balance may be below zero. */
+  readonly left: MicroCredits;
+}
 
 /** What was taken from one grant. */
 interface SplitPart {
@@ -28,8 +31,8 @@ export interface Ending {
 
 /** Anything but an admission or a refusal is a bug of the caller, who has the account and the key in hand. */
 export function toAdmission(answer: ReserveAnswer | undefined, reservationId: string): Admission {
-  if (answer === 'balance' || answer === 'key_limit') return { state: 'refused', reason: answer };
   if (answer === undefined || typeof answer === 'string') throw new LedgerMisuse(reservationId, answer);
+  if ('reason' in answer) return { state: 'refused', reason: answer.reason, left: BigInt(answer.left) };
   const [grantIds, parts] = answer;
   return {
     state: 'admitted',

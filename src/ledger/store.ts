@@ -113,7 +113,12 @@ export interface LedgerRun {
 }
 
 /** The split as grant ids and amounts, or why there is none. */
-export type ReserveAnswer = [string[], number[]] | 'balance' | 'key_limit' | 'busy' | 'unknown' | 'conflict';
+export type ReserveAnswer =
+  | [string[], number[]]
+  | { readonly reason: 'balance' | 'key_limit'; readonly left: number }
+  | 'busy'
+  | 'unknown'
+  | 'conflict';
 /** How the reservation has ended and what was charged, or why it has not. */
 export type EndAnswer = ['settled' | 'refunded', number] | 'busy' | 'unknown';
 

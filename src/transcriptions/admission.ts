@@ -1,8 +1,7 @@
-import { CREDIT_REFUSALS } from '../billing/index.ts';
+import { insufficientCredits } from '../billing/index.ts';
 import { Gathering, type Tx } from '../db/index.ts';
-import { ApiError } from '../errors.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
-import { type NewReservation, reserveAll } from '../ledger/index.ts';
+import { type CreditRefusal, type NewReservation, reserveAll } from '../ledger/index.ts';
 import { INPUT_KEPT_MS, RESERVATION_LEASE_MS } from '../limits.ts';
 import type { FrozenPrice } from '../pricing/index.ts';
 import type { TranscriptionParts } from './parts.ts';
@@ -33,10 +32,10 @@ export class Admissions {
   /** Throws `insufficient_credits`, and then there is neither. */
   async admit(applicant: Applicant): Promise<void> {
     const refusal = await this.#gathering.add(applicant);
-    if (refusal !== undefined) throw new ApiError('insufficient_credits', { message: CREDIT_REFUSALS[refusal] });
+    if (refusal !== undefined) throw insufficientCredits(applicant.reservation.amount, refusal);
   }
 
-  async #run(applicants: readonly Applicant[]): Promise<readonly (keyof typeof CREDIT_REFUSALS | undefined)[]> {
+  async #run(applicants: readonly Applicant[]): Promise<readonly (CreditRefusal | undefined)[]> {
     const refusals = await this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants));
     this.#parts.log.trace('transcription admission committed');
     return applicants.map(({ reservation }) => refusals.get(reservation.id));
