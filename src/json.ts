@@ -1,4 +1,4 @@
-import { INEXACT_MARK, JsonError, scanJson } from './json-scan.ts';
+import { INEXACT_MARK, JsonError, type JsonScan, scanJson } from './json-scan.ts';
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -25,12 +25,11 @@ export interface MarkedJson {
 }
 
 /** Throws JsonError for what is not JSON, or is over the bounds of `scanJson`. */
-export function parseJson(text: string): ParsedJson {
-  return unmark(parseMarked(text));
+export function parseJson(text: string, scan?: JsonScan): ParsedJson {
+  return unmark(parseMarked(text, scan));
 }
 
-export function parseMarked(text: string): MarkedJson {
-  const { inexact } = scanJson(text);
+export function parseMarked(text: string, { inexact }: JsonScan = scanJson(text)): MarkedJson {
   const written: string[] = [];
   let marked = inexact.length === 0 ? text : '';
   let rest = 0;

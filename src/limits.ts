@@ -13,6 +13,12 @@ export const JSON_VALUES_MAX = 100_000;
 export const TRANSCRIPT_VALUES_MAX = 2_000_000;
 /** Different names of members in one text: an object of very many names costs tens of times as much as a list. */
 export const JSON_NAMES_MAX = 5_000;
+/** What is larger in bytes or in values is parsed in a thread; the event loop would be kept too long. */
+export const JSON_INLINE_BYTES_MAX = 256 * KIB;
+export const JSON_INLINE_VALUES_MAX = 10_000;
+/** After a body of this size the event loop is left to others for so long before the next is begun. */
+export const BODY_REST_FROM_BYTES = MIB;
+export const BODY_REST_MS = 20;
 export const HEADER_BYTES_MAX = 32 * KIB;
 export const HEADERS_TIMEOUT_MS = 30_000;
 export const REQUEST_TIMEOUT_MS = 600_000;

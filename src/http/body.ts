@@ -2,7 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { JsonError, type ParsedJson, parseJson } from '../json.ts';
+import { scanJson } from '../json-scan.ts';
+import { JSON_INLINE_BYTES_MAX, JSON_INLINE_VALUES_MAX } from '../limits.ts';
 import { collectBody } from './collect-body.ts';
+import type { LargeBodies } from './large-bodies.ts';
 
 const FORM = 'multipart/form-data';
 
@@ -23,30 +26,36 @@ export function isForm(request: FastifyRequest): boolean {
   return mediaType(request) === FORM;
 }
 
-/** A JSON object; a body without a content type is taken for one. */
-export function readJson(request: FastifyRequest): ParsedJson {
-  const parsed = parseJsonBody(request);
-  const { value } = parsed;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ApiError('invalid_json');
-  return parsed;
-}
-
-function parseJsonBody(request: FastifyRequest): ParsedJson {
+/**
+ * A JSON object; a body without a content type is taken for one. What is large is read in a thread, so that only then
+ * there is something to wait for.
+ */
+export function readJson(request: FastifyRequest, largeBodies: LargeBodies): ParsedJson | Promise<ParsedJson> {
   const type = mediaType(request);
   if (type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
     throw new ApiError('unsupported_content_type', { message: 'This route takes application/json.' });
   }
-  const { value, exact } = told(() => parseJson(textOf(request)));
-  return { value, exact: () => told(exact) };
+  const body = bytesOf(request);
+  const here = body.length > JSON_INLINE_BYTES_MAX ? undefined : parseHere(body);
+  return here === undefined ? largeBodies.json(body).then(objectOnly) : objectOnly(here);
 }
 
-function told<Result>(parse: () => Result): Result {
+/** Undefined if it has too many values to be parsed here. */
+function parseHere(body: Buffer): ParsedJson | undefined {
+  const text = textOf(body);
   try {
-    return parse();
+    const scan = scanJson(text);
+    return scan.values > JSON_INLINE_VALUES_MAX ? undefined : parseJson(text, scan);
   } catch (error) {
     if (error instanceof JsonError) throw new ApiError('invalid_json', { message: error.message, cause: error });
     throw error;
   }
+}
+
+function objectOnly(parsed: ParsedJson): ParsedJson {
+  const { value } = parsed;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ApiError('invalid_json');
+  return parsed;
 }
 
 export function readText(request: FastifyRequest, contentTypes: readonly string[]): string {
@@ -54,7 +63,12 @@ export function readText(request: FastifyRequest, contentTypes: readonly string[
   if (type !== '' && !contentTypes.includes(type)) {
     throw new ApiError('unsupported_content_type', { message: `This route takes ${contentTypes.join(', ')}.` });
   }
-  return textOf(request);
+  return textOf(bytesOf(request));
+}
+
+/** None is the same as an empty one. */
+export function bytesOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
 function mediaType(request: FastifyRequest): string {
@@ -63,10 +77,9 @@ function mediaType(request: FastifyRequest): string {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function textOf(request: FastifyRequest): string {
-  if (!Buffer.isBuffer(request.body)) return '';
+function textOf(body: Buffer): string {
   try {
-    return utf8.decode(request.body);
+    return utf8.decode(body);
   } catch (error) {
     throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.', cause: error });
   }

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../accounts/index.ts';
 import type { Actor } from '../audit/index.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, ParsedJson } from '../json.ts';
 import { parseWith } from '../parse.ts';
 import { admit } from './admit.ts';
-import { isForm, readJson, readText } from './body.ts';
+import { bytesOf, isForm, readJson, readText } from './body.ts';
 import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
+import { LargeBodies } from './large-bodies.ts';
 import type { HttpParts } from './parts.ts';
-import { Turns } from './turns.ts';
 
 /** What a route's function is given: everything checked and typed. */
 export interface RouteCall<Query, Body> {
@@ -31,15 +31,12 @@ const UNWANTED_BODY_BYTES_MAX = 64 * 1024;
 
 const NO_QUERY = z.object({});
 
-/** Bodies above this are parsed in turn. */
-const LARGE_BODY_BYTES = 1024 * 1024;
-
 /** The routes of one server and the contracts they were made from. */
 export class Routes {
   readonly contracts: Contract[] = [];
+  readonly largeBodies = new LargeBodies();
   readonly #server: FastifyInstance;
   readonly #parts: HttpParts;
-  readonly #turns = new Turns();
 
   constructor(server: FastifyInstance, parts: HttpParts) {
     this.#server = server;
@@ -53,18 +50,13 @@ export class Routes {
     if (contract.path.endsWith('*}')) this.#server.get(url.slice(0, -1), (_request, reply) => reply.callNotFound());
     const known =
       contract.access === 'operator' ? { ...contract, query: (contract.query ?? NO_QUERY).strict() } : contract;
-    // Bytes are only passed on, and forms are read as they come.
-    const parsesHere = contract.body?.kind !== 'bytes';
     this.#server.route({
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
       url,
       bodyLimit: contract.body === undefined ? UNWANTED_BODY_BYTES_MAX : bytesMaxOf(contract.body, false),
       config: { tooLarge: tooLargeCode(contract) },
       onRequest: admit(this.#parts, contract),
-      handler: (request, reply) => {
-        const answer = () => this.#answer(known, run, request, reply);
-        return parsesHere && isLarge(request.body) ? this.#turns.next().then(answer) : answer();
-      },
+      handler: (request, reply) => this.#answer(known, run, request, reply),
     });
   }
 
@@ -76,22 +68,20 @@ export class Routes {
   ): unknown {
     if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
     const query = contract.query === undefined ? {} : parseWith(contract.query, request.query);
-    const parsed = bodyOf(contract, request);
-    return run({
-      request,
-      reply,
-      query: query as QueryOf<C>,
-      body: parsed.value as BodyOf<C>,
-      exact: parsed.exact,
-      param: (name) => paramOf(contract, request, name),
-      caller: request.caller,
-      actor: { name: 'operator', requestId: request.id },
-    });
+    const act = (body: ReadBody) =>
+      run({
+        request,
+        reply,
+        query: query as QueryOf<C>,
+        body: body.value as BodyOf<C>,
+        exact: body.exact,
+        param: (name) => paramOf(contract, request, name),
+        caller: request.caller,
+        actor: { name: 'operator', requestId: request.id },
+      });
+    const body = bodyOf(contract, request, this.largeBodies);
+    return body instanceof Promise ? body.then(act) : act(body);
   }
-}
-
-function isLarge(body: unknown): boolean {
-  return Buffer.isBuffer(body) && body.length > LARGE_BODY_BYTES;
 }
 
 type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : object;
@@ -113,26 +103,29 @@ interface ReadBody {
   readonly exact: () => JsonObject;
 }
 
-function bodyOf({ body }: Contract, request: FastifyRequest): ReadBody {
+function bodyOf({ body }: Contract, request: FastifyRequest, largeBodies: LargeBodies): ReadBody | Promise<ReadBody> {
   switch (body?.kind) {
     case undefined:
+    case 'form':
       return { value: undefined, exact: noJson };
     case 'text':
       return { value: readText(request, body.contentTypes), exact: noJson };
     case 'bytes':
-      return { value: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), exact: noJson };
-    case 'form':
-      return { value: undefined, exact: noJson };
+      return { value: bytesOf(request), exact: noJson };
     case 'json or form':
       if (isForm(request)) return { value: FORM_TO_READ, exact: noJson };
-      return jsonBody(body.schema, request);
+      return jsonBody(body.schema, request, largeBodies);
     case 'json':
-      return jsonBody(body.schema, request);
+      return jsonBody(body.schema, request, largeBodies);
   }
 }
 
-function jsonBody(schema: z.ZodType, request: FastifyRequest): ReadBody {
-  const parsed = readJson(request);
+function jsonBody(schema: z.ZodType, request: FastifyRequest, largeBodies: LargeBodies): ReadBody | Promise<ReadBody> {
+  const read = readJson(request, largeBodies);
+  return read instanceof Promise ? read.then((parsed) => checked(schema, parsed)) : checked(schema, read);
+}
+
+function checked(schema: z.ZodType, parsed: ParsedJson): ReadBody {
   return { value: parseWith(schema, parsed.value), exact: () => parsed.exact() as JsonObject };
 }
 

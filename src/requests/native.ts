@@ -1,7 +1,4 @@
-import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { ApiError } from '../errors.ts';
-import { JsonError, parseJson } from '../json.ts';
 import { optional, parseWith } from '../parse.ts';
 import { estimatePromptTokens } from '../tokens.ts';
 
@@ -25,19 +22,7 @@ const fields = z.looseObject({
   generationConfig: optional(z.looseObject({ maxOutputTokens: count, candidateCount: count })).catch(undefined),
 });
 
-/** Reads the bytes of a body, which must be a JSON object; they themselves are not changed. */
-export function readNative(body: Buffer): NativeAsked {
-  if (!isUtf8(body)) throw new ApiError('bad_request_body');
-  try {
-    const { value } = parseJson(body.toString('utf8'));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return askedIn(value);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
-  throw new ApiError('bad_request_body');
-}
-
-function askedIn(json: unknown): NativeAsked {
+export function nativeAsked(json: unknown): NativeAsked {
   const { contents, systemInstruction, tools, generationConfig } = parseWith(fields, json);
   return {
     inputTokens: estimatePromptTokens([contents, systemInstruction, tools]),

@@ -12,7 +12,7 @@ import {
   chatSchema,
   imageSchema,
   type MediaRequest,
-  readNative,
+  nativeAsked,
   soundSchema,
   toChatRequest,
   toImageRequest,
@@ -120,7 +120,7 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
       return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
     }
     case 'native': {
-      const { inputTokens, maxOutputTokens, answers } = readNative(Buffer.from(JSON.stringify(body)));
+      const { inputTokens, maxOutputTokens, answers } = nativeAsked(body);
       return measureTokens(inputTokens, maxOutputTokens, answers, model);
     }
     case 'transcriptions':

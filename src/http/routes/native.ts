@@ -6,7 +6,6 @@ import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
 import { CALL_CODES, callContext } from '../call.ts';
 import { type EventStream, sendEvents } from '../events.ts';
-import { NativeBodies } from '../native-bodies.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
@@ -16,7 +15,6 @@ const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'apikey', 'access_token
 const FORM_PARAMETERS = new Set(['$alt', 'callback', '$callback', 'fields', '$fields']);
 
 export function nativeRoutes(routes: Routes, parts: HttpParts): void {
-  const bodies = new NativeBodies();
   routes.add(
     {
       method: 'POST',
@@ -33,7 +31,7 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
       const { request, reply, caller } = call;
       const { model, action } = targetOf(request.raw.url ?? '');
       const { query, isShaped, wantsArray } = queryOf(request.raw.url ?? '');
-      const { body, asked } = await bodies.read(call.body);
+      const { body, asked } = await routes.largeBodies.native(call.body);
       const native = {
         model,
         request: {
