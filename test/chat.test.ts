@@ -247,6 +247,58 @@ describe('what is refused', () => {
     });
   }
 
+  for (const [field, wrong] of [
+    ['stream', ['true', 1, [], {}]],
+    ['stream_options', ['usage', 1, true, []]],
+    ['stream_options.include_usage', [{ stream_options: { include_usage: 'yes' } }]],
+    ['max_tokens', ['5', 1.5, true, [], {}]],
+    ['max_completion_tokens', ['5', 1.5, true, [], {}]],
+    ['temperature', ['1', true, [], {}]],
+    ['top_p', ['1', true, [], {}]],
+    ['presence_penalty', ['1', true, [], {}]],
+    ['frequency_penalty', ['1', true, [], {}]],
+    ['seed', ['7', 1.5, true, [], {}]],
+    ['stop', [1, true, {}, [1], ['a', null]]],
+    ['logprobs', ['true', 1, [], {}]],
+    ['top_logprobs', ['1', 1.5, -1, true, []]],
+    ['logit_bias', ['1', 1, true, []]],
+    ['tools', ['f', 1, true, {}]],
+    ['tools[1]', [{ tools: [{}, 'f'] }, { tools: [{}, []] }, { tools: [{}, null] }]],
+    ['tool_choice', [1, true, []]],
+    ['parallel_tool_calls', ['true', 1, [], {}]],
+    ['response_format', ['json_object', 1, true, []]],
+    ['user', [1, true, [], {}]],
+    ['messages[1]', [{ messages: [{ role: 'user' }, 'Hi'] }, { messages: [{ role: 'user' }, null] }]],
+    ['messages[1].role', [{ messages: [{ role: 'user' }, { role: 1 }] }]],
+  ] as const) {
+    test(`R-078, R-477: ${field} of the wrong type is refused by its name`, async () => {
+      for (const value of wrong) {
+        const isWhole = /[.[]/.test(field);
+        const answer = await chat(isWhole ? (value as Fields) : { [field]: value });
+        refused(answer, 400, 'invalid_parameter');
+        assert.equal(answer.json.error.param, field);
+      }
+      assert.equal(upstream.requests.length, 0);
+    });
+  }
+
+  test('R-477: null in any of these fields is the same as nothing', async () => {
+    const fields =
+      'stream stream_options max_tokens max_completion_tokens n temperature top_p presence_penalty frequency_penalty ' +
+      'seed stop logprobs top_logprobs logit_bias tools tool_choice parallel_tool_calls response_format user';
+    const nulls = Object.fromEntries(fields.split(' ').map((field) => [field, null]));
+    assert.equal((await chat(nulls)).status, 200);
+    assert.deepEqual(sent(), chatBody('wire-name', nulls));
+  });
+
+  test('R-477: a seed that no double can hold is forwarded as it was written', async () => {
+    const answer = await raw(
+      '{"model":"ns/talker:1","messages":[{"role":"user","content":"Hi"}],"seed":9007199254740993,"top_p":1.0}',
+    );
+    assert.equal(answer.status, 200, answer.text);
+    assert.ok(sentText().includes('"seed":9007199254740993,"top_p":1.0'), sentText());
+  });
+
   test('R-482: 10 000 messages pass and one more does not', async () => {
     const messages = Array.from({ length: 10_001 }, () => ({ role: 'user', content: '' }));
     assert.equal((await chat({ messages })).status, 400);

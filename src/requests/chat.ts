@@ -26,19 +26,72 @@ const N_MAX = 128;
 const TOKENS_MAX = 10_000_000;
 
 const tokens = z.int().min(1).max(TOKENS_MAX).nullish();
+const number = z.number().nullish();
+const flag = z.boolean().nullish();
+const text = z.string().nullish();
+const object = z.looseObject({}).nullish();
+
+type Problem = readonly [path: readonly string[], expected: string];
+
+/**
+ * A list that is neither copied nor looked at beyond its first wrong item: there may be a hundred thousand of them, and
+ * the schema of each would make an issue of its own.
+ */
+function listOf(
+  item: Readonly<Record<string, unknown>>,
+  problemOf: (item: unknown) => Problem | undefined,
+  error?: string,
+) {
+  return z.array(z.unknown().meta(item), error).check(({ value, issues }) => {
+    for (const [at, given] of value.entries()) {
+      const problem = problemOf(given);
+      if (problem === undefined) continue;
+      const [path, expected] = problem;
+      issues.push({ code: 'custom', input: given, path: [at, ...path], message: `expected ${expected}` });
+      return;
+    }
+  });
+}
+
+function notAnObject(item: unknown): Problem | undefined {
+  return typeof item === 'object' && item !== null && !Array.isArray(item) ? undefined : [[], 'an object'];
+}
+
+function notAMessage(item: unknown): Problem | undefined {
+  const problem = notAnObject(item);
+  if (problem !== undefined) return problem;
+  return typeof (item as { role?: unknown }).role === 'string' ? undefined : [['role'], 'a string'];
+}
+
+const MESSAGE = { type: 'object', properties: { role: { type: 'string' } }, required: ['role'] };
+const texts = listOf({ type: 'string' }, (item) => (typeof item === 'string' ? undefined : [[], 'a string']));
+const objects = listOf({ type: 'object' }, notAnObject).nullish();
 
 export const chatSchema = z.looseObject({
   model: modelField,
-  messages: z
-    .array(z.looseObject({ role: z.string() }), { error: 'missing_messages' })
+  messages: listOf(MESSAGE, notAMessage, 'missing_messages')
     .min(1, { error: 'missing_messages' })
     .max(CHAT_MESSAGES_MAX, { error: `expected at most ${CHAT_MESSAGES_MAX} messages` }),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  stream: flag,
+  stream_options: z.looseObject({ include_usage: flag }).nullish(),
   max_tokens: tokens,
   max_completion_tokens: tokens,
   n: z.int({ error: 'invalid_n' }).min(1, { error: 'invalid_n' }).max(N_MAX, { error: 'invalid_n' }).nullish(),
-  tools: z.array(z.unknown()).nullish(),
+  temperature: number,
+  top_p: number,
+  presence_penalty: number,
+  frequency_penalty: number,
+  // Above 2^53 a double is not the number that was sent, which is forwarded all the same.
+  seed: z.number().refine(Number.isInteger, { error: 'expected a whole number' }).nullish(),
+  stop: z.union([z.string(), texts], { error: 'expected a string or a list of strings' }).nullish(),
+  logprobs: flag,
+  top_logprobs: z.int().min(0).nullish(),
+  logit_bias: object,
+  tools: objects,
+  tool_choice: z.union([z.string(), z.looseObject({})], { error: 'expected a string or an object' }).nullish(),
+  parallel_tool_calls: flag,
+  response_format: object,
+  user: text,
 });
 
 /** `exact` is the same body with every number as it was written. */
