@@ -28,6 +28,10 @@ const narrow = [
 const studio = new MediaStudio({
   models: [
     openImage('open/image', { accepts: ACCEPTS, pricing }),
+    openImage('open/today', {
+      accepts: ACCEPTS,
+      pricing: { ...pricing, quality_ratio: { low: 0.5, medium: 1, high: 2, auto: 1.5 } },
+    }),
     openImage('open/plain', { accepts: {} }),
     openImage('open/edits', { accepts: ACCEPTS, endpoints: ['image_edits'] }),
     imageModel('open/queue', [{ upstream: 'open-queue', model: 'any/painter' }]),
@@ -125,18 +129,44 @@ describe('what an image request asks for', () => {
     );
   });
 
-  test('R-305: the quality is forwarded, and decides the price where it is priced', async () => {
-    for (const [quality, price] of [
-      ['hd', 80],
-      ['low', 20],
-      ['standard', 40],
-      ['auto', 40],
-    ] as const) {
+  for (const [model, quality, price, sent] of [
+    // It publishes `hd` and `low`: what is the same by another word is sent and charged as the published one.
+    ['open/image', 'hd', 80, 'hd'],
+    ['open/image', 'high', 80, 'hd'],
+    ['open/image', 'low', 20, 'low'],
+    ['open/image', 'auto', 40, 'auto'],
+    ['open/image', undefined, 40, undefined],
+    // It publishes today's words, and what it is left to choose has a price.
+    ['open/today', 'hd', 80, 'high'],
+    ['open/today', 'high', 80, 'high'],
+    ['open/today', 'standard', 40, 'medium'],
+    ['open/today', 'auto', 60, 'auto'],
+    ['open/today', undefined, 60, undefined],
+    // It publishes none, so that every word goes on and costs the same.
+    ['open/plain', 'hd', 40, 'hd'],
+    ['open/plain', 'xhigh', 40, 'xhigh'],
+  ] as const) {
+    test(`R-305, R-161: ${model} is sent ${sent} for the quality ${quality}, and that is charged`, async () => {
       const before = studio.open.submissions.length;
-      const { usage } = await studio.made(caller, IMAGES, asked({ quality }));
-      assert.deepEqual([usage.credits, studio.open.submissions[before]?.fields.quality], [price, quality]);
-    }
+      const { body } = asked({ quality }, model);
+      const estimate = await studio.gateway.call('POST', '/v1/estimate', {
+        key: caller.key,
+        body: { ...body, endpoint: 'images' },
+      });
+      const { usage } = await studio.made(caller, IMAGES, { body });
+      assert.deepEqual([usage.credits, studio.open.submissions[before]?.fields.quality], [price, sent]);
+      assert.equal(estimate.json.credits, price, estimate.text);
+    });
+  }
+
+  test('R-167: a quality that the model does not publish is refused before pricing', async () => {
     await refused('400 invalid_parameter', { quality: 1 });
+    const unpublished = ['standard', 'medium', 'xhigh', 'max', 'ultra', 'HD', 'constructor'];
+    await refused('400 unsupported_parameter', ...unpublished.map((quality) => ({ quality })));
+    const body = { ...asked({ quality: 'xhigh' }).body, endpoint: 'images' };
+    const estimate = await studio.gateway.call('POST', '/v1/estimate', { key: caller.key, body });
+    assert.deepEqual([estimate.status, estimate.json.error.code], [400, 'unsupported_parameter']);
+    assert.match(estimate.json.error.message, /takes hd, low, auto/);
   });
 
   test('R-306, R-308: style, negative prompt, seed, watermark and background go on with their types', async () => {

@@ -28,7 +28,8 @@ const OPEN_ENDED = { isOpenEnded: true };
 export function measureMedia(request: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
   switch (request.kind) {
     case 'image': {
-      const { n, size, quality, resolution } = request;
+      // No quality leaves it to the model, as `auto` does; where that has a price, it is the price of both.
+      const { n, size, quality = 'auto', resolution } = request;
       return { units: { images: n, requests: 1 }, selectors: { size, quality, resolution } };
     }
     case 'video':

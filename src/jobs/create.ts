@@ -7,7 +7,7 @@ import { newId } from '../ids.ts';
 import { discardInputs } from '../intake/index.ts';
 import { DISPATCH_DEADLINE_MS, PREPARATION_LEASE_MS } from '../limits.ts';
 import { type MediaRequest, type MediaSource, urlsIn } from '../requests/index.ts';
-import { modelFor } from '../routing/index.ts';
+import { inPublishedWords, modelFor } from '../routing/index.ts';
 import { heldMedia, type Media } from '../vendors/index.ts';
 import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
 import { candidatesOf } from './candidates.ts';
@@ -66,11 +66,12 @@ async function admit(
   key: IdempotencyKey | undefined,
 ): Promise<Admitted & { readonly job?: Job }> {
   const model = modelFor(parts, caller, order.request.model, order.endpoint);
-  candidatesOf(parts, caller, model, unread(order.request));
-  const measures = measureMedia(order.request, order.endpoint, model);
+  const request = inPublishedWords(model, order.request);
+  candidatesOf(parts, caller, model, unread(request));
+  const measures = measureMedia(request, order.endpoint, model);
   const quoted = quote(model.pricing, measures.selectors, measures.units);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
-  for (const url of urlsIn(order.request.extra)) parts.guardedFetch.check(url);
+  for (const url of urlsIn(request.extra)) parts.guardedFetch.check(url);
   const claim = await claimFor(parts, order, key);
   if (typeof claim === 'object') {
     await discardInputs(parts, uploadsOf(order.request));
@@ -78,7 +79,7 @@ async function admit(
   }
   let prepared: Prepared | undefined;
   try {
-    prepared = await prepareMedia(parts, caller.accountId, order.request, order.signal);
+    prepared = await prepareMedia(parts, caller.accountId, request, order.signal);
     // Some models are particular about what a picture is, and that is known only now.
     if (prepared.inputs.length > 0) candidatesOf(parts, caller, model, forVendor(parts, prepared.request));
     const applicant = applicantFor(parts, caller, order, prepared, { measures, quoted });

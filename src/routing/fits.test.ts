@@ -161,7 +161,7 @@ const SOUND_CASES: readonly (readonly [published: Partial<Accepts>, more: object
   [{ voice_sample: 'required' }, { reference_audio: [PICTURE_URL, PICTURE_URL] }, 'invalid_reference_audio'],
   [
     { voice_sample: 'required' },
-    { reference_audio: [PICTURE_URL], voice: 'data:audio/wav;base64,QUJD' },
+    { reference_audio: [PICTURE_URL], voice: 'data:audio/wav;base64,UklGRiQAAABXQVZF' },
     'invalid_reference_audio',
   ],
   [{}, { reference_audio: [PICTURE_URL] }, 'taken'],

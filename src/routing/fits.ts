@@ -1,5 +1,6 @@
 import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
+import { publishedQuality } from '../quality.ts';
 import type { ImageRequest, MediaRequest, SoundRequest, VideoRequest } from '../requests/index.ts';
 import { isOfTier, isSameShape } from '../shape.ts';
 
@@ -19,6 +20,21 @@ export function narrowed(model: Accepts, route: RouteAccepts): Accepts {
     slots: route.slots ?? model.slots,
     voice_design: route.voice_design ?? model.voice_design,
   };
+}
+
+/**
+ * The request in the model's own words, for the checks, the price and the upstream alike: what is charged is what is sent.
+ * A model with a `quality_ratio` publishes its keys. Throws `unsupported_parameter` for a quality that is none of them.
+ */
+export function inPublishedWords<Request extends MediaRequest<unknown>>(
+  { pricing: { quality_ratio } }: Pick<ListedModel, 'pricing'>,
+  request: Request,
+): Request {
+  if (request.kind !== 'image' || request.quality === undefined || quality_ratio === undefined) return request;
+  const published = Object.keys(quality_ratio);
+  const quality = publishedQuality(request.quality, published);
+  if (quality === undefined) throw unsupported('quality', `takes ${[...new Set([...published, 'auto'])].join(', ')}`);
+  return { ...request, quality };
 }
 
 /**

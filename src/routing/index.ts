@@ -5,5 +5,5 @@
 export { ableCandidates, judgedCandidates } from './able.ts';
 export { type AttemptParts, firstThatWorks, noteLateFault, noteOverclaim, tryOne, upstreamOf } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor } from './candidates.ts';
-export { asksForVoiceDesign, checkFits } from './fits.ts';
+export { asksForVoiceDesign, checkFits, inPublishedWords } from './fits.ts';
 export { Health } from './health.ts';

@@ -20,7 +20,7 @@ import {
   toVideoRequest,
   videoSchema,
 } from '../../requests/index.ts';
-import { checkFits } from '../../routing/index.ts';
+import { checkFits, inPublishedWords } from '../../routing/index.ts';
 import { estimatePromptTokens } from '../../tokens.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
@@ -128,7 +128,8 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
   }
 }
 
-function ofMedia(request: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
+function ofMedia(asked: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
+  const request = inPublishedWords(model, asked);
   checkFits(model.accepts, request);
   return measureMedia(request, endpoint, model);
 }

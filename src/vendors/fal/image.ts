@@ -95,6 +95,7 @@ const ANY_PICTURES: Takes<Request> = {
 
 export const image = queued<Request>({
   kind: 'image',
+  priced: ['image_size', 'num_images', 'max_images'],
   inputOf: (request, model) => inputOf(request, familyOf(model), NAMES),
   countOf: (model) => (familyOf(model).isSingle === true ? undefined : { field: 'num_images', max: 4 }),
 });

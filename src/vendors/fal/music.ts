@@ -83,6 +83,7 @@ const USUAL: Family<Request> = {
 
 export const music = queued<Request>({
   kind: 'audio',
+  priced: ['music_length_ms', 'seconds_total', 'total_seconds'],
   inputOf: (request, model) => inputOf(request, FAMILIES.find(([name]) => name.test(model))?.[1] ?? USUAL, SOUND_NAMES),
   countOf: () => undefined,
 });

@@ -5,12 +5,14 @@ import { parseObject, readBytes, readJson, send, type Upstream } from '../http.t
 import type { Progress, TaskOrder, TaskWork } from '../vendor.ts';
 import { toBody } from './body.ts';
 import { failed, faultOf, faultOfName, type Told, verdictOf } from './faults.ts';
-import type { Fields } from './input.ts';
+import { type Fields, unsupported } from './input.ts';
 import { type Kind, resultOf } from './results.ts';
 
 /** What differs between the kinds of work; the queue is one for all. */
 export interface Modality<Request> {
   readonly kind: Kind;
+  /** The vendor's names for what public fields decide and the price depends on. */
+  readonly priced: readonly string[];
   /** Throws ApiError for what the model cannot take. */
   inputOf(request: Request, model: string): Fields;
   /** The field that asks for several results at once, and how many it can ask for. */
@@ -26,7 +28,10 @@ const TELLING: readonly number[] = [...SUCCESSES, 400, 404, 410, 422, 499, 500, 
 export function queued<Request extends { readonly extra: JsonObject }>(work: Modality<Request>): TaskWork<Request> {
   return {
     check(request, model) {
-      work.inputOf(request, model);
+      const decided = { ...work.inputOf(request, model), [work.countOf(model)?.field ?? '']: 1 };
+      // Passed on unread, it would escape the checks and the price.
+      const unread = work.priced.find((name) => name in request.extra && !(name in decided));
+      if (unread !== undefined) throw unsupported(unread);
     },
 
     perCall: (_request, model) => work.countOf(model)?.max ?? 1,

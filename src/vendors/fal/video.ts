@@ -111,6 +111,7 @@ const ENDPOINTS: readonly (readonly [RegExp, (family: VideoFamily) => Takes<Requ
 
 export const video = queued<Request>({
   kind: 'video',
+  priced: ['video_urls'],
   inputOf: (request, model) => inputOf(request, familyOf(model), NAMES),
   countOf: () => undefined,
 });

@@ -22,9 +22,14 @@ const WIRES: readonly { name: string; fields: Partial<ImageCall>; wire: string; 
     wire: '{"size":"2160x3840"}',
   },
   {
-    name: 'a size wins over a shape and a tier',
-    fields: { size: '1024x1024', aspectRatio: '1:1', resolution: '2k' },
-    wire: '{"size":"1024x1024"}',
+    name: 'a size wins over its own shape and tier',
+    fields: { size: '2048x1152', aspectRatio: '16:9', resolution: '2k' },
+    wire: '{"size":"2048x1152"}',
+  },
+  {
+    name: 'a tier and a shape win over a size that is left to the model',
+    fields: { size: 'auto', aspectRatio: '9:16', resolution: '4k' },
+    wire: '{"size":"2160x3840"}',
   },
   {
     name: 'an older model is asked for one of its sizes',
@@ -119,7 +124,10 @@ const REFUSED: readonly [field: string, fields: Partial<ImageCall>, model?: stri
   ['size', { size: '1280x720' }, 'gpt-image-1-mini'],
   ['resolution', { resolution: '8k' }],
   ['resolution', { resolution: '2k' }, 'chatgpt-image-latest'],
+  ['resolution', { resolution: '1k', size: '2048x2048' }],
+  ['resolution', { resolution: '2k', size: '1024x1024' }],
   ['aspect_ratio', { aspectRatio: '4:1' }],
+  ['aspect_ratio', { aspectRatio: '4:1', size: 'auto' }],
   ['aspect_ratio', { aspectRatio: '16:9' }, 'gpt-image-1.5'],
   ['mask', { mask: PNG }],
   ['mask', { mask: { ...PNG, mimeType: 'image/webp' }, referenceImages: [PNG] }],

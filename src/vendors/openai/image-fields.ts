@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../json.ts';
+import { canonicalQuality } from '../../quality.ts';
 import type { ImageRequest } from '../../requests/index.ts';
 import type { Media } from '../vendor.ts';
-import { isSize, isTier, sizeFor } from './image-size.ts';
+import { isSize, isTier, sizeFor, tierOf } from './image-size.ts';
 import { refuse, refuseStream } from './refuse.ts';
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
@@ -45,21 +46,17 @@ export function fieldsOf(request: ImageRequest<Media>, count: number, upstreamMo
 /** The size that is asked for; undefined where it is left to the upstream. */
 export function sizeOf(request: ImageRequest<Media>, upstreamModel: string): string | undefined {
   const { size, aspectRatio, resolution } = request;
-  if (size !== undefined || (aspectRatio === undefined && resolution === undefined)) return size;
+  const isExact = size !== undefined && size !== 'auto';
+  if (isExact || (aspectRatio === undefined && resolution === undefined)) return size;
   return sizeFor(aspectRatio, resolution, familyOf(upstreamModel).areSizesFixed);
 }
 
-/** The words of earlier models, in those of today's. */
-const OLD_QUALITIES: ReadonlyMap<string, string> = new Map([
-  ['standard', 'medium'],
-  ['hd', 'high'],
-]);
 const QUALITIES: ReadonlySet<string> = new Set(['auto', 'low', 'medium', 'high', 'xhigh', 'max']);
 const BACKGROUNDS: ReadonlySet<string> = new Set(['auto', 'opaque', 'transparent']);
 const MASK_BYTES_MAX = 4 * 1024 * 1024;
 
 function qualityOf({ quality }: ImageRequest<Media>): string | undefined {
-  return quality === undefined ? undefined : (OLD_QUALITIES.get(quality) ?? quality);
+  return quality === undefined ? undefined : canonicalQuality(quality);
 }
 
 /** Throws ApiError for what the model cannot take, naming the first such field. */
@@ -77,9 +74,15 @@ export function checkFields(request: ImageRequest<Media>, upstreamModel: string)
   refuse('background', background === 'transparent' && request.outputFormat === 'jpeg');
   refuse('size', size !== undefined && !isSize(size, areSizesFixed));
   refuse('resolution', resolution !== undefined && !isTier(resolution, areSizesFixed));
-  const isShaped = size === undefined && aspectRatio !== undefined;
+  // Only the size is sent, so it must be of the tier that is paid for.
+  refuse('resolution', resolution !== undefined && isOfOtherTier(size, resolution, areSizesFixed));
+  const isShaped = (size === undefined || size === 'auto') && aspectRatio !== undefined;
   refuse('aspect_ratio', isShaped && sizeOf(request, upstreamModel) === undefined);
   refuse('mask', request.mask !== undefined && !isMask(request.mask, request.referenceImages.length));
+}
+
+function isOfOtherTier(size: string | undefined, resolution: string, areSizesFixed: boolean): boolean {
+  return size !== undefined && size !== 'auto' && tierOf(size, areSizesFixed) !== resolution.toLowerCase();
 }
 
 function isMask(mask: Media, images: number): boolean {

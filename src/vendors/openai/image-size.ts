@@ -27,6 +27,13 @@ export function isTier(resolution: string, areSizesFixed: boolean): boolean {
   return areSizesFixed ? resolution.toLowerCase() === FIRST_TIER : PIXELS_OF_TIER.has(resolution.toLowerCase());
 }
 
+/** The smallest tier that has the pixels of a size. */
+export function tierOf(size: string, areSizesFixed: boolean): string | undefined {
+  if (areSizesFixed) return FIRST_TIER;
+  const pixels = pixelsOf(size);
+  return [...PIXELS_OF_TIER].find(([, most]) => pixels <= most)?.[0];
+}
+
 export function isSize(size: string, areSizesFixed: boolean): boolean {
   if (size === 'auto') return true;
   if (areSizesFixed) return FIXED_SIZES.values().some((fixed) => fixed === size);

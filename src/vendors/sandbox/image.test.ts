@@ -64,6 +64,7 @@ for (const [asked, format, width, height] of SIZES) {
 const REFUSED: readonly (readonly [asked: Asked, field: string, allowed: Asked])[] = [
   [{ size: '4097x64' }, 'size', { size: '4096x64' }],
   [{ size: '63x64' }, 'size', { size: '64x64' }],
+  [{ size: '1536x1024', resolution: '1k' }, 'resolution', { size: '1024x768', resolution: '1k' }],
   [{ size: 'large' }, 'size', { size: 'auto' }],
   [{ size: undefined, resolution: '8k' }, 'resolution', { size: undefined, resolution: '4k' }],
   [{ size: undefined, resolution: 'constructor' }, 'resolution', { size: undefined, resolution: '1k' }],

@@ -1,3 +1,4 @@
+import { canonicalQuality } from '../../quality.ts';
 import type { ImageRequest } from '../../requests/index.ts';
 import type { Media } from '../vendor.ts';
 import { keepMask, keepPictures } from './inputs.ts';
@@ -24,11 +25,9 @@ const RULES: ShapeRules = {
 
 const QUALITIES = new Map<string, 'low' | 'medium' | 'high'>([
   ['low', 'low'],
-  ['standard', 'medium'],
   ['medium', 'medium'],
   ['auto', 'medium'],
   ['high', 'high'],
-  ['hd', 'high'],
 ]);
 
 export const imageKind: Kind<ImageRequest<Media>> = {
@@ -67,5 +66,5 @@ export const imageKind: Kind<ImageRequest<Media>> = {
 };
 
 function qualityOf(quality: string): 'low' | 'medium' | 'high' {
-  return QUALITIES.get(quality) ?? refuse('quality', `it takes ${[...QUALITIES.keys()].join(', ')}`);
+  return QUALITIES.get(canonicalQuality(quality)) ?? refuse('quality', `it takes ${[...QUALITIES.keys()].join(', ')}`);
 }

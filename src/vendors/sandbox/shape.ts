@@ -36,6 +36,12 @@ const GIVEN_RATIO_MAX = 16 / 9;
 export function sizeOf({ size, resolution, aspectRatio }: AskedShape, rules: ShapeRules, given?: Size): Size {
   if (size !== undefined && size !== 'auto') {
     const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? refuse('size', 'it is not "WxH"');
+    const sides = [Number(width), Number(height)];
+    const measured = rules.measures === 'longer' ? Math.max(...sides) : Math.min(...sides);
+    // Only the size counts, so it must be of the tier that is paid for.
+    if (resolution !== undefined && rules.tiers.get(resolution) !== measured) {
+      refuse('resolution', 'the "size" is of another');
+    }
     return fitting({ width: Number(width), height: Number(height) }, rules, 'size');
   }
   const side = rules.tiers.get(resolution ?? rules.usualTier);

@@ -84,7 +84,8 @@ const SHAPES: readonly (readonly [asked: Asked, width: number, height: number])[
   [{ resolution: '480p', aspectRatio: '9:16' }, 480, 854],
   [{ resolution: '1080p' }, 1920, 1080],
   [{ resolution: '720p', aspectRatio: '1:1' }, 720, 720],
-  [{ size: '640x360', resolution: '1080p' }, 640, 360],
+  [{ size: '640x360' }, 640, 360],
+  [{ size: '480x854', resolution: '480p' }, 480, 854],
 ];
 
 for (const [asked, width, height] of SHAPES) {
@@ -101,6 +102,7 @@ const REFUSED: readonly (readonly [asked: Asked, field: string, allowed: Asked])
   [{ size: '1922x1080' }, 'size', { size: '1920x1088' }],
   [{ size: '1920x1090' }, 'size', { size: '1088x1920' }],
   [{ size: '129x128' }, 'size', { size: '130x128' }],
+  [{ size: '640x360', resolution: '1080p' }, 'resolution', { size: '1080x1920', resolution: '1080p' }],
   [{ size: undefined, resolution: '4k' }, 'resolution', { size: undefined, resolution: '1080p' }],
   [
     { size: undefined, resolution: '1080p', aspectRatio: '2:1' },
