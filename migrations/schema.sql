@@ -117,8 +117,7 @@ create table grants (
   created_at timestamp with time zone not null,
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
-  CHECK (amount > 0),
-  CHECK (remaining >= 0 AND remaining <= amount)
+  CHECK (amount <> 0 AND remaining >= 0 AND remaining <= GREATEST(amount, 0::bigint))
 ) with (fillfactor=50);
 CREATE INDEX grants_expiring ON public.grants USING btree (expires_at) WHERE spendable;
 CREATE INDEX grants_newest ON public.grants USING btree (account_id, number DESC);
@@ -213,6 +212,7 @@ create table jobs (
   CHECK (status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'queue_expired'::text, 'canceled'::text])),
   CHECK (wanted > 0)
 );
+CREATE INDEX jobs_all_newest ON public.jobs USING btree (created_at DESC, id DESC);
 CREATE INDEX jobs_newest ON public.jobs USING btree (account_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX jobs_reservation_id_key ON public.jobs USING btree (reservation_id);
 
@@ -230,6 +230,21 @@ create table key_spending (
   FOREIGN KEY (key_id) REFERENCES api_keys(id),
   CHECK (LEAST(held, spent, day_spent, week_spent, month_spent) >= 0)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+
+create table ledger_checkpoints (
+  kind text not null,
+  id text not null,
+  figures bigint[] not null,
+  PRIMARY KEY (kind, id),
+  CHECK (kind = ANY (ARRAY['balances'::text, 'grants'::text, 'key_spending'::text]))
+);
+
+create table ledger_checks (
+  only_row boolean default true not null,
+  generation bigint not null,
+  PRIMARY KEY (only_row),
+  CHECK (only_row)
+);
 
 create table ledger_entries (
   account_id text not null,
@@ -249,6 +264,7 @@ create table ledger_entries (
   PRIMARY KEY (account_id, number),
   CHECK (ledger_entry_is_sound(type, granted, available, reserved, charged, lapsed, reservation_id) AND number > 0 AND cardinality(grant_ids) = cardinality(parts))
 );
+CREATE INDEX ledger_entries_by_time ON public.ledger_entries USING brin (created_at) WITH (autosummarize='on');
 CREATE INDEX ledger_entries_usage ON public.ledger_entries USING btree (account_id, created_at) WHERE (charged > 0);
 CREATE UNIQUE INDEX ledger_entries_once ON public.ledger_entries USING btree (reservation_id, (
 CASE type
@@ -364,6 +380,7 @@ create table reservations (
   CHECK (amount >= 0)
 );
 CREATE INDEX reservations_by_request ON public.reservations USING btree (request_id, account_id);
+CREATE INDEX reservations_by_time ON public.reservations USING brin (created_at) WITH (autosummarize='on');
 
 create table stored_objects (
   key text not null,
@@ -568,6 +585,30 @@ begin
   return ledger_catch_up(array(select distinct account_id from ledger_journal limit accounts_max), 'skip');
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.ledger_correct_grant(moment timestamp with time zone, grant_id text, new_source text, new_reference text, sets_expiry boolean, new_expires_at timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  owner_id text := (select account_id from grants where id = grant_id);
+begin
+  if owner_id is null then return 'unknown'; end if;
+  perform ledger_lock(array[owner_id], 'wait');
+  -- What was held before comes out of the grants as they were before.
+  delete from purses where account_id = owner_id and sets_expiry;
+  perform ledger_apply(array[owner_id]);
+  perform ledger_tidy(moment, array[owner_id]);
+  if sets_expiry and exists (select from grants g join balances b using (account_id)
+    where g.id = grant_id and (g.amount < 0 or g.expires_at <= greatest(moment, b.updated_at))) then
+    return 'over';
+  end if;
+  if exists (select from grants where reference = new_reference and id <> grant_id) then return 'duplicate'; end if;
+  update grants set source = coalesce(new_source, source), reference = coalesce(new_reference, reference),
+    expires_at = case when sets_expiry then new_expires_at else expires_at end
+  where id = grant_id;
+  return 'changed';
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.ledger_cover(moment timestamp with time zone, account_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -735,6 +776,7 @@ begin
     and (reservation_id is not null) = (type in ('reserve', 'settle', 'refund', 'charge'))
     and case type
       when 'grant'   then granted > 0 and available = granted and reserved = 0 and charged = 0
+      when 'revoke'  then granted < 0 and available = granted and reserved = 0 and charged = 0
       when 'reserve' then granted = 0 and reserved >= 0 and available = -reserved and charged = 0
       when 'settle'  then granted = 0 and available >= 0 and charged >= 0 and reserved = -(available + charged)
       when 'refund'  then granted = 0 and available >= 0 and charged = 0 and reserved = -available
@@ -1042,6 +1084,45 @@ begin
     parts[place] := parts[place] - kept;
   end loop;
   return parts;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_revoke(moment timestamp with time zone, new_id text, new_account_id text, taken bigint, new_source text, new_reference text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform ledger_lock(array[new_account_id], 'wait');
+  if not exists (select from balances where account_id = new_account_id) then return 'unknown'; end if;
+
+  -- Before the balance is looked at: a repeat is told that it is one, and not that the credits are gone.
+  insert into grants (id, account_id, amount, source, reference, created_at)
+    values (new_id, new_account_id, -taken, new_source, new_reference, moment)
+    on conflict (reference) do nothing;
+  if not found then return 'duplicate'; end if;
+
+  -- Purses first: once they are gone, no line can be written that is not applied here.
+  delete from purses where account_id = new_account_id;
+  perform ledger_apply(array[new_account_id]);
+  perform ledger_tidy(moment, array[new_account_id]);
+  if (select available from balances where account_id = new_account_id) < taken then return 'short'; end if;
+
+  insert into ledger_entries
+    (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
+  select account_id, entries + 1, 'revoke', -taken, -taken, 0, 0, 0, available - taken, greatest(moment, updated_at),
+    new_id || split.grant_ids, 0::bigint || split.parts
+  from balances cross join (
+    select array_agg(grant_id order by place) as grant_ids,
+      array_agg(-least(remaining, taken - before) order by place) as parts
+    from (
+      select id as grant_id, remaining, row_number() over spending as place,
+        (sum(remaining) over spending - remaining)::bigint as before
+      from grants where account_id = new_account_id and spendable
+      window spending as (order by expires_at, number)
+    ) as payer
+    where before < taken
+  ) as split
+  where account_id = new_account_id;
+  return 'revoked';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.ledger_run(moment timestamp with time zone, patience text, end_ids uuid[], end_accounts text[], actuals bigint[], measured json[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], late boolean[], owner text, lease_until timestamp with time zone)

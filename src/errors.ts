@@ -95,6 +95,8 @@ export const ERROR_TABLE = {
   file_too_large: [413, 'The file is larger than this route takes.'],
   unsupported_file_format: [400, 'The file is of no kind that is kept here.'],
   duplicate_reference: [409, 'A grant with this reference exists already.'],
+  credits_not_available: [409, 'The account does not have that many unspent credits to take back.'],
+  grant_over: [409, 'The grant has expired or is a taking back; its expiry cannot be changed.'],
   duplicate_email: [409, 'An account with this email exists already.'],
 
   // What it named.
@@ -107,6 +109,7 @@ export const ERROR_TABLE = {
   transcription_expired: [410, 'The transcription is not kept any more.'],
   request_not_found: [404, 'There is no such request.'],
   account_not_found: [404, 'There is no such account.'],
+  grant_not_found: [404, 'There is no such grant.'],
   key_not_found: [404, 'There is no such key.'],
   upstream_not_found: [404, 'There is no such upstream.'],
   client_not_found: [404, 'There is no such OAuth client.'],

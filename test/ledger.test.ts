@@ -9,9 +9,9 @@ import {
   lapseExpired,
   listEntries,
   listGrants,
-  reserve,
   settle,
 } from '../src/ledger/index.ts';
+import { reserve } from '../src/ledger/ledger.ts';
 import { asked, availableOf, give, openAccount, openKey, openLedger, remainders } from './support/ledger.ts';
 
 const ledger = await openLedger();

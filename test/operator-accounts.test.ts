@@ -24,6 +24,7 @@ async function done(method: string, path: string, body?: unknown): Promise<Answe
 
 function refused(answer: Answer, about: RegExp): void {
   assert.deepEqual([answer.status, answer.json.error?.code], [400, 'invalid_parameter'], answer.text);
+  assert.equal(answer.json.error.param, 'groups');
   assert.match(answer.json.error.message, about);
 }
 
@@ -140,5 +141,6 @@ test('every operator route refuses a query parameter that it does not know, and 
     const answer = await gateway.call(method, `${path}?limitt=5`, { key: ADMIN_TOKEN, body });
     assert.deepEqual([answer.status, answer.json.error?.code], [400, 'invalid_parameter'], `${method} ${path}`);
     assert.match(answer.json.error.message, /"limitt"/, `${method} ${path}`);
+    assert.equal(answer.json.error.param, 'limitt', `${method} ${path}`);
   }
 });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
 import { type Db, migrate, openDb } from '../../src/db/index.ts';
-import { books, grant, type NewReservation, reserve, settle, Till } from '../../src/ledger/index.ts';
+import { books, grant, type NewReservation, settle, Till } from '../../src/ledger/index.ts';
+import { reserve } from '../../src/ledger/ledger.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import type { Row } from './table.ts';
 

@@ -57,7 +57,7 @@ export async function gatherLedger(world: World, accountIds: readonly string[]):
   const { db } = world;
   const of = [accountIds];
   // First, since it makes entries of whatever has none yet.
-  const books: Ledger['books'] = await world.admin('GET', '/books');
+  const books: Ledger['books'] = await world.admin('GET', '/books?full=1');
   return {
     books,
     entries: await db.rows<EntryRow>(ENTRIES, of),

@@ -41,7 +41,7 @@ let told = 0;
 try {
   accounts = await makeAccounts();
   for (let kill = 1; kill <= Number(values.kills); kill++) await killOnce(kill);
-  const entries = await admin<{ entries: number }>(await reader(), 'GET', '/books');
+  const entries = await admin<{ entries: number }>(await reader(), 'GET', '/books?full=1');
   console.log(
     `${values.kills} kills, ${left} reservations left by the dead and ended, ${told} calls told of, ${entries.entries} entries, 0 failures`,
   );
@@ -65,7 +65,7 @@ async function killOnce(kill: number): Promise<void> {
   const url = await reader();
   await admin(url, 'POST', '/clock', { advance_seconds: RESERVATION_LEASE_MS / 1000 + 1 });
   const open = await countOpen();
-  const books = await admin<{ balanced: boolean }>(url, 'GET', '/books');
+  const books = await admin<{ balanced: boolean }>(url, 'GET', '/books?full=1');
   const wrong = await countWrong(calls);
   told += calls.length;
   if (open > 0 || wrong > 0 || !books.balanced)

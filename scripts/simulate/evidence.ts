@@ -44,7 +44,7 @@ export interface HoldRow {
 export interface EntryRow {
   readonly account: string;
   readonly number: number;
-  readonly type: 'grant' | 'reserve' | 'settle' | 'refund' | 'charge' | 'cover' | 'lapse';
+  readonly type: 'grant' | 'revoke' | 'reserve' | 'settle' | 'refund' | 'charge' | 'cover' | 'lapse';
   readonly granted: bigint;
   readonly available: bigint;
   readonly reserved: bigint;

@@ -99,7 +99,7 @@ class Author {
       case 'parallel':
         return this.#parallel();
       case 'grant':
-        return this.#alone(this.#grant(this.#account()));
+        return this.#alone(this.#grantOrTake(this.#account()));
       case 'clock':
         return this.#clock();
       case 'skew':
@@ -141,7 +141,7 @@ class Author {
     const kind = random.weighted(MOVES);
     const by = this.#process();
     if (kind === 'takeOver' || kind === 'lapse') return { kind, by };
-    if (kind === 'grant') return this.#grant(account);
+    if (kind === 'grant') return this.#grantOrTake(account);
     const earlier = this.#earlier(account);
     if (kind === 'reserve' || earlier === undefined) return this.#reserve(account);
     // A call ends the way it began, and sometimes somebody else meddles.
@@ -194,6 +194,15 @@ class Author {
     const granting: Granting = { kind: 'grant', name, account, amount, expiresMs, reference, by: this.#process() };
     this.#grants.push(granting);
     return granting;
+  }
+
+  /** A quarter of them take credits back. */
+  #grantOrTake(account: number): Granting {
+    const granting = this.#grant(account);
+    if (!this.#random.chance(0.25)) return granting;
+    const taking: Granting = { ...granting, amount: -this.#random.whole(1, 20_000), expiresMs: undefined };
+    this.#grants[this.#grants.length - 1] = taking;
+    return taking;
   }
 
   #clock(): Operation {

@@ -1,7 +1,8 @@
+import { sum } from './amounts.ts';
 import type { EntryRow, Evidence, HoldRow } from './evidence.ts';
 import { nameOfKey } from './evidence.ts';
-import { periodStartMs } from './model.ts';
 import type { KeySetting } from './scenario.ts';
+import { periodStartMs } from './scenario.ts';
 import { type Counts, cost, type Tariff } from './tariff.ts';
 
 /** What the simulator itself remembers and no row can alter. */
@@ -35,7 +36,7 @@ export const INVARIANTS: Readonly<Record<string, Invariant>> = {
     }),
 
   'no grant is below zero or above its amount': ({ grants }) =>
-    first(grants.values(), ({ amount, remaining }) => remaining < 0n || remaining > amount),
+    first(grants.values(), ({ amount, remaining }) => remaining < 0n || remaining > (amount > 0n ? amount : 0n)),
 
   'an open reservation holds exactly its split': (evidence) =>
     first(evidence.holds.values(), (hold) => {
@@ -78,7 +79,7 @@ export const INVARIANTS: Readonly<Record<string, Invariant>> = {
 
   'an expired grant is never spent from': (evidence) =>
     first(evidence.fresh, (entry) => {
-      const spent = entry.type === 'reserve' || entry.type === 'cover' ? entry.grant_ids : [];
+      const spent = ['reserve', 'cover', 'revoke'].includes(entry.type) ? entry.grant_ids : [];
       return spent.some((id) => (evidence.grants.get(id)?.expires_ms ?? Infinity) <= entry.at_ms);
     }),
 
@@ -115,10 +116,6 @@ function first<Item>(items: Iterable<Item>, isWrong: (item: Item) => boolean): s
 
 function show(item: unknown): string {
   return JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? String(value) : value));
-}
-
-function sum(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((total, amount) => total + amount, 0n);
 }
 
 function reservedBy(entry: EntryRow): bigint {

@@ -56,7 +56,7 @@ async function playSeed(db: Db, scenario: Scenario): Promise<Failure | undefined
 export async function wipe(db: Db): Promise<void> {
   await db.transaction((tx) =>
     tx.script(`set local session_replication_role = replica;
-      truncate ledger_entries, open_reservations, reservation_owners, reservations, grants, balances, key_spending,
+      truncate ledger_entries, ledger_checkpoints, open_reservations, reservation_owners, reservations, grants, balances, key_spending,
         api_keys, accounts cascade;`),
   );
 }

@@ -1,4 +1,5 @@
-import type { Reset } from './scenario.ts';
+import { smaller, sum } from './amounts.ts';
+import { periodStartMs, type Reset } from './scenario.ts';
 
 /**
  * What the ledger promises, said again in the plainest way: one account at a time, one action after another, nothing but
@@ -83,7 +84,7 @@ export function apply(account: Account, action: Action): string[] {
     case 'run':
       return run(account, action.nowMs, action.members);
     case 'grant':
-      return give(account, action.nowMs, action.grant);
+      return (action.grant.amount > 0n ? give : takeBack)(account, action.nowMs, action.grant);
     case 'lapse':
       return lapseDuty(account, action.nowMs);
     case 'takeOver':
@@ -105,10 +106,23 @@ function run(account: Account, nowMs: number, members: readonly Member[]): strin
 }
 
 function give(account: Account, nowMs: number, grant: Omit<Grant, 'remaining'>): string[] {
-  account.grants.push({ ...grant, remaining: grant.amount });
+  enter(account, nowMs, { ...grant, remaining: grant.amount });
+  tidy(account, nowMs);
+  return ['granted'];
+}
+
+function enter(account: Account, nowMs: number, grant: Grant): void {
+  account.grants.push(grant);
   account.granted += grant.amount;
   pass(account, nowMs);
+}
+
+/** All of it or nothing, out of what can be spent. */
+function takeBack(account: Account, nowMs: number, grant: Omit<Grant, 'remaining'>): string[] {
+  if (availableOf(lapsedCopy(account, nowMs)) < -grant.amount) return ['short'];
   tidy(account, nowMs);
+  takeFrom(spendingOrder(account), -grant.amount);
+  enter(account, nowMs, { ...grant, remaining: 0n });
   return ['granted'];
 }
 
@@ -234,14 +248,6 @@ function spentBy({ charges, reset }: Key, atMs: number): bigint {
   return sum(charges.map(([chargedMs, amount]) => (chargedMs >= sinceMs ? amount : 0n)));
 }
 
-export function periodStartMs(reset: Reset | undefined, atMs: number): number {
-  if (reset === undefined) return -Infinity;
-  const at = new Date(atMs);
-  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
-  if (reset === 'month') return Date.UTC(year, month, 1);
-  return Date.UTC(year, month, reset === 'day' ? day : day - ((at.getUTCDay() + 6) % 7));
-}
-
 function remainingOf(account: Account): bigint {
   return sum(account.grants.map((grant) => grant.remaining));
 }
@@ -252,9 +258,13 @@ export function availableOf(account: Account): bigint {
 
 /** The figures of `GET /v1/credits` at a moment: what has expired by then counts as lapsed already. */
 export function balanceAt(account: Account, nowMs: number): string {
+  return showBalance(lapsedCopy(account, nowMs));
+}
+
+function lapsedCopy(account: Account, nowMs: number): Account {
   const copy = copyOf(account);
   lapse(copy, nowMs);
-  return showBalance(copy);
+  return copy;
 }
 
 function showBalance(account: Account): string {
@@ -264,7 +274,7 @@ function showBalance(account: Account): string {
   return `granted ${account.granted} available ${availableOf(account)} reserved ${reserved} charged ${charged} lapsed ${account.lapsed}`;
 }
 
-/** The whole account, a line per row; `Evidence.describe` says the same of the database. */
+/** A line per row; `Evidence.describe` says the same of the database. */
 export function describe(account: Account): string[] {
   const { grants, holds, keys } = account;
   return [
@@ -284,12 +294,4 @@ function describeHold(hold: Hold): string {
 
 function admission({ split }: Hold): string {
   return ['admitted', ...split.map(([grant, amount]) => `${grant}:${amount}`)].join(' ');
-}
-
-function sum(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((total, amount) => total + amount, 0n);
-}
-
-function smaller(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

@@ -18,6 +18,15 @@ export interface Scenario {
 
 export type Reset = 'day' | 'week' | 'month';
 
+/** Calendar periods in UTC; a week begins on Monday. */
+export function periodStartMs(reset: Reset | undefined, atMs: number): number {
+  if (reset === undefined) return -Infinity;
+  const at = new Date(atMs);
+  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
+  if (reset === 'month') return Date.UTC(year, month, 1);
+  return Date.UTC(year, month, reset === 'day' ? day : day - ((at.getUTCDay() + 6) % 7));
+}
+
 export interface KeySetting {
   readonly account: number;
   readonly limit: number | undefined;

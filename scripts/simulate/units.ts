@@ -66,7 +66,9 @@ function unitsOfOne(one: Answered, isAlone: boolean, circumstances: Circumstance
   }
   if (move.kind === 'grant') {
     if (cut === 'before' || seen === 'duplicate') return [];
-    return [{ ...plain, accountId, observed: [], optional: seen === 'lost' && move.reference !== undefined }];
+    // Lost, a taking back may have been refused as well; then the model finds nothing to take either.
+    const optional = seen === 'lost' && (move.reference !== undefined || move.amount < 0);
+    return [{ ...plain, accountId, observed: [observedAs(seen)], optional, undone: seen === 'short' }];
   }
   // A mistake of the caller, or a line cut in the middle, takes the whole transaction back.
   const undone = cut === 'before' || seen === 'unknown' || seen === 'conflict';

@@ -7,9 +7,9 @@ import {
   lapseExpired,
   type NewReservation,
   refund,
-  reserve,
   settle,
 } from '../../src/ledger/index.ts';
+import { reserve } from '../../src/ledger/ledger.ts';
 import { charge } from '../../src/pricing/index.ts';
 import type { Counts, Sold, Tariff } from './tariff.ts';
 import type { Process } from './world.ts';

@@ -108,6 +108,7 @@ function refuseWider(groups: readonly string[] | null | undefined, account: Pick
   const own = account?.groups.join(', ') ?? '';
   throw new ApiError('invalid_parameter', {
     message: `"groups": the account does not have the group "${beyond}"; it has ${own}.`,
+    param: 'groups',
   });
 }
 

@@ -3,7 +3,7 @@
  * Hides how a price is frozen, how units are estimated, and what the ledger's refusals mean to a caller.
  */
 export { Bill, insufficientCredits, isRefusal, ofLedger, openBill } from './bill.ts';
-export { grantCredits } from './grant-credits.ts';
+export { grants } from './grant-credits.ts';
 export { boundLength, isImpossibleLength, type LengthOrder, lengthExcess, lengthOrder } from './length.ts';
 export {
   type Estimate,

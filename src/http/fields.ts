@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber } from '../credits.ts';
+import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber, type MicroCredits } from '../credits.ts';
 import { CONCURRENCY_MAX, GROUPS_MAX, NAME_CHARS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, RPM_MAX } from '../limits.ts';
 
 const PLAIN = { error: 'expected text without control characters' };
@@ -28,13 +28,23 @@ export const rpmField = z.int().min(1).max(RPM_MAX);
 export const concurrencyField = z.int().min(1).max(CONCURRENCY_MAX);
 
 /** Credits as a JSON number with at most six decimals, to exact micro-credits. */
-export const creditsField = z.number().transform((credits, context) => {
-  const micro = creditsFromNumber(credits);
-  if (micro !== undefined && micro >= 0n && micro <= AMOUNT_MICRO_MAX) return micro;
-  const most = creditsToNumber(AMOUNT_MICRO_MAX);
-  context.addIssue({ code: 'custom', message: `expected credits from 0 to ${most} with at most six decimals` });
-  return z.NEVER;
+export const creditsField = creditsFrom(0n);
+
+/** The same, below zero too, and never none. */
+export const signedCreditsField = creditsFrom(-AMOUNT_MICRO_MAX).refine((amount) => amount !== 0n, {
+  error: 'expected more than no credits, or less',
 });
+
+function creditsFrom(least: MicroCredits) {
+  return z.number().transform((credits, context) => {
+    const micro = creditsFromNumber(credits);
+    if (micro !== undefined && micro >= least && micro <= AMOUNT_MICRO_MAX) return micro;
+    const [from, to] = [creditsToNumber(least), creditsToNumber(AMOUNT_MICRO_MAX)];
+    const message = `expected credits from ${from} to ${to} with at most six decimals`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}
 
 // Far enough for any purpose, near enough that every date of it can be printed and stored.
 const UNIX_SECONDS_MAX = 32_503_680_000;

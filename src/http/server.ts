@@ -17,6 +17,7 @@ import { accountRoutes } from './routes/account.ts';
 import { accountAdminRoutes } from './routes/admin-accounts.ts';
 import { clockAdminRoutes } from './routes/admin-clock.ts';
 import { configAdminRoutes } from './routes/admin-config.ts';
+import { grantAdminRoutes } from './routes/admin-grants.ts';
 import { keyAdminRoutes } from './routes/admin-keys.ts';
 import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
@@ -115,6 +116,7 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   keyAdminRoutes(routes, parts);
   configAdminRoutes(routes, parts);
   oauthClientAdminRoutes(routes, parts);
+  grantAdminRoutes(routes, parts);
   recordAdminRoutes(routes, parts);
   clockAdminRoutes(routes, parts);
   contractRoutes(routes, parts);

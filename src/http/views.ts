@@ -145,7 +145,7 @@ export const grantSchema = z
     id: z.string(),
     object: z.literal('grant'),
     account_id: z.string(),
-    amount: credits,
+    amount: credits.describe('Below zero: so much was taken back.'),
     remaining: credits,
     source: z.string(),
     reference: z.string().nullable(),
@@ -172,7 +172,7 @@ export const entrySchema = z
   .strictObject({
     id: z.string(),
     object: z.literal('transaction'),
-    type: z.enum(['grant', 'reserve', 'settle', 'refund', 'charge', 'cover', 'lapse']),
+    type: z.enum(['grant', 'revoke', 'reserve', 'settle', 'refund', 'charge', 'cover', 'lapse']),
     amount: credits.describe('By how much the available balance changed.'),
     charged: credits.describe('How much was spent for good.'),
     balance: credits.describe('What was available afterwards.'),

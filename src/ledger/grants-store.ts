@@ -23,10 +23,36 @@ export interface Grant {
   readonly createdAt: Date;
 }
 
-export async function insertGrant(queries: Queries, grant: NewGrant): Promise<'granted' | 'unknown' | 'duplicate'> {
-  const [row] = await queries.rows<{ answer: 'granted' | 'unknown' | 'duplicate' }>(
-    'select ledger_grant($1, $2, $3, $4, $5, $6, $7) as answer',
-    [grant.now, grant.id, grant.accountId, grant.amount, grant.source, grant.reference, grant.expiresAt],
+export type GrantAnswer = 'granted' | 'revoked' | 'unknown' | 'duplicate' | 'short';
+
+/** An amount below zero takes credits back. After 'short' the transaction must be rolled back. */
+export async function insertGrant(queries: Queries, grant: NewGrant): Promise<GrantAnswer> {
+  const { now, id, accountId, amount, source, reference, expiresAt } = grant;
+  const [row] =
+    amount > 0n
+      ? await queries.rows<{ answer: GrantAnswer }>('select ledger_grant($1, $2, $3, $4, $5, $6, $7) as answer', [
+          ...[now, id, accountId, amount, source, reference, expiresAt],
+        ])
+      : await queries.rows<{ answer: GrantAnswer }>('select ledger_revoke($1, $2, $3, $4, $5, $6) as answer', [
+          ...[now, id, accountId, -amount, source, reference],
+        ]);
+  return row?.answer ?? 'unknown';
+}
+
+/** What is left out stays as it is; an expiry of null is none. */
+export interface GrantChange {
+  readonly source?: string | undefined;
+  readonly reference?: string | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
+
+export type ChangeAnswer = 'changed' | 'unknown' | 'duplicate' | 'over';
+
+export async function changeGrant(queries: Queries, id: string, change: GrantChange, now: Date): Promise<ChangeAnswer> {
+  const { source, reference, expiresAt } = change;
+  const [row] = await queries.rows<{ answer: ChangeAnswer }>(
+    'select ledger_correct_grant($1, $2, $3, $4, $5, $6) as answer',
+    [now, id, source, reference, expiresAt !== undefined, expiresAt],
   );
   return row?.answer ?? 'unknown';
 }

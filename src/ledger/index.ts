@@ -2,7 +2,7 @@
  * Credits: grants, reservations, and the append-only entries from which every balance follows.
  * Hides how grants are split and spent, how concurrent calls share one transaction, and how a dead process's
  * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql, 0005_ledger_speed.sql,
- * 0008_purses.sql and 0009_journal.sql.
+ * 0008_purses.sql, 0009_journal.sql and 0018_operators.sql.
  */
 export { books } from './books.ts';
 export { catchUp } from './journal-store.ts';
@@ -10,17 +10,18 @@ export { endAbandoned, lapseExpired } from './leases.ts';
 export {
   balanceOf,
   type CreditRefusal,
+  correctGrant,
   type Ending,
   type Entry,
   endAll,
   type Grant,
+  type GrantChange,
   grant,
   listEntries,
   listGrants,
   lockAccounts,
   type NewReservation,
   refund,
-  reserve,
   reserveAll,
   settle,
 } from './ledger.ts';

@@ -1,8 +1,16 @@
-import type { MicroCredits } from '../credits.ts';
+import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import type { Db, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { type Grant, insertGrant, type NewGrant, selectGrant, selectGrants } from './grants-store.ts';
+import {
+  changeGrant,
+  type Grant,
+  type GrantChange,
+  insertGrant,
+  type NewGrant,
+  selectGrant,
+  selectGrants,
+} from './grants-store.ts';
 import { catchUp } from './journal-store.ts';
 import {
   type Admission,
@@ -27,20 +35,54 @@ import {
   selectEntries,
 } from './store.ts';
 
-export type { Admission, CreditRefusal, Ending, Grant, NewReservation };
+export type { Admission, CreditRefusal, Ending, Grant, GrantChange, NewReservation };
 
 /**
- * Gives credits to an account; what it owes is paid from them first. Throws `duplicate_reference` when a grant with this
- * reference exists, and leaves the transaction usable; throws `account_not_found`.
+ * Gives credits to an account; what it owes is paid from them first. An amount below zero takes unspent credits back, in
+ * the order of spending, and never more than are available: else it throws `credits_not_available`, and the transaction
+ * must be rolled back. Throws `duplicate_reference` when a grant with this reference exists, and leaves the transaction
+ * usable; throws `account_not_found`.
  */
 export async function grant(tx: Tx, given: Omit<NewGrant, 'id'>): Promise<Grant> {
   const id = newId('grant');
   const answer = await insertGrant(tx, { ...given, id });
   if (answer === 'unknown') throw new ApiError('account_not_found');
   if (answer === 'duplicate') throw new ApiError('duplicate_reference');
+  if (answer === 'short') {
+    const balance = await selectBalance(tx, given.accountId, given.now);
+    throw notAvailable(-given.amount, balance?.available ?? 0n);
+  }
+  return madeGrant(tx, id);
+}
+
+function notAvailable(wanted: MicroCredits, available: MicroCredits): ApiError {
+  const [asked, there] = [creditsToNumber(wanted), creditsToNumber(available)];
+  const message = `${asked} credits cannot be taken back: the account has ${there} available. Nothing was changed.`;
+  return new ApiError('credits_not_available', { message });
+}
+
+async function madeGrant(tx: Tx, id: string): Promise<Grant> {
   const made = await selectGrant(tx, id);
   if (made === undefined) throw new Error(`Grant ${id} was made and is not there.`);
   return made;
+}
+
+/**
+ * Changes a grant's source, reference or expiry; what it holds stays. Throws `grant_not_found`, `duplicate_reference`, and
+ * `grant_over` for a new expiry of what has expired or was itself a taking back. May be repeated.
+ */
+export async function correctGrant(
+  tx: Tx,
+  id: string,
+  change: GrantChange,
+  now: Date,
+): Promise<{ readonly before: Grant; readonly after: Grant }> {
+  const before = await selectGrant(tx, id);
+  const answer = await changeGrant(tx, id, change, now);
+  if (answer === 'unknown' || before === undefined) throw new ApiError('grant_not_found');
+  if (answer === 'duplicate') throw new ApiError('duplicate_reference');
+  if (answer === 'over') throw new ApiError('grant_over');
+  return { before, after: await madeGrant(tx, id) };
 }
 
 /**

@@ -45,7 +45,7 @@ export interface EntryRow {
   readonly endpoint: string | null;
 }
 
-export type EntryType = 'grant' | 'reserve' | 'settle' | 'refund' | 'charge' | 'cover' | 'lapse';
+export type EntryType = 'grant' | 'revoke' | 'reserve' | 'settle' | 'refund' | 'charge' | 'cover' | 'lapse';
 
 export interface Balance {
   readonly granted: MicroCredits;

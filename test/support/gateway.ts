@@ -107,8 +107,10 @@ export class Gateway {
   }
 
   async assertBooksBalance(): Promise<void> {
-    const books = await this.admin('GET', '/books');
-    assert.equal(books.json.balanced, true, books.text);
+    for (const path of ['/books', '/books?full=1']) {
+      const books = await this.admin('GET', path);
+      assert.equal(books.json.balanced, true, books.text);
+    }
   }
 
   reapplyFile(): Promise<void> {

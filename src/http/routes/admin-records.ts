@@ -1,21 +1,13 @@
 import { z } from 'zod';
 import { findAccount } from '../../accounts/index.ts';
 import { listChanges } from '../../audit/index.ts';
-import { grantCredits, ofLedger } from '../../billing/index.ts';
+import { ofLedger } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { books, listEntries } from '../../ledger/index.ts';
-import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { creditsField, momentField, nameField, pageQuery, referenceField } from '../fields.ts';
+import { pageQuery } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
-import { auditSchema, auditView, entrySchema, entryView, grantSchema, grantView } from '../views.ts';
-
-const newGrant = z.strictObject({
-  credits: creditsField.refine((amount) => amount > 0n, { error: 'expected more than no credits' }),
-  expires_at: momentField.nullable().optional(),
-  source: nameField.nullish().transform((source) => source ?? 'operator'),
-  reference: referenceField.nullable().optional(),
-});
+import { auditSchema, auditView, entrySchema, entryView } from '../views.ts';
 
 const booksSchema = z
   .strictObject({
@@ -23,40 +15,13 @@ const booksSchema = z
     balanced: z.boolean(),
     accounts: z.int(),
     entries: z.int(),
+    entries_checked: z.int().describe('How many were read: those since the last check, or all.'),
     difference: z.record(z.string(), z.unknown()).optional().describe('The first that was found.'),
   })
   .meta({ id: 'Books' });
 
 /** What an operator looks up: money and changes. */
-export function recordAdminRoutes(routes: Routes, parts: HttpParts): void {
-  const { db, clock } = parts;
-
-  routes.add(
-    {
-      method: 'POST',
-      path: '/api/admin/accounts/{account_id}/grants',
-      summary: 'Give an account credits; a reference is granted once',
-      access: 'operator',
-      body: { kind: 'json', schema: newGrant, bytesMax: ADMIN_BODY_BYTES_MAX },
-      answers: { 200: grantSchema },
-      codes: ['account_not_found', 'duplicate_reference', 'precheck_failed'],
-    },
-    async ({ param, body, actor }) => {
-      const expiresAt = body.expires_at ?? undefined;
-      if (expiresAt !== undefined && expiresAt <= clock.now()) {
-        throw new ApiError('invalid_parameter', { message: '"expires_at": expected a moment to come.' });
-      }
-      const order = {
-        accountId: param('account_id'),
-        amount: body.credits,
-        source: body.source,
-        reference: body.reference ?? undefined,
-        expiresAt,
-      };
-      return grantView(await ofLedger(() => grantCredits(parts, actor, order)));
-    },
-  );
-
+export function recordAdminRoutes(routes: Routes, { db }: HttpParts): void {
   routes.add(
     {
       method: 'GET',
@@ -80,12 +45,17 @@ export function recordAdminRoutes(routes: Routes, parts: HttpParts): void {
     {
       method: 'GET',
       path: '/api/admin/books',
-      summary: 'Recompute every balance from the entries and compare',
+      summary: 'Recompute every balance from the entries since the last check, or from all, and compare',
       access: 'operator',
+      query: z.object({ full: z.enum(['0', '1']).optional().describe('1 reads every entry ever made.') }),
       answers: { 200: booksSchema },
       codes: ['precheck_failed'],
     },
-    () => ofLedger(async () => ({ object: 'books', ...(await books(db)) })),
+    ({ query }) =>
+      ofLedger(async () => {
+        const { checked, difference, ...counts } = await books(db, query.full === '1');
+        return { object: 'books', ...counts, entries_checked: checked, ...(difference && { difference }) };
+      }),
   );
 
   routes.add(

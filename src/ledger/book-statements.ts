@@ -1,0 +1,150 @@
+/** What the books ask the database. `$1`, `$2`, `$3` are the accounts of ranges of entries, and between which numbers. */
+
+export type Table = 'balances' | 'grants' | 'key_spending';
+export const TABLES: readonly Table[] = ['balances', 'grants', 'key_spending'];
+
+const RANGED = `unnest($1::text[], $2::bigint[], $3::bigint[]) as range (account_id, after, upto)
+  join ledger_entries e on e.account_id = range.account_id and e.number > range.after and e.number <= range.upto`;
+
+// The row before each range comes along, to compare with.
+export const ENTRY_CHECKS = `
+  with page as (
+    select e.*, range.after, lag(number, 1, 0::bigint) over earlier as number_before,
+      lag(balance, 1, 0::bigint) over earlier as balance_before, lag(created_at) over earlier as created_before,
+      (select coalesce(sum(part), 0)::bigint from unnest(parts) as part) as from_grants
+    from unnest($1::text[], $2::bigint[], $3::bigint[]) as range (account_id, after, upto)
+    join ledger_entries e on e.account_id = range.account_id and e.number >= range.after and e.number <= range.upto
+    window earlier as (partition by range.account_id, range.after order by number)
+  )
+  select figure, page.account_id || ' number ' || number as id, coalesce(recorded, 'none') as recorded, computed
+  from page
+  left join reservations on reservations.id = page.reservation_id
+  cross join lateral (values
+    ('ledger_entries.number', number::text, (number_before + 1)::text),
+    ('ledger_entries.balance', balance::text, (balance_before + page.available)::text),
+    ('ledger_entries.created_at', page.created_at::text, greatest(page.created_at, created_before)::text),
+    ('ledger_entries.parts', from_grants::text,
+      case type when 'charge' then '0' when 'cover' then least(from_grants, -1)::text else page.available::text end),
+    ('reservations.account_id', reservations.account_id,
+      case when page.reservation_id is not null then page.account_id end),
+    ('grants.account_id', (select min(account_id) from grants where id = any (page.grant_ids)),
+      case when page.grant_ids <> '{}' then page.account_id end)
+  ) as checks (figure, recorded, computed)
+  where recorded is distinct from computed and number > after
+  order by page.account_id, number limit 1`;
+
+/** What the entries of some ranges say about each derived figure, in the order of its columns in FIGURES. */
+export const SUMS: Record<Table, string> = {
+  balances: `
+    select e.account_id as id, array[sum(granted), sum(available), sum(reserved), sum(charged), sum(lapsed),
+      coalesce(sum(charged) filter (where type = 'charge'), 0)
+        + coalesce(sum((select sum(part) from unnest(parts) as part)) filter (where type = 'cover'), 0),
+      count(*),
+      count(*) filter (where type = 'reserve') - count(*) filter (where type in ('settle', 'refund'))]::text[] as figures
+    from ${RANGED} group by e.account_id`,
+  // An entry that grants names its own grant first.
+  grants: `
+    select grant_id as id, array[sum(case when place = 1 then granted else 0 end), sum(part)]::text[] as figures
+    from ${RANGED} cross join unnest(grant_ids, parts) with ordinality as split (grant_id, part, place)
+    group by grant_id`,
+  key_spending: `
+    select key_id as id, array[sum(e.reserved), sum(e.charged),
+      coalesce(sum(e.charged) filter (where period_start('day', e.created_at) = day), 0),
+      coalesce(sum(e.charged) filter (where period_start('week', e.created_at) = week), 0),
+      coalesce(sum(e.charged) filter (where period_start('month', e.created_at) = month), 0)]::text[] as figures
+    from ${RANGED} join reservations on reservations.id = e.reservation_id join key_spending using (key_id)
+    group by key_id`,
+};
+
+interface Figures {
+  readonly id: string;
+  readonly columns: readonly string[];
+  /** Rows above `$1` that are not as their checkpoint says; with `$2` no checkpoint says anything. */
+  readonly changed: string;
+  /** Rows of the ids `$1`, whatever they are; with `$2` as above. */
+  readonly named: string;
+}
+
+const DAYS = (column: string) => `${column} - date '1970-01-01'`;
+
+/** Of the same period as now, or else none of it. */
+const OF_PERIOD = (column: string, place: number) =>
+  `case when c.figures[${place}] = ${DAYS(column)} then c.figures[${place + 1}] else 0 end`;
+
+export const FIGURES: Record<Table, Figures> = {
+  balances: figures({
+    id: 'account_id',
+    columns: {
+      ...plain(['granted', 'available', 'reserved', 'charged', 'lapsed', 'debt', 'entries']),
+      open_reservations: ['coalesce(held.count, 0)', 'c.figures[8]'],
+    },
+    from: `balances t left join (
+      select r.account_id, count(*) from open_reservations o join reservations r on r.id = o.reservation_id
+      group by r.account_id) as held on held.account_id = t.account_id`,
+    kind: 'balances',
+  }),
+  grants: figures({ id: 'id', columns: plain(['amount', 'remaining']), from: 'grants t', kind: 'grants' }),
+  key_spending: figures({
+    id: 'key_id',
+    columns: {
+      ...plain(['held', 'spent']),
+      day_spent: ['day_spent', OF_PERIOD('day', 3)],
+      week_spent: ['week_spent', OF_PERIOD('week', 5)],
+      month_spent: ['month_spent', OF_PERIOD('month', 7)],
+    },
+    from: 'key_spending t',
+    kind: 'key_spending',
+    kept: `held, spent, ${DAYS('day')}, day_spent, ${DAYS('week')}, week_spent, ${DAYS('month')}, month_spent`,
+  }),
+};
+
+type Columns = Readonly<Record<string, readonly [recorded: string, known: string]>>;
+
+/** Columns that the checkpoint keeps in this order. */
+function plain(names: readonly string[]): Columns {
+  return Object.fromEntries(names.map((name, place) => [name, [`t.${name}`, `c.figures[${place + 1}]`]]));
+}
+
+function figures(table: { id: string; columns: Columns; from: string; kind: Table; kept?: string }): Figures {
+  const pairs = Object.values(table.columns);
+  const recorded = `array[${pairs.map(([column]) => column).join(', ')}]::bigint[]`;
+  const known = `array[${pairs.map(([, figure]) => `coalesce(${figure}, 0)`).join(', ')}]::bigint[]`;
+  const kept = table.kept === undefined ? recorded : `array[${table.kept}]::bigint[]`;
+  const read = `select t.${table.id} as id, ${recorded}::text[] as recorded, ${known}::text[] as known,
+    ${kept}::text[] as kept
+    from ${table.from} left join ledger_checkpoints c on c.kind = '${table.kind}' and c.id = t.${table.id}`;
+  return {
+    id: table.id,
+    columns: Object.keys(table.columns),
+    changed: `${read} and not $2 where t.${table.id} > $1 and ${recorded} <> ${known} order by t.${table.id}`,
+    named: `${read} and not $2 where t.${table.id} = any ($1)`,
+  };
+}
+
+export const RESERVATION_CHECKS = {
+  /** Above `$1`, up to `$2`. */
+  ofIds: reservationChecks('reservations.id > $1 and reservations.id <= $2'),
+  ofEntries: reservationChecks(`reservations.id in (select e.reservation_id from ${RANGED})`),
+  open: reservationChecks('reservations.id in (select reservation_id from open_reservations)'),
+};
+
+function reservationChecks(which: string): string {
+  return `
+    select figure, reservations.id, recorded, coalesce(computed, 'none') as computed
+    from reservations
+    left join open_reservations on reservation_id = reservations.id
+    cross join lateral (
+      select min(reserved::text || ' ' || grant_ids::text || ' ' || array(select -part from unnest(parts) as part)::text)
+          filter (where type = 'reserve') as held,
+        case when bool_or(type in ('settle', 'refund')) then 'ended' else 'open' end as state,
+        coalesce(sum(reserved), 0)::text as still_held
+      from ledger_entries where ledger_entries.reservation_id = reservations.id
+    ) as told
+    cross join lateral (values
+      ('reservations.amount', amount::text || ' ' || grant_ids::text || ' ' || parts::text, held),
+      ('open_reservations', case when reservation_id is null then 'ended' else 'open' end, state),
+      ('reservations.amount', case when reservation_id is null then '0' else amount::text end, still_held)
+    ) as checks (figure, recorded, computed)
+    where ${which} and recorded is distinct from computed
+    order by reservations.id limit 1`;
+}
