@@ -19,7 +19,8 @@ function refused(field: string, why = '') {
   return (error: unknown) => {
     assert.ok(error instanceof ApiError, String(error));
     assert.equal(error.code, 'unsupported_parameter');
-    assert.ok(error.message.startsWith(`"${field}" ${why}`), error.message);
+    assert.ok(error.message.startsWith(`"${field}": this model ${why}`), error.message);
+    assert.equal(error.param, field);
     return true;
   };
 }
@@ -157,16 +158,16 @@ describe('R-379 R-381: format, sample rate and bitrate are one name', () => {
     }));
 
   const REFUSED: readonly [asked: Partial<Sound>, field: string, why: string][] = [
-    [{ format: 'flac' }, 'response_format', 'takes only mp3, wav, pcm, opus'],
-    [{ format: 'aac' }, 'response_format', 'takes only mp3'],
-    [{ format: 'ogg' }, 'response_format', 'takes only mp3'],
-    [{ sampleRate: 16_000 }, 'sample_rate', 'takes only 22050, 24000, 44100 for mp3'],
-    [{ bitrate: 129 }, 'bitrate', 'takes only 32, 48, 64, 96, 128, 192 (kbit/s) for mp3'],
-    [{ sampleRate: 22_050, bitrate: 64 }, 'bitrate', 'takes only 32 (kbit/s) for mp3 at 22050'],
-    [{ format: 'opus', sampleRate: 24_000 }, 'sample_rate', 'takes only 48000 for opus'],
-    [{ format: 'pcm', sampleRate: 11_025 }, 'sample_rate', 'takes only 8000, 16000'],
-    [{ format: 'pcm', bitrate: 384 }, 'bitrate', 'is not supported for pcm'],
-    [{ extra: { output_format: 'ulaw_8000' } }, 'output_format', 'is not supported'],
+    [{ format: 'flac' }, 'response_format', 'takes mp3, wav, pcm, opus'],
+    [{ format: 'aac' }, 'response_format', 'takes mp3'],
+    [{ format: 'ogg' }, 'response_format', 'takes mp3'],
+    [{ sampleRate: 16_000 }, 'sample_rate', 'takes 22050, 24000, 44100.'],
+    [{ bitrate: 129 }, 'bitrate', 'takes 32, 48, 64, 96, 128, 192.'],
+    [{ sampleRate: 22_050, bitrate: 64 }, 'bitrate', 'takes 32.'],
+    [{ format: 'opus', sampleRate: 24_000 }, 'sample_rate', 'takes 48000.'],
+    [{ format: 'pcm', sampleRate: 11_025 }, 'sample_rate', 'takes 8000, 16000'],
+    [{ format: 'pcm', bitrate: 384 }, 'bitrate', 'takes none'],
+    [{ extra: { output_format: 'ulaw_8000' } }, 'output_format', 'takes none'],
   ];
   for (const [asked, field, why] of REFUSED) {
     test(`${JSON.stringify(asked)} is refused`, () => {
@@ -176,11 +177,11 @@ describe('R-379 R-381: format, sample rate and bitrate are one name', () => {
   test('an effect is never WAV, and a preview neither WAV nor bare samples', () => {
     assert.throws(
       () => speech.check(plainSound({ prompt: 'Rain', format: 'wav' }), EFFECTS),
-      refused('response_format', 'takes only mp3, pcm, opus'),
+      refused('response_format', 'takes mp3, pcm, opus'),
     );
     for (const format of ['wav', 'pcm'] as const) {
       const request = plainSound({ voiceDescription: DESCRIPTION, format });
-      assert.throws(() => speech.check(request, DESIGN), refused('response_format', 'takes only mp3, opus'));
+      assert.throws(() => speech.check(request, DESIGN), refused('response_format', 'takes mp3, opus'));
     }
   });
 });
@@ -250,7 +251,10 @@ describe('what a model cannot take is refused before anything is sent', () => {
       withEmulator({}, async (emulator, upstream) => {
         await said(spoken({ input: '😀'.repeat(charactersMax) }), { ...upstream, model });
         const request = spoken({ input: 'a'.repeat(charactersMax + 1) });
-        assert.throws(() => speech.check(request, model), refused('input', `takes no more than ${charactersMax}`));
+        assert.throws(
+          () => speech.check(request, model),
+          refused('input', `takes at most ${charactersMax} characters`),
+        );
         await assert.rejects(speech.speak(request, { ...upstream, model }), ApiError);
         assert.equal(emulator.requests.length, 1);
       }));

@@ -3,6 +3,7 @@ import { ApiError } from '../errors.ts';
 import { publishedQuality } from '../quality.ts';
 import type { ImageRequest, MediaRequest, SoundRequest, VideoRequest } from '../requests/index.ts';
 import { isOfTier, isSameShape } from '../shape.ts';
+import { unsupported } from '../unsupported.ts';
 
 export type Accepts = ListedModel['accepts'];
 /** How a route narrows what its model takes. */
@@ -33,7 +34,7 @@ export function inPublishedWords<Request extends MediaRequest<unknown>>(
   if (request.kind !== 'image' || request.quality === undefined || quality_ratio === undefined) return request;
   const published = Object.keys(quality_ratio);
   const quality = publishedQuality(request.quality, published);
-  if (quality === undefined) throw unsupported('quality', `takes ${[...new Set([...published, 'auto'])].join(', ')}`);
+  if (quality === undefined) throw unsupported('quality', { oneOf: [...new Set([...published, 'auto'])] });
   return { ...request, quality };
 }
 
@@ -102,7 +103,7 @@ function checkSound(accepts: Accepts, request: SoundRequest<unknown>): void {
   }
   const { input, prompt, lyrics } = request;
   const hasOnlyDescription = [input, prompt, lyrics].every((words) => words === undefined);
-  if (hasOnlyDescription && !accepts.voice_design) throw unsupported('voice_description', 'designs no voices');
+  if (hasOnlyDescription && !accepts.voice_design) throw unsupported('voice_description');
 }
 
 /** How large, and of what shape. */
@@ -118,21 +119,17 @@ function checkForm(accepts: Accepts, request: ImageRequest<unknown> | VideoReque
 
 function checkListed(field: string, asked: string | undefined, taken: readonly string[]): void {
   if (asked === undefined || taken.includes(asked)) return;
-  throw unsupported(field, taken.length === 0 ? 'takes none' : `takes ${taken.join(', ')}`);
+  throw unsupported(field, { oneOf: taken });
 }
 
 function checkMost(field: string, asked: number | undefined, most = Number.POSITIVE_INFINITY): void {
-  if (asked !== undefined && asked > most) throw unsupported(field, `takes at most ${most}`);
+  if (asked !== undefined && asked > most) throw unsupported(field, { atMost: most });
 }
 
 function checkSlots(accepts: Accepts, slots: readonly (readonly [field: string, slot: Slot, isUsed: boolean])[]): void {
   for (const [field, slot, isUsed] of slots) {
-    if (isUsed && !accepts.slots.includes(slot)) throw unsupported(field, 'takes none');
+    if (isUsed && !accepts.slots.includes(slot)) throw unsupported(field);
   }
-}
-
-function unsupported(field: string, taken: string): ApiError {
-  return new ApiError('unsupported_parameter', { message: `"${field}": this model ${taken}.` });
 }
 
 function contradiction(one: string, other: string): ApiError {

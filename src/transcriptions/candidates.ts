@@ -1,8 +1,8 @@
 import type { Caller } from '../accounts/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
-import { ApiError } from '../errors.ts';
 import type { TranscriptionRequest } from '../requests/index.ts';
 import { type Candidate, judgedCandidates } from '../routing/index.ts';
+import { unsupported } from '../unsupported.ts';
 import type { TranscriptionWork } from '../vendors/index.ts';
 import type { TranscriptionParts } from './parts.ts';
 
@@ -23,9 +23,7 @@ export function ableCandidates(
 }
 
 function checkLength(most = Number.POSITIVE_INFINITY, seconds: number): void {
-  if (seconds > most) {
-    throw new ApiError('unsupported_parameter', { message: `"file": this model takes at most ${most} seconds.` });
-  }
+  if (seconds > most) throw unsupported('file', { atMost: most, unit: 'seconds' });
 }
 
 export function workOf({ vendor }: Candidate): TranscriptionWork {

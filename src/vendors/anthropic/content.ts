@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isList, isObject } from '../fields.ts';
-import { invalid, isGiven, textOf, unsupported } from './fields.ts';
+import { invalid, isGiven, textOf } from './fields.ts';
 
 /** What a message may hold: words only, or pictures and files as well. */
 type Holds = 'text' | 'media';
@@ -32,7 +33,7 @@ function partBlocks(part: JsonValue, where: string, holds: Holds): JsonObject[] 
     case 'input_audio':
       throw unsupported(`${where}.input_audio`);
   }
-  throw unsupported(`${where}.type`);
+  throw unsupported(`${where}.type`, 'another value');
 }
 
 function wordsOf(part: JsonObject, where: string): string {
@@ -49,7 +50,7 @@ function imageSource(part: JsonObject, where: string): JsonObject {
   if (!isDataUrl(address)) return urlSource(address, where);
   const { type, data } = readDataUrl(address, where);
   const mediaType = type === 'image/jpg' ? 'image/jpeg' : type;
-  if (!IMAGE_TYPES.has(mediaType)) throw unsupported(where, 'must be a JPEG, PNG, GIF or WebP');
+  if (!IMAGE_TYPES.has(mediaType)) throw unsupported(where, { oneOf: ['JPEG', 'PNG', 'GIF', 'WebP'] });
   return { type: 'base64', media_type: mediaType, data };
 }
 
@@ -57,7 +58,7 @@ function document(file: JsonValue | undefined, where: string): JsonObject {
   if (!isObject(file)) throw invalid(where, 'is not an object');
   const address = textOf(file.file_data);
   // An id names a file that another account keeps.
-  if (address === undefined) throw unsupported(`${where}.file_id`, 'is not supported; send the file as "file_data"');
+  if (address === undefined) throw unsupported(`${where}.file_id`);
   const title = textOf(file.filename);
   const source = documentSource(address, `${where}.file_data`);
   return title === undefined ? { type: 'document', source } : { type: 'document', source, title };
@@ -67,7 +68,7 @@ function documentSource(address: string, where: string): JsonObject {
   if (!isDataUrl(address)) return urlSource(address, where);
   const { type, data } = readDataUrl(address, where);
   if (type === 'application/pdf') return { type: 'base64', media_type: type, data };
-  if (!type.startsWith('text/')) throw unsupported(where, 'must be a PDF or plain text');
+  if (!type.startsWith('text/')) throw unsupported(where, { oneOf: ['PDF', 'plain text'] });
   return { type: 'text', media_type: 'text/plain', data: Buffer.from(data, 'base64').toString('utf8') };
 }
 

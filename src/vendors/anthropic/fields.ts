@@ -25,10 +25,6 @@ export function isGiven(value: JsonValue | undefined): value is Exclude<JsonValu
   return value !== undefined && value !== null;
 }
 
-export function unsupported(field: string, why = 'is not supported by this model'): ApiError {
-  return new ApiError('unsupported_parameter', { message: `"${field}" ${why}.` });
-}
-
 export function invalid(field: string, why: string): ApiError {
   return new ApiError('invalid_parameter', { message: `"${field}" ${why}.` });
 }

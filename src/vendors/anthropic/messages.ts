@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { parseJson } from '../../json.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isList, isObject } from '../fields.ts';
 import { toBlocks } from './content.ts';
-import { invalid, isGiven, listOf, textOf, unsupported, type WireValue } from './fields.ts';
+import { invalid, isGiven, listOf, textOf, type WireValue } from './fields.ts';
 
 interface Conversation {
   readonly system: readonly WireValue[];
@@ -38,7 +39,7 @@ export function toConversation(messages: readonly JsonValue[]): Conversation {
         turnOf(turns, 'user').results.push(toolResult(message, where));
         break;
       default:
-        throw unsupported(`${where}.role`);
+        throw unsupported(`${where}.role`, 'another value');
     }
   }
   return { system, messages: turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] })) };
@@ -81,7 +82,7 @@ function assistantBlocks(message: JsonObject, where: string): WireValue[] {
 
 function toolUse(call: JsonValue, where: string): WireValue {
   const made = isObject(call) ? call.function : undefined;
-  if (!isObject(call) || !isObject(made)) throw unsupported(where, 'must be the call of a function');
+  if (!isObject(call) || !isObject(made)) throw unsupported(where, { oneOf: ['functions'] });
   const id = textOf(call.id);
   const name = textOf(made.name);
   if (id === undefined || name === undefined) throw invalid(where, 'needs an "id" and the name of its function');

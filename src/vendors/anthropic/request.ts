@@ -1,8 +1,9 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isList, isObject } from '../fields.ts';
-import { invalid, isGiven, listOf, textOf, unsupported, type WireValue } from './fields.ts';
+import { invalid, isGiven, listOf, textOf, type WireValue } from './fields.ts';
 import { toConversation } from './messages.ts';
 
 const MAX_TOKENS_DEFAULT = 4096;
@@ -64,7 +65,7 @@ const TAKEN = new Set([
 ]);
 
 function refuseUnsupported({ n, body }: ChatRequest): void {
-  if (n > 1) throw unsupported('n', 'must be 1 for this model');
+  if (n > 1) throw unsupported('n', { atMost: 1 });
   const known = (field: string) => TAKEN.has(field) || REFUSED.some(([name]) => name === field);
   const unknown = Object.keys(body).find((field) => isGiven(body[field]) && !known(field));
   if (unknown !== undefined) throw unsupported(unknown.slice(0, FIELD_CHARS_MAX));
@@ -78,7 +79,7 @@ function toTools(tools: readonly JsonValue[]): WireValue[] {
   return tools.map((tool, index) => {
     const made = isObject(tool) ? tool.function : undefined;
     if (!isObject(tool) || tool.type !== 'function' || !isObject(made)) {
-      throw unsupported(`tools[${index}]`, 'must be a function');
+      throw unsupported(`tools[${index}]`, { oneOf: ['functions'] });
     }
     const name = textOf(made.name);
     if (name === undefined) throw invalid(`tools[${index}].function.name`, 'is missing');
@@ -109,7 +110,7 @@ function choiceKind(choice: JsonValue | undefined): JsonObject | undefined {
   if (choice === 'required') return { type: 'any' };
   const named = isObject(choice) && choice.type === 'function' ? choice.function : undefined;
   const name = isObject(named) ? textOf(named.name) : undefined;
-  if (name === undefined) throw unsupported('tool_choice', 'is not a choice that this model can take');
+  if (name === undefined) throw unsupported('tool_choice', 'another value');
   return { type: 'tool', name };
 }
 
@@ -133,7 +134,7 @@ function toEffort(effort: JsonValue | undefined): string | undefined {
   if (!isGiven(effort) || effort === 'none') return undefined;
   if (effort === 'minimal') return 'low';
   if (typeof effort !== 'string' || !EFFORTS.has(effort)) {
-    throw unsupported('reasoning_effort', 'is not an effort that this model can make');
+    throw unsupported('reasoning_effort', 'another value');
   }
   return effort;
 }
@@ -143,7 +144,7 @@ function toFormat(format: JsonValue | undefined): JsonObject | undefined {
   const type = isObject(format) ? format.type : undefined;
   if (type === 'text') return undefined;
   if (!isObject(format) || type !== 'json_schema') {
-    throw unsupported('response_format', 'must be "text" or "json_schema" for this model');
+    throw unsupported('response_format', 'another value');
   }
   const schema = isObject(format.json_schema) ? format.json_schema.schema : undefined;
   if (!isObject(schema)) throw invalid('response_format.json_schema.schema', 'is missing');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { ApiError, UpstreamError } from '../../errors.ts';
+import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
+import { unsupported } from '../../unsupported.ts';
 import { stringAt } from '../fields.ts';
 import { readBytes, readJson, send, type Upstream } from '../http.ts';
 import { readTranscript } from '../transcript-json.ts';
@@ -14,9 +15,9 @@ import { segmentsIn, verdictOn } from './transcript.ts';
 export const transcription: TranscriptionWork = {
   check(request, upstreamModel) {
     const { prompt, temperature = 0, extra } = request;
-    refuse('prompt', Boolean(prompt) && !takesPrompt(upstreamModel));
-    refuse('temperature', !(temperature >= 0 && temperature <= 1));
-    for (const name of OURS) refuse(name, extra[name] !== undefined);
+    if (prompt && !takesPrompt(upstreamModel)) throw unsupported('prompt');
+    if (!(temperature >= 0 && temperature <= 1)) throw unsupported('temperature', { from: 0, to: 1 });
+    for (const name of OURS) if (extra[name] !== undefined) throw unsupported(name);
   },
 
   async submit(request, audio, upstream) {
@@ -54,10 +55,6 @@ const OURS = [
   'webhook_auth_header_name',
   'webhook_auth_header_value',
 ];
-
-function refuse(field: string, isRefused: boolean): void {
-  if (isRefused) throw new ApiError('unsupported_parameter', { message: `This model cannot take that "${field}".` });
-}
 
 /** The family that is told in words what to expect; older ones refuse to be. */
 function takesPrompt(upstreamModel: string): boolean {

@@ -1,5 +1,5 @@
-import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { unsupported } from '../../unsupported.ts';
 
 /** As a form or a query writes it: a number stays as it was written. */
 export function textOf(value: JsonValue): string {
@@ -12,8 +12,4 @@ const OFF: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, false,
 /** Throws ApiError for an unmodelled key that would bring something else than what is answered and charged for. */
 export function refuseKeys(extra: JsonObject, names: readonly string[]): void {
   for (const name of names) if (!OFF.has(extra[name])) throw unsupported(name);
-}
-
-export function unsupported(field: string, why = 'is not supported'): ApiError {
-  return new ApiError('unsupported_parameter', { message: `"${field}" ${why} on this model.` });
 }

@@ -1,6 +1,6 @@
 import type { SoundRequest } from '../../requests/index.ts';
+import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
-import { unsupported } from './fields.ts';
 
 /** One of the vendor's output formats. */
 export interface SoundFormat {
@@ -36,15 +36,14 @@ const ROWS: Readonly<Record<Codec, readonly Row[]>> = {
 export function formatFor(request: SoundRequest<Media>, codecs: readonly Codec[]): SoundFormat {
   const { format = 'mp3', sampleRate, bitrate } = request;
   const codec = codecs.find((known) => known === format);
-  if (codec === undefined) throw unsupported('response_format', `takes only ${codecs.join(', ')}`);
+  if (codec === undefined) throw unsupported('response_format', { oneOf: codecs });
   const ofRate = ROWS[codec].filter(([rate]) => rate === (sampleRate ?? rate));
   if (ofRate.length === 0) {
-    const rates = listed(ROWS[codec].map(([rate]) => rate));
-    throw unsupported('sample_rate', `takes only ${rates} for ${codec}`);
+    throw unsupported('sample_rate', { oneOf: listed(ROWS[codec].map(([rate]) => rate)) });
   }
   const asked = bitrate === undefined ? undefined : kilobitsOf(bitrate);
   const found = ofRate.find(([, kilobits]) => asked === undefined || kilobits === asked);
-  if (found === undefined) throw unsupported('bitrate', whyNot(codec, ofRate, sampleRate));
+  if (found === undefined) throw unsupported('bitrate', { oneOf: listed(ofRate.flatMap(([, each]) => each ?? [])) });
   return { name: [codec, ...found].join('_'), codec, rate: found[0] };
 }
 
@@ -53,13 +52,6 @@ function kilobitsOf(bitrate: number): number {
   return bitrate < 1000 ? bitrate : bitrate / 1000;
 }
 
-function whyNot(codec: Codec, rows: readonly Row[], sampleRate: number | undefined): string {
-  const kilobits = listed(rows.flatMap(([, each]) => each ?? []));
-  if (kilobits === '') return `is not supported for ${codec}`;
-  const where = sampleRate === undefined ? codec : `${codec} at ${sampleRate}`;
-  return `takes only ${kilobits} (kbit/s) for ${where}`;
-}
-
-function listed(numbers: readonly number[]): string {
-  return [...new Set(numbers)].sort((one, other) => one - other).join(', ');
+function listed(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)].sort((one, other) => one - other);
 }

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isObject } from '../fields.ts';
 import { SOUND_NAMES } from '../sound-names.ts';
 import type { Media } from '../vendor.ts';
-import { refuseKeys, unsupported } from './fields.ts';
+import { refuseKeys } from './fields.ts';
 import { formatFor, type SoundFormat } from './formats.ts';
 import { withQuery } from './wire.ts';
 
@@ -40,7 +41,7 @@ const SEED_MAX = 4_294_967_295;
 function speechCall(request: Request, model: string): SoundCall {
   refuseAllBut(request, ['input', 'voice', 'referenceId', 'language', 'speed', 'seed']);
   const { input: text, language, seed } = request;
-  if (text === undefined) throw unsupported('input', 'is required');
+  if (text === undefined) throw unsupported('input', { atLeast: 1, unit: 'character' });
   const [, charsMax = Number.POSITIVE_INFINITY] = SPOKEN_CHARS_MAX.find(([name]) => name.test(model)) ?? [];
   refuseLength('input', text, 0, charsMax);
   refuseOutside('seed', seed, 0, SEED_MAX);
@@ -59,10 +60,10 @@ function speechCall(request: Request, model: string): SoundCall {
 
 /** A voice is an id here, wherever the caller wrote it, and one segment of a path. */
 function voiceOf({ voice, referenceId = voice }: Request): string {
-  if (referenceId === undefined) throw unsupported('voice', 'is required');
-  if (voice !== undefined && voice !== referenceId) throw unsupported('voice', 'cannot be given with "reference_id"');
+  if (referenceId === undefined) throw unsupported('voice', { atLeast: 1 });
+  if (voice !== undefined && voice !== referenceId) throw unsupported('voice', { notWith: 'reference_id' });
   // A segment of dots would lead to another route.
-  if (/^\.{0,2}$/.test(referenceId)) throw unsupported('voice', 'must be the id of a voice');
+  if (/^\.{0,2}$/.test(referenceId)) throw unsupported('voice', 'another value');
   return encodeURIComponent(referenceId.toWellFormed());
 }
 
@@ -75,13 +76,13 @@ function voiceSettings({ speed, extra }: Request): JsonValue | undefined {
 function effectCall(request: Request, model: string): SoundCall {
   refuseAllBut(request, ['prompt', 'input', 'durationSeconds', 'promptInfluence', 'loop']);
   const { prompt, input, durationSeconds: duration_seconds, promptInfluence: prompt_influence, loop } = request;
-  if (prompt !== undefined && input !== undefined) throw unsupported('input', 'cannot be given with "prompt"');
+  if (prompt !== undefined && input !== undefined) throw unsupported('input', { notWith: 'prompt' });
   refuseOutside('duration_seconds', duration_seconds, 0.5, 30);
   refuseOutside('prompt_influence', prompt_influence, 0, 1);
   if (loop === true && model.endsWith('_v1')) throw unsupported('loop');
   const format = formatFor(request, ['mp3', 'pcm', 'opus']);
   const text = prompt ?? input;
-  if (text === undefined) throw unsupported('prompt', 'is required');
+  if (text === undefined) throw unsupported('prompt', { atLeast: 1, unit: 'character' });
   return {
     path: withQuery('/v1/sound-generation', { output_format: format.name }),
     body: bodyOf(request.extra, { model_id: idOf(model), text, duration_seconds, prompt_influence, loop }),
@@ -98,10 +99,10 @@ export function designCall(request: Request, model: string): SoundCall {
   // Previews without their sound.
   refuseKeys(request.extra, ['stream_previews']);
   const { voiceDescription: voice_description, input: text, autoGenerateText, loudness, seed } = request;
-  if (voice_description === undefined) throw unsupported('voice_description', 'is required');
+  if (voice_description === undefined) throw unsupported('voice_description', { atLeast: 1, unit: 'character' });
   if (text !== undefined) refuseLength('input', text, SAMPLE_TEXT_CHARS_MIN, SAMPLE_TEXT_CHARS_MAX);
   if (text === undefined && autoGenerateText === false)
-    throw unsupported('input', 'is required without "auto_generate_text"');
+    throw unsupported('input', { atLeast: 1, unit: 'character without "auto_generate_text"' });
   refuseOutside('loudness', loudness, -1, 1);
   const format = formatFor(request, ['mp3', 'opus']);
   // A voice needs something to say.
@@ -135,12 +136,12 @@ function refuseAllBut(request: Request, taken: readonly (keyof Request)[]): void
 
 function refuseLength(field: string, text: string, min: number, max: number): void {
   const characters = countCharacters(text);
-  if (characters < min) throw unsupported(field, `takes no less than ${min} characters`);
-  if (characters > max) throw unsupported(field, `takes no more than ${max} characters`);
+  if (characters < min) throw unsupported(field, { atLeast: min, unit: 'characters' });
+  if (characters > max) throw unsupported(field, { atMost: max, unit: 'characters' });
 }
 
 function refuseOutside(field: string, value: number | undefined, min: number, max: number): void {
-  if (value !== undefined && (value < min || value > max)) throw unsupported(field, `takes only ${min} to ${max}`);
+  if (value !== undefined && (value < min || value > max)) throw unsupported(field, { from: min, to: max });
 }
 
 /** Unmodelled keys stay as they were sent; those that the request names too are its own. */

@@ -1,11 +1,12 @@
 import type { JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isList, isObject } from '../fields.ts';
 import { readBytes } from '../http.ts';
 import { type Part, toMultipart } from '../multipart.ts';
 import { readTranscript } from '../transcript-json.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
-import { refuseKeys, textOf, unsupported } from './fields.ts';
+import { refuseKeys, textOf } from './fields.ts';
 import { transcriptIn } from './transcript.ts';
 import { post, withQuery } from './wire.ts';
 
@@ -17,7 +18,7 @@ export const transcription: TranscriptionWork = {
   check({ extra, temperature = 0 }) {
     // The answer would go elsewhere, be of another sound than was measured, or of another shape.
     refuseKeys(extra, ['webhook', 'source_url', 'cloud_storage_url', 'file', 'use_multi_channel']);
-    if (temperature < 0 || temperature > 2) throw unsupported('temperature', 'takes only 0 to 2');
+    if (temperature < 0 || temperature > 2) throw unsupported('temperature', { from: 0, to: 2 });
   },
 
   async submit(request, audio, upstream) {

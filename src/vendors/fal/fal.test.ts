@@ -126,7 +126,8 @@ for (const { kind, model, asked, field } of REFUSED) {
       () => check(kind, asked, model),
       (error) => {
         assert.ok(error instanceof ApiError && error.code === 'unsupported_parameter', String(error));
-        assert.ok(error.message.startsWith(`"${field}" `), error.message);
+        assert.ok(error.message.startsWith(`"${field}": this model `), error.message);
+        assert.equal(error.param, field);
         return true;
       },
     );

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../json.ts';
 import type { ImageRequest } from '../../requests/index.ts';
+import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
-import { type Fields, type Takes, unsupported } from './input.ts';
+import type { Fields, Takes } from './input.ts';
 
 type Shape = Pick<ImageRequest<Media>, 'size' | 'resolution' | 'aspectRatio'>;
 
@@ -33,7 +34,7 @@ export function sized(side: number, free?: string): Takes<ImageRequest<Media>> {
 export function exactSize(size: string, field: string, { resolution }: Shape): Fields {
   if (size === 'auto') return {};
   // A tier has its price, and a size of the caller's own would get around it.
-  if (resolution !== undefined) throw unsupported('resolution', 'cannot be given together with "size"');
+  if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
   const [width, height] = numbersIn(size, 'x', field);
   return { image_size: { width, height } };
 }
@@ -52,19 +53,19 @@ function pixelsOf(ratio: string, side: number, field: string): JsonObject {
   const longer = Math.min(side * Math.sqrt(Math.max(across, down) / Math.min(across, down)), SIDE_PIXELS_MAX);
   const shorter = (longer * Math.min(across, down)) / Math.max(across, down);
   const [long, short] = [longer, shorter].map((pixels) => Math.floor(pixels / SIDE_STEP_PIXELS) * SIDE_STEP_PIXELS);
-  if (!long || !short) throw unsupported(field, 'is of no shape that can be made');
+  if (!long || !short) throw unsupported(field, 'another value');
   return across > down ? { width: long, height: short } : { width: short, height: long };
 }
 
 function tierOf(resolution: string, field: string): number {
   const tier = /^([1-4])k$/i.exec(resolution)?.[1];
-  if (tier === undefined) throw unsupported(field, 'takes only 1k, 2k, 3k, 4k');
+  if (tier === undefined) throw unsupported(field, { oneOf: ['1k', '2k', '3k', '4k'] });
   return Number(tier);
 }
 
 function numbersIn(text: string, between: 'x' | ':', field: string): [number, number] {
   const [first, second, ...more] = text.split(between).map(Number);
-  if (!isSide(first) || !isSide(second) || more.length > 0) throw unsupported(field, 'is of no shape that can be made');
+  if (!isSide(first) || !isSide(second) || more.length > 0) throw unsupported(field, 'another value');
   return [first, second];
 }
 

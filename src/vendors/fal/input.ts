@@ -1,5 +1,5 @@
-import { ApiError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
+import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
 
 /** Part of a model's input. Media in it are still to be read. */
@@ -42,7 +42,7 @@ export function as(name: string): (value: Fields[string]) => Fields {
 export function single(name: string): (value: readonly Media[], field: string) => Fields {
   return (media, field) => {
     const [first, second] = media;
-    if (first === undefined || second !== undefined) throw unsupported(field, 'takes only one');
+    if (first === undefined || second !== undefined) throw unsupported(field, { atMost: 1 });
     return { [name]: first };
   };
 }
@@ -50,18 +50,14 @@ export function single(name: string): (value: readonly Media[], field: string) =
 /** A length as the models write it: whole seconds in a text. */
 export function secondsText(name: string, unit: '' | 's' = ''): (seconds: number, field: string) => Fields {
   return (seconds, field) => {
-    if (!Number.isInteger(seconds)) throw unsupported(field, 'takes whole seconds only');
+    if (!Number.isInteger(seconds)) throw unsupported(field, { oneOf: ['whole seconds'] });
     return { [name]: `${seconds}${unit}` };
   };
 }
 
 export function oneOf(name: string, words: readonly string[]): (word: string, field: string) => Fields {
   return (word, field) => {
-    if (!words.includes(word)) throw unsupported(field, `takes only ${words.join(', ')}`);
+    if (!words.includes(word)) throw unsupported(field, { oneOf: words });
     return { [name]: word };
   };
-}
-
-export function unsupported(field: string, why = 'is not supported'): ApiError {
-  return new ApiError('unsupported_parameter', { message: `"${field}" ${why} on this model.` });
 }

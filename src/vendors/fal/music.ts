@@ -1,7 +1,8 @@
 import type { SoundRequest } from '../../requests/index.ts';
+import { unsupported } from '../../unsupported.ts';
 import { SOUND_NAMES } from '../sound-names.ts';
 import type { Media } from '../vendor.ts';
-import { as, type Family, type Fields, inputOf, single, type Takes, unsupported } from './input.ts';
+import { as, type Family, type Fields, inputOf, single, type Takes } from './input.ts';
 import { queued } from './queue.ts';
 
 type Request = SoundRequest<Media>;
@@ -93,7 +94,7 @@ function described(name: string): Takes<Request> {
   return {
     prompt: as(name),
     input: (text, field, { prompt }) => {
-      if (prompt !== undefined) throw unsupported(field, 'cannot be given together with "prompt"');
+      if (prompt !== undefined) throw unsupported(field, { notWith: 'prompt' });
       return { [name]: text };
     },
   };
@@ -112,7 +113,7 @@ function codecOf({ format = 'mp3', sampleRate, bitrate }: Request, field: string
   const kilobits = bitrate === undefined ? 128 : bitsOf(bitrate) / 1000;
   if (format === 'mp3') return `mp3_${sampleRate ?? 44_100}_${kilobits}`;
   if (format === 'opus') return `opus_${sampleRate ?? 48_000}_${kilobits}`;
-  if (format !== 'pcm' || bitrate !== undefined) throw unsupported(field);
+  if (format !== 'pcm' || bitrate !== undefined) throw unsupported(field, 'another value');
   return `pcm_${sampleRate ?? 44_100}`;
 }
 

@@ -1,6 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
 import { toConversation, type WireContent, type WirePart } from './messages.ts';
 
@@ -63,8 +64,8 @@ const NEUTRAL: ReadonlyMap<string, readonly string[]> = new Map([
 function refuseUnsupported(key: string, value: JsonValue | undefined): void {
   if (TAKEN.has(key) || value === null || value === undefined) return;
   const neutral = NEUTRAL.get(key);
-  if (neutral === undefined) throw unsupported(`This model does not take "${key.slice(0, 100)}".`);
-  if (!neutral.includes(JSON.stringify(value))) throw unsupported(`This model does not take this value of "${key}".`);
+  if (neutral === undefined) throw unsupported(key.slice(0, 100));
+  if (!neutral.includes(JSON.stringify(value))) throw unsupported(key, 'another value');
 }
 
 function toTools(tools: readonly JsonValue[]): JsonObject[] | undefined {
@@ -74,7 +75,7 @@ function toTools(tools: readonly JsonValue[]): JsonObject[] | undefined {
 
 function toDeclaration(tool: JsonValue, index: number): JsonObject {
   const declared = isObject(tool) && tool.type === 'function' ? objectAt(tool, 'function') : undefined;
-  if (declared === undefined) throw unsupported(`This model takes only functions as tools: "tools[${index}]".`);
+  if (declared === undefined) throw unsupported(`tools[${index}]`, { oneOf: ['functions'] });
   const name = stringAt(declared, 'name');
   if (name === undefined) throw invalid(`"tools[${index}].function.name" is not a text.`);
   const { description, parameters } = declared;
@@ -97,7 +98,7 @@ function toToolConfig(choice: JsonValue | undefined): JsonObject | undefined {
   if (mode !== undefined) return { functionCallingConfig: { mode } };
   const named = isObject(choice) && choice.type === 'function' ? objectAt(choice, 'function') : undefined;
   const name = named === undefined ? undefined : stringAt(named, 'name');
-  if (name === undefined) throw unsupported('This model does not take this value of "tool_choice".');
+  if (name === undefined) throw unsupported('tool_choice', 'another value');
   return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [name] } };
 }
 
@@ -117,7 +118,7 @@ const LEVELS: ReadonlyMap<unknown, JsonObject> = new Map<unknown, JsonObject>([
 function toThinkingConfig(effort: JsonValue | undefined): JsonObject | undefined {
   if (effort === undefined) return undefined;
   const level = LEVELS.get(effort);
-  if (level === undefined) throw unsupported('This model does not take this value of "reasoning_effort".');
+  if (level === undefined) throw unsupported('reasoning_effort', 'another value');
   return level;
 }
 
@@ -130,7 +131,7 @@ function toResponseFormat(format: JsonValue | undefined): JsonObject {
     case 'json_schema':
       return { responseMimeType: 'application/json', ...toSchema(format) };
     default:
-      throw unsupported('This model does not take this value of "response_format".');
+      throw unsupported('response_format', 'another value');
   }
 }
 
@@ -138,10 +139,6 @@ function toSchema(format: JsonValue | undefined): JsonObject {
   const named = isObject(format) ? objectAt(format, 'json_schema') : undefined;
   if (named === undefined) throw invalid('"response_format.json_schema" is not an object.');
   return isObject(named.schema) ? { responseJsonSchema: named.schema } : {};
-}
-
-function unsupported(message: string): ApiError {
-  return new ApiError('unsupported_parameter', { message });
 }
 
 function invalid(message: string): ApiError {

@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
 
 export interface WirePart {
@@ -42,7 +43,7 @@ export function toConversation(messages: readonly unknown[], upstreamModel: stri
     if (message.role === 'system' || message.role === 'developer') addTexts(system, message, at);
     else if (message.role === 'user') contents.push({ role: 'user', parts: userParts(message, at) });
     else if (message.role === 'assistant') addTurn(contents, assistantParts(message, names, upstreamModel, at));
-    else throw unsupported(`This model does not take the role of "${at}".`);
+    else throw unsupported(`${at}.role`, 'another value');
   });
   if (contents.length === 0) throw invalid('"messages" holds nothing to answer.');
   return { systemInstruction: system.length === 0 ? undefined : { parts: system }, contents };
@@ -65,7 +66,7 @@ function textParts({ content }: JsonObject, at: string): WirePart[] {
     const part = objectOf(value, `${at}.content[${index}]`);
     // What the model once refused in, it said.
     const text = stringAt(part, part.type === 'refusal' ? 'refusal' : 'text');
-    if (text === undefined) throw unsupported(`This model takes only text here: "${at}.content[${index}]".`);
+    if (text === undefined) throw unsupported(`${at}.content[${index}]`, { oneOf: ['text'] });
     return { text };
   });
 }
@@ -90,11 +91,11 @@ function toUserPart(value: JsonValue, at: string): WirePart {
     }
     case 'file': {
       const data = stringAt(objectOf(part.file, `${at}.file`), 'file_data');
-      if (data === undefined) throw unsupported(`This model takes files only as "file_data": "${at}.file".`);
+      if (data === undefined) throw unsupported(`${at}.file`, { oneOf: ['file_data'] });
       return fromDataUrl(data, at);
     }
     default:
-      throw unsupported(`This model does not take the type of "${at}".`);
+      throw unsupported(`${at}.type`, 'another value');
   }
 }
 
@@ -103,14 +104,14 @@ function fromDataUrl(url: string, at: string): WirePart {
   const comma = url.startsWith('data:') ? url.indexOf(',') : -1;
   const [mimeType = '', ...parameters] = comma === -1 ? [] : url.slice('data:'.length, comma).split(';');
   if (mimeType === '' || parameters.at(-1) !== 'base64') {
-    throw unsupported(`This model takes media only as data URLs with base64: "${at}".`);
+    throw unsupported(at, { oneOf: ['data URLs with base64'] });
   }
   return { inlineData: { mimeType, data: url.slice(comma + 1) } };
 }
 
 function assistantParts(message: JsonObject, names: Map<string, string>, model: string, at: string): WirePart[] {
   if (isObject(message.function_call) || isObject(message.audio)) {
-    throw unsupported(`This model takes neither "function_call" nor "audio" in "${at}".`);
+    throw unsupported(message.audio ? `${at}.audio` : `${at}.function_call`);
   }
   const said = message.content ?? message.refusal ?? '';
   const parts = said === '' ? [] : textParts({ content: said }, at);
@@ -121,7 +122,7 @@ function assistantParts(message: JsonObject, names: Map<string, string>, model: 
 function toCall(value: JsonValue, names: Map<string, string>, at: string): WirePart {
   const call = objectOf(value, at);
   const called = objectAt(call, 'function');
-  if (called === undefined) throw unsupported(`This model takes only calls of functions: "${at}".`);
+  if (called === undefined) throw unsupported(at, { oneOf: ['functions'] });
   const id = textOf(call, 'id', at);
   const name = textOf(called, 'name', `${at}.function`);
   names.set(id, name);
@@ -172,10 +173,6 @@ function textOf(value: JsonObject, key: string, at: string): string {
   const text = stringAt(value, key);
   if (text === undefined) throw invalid(`"${at}.${key}" is not a text.`);
   return text;
-}
-
-function unsupported(message: string): ApiError {
-  return new ApiError('unsupported_parameter', { message });
 }
 
 function invalid(message: string): ApiError {

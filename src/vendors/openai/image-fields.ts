@@ -65,10 +65,10 @@ export function checkFields(request: ImageRequest<Media>, upstreamModel: string)
   const { isAuthors, areSizesFixed } = familyOf(upstreamModel);
   if (!isAuthors) return;
   const { size, resolution, aspectRatio, background } = request;
-  refuse('negative_prompt', request.negativePrompt !== undefined);
-  refuse('seed', request.seed !== undefined);
-  refuse('style', request.style !== undefined);
-  refuse('watermark', request.watermark === true);
+  refuse('negative_prompt', request.negativePrompt !== undefined, 'none');
+  refuse('seed', request.seed !== undefined, 'none');
+  refuse('style', request.style !== undefined, 'none');
+  refuse('watermark', request.watermark === true, 'none');
   refuse('quality', !QUALITIES.has(qualityOf(request) ?? 'auto'));
   refuse('background', !BACKGROUNDS.has(background ?? 'auto'));
   refuse('background', background === 'transparent' && request.outputFormat === 'jpeg');

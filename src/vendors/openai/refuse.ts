@@ -1,9 +1,9 @@
-import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { type Taken, unsupported } from '../../unsupported.ts';
 
 /** Throws ApiError where a field is one that the model cannot take. */
-export function refuse(field: string, isRefused: boolean, message = `This model cannot take that "${field}".`): void {
-  if (isRefused) throw new ApiError('unsupported_parameter', { message });
+export function refuse(field: string, isRefused: boolean, taken: Taken = 'another value'): void {
+  if (isRefused) throw unsupported(field, taken);
 }
 
 /** Forms hold words for everything. */

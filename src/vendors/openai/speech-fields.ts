@@ -93,14 +93,13 @@ const PLAIN: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, 'aud
 export function checkFields(request: Request, upstreamModel: string): void {
   const text = textOf(request);
   const wordless = request.voiceDescription === undefined ? 'prompt' : 'voice_description';
-  refuse(wordless, text === '', `This model needs "input": it speaks no "${wordless}".`);
-  refuse('lyrics', Boolean(request.input && request.lyrics));
-  refuse(
-    'input',
-    !JOINABLE.has(request.format) && isLong(text),
-    `This model takes an "input" of more than ${TEXT_CHARS_MAX} characters in mp3, aac and pcm only.`,
-  );
-  refuse('reference_id', request.referenceId !== undefined && request.voice !== undefined);
+  refuse(wordless, text === '', 'none');
+  refuse('lyrics', Boolean(request.input && request.lyrics), { notWith: 'input' });
+  refuse('input', !JOINABLE.has(request.format) && isLong(text), {
+    atMost: TEXT_CHARS_MAX,
+    unit: `characters in ${formatOf(request)}`,
+  });
+  refuse('reference_id', request.referenceId !== undefined && request.voice !== undefined, { notWith: 'voice' });
   refuseStream(request.extra);
   refuse('stream_format', !PLAIN.has(request.extra.stream_format));
   if (familyOf(upstreamModel).isAuthors) checkAuthors(request, upstreamModel);
@@ -108,12 +107,13 @@ export function checkFields(request: Request, upstreamModel: string): void {
 
 function checkAuthors(request: Request, upstreamModel: string): void {
   const { speed = 1, prompt } = request;
-  refuse('reference_audio', request.referenceAudio.length > 0);
-  refuse('speed', !(speed >= 0.25 && speed <= 4));
-  refuse('prompt', Boolean(prompt) && !familyOf(upstreamModel).takesInstructions);
+  refuse('reference_audio', request.referenceAudio.length > 0, 'none');
+  refuse('speed', !(speed >= 0.25 && speed <= 4), { from: 0.25, to: 4 });
+  refuse('prompt', Boolean(prompt) && !familyOf(upstreamModel).takesInstructions, 'none');
   for (const key of OTHERS) {
     const isMade = key === 'sampleRate' && request[key] === rateMade(request);
-    refuse(soundName(key), request[key] !== undefined && request[key] !== false && !isMade);
+    const isAsked = request[key] !== undefined && request[key] !== false;
+    refuse(soundName(key), isAsked && !isMade, 'none');
   }
 }
 

@@ -14,10 +14,10 @@ export const transcription: TranscriptionWork = {
   check(request, upstreamModel) {
     const { isBrief, isDiarising, isAuthors } = familyOf(upstreamModel);
     refuseStream(request.extra);
-    refuse('timestamp_granularities', isBrief && request.granularities.length > 0);
-    refuse('prompt', isDiarising && Boolean(request.prompt));
+    refuse('timestamp_granularities', isBrief && request.granularities.length > 0, 'none');
+    refuse('prompt', isDiarising && Boolean(request.prompt), 'none');
     const { temperature = 0 } = request;
-    refuse('temperature', isAuthors && !(temperature >= 0 && temperature <= 1));
+    refuse('temperature', isAuthors && !(temperature >= 0 && temperature <= 1), { from: 0, to: 1 });
   },
 
   async submit(request, audio, upstream) {

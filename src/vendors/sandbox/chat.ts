@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
 import type { ChatRequest } from '../../requests/index.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isObject } from '../fields.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { delivered, type FailureCounts, type Faults, faultsOf, plain, suffer } from './faults.ts';
@@ -189,7 +189,7 @@ function refuseUnsupported({ body }: ChatRequest): void {
     modalities: modalities != null && JSON.stringify(modalities) !== TEXT_ONLY,
   };
   for (const [name, isGiven] of Object.entries(refused)) {
-    if (isGiven) throw new ApiError('unsupported_parameter', { message: `This model does not support "${name}".` });
+    if (isGiven) throw unsupported(name);
   }
 }
 

@@ -24,15 +24,15 @@ export function encodingOf(request: SoundRequest<unknown>, ways: Ways): Encoding
   const { channels, kilobits: usual, ...way } = ways[format];
   const sampleRates = format === 'opus' ? OPUS_RATES : RATES;
   const sampleRate = request.sampleRate ?? way.sampleRate;
-  if (!sampleRates.includes(sampleRate)) refuse('sample_rate', `${format} takes ${sampleRates.join(', ')}`);
+  if (!sampleRates.includes(sampleRate)) refuse('sample_rate', { oneOf: sampleRates });
   if (usual === undefined) {
-    if (request.bitrate !== undefined) refuse('bitrate', `${format} has none to choose`);
+    if (request.bitrate !== undefined) refuse('bitrate');
     return { format, sampleRate, channels, bitrate: null };
   }
   // Both ways of writing it are in use: 128 and 128000.
   const { bitrate } = request;
   const kilobits = bitrate === undefined ? usual(sampleRate) : bitrate < 1000 ? bitrate : bitrate / 1000;
-  if (!takes(format, kilobits, sampleRate)) refuse('bitrate', `it is none that ${format} has at ${sampleRate} Hz`);
+  if (!takes(format, kilobits, sampleRate)) refuse('bitrate', 'another value');
   return { format, sampleRate, channels, bitrate: Math.round(kilobits * 1000) };
 }
 

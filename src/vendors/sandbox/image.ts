@@ -36,10 +36,10 @@ export const imageKind: Kind<ImageRequest<Media>> = {
     sizeOf(request, RULES);
     if (quality !== undefined) qualityOf(quality);
     if (background !== undefined && !['transparent', 'opaque', 'auto'].includes(background)) {
-      refuse('background', 'it takes transparent, opaque, auto');
+      refuse('background', { oneOf: ['transparent', 'opaque', 'auto'] });
     }
-    if (background === 'transparent' && outputFormat === 'jpeg') refuse('background', 'a JPEG is never transparent');
-    if (mask !== undefined && referenceImages.length === 0) refuse('mask', 'there is no image that it belongs to');
+    if (background === 'transparent' && outputFormat === 'jpeg') refuse('background', 'another value');
+    if (mask !== undefined && referenceImages.length === 0) refuse('mask', 'another value');
     checkSeed(request);
   },
   perCall: () => PER_CALL,
@@ -66,5 +66,5 @@ export const imageKind: Kind<ImageRequest<Media>> = {
 };
 
 function qualityOf(quality: string): 'low' | 'medium' | 'high' {
-  return QUALITIES.get(canonicalQuality(quality)) ?? refuse('quality', `it takes ${[...QUALITIES.keys()].join(', ')}`);
+  return QUALITIES.get(canonicalQuality(quality)) ?? refuse('quality', { oneOf: [...QUALITIES.keys()] });
 }

@@ -35,7 +35,7 @@ export const musicKind: Kind<SoundRequest<Media>> = {
       reference_audio: request.referenceAudio[0],
     };
     for (const [field, value] of Object.entries(unknown)) {
-      if (value !== undefined) refuse(field, 'its composer has no use for one');
+      if (value !== undefined) refuse(field);
     }
     checkSeed(request);
   },

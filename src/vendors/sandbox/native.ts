@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { JsonError, type JsonObject, parseJson } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
+import { unsupported } from '../../unsupported.ts';
 import { isObject } from '../fields.ts';
 import type { Upstream } from '../http.ts';
 import type { NativeFrame, NativeRequest, NativeWork, TokenUsage } from '../vendor.ts';
@@ -199,7 +200,7 @@ function refuseUnsupported({ cachedContent, tools, generationConfig }: Given): v
     'generationConfig.responseModalities': otherModality,
   };
   for (const [name, isGiven] of Object.entries(refused)) {
-    if (isGiven) throw new ApiError('unsupported_parameter', { message: `This model does not support "${name}".` });
+    if (isGiven) throw unsupported(name);
   }
 }
 

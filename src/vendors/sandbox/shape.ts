@@ -35,17 +35,17 @@ const GIVEN_RATIO_MAX = 16 / 9;
  */
 export function sizeOf({ size, resolution, aspectRatio }: AskedShape, rules: ShapeRules, given?: Size): Size {
   if (size !== undefined && size !== 'auto') {
-    const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? refuse('size', 'it is not "WxH"');
+    const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? refuse('size', { oneOf: ['WxH'] });
     const sides = [Number(width), Number(height)];
     const measured = rules.measures === 'longer' ? Math.max(...sides) : Math.min(...sides);
     // Only the size counts, so it must be of the tier that is paid for.
     if (resolution !== undefined && rules.tiers.get(resolution) !== measured) {
-      refuse('resolution', 'the "size" is of another');
+      refuse('resolution', { notWith: 'size' });
     }
     return fitting({ width: Number(width), height: Number(height) }, rules, 'size');
   }
   const side = rules.tiers.get(resolution ?? rules.usualTier);
-  if (side === undefined) refuse('resolution', `it takes ${[...rules.tiers.keys()].join(', ')}`);
+  if (side === undefined) refuse('resolution', { oneOf: [...rules.tiers.keys()] });
   const isFree = aspectRatio === undefined || aspectRatio === 'auto';
   const ratio = isFree ? bounded(given ?? rules.ratio) : ratioOf(aspectRatio);
   const longer = Math.max(ratio.width, ratio.height);
@@ -56,10 +56,10 @@ export function sizeOf({ size, resolution, aspectRatio }: AskedShape, rules: Sha
 
 function ratioOf(text: string): Size {
   const [, width, height] =
-    /^(\d{1,4}(?:\.\d+)?):(\d{1,4}(?:\.\d+)?)$/.exec(text) ?? refuse('aspect_ratio', 'it is not "W:H"');
+    /^(\d{1,4}(?:\.\d+)?):(\d{1,4}(?:\.\d+)?)$/.exec(text) ?? refuse('aspect_ratio', { oneOf: ['W:H'] });
   const ratio = { width: Number(width), height: Number(height) };
   const [shorter, longer] = [Math.min(ratio.width, ratio.height), Math.max(ratio.width, ratio.height)];
-  if (shorter <= 0 || longer > shorter * RATIO_MAX) refuse('aspect_ratio', `it is more than ${RATIO_MAX} to 1`);
+  if (shorter <= 0 || longer > shorter * RATIO_MAX) refuse('aspect_ratio', { oneOf: [`at most ${RATIO_MAX} to 1`] });
   return ratio;
 }
 
@@ -71,8 +71,8 @@ function bounded({ width, height }: Size): Size {
 function fitting(size: Size, { sideMin, sideMax, pixelsMax, step }: ShapeRules, field: string): Size {
   const sides = [size.width, size.height];
   if (sides.some((side) => side < sideMin || side > sideMax))
-    refuse(field, `sides are ${sideMin} to ${sideMax} pixels`);
-  if (sides.some((side) => side % step !== 0)) refuse(field, `sides are multiples of ${step} pixels`);
-  if (size.width * size.height > pixelsMax) refuse(field, `it is larger than ${pixelsMax} pixels`);
+    refuse(field, { oneOf: [`sides of ${sideMin} to ${sideMax} pixels`] });
+  if (sides.some((side) => side % step !== 0)) refuse(field, { oneOf: [`sides that are multiples of ${step} pixels`] });
+  if (size.width * size.height > pixelsMax) refuse(field, { atMost: pixelsMax, unit: 'pixels' });
   return size;
 }

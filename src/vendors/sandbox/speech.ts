@@ -76,7 +76,7 @@ function orderOf(request: Asked): SpeechOrder {
   const { voice, referenceId, speed = 1, volume = 1 } = request;
   return {
     text: textOf(request) || PREVIEW_TEXT,
-    voice: voiceOf(referenceId ?? voice) ?? refuse('voice', `it takes ${KNOWN_VOICES}`),
+    voice: voiceOf(referenceId ?? voice) ?? refuse('voice', { oneOf: [KNOWN_VOICES] }),
     speed,
     volume,
     encoding: encodingOf(request, WAYS),
@@ -95,9 +95,9 @@ function checkSound(request: Asked): void {
   refuseOutside('speed', request.speed, SPEED_MIN, SPEED_MAX);
   refuseOutside('volume', request.volume, 0, VOLUME_MAX);
   for (const [field, id] of Object.entries({ voice, reference_id: referenceId })) {
-    if (voiceOf(id) === undefined) refuse(field, `it takes ${KNOWN_VOICES} and ids of designed voices`);
+    if (voiceOf(id) === undefined) refuse(field, { oneOf: [KNOWN_VOICES, 'ids of designed voices'] });
   }
-  if (language !== undefined && !isEnglish(language)) refuse('language', 'it speaks English only');
+  if (language !== undefined && !isEnglish(language)) refuse('language', { oneOf: ['en'] });
   const unknown = {
     loudness: request.loudness,
     guidance_scale: request.guidanceScale,
@@ -109,7 +109,7 @@ function checkSound(request: Asked): void {
     reference_audio: request.referenceAudio[0],
   };
   for (const [field, value] of Object.entries(unknown)) {
-    if (value !== undefined) refuse(field, 'its synthesiser has no use for one');
+    if (value !== undefined) refuse(field);
   }
 }
 
@@ -117,13 +117,13 @@ function checkText(request: Asked, upstreamModel: string): void {
   const { voiceDescription = '', voice, referenceId, prompt = '' } = request;
   const text = textOf(request);
   // Every other text has been counted before.
-  if (countCharacters(prompt) > SPOKEN_CHARS_MAX) refuse('prompt', `it says at most ${SPOKEN_CHARS_MAX} characters`);
+  if (countCharacters(prompt) > SPOKEN_CHARS_MAX) refuse('prompt', { atMost: SPOKEN_CHARS_MAX, unit: 'characters' });
   const isDescribed = voiceDescription !== '' && voice === undefined && referenceId === undefined;
-  if (isDescribed && upstreamModel !== DESIGNING_MODEL) refuse('voice_description', 'it designs no voices');
+  if (isDescribed && upstreamModel !== DESIGNING_MODEL) refuse('voice_description');
   if (isDescribed && text.length > PREVIEW_CHARS_MAX)
-    refuse('input', `a preview says at most ${PREVIEW_CHARS_MAX} characters`);
+    refuse('input', { atMost: PREVIEW_CHARS_MAX, unit: 'characters' });
   if (isDescribed && text === '') return;
-  if (!isSpeakable(text)) refuse('input', 'there is nothing in it that can be said in English');
+  if (!isSpeakable(text)) refuse('input', 'another value');
 }
 
 /** `en`, `en-GB`, `English`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { systemClock } from '../../clock.ts';
-import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { type Taken, unsupported } from '../../unsupported.ts';
 import type { Upstream } from '../http.ts';
 import type { Output, Progress, Submitted, TaskOrder, TaskWork } from '../vendor.ts';
 import { type FailureCounts, type Faults, faultDue, faultsOf, plain, requestedFault } from './faults.ts';
@@ -106,12 +106,12 @@ function outputOf({ data, isThumbnail }: Made): Output {
 }
 
 /** For `check`: what this model cannot do. */
-export function refuse(field: string, why: string): never {
-  throw new ApiError('unsupported_parameter', { message: `This model does not support this "${field}": ${why}.` });
+export function refuse(field: string, taken?: Taken): never {
+  throw unsupported(field, taken);
 }
 
 export function refuseOutside(field: string, value: number | undefined, min: number, max: number): void {
-  if (value !== undefined && (value < min || value > max)) refuse(field, `it takes ${min} to ${max}`);
+  if (value !== undefined && (value < min || value > max)) refuse(field, { from: min, to: max });
 }
 
 /** What decides a result: the seed that was given, or one that the order gives. Results of one call count on from it. */
@@ -128,5 +128,5 @@ export function seedOf(
 
 /** Results count on from the seed, and a number that cannot be counted on from would give the same one again. */
 export function checkSeed({ seed }: { readonly seed: number | undefined }): void {
-  if (seed !== undefined && Math.abs(seed) > SEED_MAX) refuse('seed', `it takes -${SEED_MAX} to ${SEED_MAX}`);
+  if (seed !== undefined && Math.abs(seed) > SEED_MAX) refuse('seed', { from: -SEED_MAX, to: SEED_MAX });
 }

@@ -13,7 +13,7 @@ export function transcriptionWork(failures: FailureCounts, listener: Listener): 
   return {
     check(request) {
       const { language } = request;
-      if (language !== undefined && !isEnglish(language)) refuse('language', 'it understands English only');
+      if (language !== undefined && !isEnglish(language)) refuse('language', { oneOf: ['en'] });
       faultsIn(request);
     },
     async submit(request, audio, upstream) {

@@ -29,8 +29,8 @@ export const videoKind: Kind<VideoRequest<Media>> = {
   check(request) {
     const { seconds, fps } = request;
     sizeOf(request, RULES);
-    if (seconds !== undefined && seconds > SECONDS_MAX) refuse('seconds', `it takes at most ${SECONDS_MAX}`);
-    if (fps !== undefined && (fps < 1 || fps > FPS_MAX)) refuse('fps', `it takes 1 to ${FPS_MAX}`);
+    if (seconds !== undefined && seconds > SECONDS_MAX) refuse('seconds', { atMost: SECONDS_MAX });
+    if (fps !== undefined && (fps < 1 || fps > FPS_MAX)) refuse('fps', { from: 1, to: FPS_MAX });
     checkSeed(request);
   },
   perCall: () => 1,
