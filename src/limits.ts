@@ -190,6 +190,8 @@ export const PUBLIC_LIST_RPM_PER_IP = 60;
 export const MODEL_ID_CHARS_MAX = 200;
 export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
+export const USAGE_ROWS_DEFAULT = 1_000;
+export const USAGE_ROWS_MAX = 10_000;
 
 // Caches and tables in memory.
 export const CALLER_CACHE_ENTRIES_MAX = 50_000;

@@ -56,6 +56,16 @@ export const momentField = z
   .max(UNIX_SECONDS_MAX)
   .transform((seconds) => new Date(seconds * 1000));
 
+/** In a query: Unix seconds, or a day in UTC. */
+export const momentParam = z
+  .string()
+  .regex(/^(\d{1,11}|\d{4}-\d{2}-\d{2})$/, { error: 'expected Unix seconds or a day as YYYY-MM-DD' })
+  .transform((text) => new Date(text.includes('-') ? `${text}T00:00:00Z` : Number(text) * 1000))
+  .refine((date) => !Number.isNaN(date.getTime()), { error: 'expected a day that exists' });
+
+/** In a query: a name or an id to look for. */
+export const textParam = z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN).optional();
+
 /** `limit` and `after` of every list. */
 export const pageQuery = z.object({
   limit: z
@@ -64,5 +74,5 @@ export const pageQuery = z.object({
     .transform(Number)
     .pipe(z.int().min(1).max(PAGE_SIZE_MAX))
     .default(PAGE_SIZE_DEFAULT),
-  after: z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN).optional(),
+  after: textParam,
 });

@@ -21,6 +21,7 @@ import { grantAdminRoutes } from './routes/admin-grants.ts';
 import { keyAdminRoutes } from './routes/admin-keys.ts';
 import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
+import { usageAdminRoutes } from './routes/admin-usage.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
@@ -118,6 +119,7 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   oauthClientAdminRoutes(routes, parts);
   grantAdminRoutes(routes, parts);
   recordAdminRoutes(routes, parts);
+  usageAdminRoutes(routes, parts);
   clockAdminRoutes(routes, parts);
   contractRoutes(routes, parts);
 }

@@ -8,6 +8,7 @@ export { type CreateParts, createJob } from './create.ts';
 export { Engine } from './engine.ts';
 export { JOB_FAULTS, type Job } from './job.ts';
 export { forgetKeys } from './keys-store.ts';
+export { type JobRecord, listAllJobs } from './operator-store.ts';
 export type { JobParts } from './parts.ts';
 export { inlineRules } from './prepare.ts';
 export { countDue } from './queue-store.ts';

@@ -63,7 +63,7 @@ export async function countOpen(tx: Tx, accountIds: readonly string[]): Promise<
   return new Map(rows.map(({ id, open }) => [id, open]));
 }
 
-const JOB_COLUMNS = `id, account_id as "accountId", kind, model, status, progress, created_at as "createdAt",
+export const JOB_COLUMNS = `id, account_id as "accountId", kind, model, status, progress, created_at as "createdAt",
   updated_at as "updatedAt", accepted_at as "acceptedAt", finished_at as "finishedAt",
   dispatch_deadline_at as "dispatchDeadlineAt", error_code as "errorCode", charged`;
 

@@ -52,16 +52,19 @@ export const INSERT_MEMBERS = `
 
 const ACCOUNTS_PER_TURN_MAX = 100;
 
-/** Makes entries of what the journal says about accounts, one lock at a time. Whoever reads tables of the ledger calls it first. */
-export async function catchUp(queries: Queries, ...accountIds: readonly string[]): Promise<void> {
-  for (const id of await withLines(queries, accountIds)) {
+/**
+ * Makes entries of what the journal says about these accounts, one lock at a time, or about all. Whoever reads tables of
+ * the ledger calls it first.
+ */
+export async function catchUp(queries: Queries, of: string | readonly string[] | undefined): Promise<void> {
+  if (of === undefined) return catchUpAll(queries);
+  for (const id of typeof of === 'string' ? [of] : await withLines(queries, of)) {
     await queries.rows(`select ledger_catch_up(array[$1], 'wait')`, [id]);
   }
 }
 
 /** The function itself finds out about one account; of many, only a few are busy. */
 async function withLines(queries: Queries, accountIds: readonly string[]): Promise<readonly string[]> {
-  if (accountIds.length < 2) return accountIds;
   const rows = await queries.rows<{ id: string }>(
     'select distinct account_id as id from ledger_journal where account_id = any ($1)',
     [accountIds],

@@ -3,10 +3,10 @@ import type { Db } from '../db/index.ts';
 import type { JsonObject } from '../json.ts';
 import { catchUp } from '../ledger/index.ts';
 
-export type UsageGrouping = 'day' | 'model' | 'key';
+export type UsageGrouping = 'day' | 'account' | 'key' | 'model' | 'endpoint';
 
 export interface UsageRow {
-  /** A day in UTC as YYYY-MM-DD, a model's id or a key's id. */
+  /** A day in UTC as YYYY-MM-DD, an endpoint, or the id of an account, a key or a model. */
   readonly group: string;
   readonly requests: number;
   readonly credits: MicroCredits;
@@ -20,8 +20,10 @@ export interface UsageRange {
 
 const GROUPS: Readonly<Record<UsageGrouping, string>> = {
   day: `to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
-  model: 'r.model',
+  account: 'e.account_id',
   key: `coalesce(r.key_id, '')`,
+  model: 'r.model',
+  endpoint: 'r.endpoint',
 };
 
 /** What was charged in a time, added up. A request that cost nothing is no usage. */
@@ -42,12 +44,40 @@ export async function usageOf(
   );
 }
 
+/** What is left out does not matter. */
+export interface UsageFilter extends UsageRange {
+  readonly account?: string | undefined;
+  readonly key?: string | undefined;
+  readonly model?: string | undefined;
+  readonly endpoint?: string | undefined;
+  /** The group before the first. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** The same of all accounts, in the order of the groups. */
+export async function usageOfAll(db: Db, grouping: UsageGrouping, filter: UsageFilter): Promise<readonly UsageRow[]> {
+  const { account, key, model, endpoint, from, to, after, limit } = filter;
+  await catchUp(db, account);
+  return db.rows<UsageRow>(
+    `select ${GROUPS[grouping]} as "group", count(distinct e.reservation_id)::int as requests,
+       sum(e.charged)::bigint as credits
+     from ledger_entries e join reservations r on r.id = e.reservation_id
+     where e.charged > 0 and e.created_at >= $1 and e.created_at < $2 and ($3::text is null or e.account_id = $3)
+       and ($4::text is null or r.key_id = $4) and ($5::text is null or r.model = $5)
+       and ($6::text is null or r.endpoint = $6) and ($7::text is null or ${GROUPS[grouping]} > $7)
+     group by 1 order by 1 limit $8`,
+    [from, to, account, key, model, endpoint, after, limit],
+  );
+}
+
 /** What each of these keys has spent in all. */
 export async function spentByKeys(
   db: Db,
   keys: readonly { readonly id: string; readonly accountId: string }[],
 ): Promise<ReadonlyMap<string, MicroCredits>> {
-  await catchUp(db, ...new Set(keys.map((key) => key.accountId)));
+  const accountIds = [...new Set(keys.map((key) => key.accountId))];
+  await catchUp(db, accountIds.length === 1 ? accountIds[0] : accountIds);
   const rows = await db.rows<{ id: string; spent: MicroCredits }>(
     'select key_id as id, spent from key_spending where key_id = any($1)',
     [keys.map(({ id }) => id)],

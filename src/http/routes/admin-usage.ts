@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { ofLedger } from '../../billing/index.ts';
+import { unixSeconds } from '../../clock.ts';
+import { creditsToNumber } from '../../credits.ts';
+import { listAllJobs } from '../../jobs/index.ts';
+import { USAGE_ROWS_DEFAULT, USAGE_ROWS_MAX } from '../../limits.ts';
+import { listRequests, usageOfAll } from '../../reports/index.ts';
+import { jobRecordSchema, jobRecordView, requestRecordSchema, requestRecordView } from '../admin-views.ts';
+import { momentParam, pageQuery, textParam } from '../fields.ts';
+import type { HttpParts } from '../parts.ts';
+import { listOf, page, type Routes } from '../route.ts';
+import { usageCsv, usageRange } from '../usage-views.ts';
+
+const GROUPINGS = ['day', 'account', 'key', 'model', 'endpoint'] as const;
+
+const filters = {
+  account: textParam.describe('The id of an account.'),
+  key: textParam.describe('The id of a key.'),
+  model: textParam,
+  endpoint: textParam,
+};
+
+const usageQuery = z.object({
+  ...filters,
+  from: momentParam.optional(),
+  to: momentParam.optional().describe('Not included.'),
+  group_by: z.enum(GROUPINGS).default('day'),
+  format: z.enum(['json', 'csv']).default('json'),
+  limit: z
+    .string()
+    .regex(/^\d{1,6}$/, { error: `expected a whole number from 1 to ${USAGE_ROWS_MAX}` })
+    .transform(Number)
+    .pipe(z.int().min(1).max(USAGE_ROWS_MAX))
+    .default(USAGE_ROWS_DEFAULT),
+  after: textParam.describe('The last group of the page before.'),
+});
+
+const usageSchema = z
+  .strictObject({
+    object: z.literal('usage'),
+    group_by: z.enum(GROUPINGS),
+    from: z.int(),
+    to: z.int(),
+    data: z.array(z.strictObject({ group: z.string(), requests: z.int(), credits: z.number() })),
+    has_more: z.boolean(),
+  })
+  .meta({ id: 'DeploymentUsage' });
+
+const listQuery = pageQuery.extend({
+  ...filters,
+  request_id: textParam,
+  since: momentParam.optional(),
+  until: momentParam.optional().describe('Not included.'),
+});
+
+const requestsQuery = listQuery.extend({ status: z.enum(['running', 'settled', 'refunded']).optional() });
+
+const jobsQuery = listQuery.extend({
+  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'queue_expired', 'canceled']).optional(),
+  kind: z.enum(['image', 'video', 'audio']).optional(),
+  code: textParam.describe('The error code of a job that failed.'),
+});
+
+/** What all accounts have used, called and ordered. */
+export function usageAdminRoutes(routes: Routes, { db, clock }: HttpParts): void {
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/usage',
+      summary: 'What was charged to all accounts, added up by day, account, key, model or endpoint',
+      access: 'operator',
+      query: usageQuery,
+      answers: { 200: usageSchema },
+      otherMedia: ['text/csv'],
+      codes: ['precheck_failed'],
+    },
+    async ({ query, reply }) => {
+      const { group_by: grouping, format, limit, from, to, ...filter } = query;
+      const range = usageRange(from, to, clock.now());
+      const rows = await ofLedger(() => usageOfAll(db, grouping, { ...filter, ...range, limit: limit + 1 }));
+      const shown = rows.slice(0, limit);
+      reply.header('cache-control', 'no-store');
+      if (format === 'csv') return reply.type('text/csv; charset=utf-8').send(usageCsv(grouping, shown));
+      return {
+        object: 'usage',
+        group_by: grouping,
+        from: unixSeconds(range.from),
+        to: unixSeconds(range.to),
+        data: shown.map(({ group, requests, credits }) => ({ group, requests, credits: creditsToNumber(credits) })),
+        has_more: rows.length > limit,
+      };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/requests',
+      summary: 'The calls and jobs of all accounts as the ledger knows them, newest first',
+      access: 'operator',
+      query: requestsQuery,
+      answers: { 200: listOf(requestRecordSchema) },
+      codes: ['precheck_failed'],
+    },
+    ({ query: { limit, request_id, ...filter } }) => {
+      const read = (most: number) =>
+        ofLedger(() => listRequests(db, { ...filter, requestId: request_id, limit: most }));
+      return page(limit, read, requestRecordView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/jobs',
+      summary: 'The jobs of all accounts, newest first, with the upstreams that were asked',
+      access: 'operator',
+      query: jobsQuery,
+      answers: { 200: listOf(jobRecordSchema) },
+      codes: ['database_unavailable'],
+    },
+    ({ query: { limit, request_id, ...filter } }) => {
+      const read = (most: number) => listAllJobs(db, { ...filter, requestId: request_id, limit: most });
+      return page(limit, read, jobRecordView);
+    },
+  );
+}
