@@ -63,12 +63,19 @@ test('R-322: the bytes are those of the text without its white space', () => {
 for (const text of [
   'https://pictures.example/a.png',
   'HTTP://pictures.example',
-  'http:/pictures.example/one-slash',
+  ' https://pictures.example/a.png\n',
+  'https://pictures.example:8443/a?b=c@d#e\\f',
+  'https://pictures.example./a\\b',
+  'https://bücher.example/',
+  'https://xn--bcher-kva.example/',
+  'https://192.0.2.7/',
+  'https://[2001:DB8:0:0::1]:443/',
   'data:image/png;base64,QUJD',
   'data:,hello',
   'a kitten',
   'see https://pictures.example',
   'http: the protocol',
+  'http:',
   '16:9',
   '/a/path',
   'https',
@@ -108,6 +115,48 @@ for (const text of [
   });
 }
 
+for (const text of [
+  'http://pictures.example\\@127.0.0.2:9/',
+  'http://pictures.example\\.evil.example/',
+  'http://pictures.example:80\\@evil.example',
+  'http://pictures.example@evil.example/',
+  'http://a@pictures.example@evil.example/',
+  'http://pictures.example:secret@evil.example/',
+  'http://@evil.example/',
+  'http:\\\\evil.example\\',
+  'http:/\\evil.example/',
+  'http:\\/evil.example/',
+  'http:/evil.example/',
+  'http:///evil.example/',
+  'http:evil.example',
+  'http:127.0.0.1',
+  'https:80',
+  'ht\ntp://evil.example/',
+  'http:/\t/evil.example/',
+  'http://pictures\n.example/',
+  'http://pictures.example\t@evil.example/',
+  'http://pictures%2eexample/',
+  'http://%70ictures.example/',
+  'http://pictures.example%2f.evil.example/',
+  'http://127.1/',
+  'http://2130706433/',
+  'http://0x7f.0.0.1/',
+  'http://0177.0.0.1/',
+  'http://192.0.2.07/',
+  'http://１２７.0.0.1/',
+  'http://pictures．example/',
+  'http://pictures。example/',
+  'http://ｐictures.example/',
+  'http://pic\u00adtures.example/',
+  'http://①.example/',
+]) {
+  test(`R-291 R-321: ${JSON.stringify(text)} names different hosts to different readers and is refused`, () => {
+    for (const extra of [{ a: text }, { a: [{ b: text }] }, { a: { b: { c: [[text]] } } }]) {
+      assert.ok(['invalid_media_url', 'url_in_extra'].includes(String(outcomeOf(() => passthrough(extra)))));
+    }
+  });
+}
+
 test('R-320: each place that passes something on refuses a false URL', () => {
   for (const [, parse] of PLACES) {
     assert.equal(
@@ -120,7 +169,7 @@ test('R-320: each place that passes something on refuses a false URL', () => {
 test('R-321: every address to be allowed is found, in canonical form', () => {
   const extra = {
     first: 'https://a.example/1',
-    list: [' HTTP://B.example:80/x/../2', 'ht\ntp:/\t/10.0.0.1', { deep: 'http:\\\\169.254.169.254\\latest' }],
+    list: [' HTTP://B.example:80/x/../2', 'http://10.0.0.1', { deep: 'http://169.254.169.254/latest' }],
     inline: 'data:,hello',
     words: 'see https://c.example',
     count: 3,

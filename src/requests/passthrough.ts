@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import { ApiError } from '../errors.ts';
 import { isWrittenNumber, type JsonObject, type JsonValue } from '../json.ts';
 import { PASSTHROUGH_BYTES_MAX, PASSTHROUGH_DEPTH_MAX } from '../limits.ts';
@@ -14,8 +15,9 @@ export function unmodelled(exact: JsonObject, shape: object): JsonObject {
 }
 
 /**
- * What a vendor gets as it was sent, held to its bounds. Throws `invalid_parameter` for too much or too deep, and
- * `url_in_extra` for what looks like a URL and is none that may be visited.
+ * What a vendor gets as it was sent, held to its bounds. Throws `invalid_parameter` for too much or too deep,
+ * `url_in_extra` for what looks like a URL and is none that may be visited, and `invalid_media_url` for one that readers
+ * of URLs take for different ones: the host that is judged here might not be the one that is visited.
  */
 export function passthrough(extra: JsonObject): JsonObject {
   if (Buffer.byteLength(JSON.stringify(extra)) > PASSTHROUGH_BYTES_MAX) throw tooMuch();
@@ -24,7 +26,10 @@ export function passthrough(extra: JsonObject): JsonObject {
       message: `The fields passed on to the model are nested deeper than ${PASSTHROUGH_DEPTH_MAX} levels.`,
     });
   }
-  for (const text of lookingLikeUrls(extra)) if (!isRealUrl(text)) throw new ApiError('url_in_extra');
+  for (const text of lookingLikeUrls(extra)) {
+    if (!isRealUrl(text)) throw new ApiError('url_in_extra');
+    if (!hasOneHost(text)) throw new ApiError('invalid_media_url', { message: TWO_HOSTS });
+  }
   return extra;
 }
 
@@ -39,14 +44,39 @@ export function urlsIn(extra: JsonObject): string[] {
   return urls.flatMap((url) => (isHttp(url) ? [url.href] : []));
 }
 
-// Upstreams read URLs as leniently as browsers do: with space in front, one slash or backslashes behind http, and
+// Some read URLs as leniently as browsers do: with space in front, any number of slashes or backslashes behind http, and
 // breaks anywhere.
 const LOOKS_LIKE_URL = /^[\0-\x20]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|https?:[/\\]|data:)/i;
+/** Words may follow `http:` as well, so this is one only if it can be read as one. */
+const MAY_BE_URL = /^[\0-\x20]*https?:/i;
 const BREAKS = /[\t\n\r]/g;
 
 function lookingLikeUrls(value: JsonValue): string[] {
-  if (typeof value === 'string') return LOOKS_LIKE_URL.test(value.replace(BREAKS, '')) ? [value] : [];
+  if (typeof value === 'string') return looksLikeUrl(value) ? [value] : [];
   return partsOf(value).flatMap(lookingLikeUrls);
+}
+
+function looksLikeUrl(text: string): boolean {
+  const unbroken = text.replace(BREAKS, '');
+  return LOOKS_LIKE_URL.test(unbroken) || (MAY_BE_URL.test(unbroken) && URL.canParse(text));
+}
+
+const TWO_HOSTS = 'A URL in the fields passed on to the model can be read as naming different hosts.';
+/** Scheme and authority by RFC 3986, the latter without user information. */
+const AUTHORITY = /^https?:\/\/(\[[0-9a-f:.]+\]|[^/?#\\@:[\]\s]+)(?::\d*)?(?:[/?#]|$)/i;
+
+/**
+ * Whether RFC 3986 and the URL standard of browsers read the same host out of it. User information, backslashes, missing
+ * slashes, breaks, escapes, numbers for an address and letters that count as others are where they differ.
+ */
+function hasOneHost(text: string): boolean {
+  const url = URL.parse(text);
+  if (!isHttp(url)) return true;
+  const [, host] = AUTHORITY.exec(text.trim()) ?? [];
+  if (host === undefined) return false;
+  if (host.startsWith('[')) return true;
+  const name = host.toLowerCase().normalize('NFC');
+  return name === url.hostname || name === domainToUnicode(url.hostname);
 }
 
 function isRealUrl(text: string): boolean {
