@@ -28,6 +28,18 @@ export const ADMIN_BODY_BYTES_MAX = MIB;
 export const CONFIG_BODY_BYTES_MAX = 8 * MIB;
 export const ESTIMATE_BODY_BYTES_MAX = 32 * MIB;
 export const PATH_PARAM_CHARS_MAX = 2048;
+export const LOGGED_PATH_CHARS_MAX = 200;
+/** How often a caller who has ended its side is sent an interim answer, which finds out whether it still listens. */
+export const HALF_CLOSED_PROBE_MS = 1_000;
+/** A body may come slowly for so long; from then on it must bring so much in each window. */
+export const UPLOAD_GRACE_MS = 10_000;
+export const UPLOAD_WINDOW_MS = 30_000;
+export const UPLOAD_BYTES_PER_SECOND_MIN = KIB;
+/** Bodies that are still coming after the grace. */
+export const UPLOADS_PER_ACCOUNT_MAX = 64;
+export const UPLOADS_PER_ADDRESS_MAX = 128;
+/** How much later than these say a body may be given up. */
+export const UPLOADS_CHECK_MS = 1_000;
 
 // Upstreams.
 export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;

@@ -231,6 +231,25 @@ for (const [what, more] of [
   });
 }
 
+test('R-069: a caller who has only ended its side gets its answer, and one who has closed stops the upstream', async () => {
+  for (const isLeaving of [false, true]) {
+    upstream.requests.length = 0;
+    upstream.script({ kind: 'fault', fault: 'silence' });
+    using connection = await RawConnection.open(gateway.url);
+    const headers = [`Authorization: Bearer ${caller.key}`];
+    await connection.send(requestText(`POST ${PATH}`, headers, JSON.stringify(chatBody('odd', {}))));
+    await until(() => upstream.requests.length === 1);
+    connection.finish();
+    // The interim answer by which the two are told apart.
+    assert.equal((await connection.answer()).status, 102);
+    if (!isLeaving) continue;
+    connection[Symbol.dispose]();
+    assert.equal(await upstream.requests[0]?.isAbandoned, true);
+  }
+  await spentInTheEnd(gateway, caller);
+  assert.deepEqual(await moneyOf(gateway, caller), UNTOUCHED);
+});
+
 test('a failed call is told as refunded', async () => {
   upstream.script({ kind: 'error', error: 'broken' });
   const failed = await chat();

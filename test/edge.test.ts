@@ -169,6 +169,60 @@ describe('targets and hosts', () => {
     });
   }
 
+  for (const path of [
+    '/%76%31/models',
+    '/v1/%6dodels',
+    '/v1%2fmodels',
+    '/%2fv1/models',
+    '/healt%68z',
+    '/%61pi/admin/accounts',
+    '/api/%61dmin/accounts',
+    '/api/admin/account%73',
+    '/%76%31beta/models/x:generateContent',
+  ]) {
+    test(`R-014, R-022: ${path} is no route, because its fixed part is written in escapes`, async () => {
+      for (const method of ['GET', 'POST']) {
+        refused(await sendRaw(gateway.url, requestText(`${method} ${path}`, [OPERATOR], '{}')), 404, 'not_found');
+      }
+    });
+  }
+
+  test('R-022: a parameter of a path may be written in escapes', async () => {
+    const { json } = await newAccount(JSON.stringify({ name: newName() }));
+    const escaped = `%${json.id.charCodeAt(0).toString(16)}${json.id.slice(1)}`;
+    const answer = await sendRaw(gateway.url, requestText(`GET /api/admin/accounts/${escaped}?a%62=1`, [OPERATOR]));
+    assert.notEqual(answer.status, 404, answer.text);
+    assert.equal((await gateway.admin('GET', `/accounts/${escaped}`)).json.id, json.id);
+  });
+
+  test('the log has the path of a request without a route, without its query and not at any length', async () => {
+    const long = `/${'x'.repeat(300)}`;
+    const log = await logOf(async (url) => {
+      for (const path of [
+        '/v2/models?key=sk-secret',
+        '/%76%31/models?key=sk-secret',
+        long,
+        '/%ff',
+        '/healthz?a=sk-secret',
+      ]) {
+        await sendRaw(url, requestText(`GET ${path}`));
+      }
+    });
+    const lines = log.split('\n').filter((line) => line.includes('"method":"GET"'));
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ route }) => route !== '/openapi.json');
+    assert.deepEqual(
+      logged.map(({ route, path }) => [route, path]),
+      [
+        [null, '/v2/models'],
+        [null, '/%76%31/models'],
+        [null, long.slice(0, 200)],
+        [null, '/%ff'],
+        ['/healthz', undefined],
+      ],
+    );
+    assert.doesNotMatch(log, /sk-secret/);
+  });
+
   test('R-022: nothing is run that comes behind two hosts, an asterisk or a tunnel', async () => {
     const log = await logOf(async (url) => {
       for (const text of [
@@ -199,6 +253,59 @@ describe('targets and hosts', () => {
 });
 
 describe('connections', () => {
+  test('chunks in HTTP/1.0, which knows none, are refused and not read', async () => {
+    const name = newName();
+    const body = JSON.stringify({ name });
+    const head = `${NEW_ACCOUNT} HTTP/1.0\r\nHost: gateway.test\r\n${OPERATOR}`;
+    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    for (const coding of ['chunked', 'gzip, chunked', 'Chunked']) {
+      using connection = await RawConnection.open(gateway.url);
+      await connection.send(`${head}\r\nTransfer-Encoding: ${coding}\r\n\r\n${chunks}${BEHIND}`);
+      refused(await connection.answer(), 400, 'malformed_request');
+      assert.equal(await connection.end(), '');
+    }
+    assert.equal(await isMade(name), false);
+  });
+
+  test('HTTP/1.0 with a length is served', async () => {
+    const name = newName();
+    const body = JSON.stringify({ name });
+    const head = `${NEW_ACCOUNT} HTTP/1.0\r\nHost: gateway.test\r\n${OPERATOR}\r\nContent-Length: ${body.length}`;
+    assert.equal((await sendRaw(gateway.url, `${head}\r\n\r\n${body}`)).status, 200);
+    assert.equal(await isMade(name), true);
+  });
+
+  test('a caller who ends its side after a whole request is answered, and then the connection ends', async () => {
+    for (const version of ['1.1', '1.0']) {
+      using connection = await RawConnection.open(gateway.url);
+      const name = newName();
+      await connection.send(making(name).replace('HTTP/1.1', `HTTP/${version}`));
+      connection.finish();
+      const { status, json } = await connection.answer();
+      assert.deepEqual([status, json.name], [200, name]);
+      assert.equal(await connection.end(), '');
+    }
+  });
+
+  test('several requests before the caller ends its side are all answered', async () => {
+    using connection = await RawConnection.open(gateway.url);
+    const all = [newName(), newName(), newName()];
+    await connection.send(all.map((name) => making(name)).join(''));
+    connection.finish();
+    for (const name of all) assert.equal((await connection.answer()).json.name, name);
+    assert.equal(await connection.end(), '');
+  });
+
+  test('a caller who ends its side in the middle of a request is refused', async () => {
+    for (const cut of [20, 5]) {
+      using connection = await RawConnection.open(gateway.url);
+      await connection.send(making(newName()).slice(0, -cut));
+      connection.finish();
+      refused(await connection.answer(), 400, 'malformed_request');
+      assert.equal(await connection.end(), '');
+    }
+  });
+
   test('requests sent at once are answered in their order', async () => {
     const all = [newName(), newName(), newName()];
     using connection = await RawConnection.open(gateway.url);

@@ -1,8 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../errors.ts';
-import { HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS, TIMEOUT_CHECK_MS } from '../limits.ts';
-import { isLeaving, lingerBeforeClose, refuse, refuseSocket } from './refuse.ts';
+import {
+  HALF_CLOSED_PROBE_MS,
+  HEADER_BYTES_MAX,
+  HEADERS_TIMEOUT_MS,
+  REQUEST_TIMEOUT_MS,
+  TIMEOUT_CHECK_MS,
+} from '../limits.ts';
+import { answerOn, isLeaving, refuse, refuseInTurn } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -15,7 +21,7 @@ export function createGate(listener: Listener): Server {
   const gated: Listener = (request, response) => {
     // Its sender has been told that the connection ends before this: nobody would read the answer.
     if (isLeaving(request.socket)) request.resume();
-    else if (isWellAddressed(request)) listener(request, response);
+    else if (isWellAddressed(request) && isWellFramed(request)) listener(request, response);
     else refuse(response, requestIdOf(request), 'malformed_request');
   };
   const server = createServer(
@@ -30,6 +36,9 @@ export function createGate(listener: Listener): Server {
     },
     gated,
   );
+  // A caller who has ended its side after a whole request is answered all the same.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on('connection', (socket: Socket) => socket.on('end', () => probe(socket)));
   server.on('checkExpectation', gated);
   // Whoever asks before sending a body is told to go on by admission, which may also refuse.
   server.on('checkContinue', gated);
@@ -52,6 +61,11 @@ function isWellAddressed(request: IncomingMessage): boolean {
   return true;
 }
 
+/** HTTP/1.0 knows no chunks: a proxy of that version in front of this would end the body elsewhere. */
+function isWellFramed({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion !== '1.0' || headers['transfer-encoding'] === undefined;
+}
+
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -67,17 +81,15 @@ function parserRefusal(code: string | undefined): ErrorCode {
 }
 
 /**
- * What could not be read may come behind requests that are still being answered: they get their answers first. When it
- * is the body of such a request itself, this refusal is its answer, unless that has begun.
+ * A caller who has left looks like one who only sends no more. An interim answer tells them apart: the connection of one
+ * who has left is reset by it, which ends the call. Once an answer has begun, its own bytes do that.
  */
-function refuseInTurn(socket: Socket, code: ErrorCode): void {
-  const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  if (answer?.req.complete === true) {
-    lingerBeforeClose(socket);
-    answer.once('close', () => socket.writable && refuseInTurn(socket, code));
-  } else if (answer?.headersSent === true) {
-    socket.destroy();
-  } else {
-    refuseSocket(socket, code);
-  }
+function probe(socket: Socket): void {
+  const timer = setInterval(() => {
+    const answer = answerOn(socket);
+    if (answer === undefined || answer.headersSent) clearInterval(timer);
+    else if (answer.req.httpVersion !== '1.0') answer.writeProcessing();
+  }, HALF_CLOSED_PROBE_MS);
+  timer.unref();
+  socket.once('close', () => clearInterval(timer));
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { LOGGED_PATH_CHARS_MAX } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { quoted } from '../quoted.ts';
 import type { Contract } from './contract.ts';
@@ -10,6 +11,25 @@ export function notFound(method: string, url: string, hint = ''): ApiError {
 
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '';
+}
+
+/** A path as it is logged where no route stands for it. */
+export function loggedPath(url: string): string {
+  return pathOf(url).slice(0, LOGGED_PATH_CHARS_MAX);
+}
+
+/**
+ * Whether the fixed segments of a route stand in the path as they are. The framework compares what it has decoded, so
+ * that `/%76%31/models` would pass wherever something in front of this server guards `/v1`.
+ */
+export function isMatchedRaw(route: string, url: string): boolean {
+  if (!url.includes('%')) return true;
+  const given = pathOf(url).split('/');
+  for (const [place, segment] of route.split('/').entries()) {
+    if (segment === '*') return true;
+    if (!segment.startsWith(':') && segment !== given[place]) return false;
+  }
+  return true;
 }
 
 interface Hint {

@@ -20,7 +20,7 @@ export function refuse(response: ServerResponse, requestId: string, code: ErrorC
 }
 
 /** The same for what the parser could not even make a request of. */
-export function refuseSocket(socket: Socket, code: ErrorCode): void {
+function refuseSocket(socket: Socket, code: ErrorCode): void {
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -59,4 +59,26 @@ export function lingerBeforeClose(socket: Socket): void {
     socket.once('end', () => socket.destroy());
     socket.once('close', () => clearTimeout(timer));
   };
+}
+
+/**
+ * What could not be read may come behind requests that are still being answered: they get their answers first. When it
+ * is the body of such a request itself, this refusal is its answer, unless that has begun.
+ */
+export function refuseInTurn(socket: Socket, code: ErrorCode): void {
+  const answer = answerOn(socket);
+  if (answer?.req.complete === true) {
+    lingerBeforeClose(socket);
+    answer.once('close', () => socket.writable && refuseInTurn(socket, code));
+  } else if (answer?.headersSent === true) {
+    socket.destroy();
+  } else {
+    refuseSocket(socket, code);
+  }
+}
+
+/** The answer that is under way on a connection, if one is. */
+export function answerOn(socket: Socket): ServerResponse | undefined {
+  const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return answer ?? undefined;
 }

@@ -6,9 +6,10 @@ import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import { takeBodies } from './body.ts';
+import { clientAddress } from './client-address.ts';
 import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
-import { notFound, RouteHints } from './not-found.ts';
+import { isMatchedRaw, loggedPath, notFound, RouteHints } from './not-found.ts';
 import type { HttpParts } from './parts.ts';
 import { lingerBeforeClose } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
@@ -40,6 +41,7 @@ import { transcriptionRoutes } from './routes/transcriptions.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { videoRoutes } from './routes/videos.ts';
 import { Stopping } from './stopping.ts';
+import { Uploads } from './uploads.ts';
 
 export interface HttpServer {
   /** The address it listens on. */
@@ -65,15 +67,16 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     routerOptions: { maxParamLength: PATH_PARAM_CHARS_MAX },
     // Paths that cannot be decoded never reach a hook.
     frameworkErrors: (_error, request, reply) => {
-      observe(parts, stopping, request, reply);
+      observe(parts, open, request, reply);
       void sendError(reply, new ApiError('malformed_request'));
     },
   });
   const stopping = new Stopping(await gate.promise);
+  const open = { stopping, uploads: new Uploads(parts.clock, clientAddress(parts.config.trustedProxies)) };
   const missing = ({ method, url }: FastifyRequest) => notFound(method, url, hints.for(method, url));
   takeBodies(server);
   server.addHook('onRequest', (request, reply, done) => {
-    observe(parts, stopping, request, reply);
+    observe(parts, open, request, reply);
     done(earlyRefusal(request, stopping, missing));
   });
   server.setErrorHandler((error: FastifyError, request, reply) => {
@@ -93,6 +96,12 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     listen: (port, host) => server.listen({ port, host }),
     stop: (timeoutMs) => stopping.stop(timeoutMs, () => server.close()),
   };
+}
+
+/** What counts the requests that are under way. */
+interface OpenRequests {
+  readonly stopping: Stopping;
+  readonly uploads: Uploads;
 }
 
 function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
@@ -125,13 +134,15 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */
-function observe({ log }: HttpParts, stopping: Stopping, request: FastifyRequest, reply: FastifyReply): void {
+function observe({ log }: HttpParts, open: OpenRequests, request: FastifyRequest, reply: FastifyReply): void {
   const startedMs = performance.now();
-  stopping.enter();
+  open.stopping.enter();
+  open.uploads.enter(request, reply);
   reply.header('x-request-id', request.id);
   // Emitted once, however the answer ends: sent, failed, or the caller gone.
   reply.raw.on('close', () => {
-    stopping.leave();
+    open.stopping.leave();
+    open.uploads.leave(request);
     request.release?.();
     logRequest(log, request, reply, performance.now() - startedMs);
   });
@@ -144,21 +155,28 @@ function earlyRefusal(
   missing: (request: FastifyRequest) => ApiError,
 ): ApiError | undefined {
   if (stopping.refuses(request.url)) return new ApiError('shutting_down');
-  return request.is404 ? missing(request) : undefined;
+  return isRouted(request) ? undefined : missing(request);
+}
+
+function isRouted({ is404, routeOptions, raw }: FastifyRequest): boolean {
+  return !is404 && routeOptions.url !== undefined && isMatchedRaw(routeOptions.url, raw.url ?? '');
 }
 
 function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, ms: number): void {
   const isSent = reply.raw.writableFinished;
+  const isKnown = isRouted(request);
+  const unsent = request.givenUpFor ?? 'request_canceled';
   log.info({
     request_id: request.id,
     method: request.method,
     // The pattern and not the address: a query may hold a credential.
-    route: request.routeOptions.url ?? null,
-    status: isSent ? reply.statusCode : errorStatus('request_canceled'),
+    route: isKnown ? request.routeOptions.url : null,
+    path: isKnown ? undefined : loggedPath(request.raw.url ?? ''),
+    status: isSent ? reply.statusCode : errorStatus(unsent),
     ms: Math.round(ms * 100) / 100,
     account: request.caller?.accountId,
     key: request.caller?.keyId,
-    code: isSent ? reply.errorCode : 'request_canceled',
+    code: isSent ? reply.errorCode : unsent,
   });
 }
 
