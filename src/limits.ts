@@ -12,7 +12,7 @@ export const JSON_VALUES_MAX = 100_000;
 /** In the answer to a transcription: a day of speech, with the time of every word. */
 export const TRANSCRIPT_VALUES_MAX = 2_000_000;
 /** Different names of members in one text: an object of very many names costs tens of times as much as a list. */
-export const JSON_NAMES_MAX = 5_000;
+export const JSON_NAMES_MAX = 3_000;
 /** What is larger in bytes or in values is parsed in a thread; the event loop would be kept too long. */
 export const JSON_INLINE_BYTES_MAX = 256 * KIB;
 export const JSON_INLINE_VALUES_MAX = 10_000;

@@ -158,7 +158,7 @@ describe('how much a body may hold', () => {
     refused(await post(CHAT, named(JSON_NAMES_MAX)), 404, 'model_not_found');
     const answer = await post(CHAT, named(JSON_NAMES_MAX + 1));
     refused(answer, 400, 'invalid_json');
-    assert.match(answer.json.error.message, /more than 5000 different names/);
+    assert.match(answer.json.error.message, /more than 3000 different names/);
   });
 
   test('two million small keys are refused on every kind of route', async () => {
