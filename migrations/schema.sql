@@ -172,6 +172,7 @@ create table job_attempts (
   detail text,
   started_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  tries smallint default 0 not null,
   PRIMARY KEY (job_id, number),
   FOREIGN KEY (job_id) REFERENCES jobs(id),
   CHECK (count > 0),

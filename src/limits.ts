@@ -166,8 +166,12 @@ export const POLL_MS = {
   video: { first: 2_000, most: 30_000 },
 } as const;
 export const JOB_STEPS_AT_ONCE_MAX = 128;
-/** Results that could not be fetched or stored are tried again for this long. */
+/** Results whose address gives nothing are tried again for this long. */
 export const COLLECT_RETRY_MS = 120_000;
+/** Results that cannot be stored are tried again for this long, which is how long links to them live at least. */
+export const STORAGE_RETRY_MS = 3_600_000;
+/** An answer or a result that cannot be used is asked for this often in a row. */
+export const UNUSABLE_TRIES_MAX = 3;
 /** For one result, from the first look-up to the last byte. */
 export const COLLECT_TIMEOUT_MS = 900_000;
 /** What was stored for a request that never came to be is cleaned away after this. */

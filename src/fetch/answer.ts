@@ -44,7 +44,7 @@ export function redirection({ status, headers }: Answer): string | undefined {
 /** The bytes behind any encoding, at most `bytesMax` on the wire and decoded. Throws at once for what cannot be read. */
 export function contentOf({ status, headers, body }: Answer, bytesMax: number): AsyncIterable<Buffer> {
   if (status !== 200) throw notFetchable(`the status is ${status}`);
-  if (Number(headers['content-length'] ?? 0) > bytesMax) throw notFetchable('the body is too large');
+  if (Number(headers['content-length'] ?? 0) > bytesMax) throw notFetchable(new BodyTooLarge());
   const decoder = decoderOf(String(headers['content-encoding'] ?? 'identity'));
   const wire = capped(body, bytesMax);
   if (decoder === undefined) return wire;
@@ -66,6 +66,13 @@ function decoderOf(encoding: string): Transform | undefined {
   }
 }
 
+/** The cause of a fetch that failed because there is, or is announced, more than may be read. */
+export class BodyTooLarge extends Error {
+  constructor() {
+    super('the body is too large');
+  }
+}
+
 /** Allowed, and yet not to be had. */
 export function notFetchable(reason: unknown): ApiError {
   return new ApiError('invalid_input_url', { cause: reason instanceof Error ? reason : new Error(String(reason)) });
@@ -75,7 +82,7 @@ async function* capped(pieces: AsyncIterable<Buffer>, bytesMax: number): AsyncGe
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;
-    if (bytes > bytesMax) throw notFetchable('the body is too large');
+    if (bytes > bytesMax) throw notFetchable(new BodyTooLarge());
     yield piece;
   }
 }

@@ -1,40 +1,21 @@
-import { isImpossibleLength, lengthExcess, lengthOrder } from '../billing/index.ts';
 import { ApiError } from '../errors.ts';
+import { BodyTooLarge } from '../fetch/index.ts';
 import { storeMedia } from '../intake/index.ts';
-import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX } from '../limits.ts';
+import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
-import { noteOverclaim } from '../routing/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output } from '../vendors/index.ts';
 import type { EngineParts } from './engine-parts.ts';
-import { type Attempt, type Collected, failure, type HeldJob, type JobKind } from './job.ts';
+import { type Attempt, type Collected, failure, type HeldJob, type JobKind, type OutputPlace } from './job.ts';
 import { outputKey } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
-import { together } from './together.ts';
 
-const COLLECT_AGAIN_MS = 3_000;
-
-/** What an upstream made cannot be delivered, however often it is tried. */
+/** What an upstream made cannot be delivered as it came. */
 class Undeliverable extends Error {}
-
-/** Brings home what is ready. What cannot be fetched just now is tried again for a while; undefined: it waits. */
-export async function collect(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-  const ready = held.attempts.filter(({ state }) => state === 'ready');
-  const done = await together(
-    ready.map(async (attempt) => {
-      const outputs = (attempt.outputs ?? []).map(({ url, isThumbnail }) => ({ url, isThumbnail }));
-      return (await collected(engine, held, attempt, outputs, signal)) ?? attempt;
-    }),
-  );
-  const current = await engine.queue.save(held, { attempts: done.filter(({ state }) => state !== 'ready') });
-  if (done.every(({ state }) => state !== 'ready')) return current;
-  await engine.queue.save(current, { dueAt: new Date(engine.parts.clock.nowMs() + COLLECT_AGAIN_MS) });
-  return undefined;
-}
 
 /**
  * For results that came with an answer. Those that are elsewhere are only noted, so that a worker that dies while it
- * fetches them loses nothing; those that are here are stored at once. Undefined: they could not be, just now.
+ * fetches them loses nothing; those that are here are stored at once. `ready` without outputs: they could not be, just now.
  */
 export async function collectNow(
   engine: EngineParts,
@@ -42,13 +23,13 @@ export async function collectNow(
   attempt: Attempt,
   made: readonly Output[],
   signal: AbortSignal,
-): Promise<Attempt | undefined> {
+): Promise<Attempt> {
   const outputs = asked(made, attempt);
   if (outputs.length === 0 || !outputs.every((output) => 'url' in output)) {
-    return collected(engine, held, attempt, outputs, signal);
+    return collectAll(engine, held, attempt, outputs, signal);
   }
   const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
-  return { ...attempt, state: 'ready', outputs: places, updatedAt: engine.parts.clock.now() };
+  return { ...attempt, state: 'ready', outputs: places, tries: 0, updatedAt: engine.parts.clock.now() };
 }
 
 /** What an upstream made beyond what it was asked for is left with it: nobody has agreed to pay for it. */
@@ -60,14 +41,14 @@ function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
   ];
 }
 
-/** Undefined: not now, perhaps later. What can be delivered is, even if the rest never can. */
-async function collected(
+/** Still `ready`: not now, perhaps later. What can be delivered is, even if the rest never can. */
+export async function collectAll(
   { parts }: EngineParts,
   { job }: HeldJob,
   attempt: Attempt,
   outputs: readonly Output[],
   signal: AbortSignal,
-): Promise<Attempt | undefined> {
+): Promise<Attempt> {
   const settled = await Promise.allSettled(
     outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
   );
@@ -81,30 +62,46 @@ async function collected(
   if (detail !== null) {
     parts.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
   }
-  const isLate = updatedAt.getTime() - attempt.updatedAt.getTime() > COLLECT_RETRY_MS;
-  if (errors.some(isPassing) && !isLate) return undefined;
+  const waiting = readyStill(attempt, outputs, errors, updatedAt);
+  if (waiting !== undefined) return waiting;
   if (stored.some(({ kind }) => kind !== 'thumbnail')) {
-    noteLongResult(parts, job, attempt, stored);
     return { ...attempt, state: 'collected', collected: stored, outputs: null, detail, updatedAt };
   }
-  return { ...attempt, ...failure('undeliverable_output', detail ?? 'there are no results'), outputs: null, updatedAt };
+  const code = errors.some(isOfStorage) ? 'internal_error' : 'undeliverable_output';
+  return { ...attempt, ...failure(code, detail ?? 'there are no results'), outputs: null, updatedAt };
 }
 
-/** What is longer than ordered is delivered as it is and charged as ordered. */
-function noteLongResult(parts: JobParts, job: HeldJob['job'], attempt: Attempt, stored: readonly Collected[]): void {
-  const order = lengthOrder(job.estimate, job.wanted);
-  const excesses = stored
-    .filter(({ kind }) => kind === 'video' || kind === 'audio')
-    .flatMap(({ seconds = 0 }) => lengthExcess(seconds * 1000, order) ?? []);
-  if (excesses[0] !== undefined) noteOverclaim(parts, attempt, job.requestId, excesses[0]);
+/**
+ * The attempt as it waits for the next try; undefined when there is none. A store that is away is waited for as long as
+ * links usually live, an address that gives nothing for minutes, and what is given and cannot be used is fetched a few times.
+ */
+function readyStill(attempt: Attempt, outputs: readonly Output[], errors: unknown[], now: Date): Attempt | undefined {
+  if (errors.length === 0) return undefined;
+  const readyAt = attempt.state === 'ready' ? attempt.updatedAt : now;
+  const waitedMs = now.getTime() - readyAt.getTime();
+  const places = outputs.flatMap((output): OutputPlace[] =>
+    'url' in output ? [{ url: output.url, isThumbnail: output.isThumbnail === true }] : [],
+  );
+  const areElsewhere = places.length === outputs.length;
+  const tries = errors.some(isPassing) ? 0 : attempt.tries + 1;
+  const isAgain = errors.some(isPassing)
+    ? waitedMs <= (errors.some(isOfStorage) ? STORAGE_RETRY_MS : COLLECT_RETRY_MS)
+    : areElsewhere && tries < UNUSABLE_TRIES_MAX;
+  if (!isAgain) return undefined;
+  return { ...attempt, state: 'ready', outputs: areElsewhere ? places : null, tries, updatedAt: readyAt };
 }
 
 function isJudgement(error: unknown): error is Error {
   return error instanceof Unreadable || error instanceof ObjectTooLarge || error instanceof Undeliverable;
 }
 
+/** A fault of our own, which is no reason to think ill of an upstream. */
+function isOfStorage(error: unknown): boolean {
+  return error instanceof StorageUnavailable;
+}
+
 function isPassing(error: unknown): boolean {
-  return error instanceof StorageUnavailable || (error instanceof ApiError && error.code === 'invalid_input_url');
+  return isOfStorage(error) || (error instanceof ApiError && error.code === 'invalid_input_url');
 }
 
 async function store(
@@ -129,9 +126,6 @@ async function store(
       refusal: (_reason, found) => new Undeliverable(`${found?.mimeType ?? 'something'} is no ${wanted}`),
     });
     parts.log.trace({ key }, 'result stored');
-    if (isImpossibleLength(piece.seconds ?? 0, piece.bytes)) {
-      throw new Undeliverable(`${piece.bytes} bytes cannot play for ${piece.seconds} seconds`);
-    }
     return { kind, ...piece };
   } catch (error) {
     if (isJudgement(error)) {
@@ -139,6 +133,7 @@ async function store(
       await parts.objects.remove(key);
       throw new Undeliverable(error.message);
     }
+    if (error instanceof ApiError && error.cause instanceof BodyTooLarge) throw new Undeliverable(error.cause.message);
     // An address that is not allowed will not be allowed later either.
     if (error instanceof ApiError && error.code !== 'invalid_input_url') throw new Undeliverable(error.message);
     throw error;

@@ -12,8 +12,7 @@ import { together } from './together.ts';
 
 const DISPATCH_AGAIN_MS = { first: 2_000, most: 30_000 };
 const LAST_TRY_MS = 1_000;
-const STORE_TRIES_MAX = 5;
-const STORE_AGAIN_MS = 1_000;
+const STORE_AGAIN_MS = { first: 250, most: 10_000 };
 
 /**
  * Finds upstreams for what is missing. Each call is written down before it is made. A plain refusal goes to the next
@@ -56,6 +55,7 @@ function newAttempts({ parts }: EngineParts, { job, attempts }: HeldJob, candida
       collected: null,
       errorCode: null,
       detail: null,
+      tries: 0,
       startedAt: now,
       updatedAt: now,
     });
@@ -101,13 +101,18 @@ async function accepted(
 ): Promise<Attempt> {
   const updatedAt = engine.parts.clock.now();
   if (submitted.state === 'accepted') return { ...attempt, state: 'accepted', task: submitted.task, updatedAt };
-  // There is no other copy of what is here: a store that is away for a moment must not cost it.
-  for (let tries = 0; tries < STORE_TRIES_MAX; tries++) {
-    if (tries > 0) await sleep(STORE_AGAIN_MS, undefined, { signal });
-    const collected = await collectNow(engine, held, attempt, submitted.outputs, signal);
-    if (collected !== undefined) return collected;
+  let kept = await collectNow(engine, held, attempt, submitted.outputs, signal);
+  // There is no other copy of what is here, so it is held until the store is back. It keeps its step occupied: while results
+  // cannot be stored, no more are ordered than there are steps.
+  for (let delayMs = STORE_AGAIN_MS.first; isHeldHere(kept); delayMs = Math.min(delayMs * 2, STORE_AGAIN_MS.most)) {
+    await sleep(delayMs, undefined, { signal });
+    kept = await collectNow(engine, held, kept, submitted.outputs, signal);
   }
-  return { ...attempt, ...failure('undeliverable_output', 'the results could not be stored'), updatedAt };
+  return kept;
+}
+
+function isHeldHere({ state, outputs }: Attempt): boolean {
+  return state === 'ready' && outputs === null;
 }
 
 function refused({ parts }: EngineParts, attempt: Attempt, error: unknown): Attempt {

@@ -1,11 +1,10 @@
 import { Gathering } from '../db/index.ts';
-import { collect } from './collect.ts';
 import { dispatch, recover } from './dispatch.ts';
 import { endAllJobs, endJob } from './end.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { type EndedJob, type HeldJob, nextStep } from './job.ts';
 import type { JobParts } from './parts.ts';
-import { giveUp, poll } from './poll.ts';
+import { collect, giveUp, poll } from './poll.ts';
 import { JobQueue, LostJob } from './queue.ts';
 
 const ENDS_PER_ROUND_MAX = 64;

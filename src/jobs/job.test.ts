@@ -17,6 +17,7 @@ function attempt(state: Attempt['state'], count = 1, startedAfter = 0): Attempt 
     collected: null,
     errorCode: null,
     detail: null,
+    tries: 0,
     startedAt: later(startedAfter),
     updatedAt: later(startedAfter),
   };

@@ -66,12 +66,14 @@ export interface Attempt {
   readonly count: number;
   readonly state: 'calling' | 'refused' | 'accepted' | 'ready' | 'collected' | 'failed';
   readonly task: JsonObject | null;
-  /** Where the results of a `ready` one are. */
+  /** Where the results of a `ready` one are; null when they came with an answer, and can be had by asking again. */
   readonly outputs: readonly OutputPlace[] | null;
   readonly collected: readonly Collected[] | null;
   readonly errorCode: JobFault | null;
   /** The upstream's own words; never shown to a caller. */
   readonly detail: string | null;
+  /** How often in a row what it brought could not be used. */
+  readonly tries: number;
   readonly startedAt: Date;
   readonly updatedAt: Date;
 }

@@ -1,8 +1,8 @@
 import { UpstreamError } from '../errors.ts';
-import { POLL_MS } from '../limits.ts';
+import { POLL_MS, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { candidateOf, upstreamOf } from '../routing/index.ts';
 import type { Progress } from '../vendors/index.ts';
-import { collectNow } from './collect.ts';
+import { collectAll, collectNow } from './collect.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { type Attempt, failure, type HeldJob } from './job.ts';
 import { taskWorkOf } from './task-work.ts';
@@ -10,17 +10,47 @@ import { together } from './together.ts';
 
 /** While an upstream works, more than this is not shown. */
 const PROGRESS_UNFINISHED_MAX = 99;
+const AGAIN_MS = { first: 3_000, most: 60_000 };
 
 /** Asks after everything that upstreams are working on. Undefined: they still are, and the job waits. */
 export async function poll(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const waiting = held.attempts.filter(({ state }) => state === 'accepted');
   const asked = await together(waiting.map((attempt) => ask(engine, held, attempt, signal)));
   engine.parts.log.trace({ job_id: held.job.id }, 'tasks asked after');
-  const changed = asked.map(({ attempt }) => attempt).filter(({ state }) => state !== 'accepted');
+  const changed = asked.map(({ attempt }) => attempt).filter((attempt, place) => attempt !== waiting[place]);
   const progress = progressOf(held, asked);
-  if (changed.length > 0) return engine.queue.save(held, { attempts: changed, progress });
-  await engine.queue.save(held, { progress, dueAt: nextPollAt(engine, held) });
+  if (changed.some(({ state }) => state !== 'accepted')) {
+    return engine.queue.save(held, { attempts: changed, progress });
+  }
+  const dueAt = changed.some(({ tries }) => tries > 0) ? againAt(engine, changed) : nextPollAt(engine, held);
+  await engine.queue.save(held, { attempts: changed, progress, dueAt });
   return undefined;
+}
+
+/** Brings home what is ready. Undefined: some of it cannot be had or kept just now, and the job waits. */
+export async function collect(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+  const ready = held.attempts.filter(({ state }) => state === 'ready');
+  const attempts = await together(ready.map((attempt) => bringHome(engine, held, attempt, signal)));
+  const waiting = attempts.filter(({ state }) => state === 'ready');
+  if (waiting.length === 0) return engine.queue.save(held, { attempts });
+  await engine.queue.save(held, { attempts, dueAt: againAt(engine, waiting) });
+  return undefined;
+}
+
+async function bringHome(engine: EngineParts, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
+  if (attempt.outputs !== null) return collectAll(engine, held, attempt, attempt.outputs, signal);
+  const updatedAt = engine.parts.clock.now();
+  if (updatedAt.getTime() - attempt.updatedAt.getTime() > STORAGE_RETRY_MS) {
+    return { ...attempt, ...failure('internal_error', 'the results could not be stored'), updatedAt };
+  }
+  return (await ask(engine, held, attempt, signal)).attempt;
+}
+
+/** Backs off: the longer it has waited, the longer it may take. */
+function againAt({ parts }: EngineParts, attempts: readonly Attempt[]): Date {
+  const nowMs = parts.clock.nowMs();
+  const waitedMs = nowMs - Math.min(...attempts.map(({ updatedAt }) => updatedAt.getTime()));
+  return new Date(nowMs + Math.min(Math.max(waitedMs / 4, AGAIN_MS.first), AGAIN_MS.most));
 }
 
 interface Asked {
@@ -44,8 +74,15 @@ async function ask(engine: EngineParts, held: HeldJob, attempt: Attempt, signal:
       { job_id: held.job.id, upstream: attempt.upstreamId, fault: error.fault, detail: error.message.slice(0, 500) },
       'an upstream could not be asked after a job',
     );
-    return { attempt, percent: 0 };
+    return { attempt: error.fault === 'garbled' ? garbled(engine, attempt, error) : attempt, percent: 0 };
   }
+}
+
+/** Once may be bad luck on the way; an answer that stays garbled is what the upstream has to say. */
+function garbled({ parts }: EngineParts, attempt: Attempt, { message }: UpstreamError): Attempt {
+  const tries = attempt.tries + 1;
+  if (tries < UNUSABLE_TRIES_MAX) return { ...attempt, tries };
+  return { ...attempt, ...failure('upstream_failed', message.slice(0, 500)), tries, updatedAt: parts.clock.now() };
 }
 
 async function told(
@@ -57,10 +94,9 @@ async function told(
 ): Promise<Asked> {
   switch (progress.state) {
     case 'running':
-      return { attempt, percent: progress.percent ?? 0 };
+      return { attempt: attempt.tries > 0 ? { ...attempt, tries: 0 } : attempt, percent: progress.percent ?? 0 };
     case 'succeeded':
-      // Where they cannot be stored now, they are asked for again.
-      return { attempt: (await collectNow(engine, held, attempt, progress.outputs, signal)) ?? attempt, percent: 100 };
+      return { attempt: await collectNow(engine, held, attempt, progress.outputs, signal), percent: 100 };
     case 'failed': {
       const updatedAt = engine.parts.clock.now();
       return {

@@ -53,8 +53,8 @@ interface AttemptRow extends Omit<Attempt, 'task' | 'outputs' | 'collected'> {
 async function attemptsOf(queries: Queries, jobIds: readonly string[]): Promise<Map<string, Attempt[]>> {
   const rows = await queries.rows<AttemptRow>(
     `select job_id as "jobId", number, upstream_id as "upstreamId", upstream_model as "upstreamModel", count, state,
-       task::text as task, outputs, collected, error_code as "errorCode", detail, started_at as "startedAt",
-       updated_at as "updatedAt"
+       task::text as task, outputs, collected, error_code as "errorCode", detail, tries,
+       started_at as "startedAt", updated_at as "updatedAt"
      from job_attempts where job_id = any ($1) order by job_id, number`,
     [jobIds],
   );
@@ -93,11 +93,11 @@ export async function saveSteps(db: Db, saves: readonly StepSave[], now: Date): 
 }
 
 const ATTEMPT_COLUMNS = `job_id, number, upstream_id, upstream_model, count, state, task, outputs, collected, error_code,
-  detail, started_at, updated_at`;
+  detail, tries, started_at, updated_at`;
 
 const ATTEMPT_CONFLICT = `on conflict (job_id, number) do update set state = excluded.state, task = excluded.task,
   outputs = excluded.outputs, collected = excluded.collected, error_code = excluded.error_code, detail = excluded.detail,
-  updated_at = excluded.updated_at`;
+  tries = excluded.tries, updated_at = excluded.updated_at`;
 
 const SAVE_STEPS = `
   with asked as (
@@ -115,7 +115,7 @@ const SAVE_STEPS = `
     insert into job_attempts (${ATTEMPT_COLUMNS})
     select attempt.*
     from unnest($8::text[], $9::int[], $10::text[], $11::text[], $12::int[], $13::text[], $14::json[], $15::json[],
-      $16::json[], $17::text[], $18::text[], $19::timestamptz[], $20::timestamptz[]) as attempt (${ATTEMPT_COLUMNS})
+      $16::json[], $17::text[], $18::text[], $19::int[], $20::timestamptz[], $21::timestamptz[]) as attempt (${ATTEMPT_COLUMNS})
     join saved on saved.id = attempt.job_id
     ${ATTEMPT_CONFLICT}
   )
@@ -136,6 +136,7 @@ function attemptColumns(saves: readonly { jobId: string; attempts: readonly Atte
     all.map((one) => json(one.collected)),
     all.map((one) => one.errorCode),
     all.map((one) => one.detail),
+    all.map((one) => one.tries),
     all.map((one) => one.startedAt),
     all.map((one) => one.updatedAt),
   ];
@@ -217,7 +218,7 @@ const END_JOBS = `
     insert into job_attempts (${ATTEMPT_COLUMNS})
     select attempt.*
     from unnest($7::text[], $8::int[], $9::text[], $10::text[], $11::int[], $12::text[], $13::json[], $14::json[],
-      $15::json[], $16::text[], $17::text[], $18::timestamptz[], $19::timestamptz[]) as attempt (${ATTEMPT_COLUMNS})
+      $15::json[], $16::text[], $17::text[], $18::int[], $19::timestamptz[], $20::timestamptz[]) as attempt (${ATTEMPT_COLUMNS})
     join ended on ended.id = attempt.job_id
     ${ATTEMPT_CONFLICT}
   )

@@ -10,12 +10,12 @@ interface Asking {
 /** Where results are fetched from: another origin, which must never see the key. */
 export class FileHost extends LocalServer {
   readonly requests: Asking[] = [];
-  readonly #files = new Map<string, { bytes: Buffer; type: string }>();
+  readonly #files = new Map<string, { bytes: Buffer; type: string; announced: number | undefined }>();
 
-  /** Where the file is from now on. */
-  add(name: string, bytes: Buffer, type: string): string {
+  /** Where the file is from now on. It may be announced with another length than it has. */
+  add(name: string, bytes: Buffer, type: string, announced?: number): string {
     const path = `/files/${name}`;
-    this.#files.set(path, { bytes, type });
+    this.#files.set(path, { bytes, type, announced });
     return this.url + path;
   }
 
@@ -24,7 +24,8 @@ export class FileHost extends LocalServer {
     this.requests.push({ path, hasKey });
     const file = this.#files.get(path);
     const status = hasKey ? 400 : file === undefined ? 404 : 200;
-    response.writeHead(status, { 'content-type': file?.type ?? 'text/plain' });
+    const length = file?.announced === undefined ? {} : { 'content-length': file.announced };
+    response.writeHead(status, { 'content-type': file?.type ?? 'text/plain', ...length });
     response.end(status === 200 ? file?.bytes : '');
   }
 }
