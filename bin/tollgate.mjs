@@ -10,7 +10,11 @@ const ensured = spawnSync(process.execPath, [join(root, 'scripts', 'ensure.mjs')
 if (ensured.status !== 0) process.exit(ensured.status ?? 1);
 
 const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
-const child = spawn(node, [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' });
+const child = spawn(node, [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  // Tells the gateway to end with this process, also when that is killed.
+  env: { ...process.env, LAUNCHED_BY: String(process.pid) },
+});
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('error', (error) => {
   console.error(`Could not start Node from ${node}: ${error.message}`);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from './config.ts';
 import { randomBase62 } from './ids.ts';
@@ -7,7 +7,13 @@ import { randomBase62 } from './ids.ts';
 /** The folder cannot be used. The message says why and what to do. */
 export class DataFolderError extends Error {}
 
+/** Lies in a data folder while it is being filled from a backup: what is there is not whole. */
+export const RESTORE_MARK = 'restore-unfinished';
+
 export function openDataFolder(folder: string): void {
+  if (existsSync(join(folder, RESTORE_MARK))) {
+    throw new DataFolderError(`A restore into ${folder} was broken off. Delete the folder and restore again.`);
+  }
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {

@@ -11,7 +11,7 @@ import { vendors } from '../src/vendors/index.ts';
 const LEVELS: readonly (readonly string[])[] = [
   ['(single files)'],
   ['db', 'fetch', 'media', 'postgres', 'pricing', 'requests', 'storage', 'throttle'],
-  ['audit', 'configuration', 'intake'],
+  ['audit', 'backup', 'configuration', 'intake'],
   ['accounts', 'catalogue', 'ledger', 'vendors'],
   ['billing', 'reports', 'routing'],
   ['calls', 'files', 'jobs', 'oauth', 'transcriptions'],

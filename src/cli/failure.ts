@@ -1,3 +1,4 @@
+import { ArchiveError } from '../backup/index.ts';
 import { SealedWithAnotherSecret } from '../catalogue/index.ts';
 import { ConfigError } from '../config.ts';
 import { DocumentError } from '../configuration/index.ts';
@@ -9,6 +10,7 @@ import { CommandError, UsageError } from './command.ts';
 const TOLD_AS_THEY_ARE = [
   UsageError,
   CommandError,
+  ArchiveError,
   ConfigError,
   DocumentError,
   DataFolderError,

@@ -2,14 +2,16 @@ import { parseArgs } from 'node:util';
 import type { Environment } from '../config.ts';
 import { didYouMean } from '../nearest.ts';
 import { VERSION } from '../version.ts';
-import { type Command, type Invocation, UsageError } from './command.ts';
+import { backup } from './backup.ts';
+import { type Command, UsageError } from './command.ts';
 import { configCheck, configDiff } from './config.ts';
 import { problemFor } from './failure.ts';
 import { helpFor, overview } from './help.ts';
+import { restore } from './restore.ts';
 import { secretsReseal } from './secrets.ts';
 import { serve } from './serve.ts';
 
-const COMMANDS: readonly Command[] = [serve, configCheck, configDiff, secretsReseal];
+const COMMANDS: readonly Command[] = [serve, configCheck, configDiff, secretsReseal, backup, restore];
 
 /** Runs the command that the arguments name, `serve` without any. Resolves to the exit code: 2 for a misuse. */
 export async function runProgram(args: readonly string[], environment: Environment): Promise<number> {
@@ -76,8 +78,9 @@ async function runCommand({ words, options }: Line, environment: Environment): P
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(command.options, name)) throw new UsageError(`tollgate ${command.name} takes no --${name}.`);
   }
-  const invocation: Invocation = { operands, options, environment };
-  return command.run(invocation);
+  // An exit stops a database server that the command has started; a signal alone would leave it.
+  if (command !== serve) for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1));
+  return command.run({ operands, options, environment });
 }
 
 function wordsOf({ name }: Command): readonly string[] {

@@ -1,10 +1,11 @@
 import { type App, startApp } from '../app.ts';
-import { loadConfig } from '../config.ts';
+import { type Environment, loadConfig } from '../config.ts';
 import { createLog, type LogOutput } from '../log.ts';
 import type { Command, Invocation } from './command.ts';
 import { welcome } from './welcome.ts';
 
-const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const ECHO_MS_MAX = 250;
+const PARENT_CHECK_EVERY_MS = 250;
 
 export const serve: Command = {
   name: 'serve',
@@ -23,7 +24,8 @@ async function runServer({ environment }: Invocation): Promise<number> {
   const progress = (message: string) => console.error(message);
   // One listener from beginning to end: between two of them a signal would kill the process.
   let stop: (signal: string) => void = endAtOnce;
-  for (const signal of STOP_SIGNALS) process.on(signal, (name) => stop(name));
+  onStopSignal((signal) => stop(signal));
+  onParentGone(environment, () => stop('parent gone'));
   // Without a listener it would end the process; the file may have been read before it came.
   let isDue = false;
   let reapply = () => {
@@ -43,6 +45,31 @@ async function runServer({ environment }: Invocation): Promise<number> {
   await app.stop();
   output.flush();
   return 0;
+}
+
+/**
+ * A terminal's Ctrl-C goes to the whole process group, and npm or the launcher passes it on once more: two SIGINT at
+ * once are one, or the second would end the gateway without waiting for running requests.
+ */
+function onStopSignal(stop: (signal: string) => void): void {
+  let interruptedMs = Number.NEGATIVE_INFINITY;
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', () => {
+    const nowMs = performance.now();
+    if (nowMs - interruptedMs > ECHO_MS_MAX) stop('SIGINT');
+    interruptedMs = nowMs;
+  });
+}
+
+/** What npm or the launcher started ends when they are killed, instead of staying behind as an orphan. */
+function onParentGone(environment: Environment, stop: () => void): void {
+  if (environment.npm_lifecycle_event === undefined && environment.LAUNCHED_BY === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    stop();
+  }, PARENT_CHECK_EVERY_MS).unref();
 }
 
 /** Before anything is served nothing has to end in order. An exit stops the database; a signal alone would leave it. */

@@ -16,6 +16,6 @@ export {
 } from './db.ts';
 export { Gathering } from './gathering.ts';
 export type { Lane } from './lane.ts';
-export { MigrationError, migrate } from './migrate.ts';
+export { MigrationError, migrate, migrationNumbers } from './migrate.ts';
 export { patiently } from './patiently.ts';
 export { TestClock } from './test-clock.ts';

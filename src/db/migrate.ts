@@ -30,10 +30,16 @@ const EARLIER_DIGESTS: ReadonlySet<string> = new Set([
 
 /**
  * Brings the schema up to this release, one transaction per migration. Safe to call from many processes at once: the
- * first does the work, the others wait for the lock and find nothing left to do.
+ * first does the work, the others wait for the lock and find nothing left to do. `only` makes a database as an earlier
+ * release left it.
  */
-export async function migrate(db: Db, progress: (message: string) => void, folder: string = FOLDER): Promise<void> {
-  const migrations = await readMigrations(folder);
+export async function migrate(
+  db: Db,
+  progress: (message: string) => void,
+  folder: string = FOLDER,
+  only?: readonly number[],
+): Promise<void> {
+  const migrations = (await readMigrations(folder)).filter(({ number }) => only?.includes(number) ?? true);
   await db.transaction(async (tx) => {
     await lock(tx);
     await tx.run(`create table if not exists migrations (
@@ -44,6 +50,11 @@ export async function migrate(db: Db, progress: (message: string) => void, folde
     if (applied) progress(`Migrated the database: ${migration.name}`);
   }
   await refuseNewer(db, migrations);
+}
+
+/** The numbers of this release's migrations, in order. */
+export async function migrationNumbers(): Promise<readonly number[]> {
+  return (await readMigrations(FOLDER)).map(({ number }) => number);
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {

@@ -65,6 +65,9 @@ async function waitForChild(
   const ended = endOf(child).then((reason) => {
     failure = reason ?? 'it ended at once';
   });
+  // The server is in a process group of its own: without this it would outlive a gateway that ends while it starts.
+  const endAtExit = () => child.kill('SIGINT');
+  process.on('exit', endAtExit);
   try {
     const outcome = await waitForAnswer(places.socketFolder, () => failure === undefined, report);
     if (outcome.state === 'ready') {
@@ -81,5 +84,7 @@ async function waitForChild(
     await ended;
     clearTimeout(force);
     throw error;
+  } finally {
+    process.off('exit', endAtExit);
   }
 }

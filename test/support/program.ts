@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -131,15 +133,24 @@ export interface Ended {
 }
 
 /** A command of the program, run to its end in an empty folder with these settings and no others. */
-export function runCommand(t: TestContext, args: readonly string[], settings: Environment): Promise<Ended> {
+export async function runCommand(t: TestContext, args: readonly string[], settings: Environment): Promise<Ended> {
+  const child = spawnCommand(t, args, settings);
+  const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  return { code: child.exitCode ?? (await once(child, 'exit'))[0], out, err };
+}
+
+async function textOf(stream: Readable | null): Promise<string> {
+  return stream === null ? '' : text(stream);
+}
+
+/** The same, without waiting for its end. */
+export function spawnCommand(t: TestContext, args: readonly string[], settings: Environment): ChildProcess {
   const cwd = mkdtempSync(join(tmpdir(), 'tollgate-program-'));
   atEnd(t, () => rmSync(cwd, { recursive: true, force: true }));
-  const options = { cwd, env: { PATH: process.env.PATH, ...settings }, timeout: WAIT_MS_MAX };
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [MAIN, ...args], options, (_error, out, err) =>
-      resolve({ code: child.exitCode, out, err }),
-    );
-  });
+  const env = { PATH: process.env.PATH, ...settings };
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  atEnd(t, () => child.kill('SIGKILL'));
+  return child;
 }
 
 /** Settings for a program on a database of its own on the shared server, which starts at once. */

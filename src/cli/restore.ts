@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pino } from 'pino';
+import { type Archive, loadDatabase, openArchive } from '../backup/index.ts';
+import { loadConfig, Secret } from '../config.ts';
+import { RESTORE_MARK } from '../data-folder.ts';
+import { migrate, migrationNumbers, openDb } from '../db/index.ts';
+import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
+import { startEmbeddedPostgres } from '../postgres/index.ts';
+import { FolderStore } from '../storage/index.ts';
+import { type Command, CommandError, type Invocation } from './command.ts';
+
+export const restore: Command = {
+  name: 'restore',
+  operands: ['FILE'],
+  options: {},
+  summary: 'make an empty data folder the deployment of a backup',
+  details: `Fills the data folder (TOLLGATE_DATA), which must be absent or empty, from a backup. FILE is checked from end
+to end before anything is written. A restore that is broken off leaves a folder that no gateway starts on.
+
+Do not run the old deployment and the new one at once: both would go on with the same jobs.`,
+  run: restoreBackup,
+};
+
+async function restoreBackup({ operands: [file = ''], environment }: Invocation): Promise<number> {
+  const config = loadConfig(environment);
+  if (config.databaseUrl !== undefined)
+    throw new CommandError('restore is for the embedded database: unset DATABASE_URL.');
+  const folder = resolve(config.dataFolder);
+  refuseUsed(folder);
+  const archive = await openArchive(file);
+  try {
+    await refuseNewer(archive);
+    await fillFolder(folder, archive);
+  } finally {
+    await archive.close();
+  }
+  const { rows, objects } = archive.manifest;
+  console.log(`${folder} holds ${rows} rows and ${objects} stored media as of ${archive.head.made_at}.`);
+  if (config.rootSecret !== undefined) console.error('Note: TOLLGATE_SECRET is set and goes before the restored one.');
+  return 0;
+}
+
+function refuseUsed(folder: string): void {
+  if (existsSync(join(folder, RESTORE_MARK))) {
+    throw new CommandError(`A restore into ${folder} was broken off. Delete the folder and restore again.`);
+  }
+  const entries = existsSync(folder) ? readdirSync(folder) : [];
+  if (entries.length > 0) throw new CommandError(`${folder} is not empty. Choose another folder with TOLLGATE_DATA.`);
+}
+
+async function refuseNewer({ head }: Archive): Promise<void> {
+  const known = await migrationNumbers();
+  if (head.migrations.every((number) => known.includes(number))) return;
+  throw new CommandError(`The backup was made by a newer release (${head.release}). Restore it with that one.`);
+}
+
+/** The mark is the first thing written and the last thing removed: in between no gateway starts here. */
+async function fillFolder(folder: string, archive: Archive): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const mark = join(folder, RESTORE_MARK);
+  writeFileSync(mark, '', { mode: 0o600, flag: 'wx', flush: true });
+  await syncFolder(folder);
+  await fillDatabase(folder, archive);
+  await fillFiles(folder, archive);
+  await syncFolder(folder);
+  rmSync(mark);
+  await syncFolder(folder);
+}
+
+async function fillDatabase(folder: string, archive: Archive): Promise<void> {
+  const log = pino({ level: 'silent' });
+  const server = await startEmbeddedPostgres({ folder, log, progress: (message) => console.error(message) });
+  const db = openDb(server.connection, log, DB_FIRST_CONNECT_TIMEOUT_MS);
+  try {
+    await migrate(db, () => undefined, undefined, archive.head.migrations);
+    await loadDatabase(db, archive);
+  } finally {
+    await db.close();
+    await server.stop();
+  }
+}
+
+async function fillFiles(folder: string, archive: Archive): Promise<void> {
+  // Links are not made here, so the secret that signs them is of no matter.
+  const unused = { publicUrl: '', rootSecret: new Secret('') };
+  const store = await FolderStore.open({ folder: join(folder, 'objects'), ...unused });
+  for await (const entry of archive.entries()) {
+    const [top, ...rest] = entry.name.split('/');
+    if (top === 'objects') {
+      await store.put(rest.join('/'), archive.body(entry), { mimeType: '', bytesMax: entry.bytes });
+    } else if (entry.name === 'secret' || entry.name === 'admin-token') {
+      const content = Buffer.concat(await Array.fromAsync(archive.body(entry)));
+      writeFileSync(join(folder, entry.name), content, { mode: 0o600, flag: 'wx', flush: true });
+    }
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, 'r');
+  await folder.sync();
+}
