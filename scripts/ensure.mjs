@@ -9,9 +9,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const modules = join(root, 'node_modules');
 const turn = join(root, '.installing');
 
-while (!isCurrent()) {
+for (let turns = 0; !isCurrent(); turns++) {
   if (takeTurn()) await install();
-  else await new Promise((resolve) => setTimeout(resolve, 500));
+  else {
+    if (turns === 0) console.log('Waiting for another command that is installing the packages.');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
 }
 
 /** Two commands at once must not install over each other. A turn whose process is gone is over. */
@@ -73,9 +76,9 @@ async function install() {
   );
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
-  const progress = setInterval(() => console.log(`  ${countPackages()} packages unpacked, ${seconds()} s`), 3000);
+  const endProgress = showProgress(() => `  ${countPackages()} of ${locked} packages unpacked, ${seconds()} s`);
   const code = await runNpmCi();
-  clearInterval(progress);
+  endProgress();
   if (code !== 0) {
     console.error(
       'Could not install the packages. Check that the npm registry can be reached, then run the command again.',
@@ -86,10 +89,21 @@ async function install() {
   if (!isCurrent()) throw new Error('npm installed something other than package-lock.json says');
 }
 
+/** On a terminal one line that moves; elsewhere, as in the log of a build, a line now and then. */
+function showProgress(lineNow) {
+  const isTerminal = process.stdout.isTTY === true;
+  const show = () => (isTerminal ? process.stdout.write(`\r${lineNow()}\x1b[K`) : console.log(lineNow()));
+  const timer = setInterval(show, isTerminal ? 500 : 10_000);
+  return () => {
+    clearInterval(timer);
+    if (isTerminal) process.stdout.write('\r\x1b[K');
+  };
+}
+
 /** No install script is needed: what the packages leave undone, the database launcher does itself. */
 function runNpmCi() {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const child = spawn(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const child = spawn(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'], {
     cwd: root,
     stdio: 'inherit',
     shell: process.platform === 'win32',

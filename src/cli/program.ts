@@ -5,13 +5,14 @@ import { VERSION } from '../version.ts';
 import { backup } from './backup.ts';
 import { type Command, UsageError } from './command.ts';
 import { configCheck, configDiff } from './config.ts';
+import { doctor } from './doctor.ts';
 import { problemFor } from './failure.ts';
 import { helpFor, overview } from './help.ts';
 import { restore } from './restore.ts';
 import { secretsReseal } from './secrets.ts';
 import { serve } from './serve.ts';
 
-const COMMANDS: readonly Command[] = [serve, configCheck, configDiff, secretsReseal, backup, restore];
+const COMMANDS: readonly Command[] = [serve, configCheck, configDiff, secretsReseal, backup, restore, doctor];
 
 /** Runs the command that the arguments name, `serve` without any. Resolves to the exit code: 2 for a misuse. */
 export async function runProgram(args: readonly string[], environment: Environment): Promise<number> {
