@@ -180,6 +180,24 @@ describe('addresses that nobody may be sent to', () => {
     }
   });
 
+  test('R-291, R-321: what names different hosts to different readers is refused wherever it would be passed on', async () => {
+    const at = `127.0.0.2:${forbidden.port}`;
+    const urls = ['\\@', '@', ':80@', '\\.', '\t@'].map((between) => `http://example.com${between}${at}/`);
+    const rows = [
+      ...urls,
+      'http:/example.com/',
+      'http:///example.com/',
+      'http:\\\\example.com',
+      'http://examp%6ce.com/',
+    ];
+    for (const place of FIELDS.filter(({ isExtra }) => isExtra === true)) {
+      await assertRefused(
+        place,
+        rows.map((url) => ({ url, code: 'invalid_media_url' })),
+      );
+    }
+  });
+
   test('R-296: a refusal is the same to the letter whether or not anything listens there', async () => {
     const closed = await FetchTarget.start(giving(PNG));
     const { port } = closed;
