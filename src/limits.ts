@@ -126,6 +126,29 @@ export const MEDIA_PARTS_MAX = 5_000_000;
 export const MEDIA_TRACKS_MAX = 64;
 export const MEDIA_EDITS_MAX = 10_000;
 export const MEDIA_SECONDS_MAX = 24 * 60 * 60;
+/** By how much more sound than its clock says a file is charged by its clock: both a second and a share of it. */
+export const MEDIA_FILLED_SECONDS_MAX = 1;
+export const MEDIA_FILLED_SHARE_MAX = 0.05;
+/** Sound that states another rate, or media of fewer bytes for each second, says of itself what cannot be. */
+export const SAMPLE_RATE_MIN = 4_000;
+export const SAMPLE_RATE_MAX = 768_000;
+/** Of the least that each codec makes of a second of silence; what is not named may have stills and pauses. */
+export const MEDIA_BYTES_PER_SECOND_MIN: Readonly<Record<string, number>> = {
+  'audio/wav': 250,
+  'audio/mpeg': 900,
+  'audio/aac': 20,
+  'audio/ogg': 16,
+  'audio/flac': 5,
+  other: 1,
+};
+/** Chunks of data in one WAV; there is one. */
+export const MEDIA_DATA_CHUNKS_MAX = 1_000;
+/** Above this, media is measured in a thread of its own. */
+export const MEDIA_THREAD_BYTES_MIN = MIB;
+/** What stands before the packets of a track of sound; Vorbis needs a few KiB. */
+export const MEDIA_CODEC_BYTES_MAX = 256 * KIB;
+/** In one run of a fragment of MP4; hours of sound. */
+export const MEDIA_RUN_PACKETS_MAX = 1_000_000;
 /** What is passed over between two frames of sound that have no container. */
 export const MEDIA_JUNK_BYTES_MAX = 64 * KIB;
 export const MEDIA_GAPS_MAX = 1_000;

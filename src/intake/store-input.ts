@@ -26,6 +26,8 @@ export interface InputRules {
   readonly bytesMax: number;
   /** Undefined: any of these kinds. */
   readonly mimeTypes?: readonly string[];
+  /** Sound of a coding whose packets are not counted is of another kind, since its length is charged for. */
+  readonly mustBeCounted?: true;
   readonly empty: ErrorCode;
   readonly otherKind: ErrorCode;
   readonly unreadable: ErrorCode;
@@ -94,8 +96,10 @@ async function judgedInput(content: Buffer, rules: InputRules, signal: AbortSign
   }
 }
 
-function mediaRules({ bytesMax, kinds, empty, otherKind }: InputRules, signal: AbortSignal): StoreRules {
-  return { bytesMax, kinds, signal, refusal: (reason) => new ApiError(reason === 'empty' ? empty : otherKind) };
+function mediaRules(rules: InputRules, signal: AbortSignal): StoreRules {
+  const { bytesMax, kinds, mustBeCounted = false, empty, otherKind } = rules;
+  const refusal: StoreRules['refusal'] = (reason) => new ApiError(reason === 'empty' ? empty : otherKind);
+  return { bytesMax, kinds, mustBeCounted, signal, refusal };
 }
 
 function refuseOthers(mimeType: string, { mimeTypes, otherKind }: InputRules): void {

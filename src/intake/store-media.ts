@@ -18,6 +18,8 @@ export interface StoreRules {
   readonly signal: AbortSignal;
   /** What it may be. */
   readonly kinds: readonly MediaKind[];
+  /** Its length is charged for, so it must not be the file's own word. */
+  readonly mustBeCounted?: boolean;
   /** What is thrown for nothing at all, and for something else. */
   readonly refusal: (reason: 'empty' | 'other kind', sniffed: Sniffed | undefined) => Error;
 }
@@ -76,9 +78,11 @@ function judged(head: Buffer, { kinds, refusal }: StoreRules): Sniffed {
   return sniffed;
 }
 
-function judgedAgain(sniffed: Sniffed, measured: Measured, { kinds, refusal }: StoreRules): Sniffed {
+function judgedAgain(sniffed: Sniffed, measured: Measured, rules: StoreRules): Sniffed {
+  const { kinds, mustBeCounted = false, refusal } = rules;
   const found = asMeasured(sniffed, measured);
-  if (!kinds.includes(found.kind)) throw refusal('other kind', found);
+  const isUnsure = mustBeCounted && measured.isStated === true;
+  if (!kinds.includes(found.kind) || isUnsure) throw refusal('other kind', found);
   return found;
 }
 

@@ -6,6 +6,6 @@ import type { Window } from './readable.ts';
 /** Nothing states the length, nor what the encoder put before the sound: every frame counts. */
 export async function measureAdts(window: Window): Promise<Measured> {
   const { start, end } = await withoutTags(window);
-  const { seconds } = await countFrames(window, start, end, adtsFrame);
-  return soundOf(seconds);
+  const { seconds, allSeconds } = await countFrames(window, start, end, adtsFrame);
+  return soundOf(seconds, allSeconds);
 }

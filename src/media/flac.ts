@@ -1,8 +1,9 @@
+import { FLAC_HEAD_BYTES_MAX, type FlacFrame, flacFrame } from './flac-frames.ts';
 import { withoutTags } from './frames.ts';
-import { type Measured, soundOf } from './measured.ts';
+import { checkedRate, type Measured, soundOf } from './measured.ts';
 import { Unreadable, type Window } from './readable.ts';
+import { Tally } from './tally.ts';
 
-const FRAME_HEAD_BYTES_MAX = 16;
 /** Its header, those of its channels, its checksum. */
 const FRAME_EXTRA_BYTES_MAX = 64;
 /** What looks like the last frame, with a right checksum of its header, and is none is rare. */
@@ -25,7 +26,7 @@ export async function measureFlac(window: Window): Promise<Measured> {
   const { start, end } = await withoutTags(window);
   const { stream, audioAt } = await readMetadata(window, start);
   if (audioAt >= end) throw new Unreadable('it holds no frames');
-  const first = readFrame(await window.from(audioAt, Math.min(FRAME_HEAD_BYTES_MAX, end - audioAt)), 0);
+  const first = flacFrame(await window.from(audioAt, Math.min(FLAC_HEAD_BYTES_MAX, end - audioAt)), 0);
   const tailAt = Math.max(audioAt, end - stream.frameBytesMax);
   const tail = (await window.from(tailAt, end - tailAt)).subarray(0, end - tailAt);
   const last = lastFrame(tail);
@@ -33,7 +34,28 @@ export async function measureFlac(window: Window): Promise<Measured> {
   // Frames of one size are numbered, and all have the first one's size but the last. The stated sizes are only bounds.
   const samples = (last.number - first.number) * (last.isCounted ? first.samples : 1) + last.samples;
   if (stream.samples !== 0 && stream.samples !== samples) throw new Unreadable('its samples are not all there');
-  return soundOf(samples / stream.sampleRate);
+  return soundOf(samples / stream.sampleRate, await countedSeconds(window, audioAt, stream.sampleRate));
+}
+
+/** Every header of a frame up to the end of the file: what a tag hides and what numbers deny is decoded all the same. */
+async function countedSeconds(window: Window, start: number, streamRate: number): Promise<number> {
+  const tally = new Tally();
+  const range = { start, end: window.bytes, need: 1, want: FLAC_HEAD_BYTES_MAX };
+  await window.walk(range, (view, offset, at) => {
+    const isEnd = at - offset + view.length >= window.bytes;
+    const end = isEnd ? view.length : view.length - FLAC_HEAD_BYTES_MAX + 1;
+    addFlacFrames(view.subarray(offset), end - offset, streamRate, tally);
+    return end - offset;
+  });
+  return tally.seconds();
+}
+
+/** Those that begin in the first `end` bytes. What only looks like a header passes for one once in 100 MB. */
+export function addFlacFrames(view: Buffer, end: number, streamRate: number, tally: Tally): void {
+  for (let at = 0; at < end; at++) {
+    const frame = view[at] === 0xff ? flacFrame(view, at) : undefined;
+    if (frame !== undefined) tally.add(frame.samples, frame.sampleRate ?? streamRate);
+  }
 }
 
 async function readMetadata(window: Window, start: number): Promise<{ stream: Stream; audioAt: number }> {
@@ -55,81 +77,27 @@ function readStream(view: Buffer): Stream {
     throw new Unreadable('the first block does not describe the stream');
   }
   const packed = view.readUInt32BE(18);
-  const sampleRate = packed >>> 12;
+  const sampleRate = checkedRate(packed >>> 12);
   const channels = ((packed >>> 9) & 7) + 1;
   const bits = ((packed >>> 4) & 31) + 1;
-  if (sampleRate === 0) throw new Unreadable('it states no sample rate');
   const frameBytesMax = FRAME_EXTRA_BYTES_MAX + Math.ceil((view.readUInt16BE(10) * channels * (bits + 1)) / 8);
   const samples = (packed & 15) * 2 ** 32 + view.readUInt32BE(22);
   return { sampleRate, samples, frameBytesMax };
 }
 
-interface Frame {
-  /** Its own, or that of its first sample. */
-  readonly number: number;
-  readonly isCounted: boolean;
-  readonly samples: number;
-}
-
-/** Undefined unless a whole header with its checksum is here. */
-function readFrame(view: Buffer, at: number): Frame | undefined {
-  if (at + 6 > view.length || view.readUIntBE(at, 2) >>> 1 !== 0x7ffc) return undefined;
-  const isVariable = (view.readUInt8(at + 1) & 1) === 1;
-  const codes = view.readUInt8(at + 2);
-  const number = readNumber(view, at + 4);
-  if (number === undefined) return undefined;
-  const sizeCode = codes >>> 4;
-  const sizeBytes = sizeCode === 6 ? 1 : sizeCode === 7 ? 2 : 0;
-  const rateCode = codes & 15;
-  const rateBytes = rateCode === 12 ? 1 : rateCode === 13 || rateCode === 14 ? 2 : 0;
-  const sum = number.end + sizeBytes + rateBytes;
-  if (sizeCode === 0 || sum >= view.length || crc8(view.subarray(at, sum)) !== view.readUInt8(sum)) return undefined;
-  const samples = sizeBytes > 0 ? view.readUIntBE(number.end, sizeBytes) + 1 : namedSamples(sizeCode);
-  return { number: number.value, isCounted: !isVariable, samples };
-}
-
-function namedSamples(code: number): number {
-  if (code === 1) return 192;
-  return code < 6 ? 576 << (code - 2) : 256 << (code - 8);
-}
-
-/** Coded as UTF-8 codes characters, in up to seven bytes. */
-function readNumber(view: Buffer, at: number): { value: number; end: number } | undefined {
-  const first = view.readUInt8(at);
-  const bytes = first < 0x80 ? 1 : Math.clz32(~first << 24);
-  if (bytes > 7 || (first >= 0x80 && bytes < 2) || at + bytes > view.length) return undefined;
-  let value = bytes === 1 ? first : first & (0x7f >>> bytes);
-  for (let offset = 1; offset < bytes; offset++) {
-    const more = view.readUInt8(at + offset);
-    if (more >>> 6 !== 2) return undefined;
-    value = value * 64 + (more & 0x3f);
-  }
-  return { value, end: at + bytes };
-}
-
 /** The one whose checksum covers all that follows. */
-function lastFrame(tail: Buffer): Frame | undefined {
+function lastFrame(tail: Buffer): FlacFrame | undefined {
   let tried = 0;
   for (let end = tail.length; end > 0 && tried < LAST_FRAMES_TRIED_MAX; ) {
     const at = tail.lastIndexOf(0xff, end - 1);
     if (at < 0) return undefined;
     end = at;
-    const frame = readFrame(tail, at);
+    const frame = flacFrame(tail, at);
     if (frame === undefined) continue;
     if (crc16(tail.subarray(at)) === 0) return frame;
     tried++;
   }
   return undefined;
-}
-
-/** Of polynomial 0x07; headers are short. */
-function crc8(bytes: Buffer): number {
-  let sum = 0;
-  for (const byte of bytes) {
-    sum ^= byte;
-    for (let bit = 0; bit < 8; bit++) sum = sum & 0x80 ? ((sum << 1) ^ 0x07) & 0xff : sum << 1;
-  }
-  return sum;
 }
 
 /** Of polynomial 0x8005. */

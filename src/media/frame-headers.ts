@@ -48,14 +48,15 @@ export function isMono(buffer: Buffer, at: number): boolean {
   return (buffer.readUInt8(at + 3) & 0xc0) === 0xc0;
 }
 
-const ADTS_RATES = [
+/** Of AAC, by their code. */
+export const AAC_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ];
 
 export function adtsFrame(buffer: Buffer, at: number): Frame | undefined {
   if (at + 7 > buffer.length) return undefined;
   const word = buffer.readUInt32BE(at);
-  const sampleRate = ADTS_RATES[(word >>> 10) & 15];
+  const sampleRate = AAC_RATES[(word >>> 10) & 15];
   if (word >>> 20 !== 0xfff || ((word >>> 17) & 3) !== 0 || sampleRate === undefined) return undefined;
   const bytes = ((word & 3) << 11) | (buffer.readUInt8(at + 4) << 3) | (buffer.readUInt8(at + 5) >>> 5);
   const blocks = (buffer.readUInt8(at + 6) & 3) + 1;

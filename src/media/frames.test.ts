@@ -115,22 +115,44 @@ function ape(content: Buffer, hasHeader: boolean): Buffer {
 
 const id3v1 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(125, 0x20)]);
 
-test('tags around and between frames are passed over, also those that look like frames inside', async () => {
+/** Larger than what is passed over of anything else, and without a frame. */
+const picture = Buffer.alloc(2 * MEDIA_JUNK_BYTES_MAX, 0x5f);
+
+test('tags around and between frames are passed over', async () => {
   const lure = frames(700);
   const files = [
     Buffer.concat([id3(lure), frames(10)]),
     Buffer.concat([id3(lure, true), id3(Buffer.alloc(5)), frames(10)]),
     Buffer.concat([id3(Buffer.alloc(2)), Buffer.alloc(500), frames(10)]),
     Buffer.concat([frames(10), id3v1]),
-    Buffer.concat([frames(10), ape(lure, false), id3v1]),
-    Buffer.concat([frames(10), ape(lure, true)]),
-    Buffer.concat([frames(4), id3v1, id3(lure), frames(6)]),
-    Buffer.concat([frames(4), ape(lure, true), id3v1, frames(6)]),
+    Buffer.concat([frames(10), ape(picture, false), id3v1]),
+    Buffer.concat([frames(10), ape(picture, true)]),
+    Buffer.concat([frames(4), id3v1, id3(picture), frames(6)]),
+    Buffer.concat([frames(4), ape(picture, true), id3v1, frames(6)]),
   ];
   for (const file of files) sameLength(await secondsOf(file), 10 * FRAME_SECONDS);
   const aac = await toneAs('aac', { seconds: 0.5 });
-  const tagged = Buffer.concat([id3(lure), aac, ape(lure, true), id3v1]);
+  const tagged = Buffer.concat([id3(lure), aac, ape(picture, true), id3v1]);
   assert.equal(await secondsOf(tagged, AAC), await secondsOf(aac, AAC));
+});
+
+test('frames that a tag hides are counted, unless every decoder passes over the tag in front', async () => {
+  const hidden = frames(700);
+  const files = [
+    Buffer.concat([frames(10), ape(hidden, false)]),
+    Buffer.concat([frames(10), ape(hidden, false), id3v1]),
+    Buffer.concat([frames(10), ape(hidden, true)]),
+    Buffer.concat([frames(4), id3(hidden), frames(6)]),
+    Buffer.concat([frames(4), id3v1, ape(hidden, true), id3v1, frames(6)]),
+    Buffer.concat([id3(Buffer.alloc(9)), ape(hidden, true), frames(10)]),
+    Buffer.concat([frames(10), ape(Buffer.concat([picture, hidden, picture]), true)]),
+  ];
+  for (const file of files) sameLength(await secondsOf(file), 710 * FRAME_SECONDS);
+});
+
+test('frames that stand alone between other bytes are counted', async () => {
+  const apart = Buffer.concat(Array.from({ length: 300 }, () => Buffer.concat([frames(1), Buffer.alloc(1)])));
+  sameLength(await secondsOf(Buffer.concat([frames(5), apart, frames(5)])), 310 * FRAME_SECONDS);
 });
 
 test('frames of several rates add up', async () => {

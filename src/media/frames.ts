@@ -1,11 +1,13 @@
 import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX } from '../limits.ts';
-import { FRAME_HEAD_BYTES, type Frame, type FrameParser, tagBytes } from './frame-headers.ts';
+import { FRAME_HEAD_BYTES, type FrameParser, id3Bytes, tagBytes } from './frame-headers.ts';
 import { Unreadable, type Window } from './readable.ts';
+import { Tally } from './tally.ts';
 
 /** Where sound without a container begins and ends, the tags around it left out. */
 export async function withoutTags(window: Window): Promise<{ start: number; end: number }> {
   const end = await endBeforeTags(window);
-  return { start: await afterTags(window, 0, end), end };
+  // Every decoder passes over such a tag in front by its stated length; others it looks through for frames.
+  return { start: await window.walk({ start: 0, end, need: 10 }, id3Bytes), end };
 }
 
 /** ID3v1 is the last 128 bytes; APE ends with a footer of 32 bytes that tells its length. */
@@ -26,6 +28,8 @@ const FRAME_BYTES_MAX = 8191;
 export interface Counted {
   readonly frames: number;
   readonly seconds: number;
+  /** With those that stand in tags and between other things, which decoders find as well. */
+  readonly allSeconds: number;
 }
 
 /**
@@ -34,40 +38,22 @@ export interface Counted {
  */
 export async function countFrames(window: Window, start: number, end: number, parse: FrameParser): Promise<Counted> {
   const tally = new Tally();
-  let at = await nextFrame(window, start, end, parse);
+  const stray = new StrayFrames(parse);
+  let at = await nextFrame(window, start, end, stray);
   for (let gaps = 0; at !== undefined; gaps++) {
     if (gaps > MEDIA_GAPS_MAX) throw new Unreadable('too much is between its frames');
-    at = await nextFrame(window, await runOfFrames(window, { start: at, end }, parse, tally), end, parse);
+    at = await nextFrame(window, await runOfFrames(window, { start: at, end }, parse, tally), end, stray);
   }
-  return { frames: tally.frames, seconds: tally.seconds() };
+  await stray.search(window, end, window.bytes);
+  const seconds = tally.seconds();
+  return { frames: tally.frames, seconds, allSeconds: seconds + stray.tally.seconds() };
 }
 
-/** Adding millions of fractions would drift: samples are added, and divided once for each rate. */
-class Tally {
-  frames = 0;
-  readonly #samples = new Map<number, number>();
-  #rate = 0;
-  #ofRate = 0;
-
-  add({ samples, sampleRate }: Frame): void {
-    if (sampleRate !== this.#rate) this.#change(sampleRate);
-    this.frames++;
-    this.#ofRate += samples;
-  }
-
-  seconds(): number {
-    this.#change(0);
-    let seconds = 0;
-    for (const [rate, samples] of this.#samples) seconds += samples / rate;
-    return seconds;
-  }
-
-  /** The rate of most files never changes, so the running one is at hand. */
-  #change(rate: number): void {
-    if (this.#rate !== 0) this.#samples.set(this.#rate, this.#ofRate);
-    this.#rate = rate;
-    this.#ofRate = this.#samples.get(rate) ?? 0;
-  }
+/** How long all the frames play that can be found from `start` to `end`, whatever is between them. */
+export async function searchFrames(window: Window, start: number, end: number, parse: FrameParser): Promise<number> {
+  const stray = new StrayFrames(parse);
+  await stray.search(window, start, end);
+  return stray.tally.seconds();
 }
 
 /** Frames that follow each other. Returns where they do not any more. */
@@ -82,7 +68,7 @@ function runOfFrames(
     while (next + FRAME_HEAD_BYTES <= view.length) {
       const frame = parse(view, next);
       if (frame === undefined || at + (next - offset) + frame.bytes > end) break;
-      tally.add(frame);
+      tally.add(frame.samples, frame.sampleRate);
       next += frame.bytes;
     }
     return next - offset;
@@ -90,23 +76,81 @@ function runOfFrames(
 }
 
 /** Two frames in a row, or one that ends the file. Undefined if nothing but junk is left. */
-async function nextFrame(window: Window, from: number, end: number, parse: FrameParser): Promise<number | undefined> {
-  const start = await afterTags(window, from, end);
+async function nextFrame(window: Window, from: number, end: number, stray: StrayFrames): Promise<number | undefined> {
+  const start = await afterTags(window, from, end, stray);
   const searched = Math.min(MEDIA_JUNK_BYTES_MAX + 1, end - start);
   if (searched <= 0) return undefined;
   const least = Math.min(searched + FRAME_BYTES_MAX + FRAME_HEAD_BYTES, end - start);
   const view = (await window.from(start, least)).subarray(0, least);
   for (let offset = 0; offset < searched; offset++) {
-    if (view[offset] !== 0xff) continue;
-    const frame = parse(view, offset);
-    if (frame === undefined) continue;
-    const next = offset + frame.bytes;
-    if (start + next === end || parse(view, next)?.sampleRate === frame.sampleRate) return start + offset;
+    if (view[offset] !== 0xff || !stray.isRun(view, offset, end - start)) continue;
+    stray.look(view, 0, offset, start);
+    return start + offset;
   }
   if (start + searched < end) throw new Unreadable(`no frame of sound after byte ${start}`);
+  stray.look(view, 0, searched, start);
   return undefined;
 }
 
-function afterTags(window: Window, start: number, end: number): Promise<number> {
-  return window.walk({ start, end, need: 10, want: 32 }, tagBytes);
+/** Looks through each tag from `start` on, and returns where none begins any more. */
+function afterTags(window: Window, start: number, end: number, stray: StrayFrames): Promise<number> {
+  let tagEnd = start;
+  return window.walk({ start, end, need: 10, want: 32 }, (view, offset, at) => {
+    if (at >= tagEnd) {
+      const bytes = tagBytes(view, offset);
+      if (bytes === 0) return 0;
+      tagEnd = at + bytes;
+    }
+    const rest = Math.min(tagEnd, end) - at;
+    const held = view.length - offset;
+    const looked = rest <= held ? rest : held - FRAME_HEAD_BYTES;
+    stray.look(view, offset, looked, at);
+    return tagEnd >= end && at + looked >= end ? tagEnd - at : looked;
+  });
+}
+
+/** Frames outside the runs that a file is made of. A decoder that has lost its place goes on with the next it finds. */
+class StrayFrames {
+  readonly tally = new Tally();
+  readonly #parse: FrameParser;
+  /** That of the file; 0 while it is unknown. */
+  #sampleRate = 0;
+  /** Where the last one ends. */
+  #end = 0;
+
+  constructor(parse: FrameParser) {
+    this.#parse = parse;
+  }
+
+  /** Whether two frames in a row begin here, or one that ends with all there is. */
+  isRun(view: Buffer, offset: number, bytes: number): boolean {
+    const frame = this.#parse(view, offset);
+    if (frame === undefined) return false;
+    const next = offset + frame.bytes;
+    if (next !== bytes && this.#parse(view, next)?.sampleRate !== frame.sampleRate) return false;
+    this.#sampleRate = frame.sampleRate;
+    return true;
+  }
+
+  /** Counts those that begin in so many bytes from `offset` of the view, which is at `at` of the file. */
+  look(view: Buffer, offset: number, bytes: number, at: number): void {
+    for (let index = Math.max(0, this.#end - at); index < bytes; index++) {
+      if (view[offset + index] !== 0xff) continue;
+      if (this.#sampleRate === 0 && !this.isRun(view, offset + index, Number.NaN)) continue;
+      const frame = this.#parse(view, offset + index);
+      if (frame === undefined || frame.sampleRate !== this.#sampleRate) continue;
+      this.tally.add(frame.samples, frame.sampleRate);
+      this.#end = at + index + frame.bytes;
+      index += frame.bytes - 1;
+    }
+  }
+
+  async search(window: Window, start: number, end: number): Promise<void> {
+    await window.walk({ start, end, need: FRAME_HEAD_BYTES, want: 32 }, (view, offset, at) => {
+      const held = view.length - offset;
+      const looked = at + held >= end ? end - at : held - FRAME_HEAD_BYTES;
+      this.look(view, offset, looked, at);
+      return looked;
+    });
+  }
 }

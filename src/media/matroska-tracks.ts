@@ -1,4 +1,7 @@
+import { isLaced } from './matroska-blocks.ts';
+import type { SoundTrack } from './matroska-codecs.ts';
 import { opusSamples } from './opus.ts';
+import type { PacketCounter } from './packets.ts';
 import type { Track } from './tracks.ts';
 
 /** What the elements of a Matroska file tell, gathered as they come. Times are in units of `unitNs` unless named. */
@@ -15,7 +18,9 @@ export interface Recording {
 
 export interface RecordedTrack {
   kind: Track['kind'] | undefined;
-  isOpus: boolean;
+  readonly sound: SoundTrack;
+  /** Of what is heard, from its first block on; undefined if its packets are not counted. */
+  counter: PacketCounter | undefined;
   width: number;
   height: number;
   /** Sound at the beginning that is decoded and not heard. */
@@ -40,17 +45,17 @@ export function newRecording(): Recording {
 }
 
 export function newRecordedTrack(): RecordedTrack {
-  const stated = { kind: undefined, isOpus: false, width: 0, height: 0, delayNs: 0, frameNs: 0 };
+  const nothing = { codec: '', setup: undefined, sampleRate: 8000, channels: 1, sampleBits: 0, isPacked: false };
+  const sound = { sound: nothing, counter: undefined };
+  const stated = { kind: undefined, ...sound, width: 0, height: 0, delayNs: 0, frameNs: 0 };
   return { ...stated, blocks: 0, firstAt: 0, lastAt: 0, beforeLastAt: 0, lastNs: 0, discardedNs: 0, opusSamples: 0 };
 }
-
-const LACING = 0x06;
 
 /** At `offset`: the time of the block within its cluster, its flags, and the packet or how many there are. */
 export function addBlock(recording: Recording, track: RecordedTrack, content: Buffer, offset: number): void {
   const at = recording.clusterAt + content.readInt16BE(offset);
-  const isLaced = (content.readUInt8(offset + 2) & LACING) !== 0;
-  const samples = track.isOpus && !isLaced ? opusSamples(content, offset + 3) : Number.NaN;
+  const hasLaces = isLaced(content.readUInt8(offset + 2));
+  const samples = track.sound.codec === 'A_OPUS' && !hasLaces ? opusSamples(content, offset + 3) : Number.NaN;
   track.opusSamples += samples;
   if (track.blocks === 0 || at < track.firstAt) track.firstAt = at;
   const isLatest = track.blocks === 0 || at >= track.lastAt;
@@ -63,7 +68,7 @@ export function addBlock(recording: Recording, track: RecordedTrack, content: Bu
   track.beforeLastAt = track.lastAt;
   track.lastAt = at;
   track.discardedNs = 0;
-  const frames = isLaced ? (content[offset + 3] ?? 0) + 1 : 1;
+  const frames = hasLaces ? (content[offset + 3] ?? 0) + 1 : 1;
   track.lastNs = track.frameNs > 0 ? track.frameNs * frames : Number.isNaN(samples) ? 0 : (samples * 1e9) / 48_000;
 }
 
@@ -76,7 +81,9 @@ export function tracksOf(recording: Recording): Track[] {
     const endSeconds = startSeconds + heardSeconds(recording, track, track.lastAt === lastAt);
     const hasSize = track.kind === 'video' && track.width > 0 && track.height > 0;
     const size = hasSize ? { width: track.width, height: track.height } : {};
-    return [{ kind: track.kind, startSeconds, endSeconds, ...size }];
+    const countedSeconds = track.counter?.seconds() ?? 0;
+    const isCounted = track.kind === 'video' || track.counter !== undefined;
+    return [{ kind: track.kind, startSeconds, endSeconds, countedSeconds, isCounted, ...size }];
   });
 }
 

@@ -1,5 +1,7 @@
-import { MEDIA_TRACKS_MAX } from '../limits.ts';
+import { MEDIA_CODEC_BYTES_MAX, MEDIA_READ_BYTES_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
 import { numberBytes, readFloat, readNumber, readSigned, readUnsigned } from './ebml.ts';
+import { countBlock, isLaced } from './matroska-blocks.ts';
+import { packetsOf } from './matroska-codecs.ts';
 import {
   addBlock,
   newRecordedTrack,
@@ -25,6 +27,12 @@ const CODEC = 0x86;
 const DELAY_NS = 0x56aa;
 const FRAME_NS = 0x23e383;
 const VIDEO = 0xe0;
+const AUDIO = 0xe1;
+const SAMPLE_RATE = 0xb5;
+const CHANNELS = 0x9f;
+const SAMPLE_BITS = 0x6264;
+const SETUP = 0x63a2;
+const PACKING = 0x6d80;
 const WIDTH = 0xb0;
 const HEIGHT = 0xba;
 const CLUSTER = 0x1f43b675;
@@ -42,7 +50,16 @@ const KINDS: ReadonlyMap<number, Track['kind']> = new Map([
 ]);
 
 /** Walked into. Where they end does not matter, and in a live recording is not told: what is inside is known by id. */
-const ENTERED: ReadonlySet<number> = new Set([SEGMENT, SEGMENT_HEAD, TRACKS, TRACK, VIDEO, CLUSTER, BLOCK_GROUP]);
+const ENTERED: ReadonlySet<number> = new Set([
+  SEGMENT,
+  SEGMENT_HEAD,
+  TRACKS,
+  TRACK,
+  VIDEO,
+  AUDIO,
+  CLUSTER,
+  BLOCK_GROUP,
+]);
 
 /** The head of an element, and as much of its content as anything here is read from. */
 const LOOK_BYTES = 32;
@@ -64,11 +81,49 @@ export async function measureMatroska(window: Window): Promise<Measured> {
     if (id === TRACK) addTrack(recording);
     if (isEntered || !isKnown) return contentAt;
     const start = offset + contentAt;
-    if (id !== VOID) read(recording, id, view.subarray(start, start + Math.min(bytes, LOOK_BYTES)));
-    return contentAt + bytes;
+    const content = view.subarray(start, start + bytes);
+    if (id !== VOID) read(recording, id, content.subarray(0, LOOK_BYTES));
+    const look = lookIn(recording, id, content, bytes);
+    if (look === undefined) return contentAt + bytes;
+    if (content.length >= look.bytes) return look.at(content, contentAt + bytes);
+    return window
+      .from(at + contentAt, look.bytes)
+      .then((whole) => look.at(whole.subarray(0, look.bytes), contentAt + bytes));
   });
   if (stoppedAt !== window.bytes) throw new Unreadable('the last element is cut off');
   return measureTracks(tracksOf(recording));
+}
+
+/** What more than its beginning is wanted of an element, and what is done with it. Returns how long the element is. */
+interface Look {
+  readonly bytes: number;
+  readonly at: (content: Buffer, elementBytes: number) => number;
+}
+
+function lookIn(recording: Recording, id: number, content: Buffer, bytes: number): Look | undefined {
+  if (id === SETUP) {
+    const track = recording.tracks.at(-1);
+    if (track === undefined || bytes > MEDIA_CODEC_BYTES_MAX) return undefined;
+    const keep = (whole: Buffer, elementBytes: number) => {
+      track.sound.setup = Buffer.from(whole);
+      return elementBytes;
+    };
+    return { bytes, at: keep };
+  }
+  if (id !== SIMPLE_BLOCK && id !== BLOCK) return undefined;
+  const track = recording.byNumber.get(readNumber(content, 0));
+  if (track?.kind !== 'audio') return undefined;
+  if (track.blocks === 1) track.counter = packetsOf(track.sound);
+  const { counter } = track;
+  if (counter === undefined) return undefined;
+  const flagsAt = codedBytes(content, 0) + 2;
+  const isWhole = counter.look > LOOK_BYTES || isLaced(content[flagsAt] ?? 0);
+  if (isWhole && bytes > MEDIA_READ_BYTES_MAX) throw new Unreadable('a block is too large');
+  const count = (block: Buffer, elementBytes: number) => {
+    countBlock(block.subarray(flagsAt), bytes - flagsAt, counter);
+    return elementBytes;
+  };
+  return { bytes: isWhole ? bytes : Math.min(bytes, flagsAt + 1 + counter.look), at: count };
 }
 
 interface Head {
@@ -127,7 +182,19 @@ function readTrack(recording: Recording, track: RecordedTrack, id: number, conte
       track.kind = KINDS.get(readUnsigned(content));
       break;
     case CODEC:
-      track.isOpus = content.toString('latin1').replace(/\0+$/, '') === 'A_OPUS';
+      track.sound.codec = content.toString('latin1').replace(/\0+$/, '');
+      break;
+    case SAMPLE_RATE:
+      track.sound.sampleRate = readFloat(content);
+      break;
+    case CHANNELS:
+      track.sound.channels = readUnsigned(content);
+      break;
+    case SAMPLE_BITS:
+      track.sound.sampleBits = readUnsigned(content);
+      break;
+    case PACKING:
+      track.sound.isPacked = true;
       break;
     case DELAY_NS:
       track.delayNs = readUnsigned(content);

@@ -1,5 +1,14 @@
-import { IMAGE_PIXELS_MAX, IMAGE_SIDE_PIXELS_MAX, MEDIA_SECONDS_MAX } from '../limits.ts';
-import { Unreadable } from './readable.ts';
+import {
+  IMAGE_PIXELS_MAX,
+  IMAGE_SIDE_PIXELS_MAX,
+  MEDIA_BYTES_PER_SECOND_MIN,
+  MEDIA_FILLED_SECONDS_MAX,
+  MEDIA_FILLED_SHARE_MAX,
+  MEDIA_SECONDS_MAX,
+  SAMPLE_RATE_MAX,
+  SAMPLE_RATE_MIN,
+} from '../limits.ts';
+import { Implausible, Unreadable } from './readable.ts';
 
 export interface Measured {
   /** In pixels as shown: of a clip that is stored lying, after it is turned. */
@@ -9,6 +18,8 @@ export interface Measured {
   readonly seconds?: number;
   readonly hasAudio?: boolean;
   readonly hasVideo?: boolean;
+  /** There is sound in it of a coding whose packets are not counted: its length is what the file says. */
+  readonly isStated?: true;
 }
 
 /** What a header announces, before anybody makes room for it. */
@@ -19,8 +30,34 @@ export function imageOf(width: number, height: number): Measured {
   return { width, height };
 }
 
-export function soundOf(seconds: number): Measured {
-  return { seconds: checkedSeconds(seconds), hasAudio: true, hasVideo: false };
+/** By what the file says of its length, and by what was counted of its sound. */
+export function soundOf(stated: number, counted = 0): Measured {
+  return { seconds: checkedSeconds(playedSeconds(stated, counted)), hasAudio: true, hasVideo: false };
+}
+
+/**
+ * The length that is charged for. Honest files hold a little more than is heard, since encoders fill frames before and
+ * behind the sound; where more than that is there, a decoder plays it, whatever the clocks of the file say.
+ */
+export function playedSeconds(stated: number, counted: number): number {
+  const more = counted - Math.max(0, stated);
+  const filledMax = stated < 1 ? MEDIA_FILLED_SECONDS_MAX / 2 : MEDIA_FILLED_SECONDS_MAX;
+  return more > filledMax && more > stated * MEDIA_FILLED_SHARE_MAX ? counted : stated;
+}
+
+/** Throws Implausible for a length that its bytes cannot hold. */
+export function checkPlausible(measured: Measured, bytes: number, mimeType: string): Measured {
+  const perSecondMin = MEDIA_BYTES_PER_SECOND_MIN[mimeType] ?? MEDIA_BYTES_PER_SECOND_MIN.other ?? 0;
+  const { seconds = 0 } = measured;
+  if (bytes < seconds * perSecondMin) throw new Implausible(`${bytes} bytes cannot be ${seconds} seconds`);
+  return measured;
+}
+
+/** Samples per second, of one channel. Nothing that is heard has fewer or more. */
+export function checkedRate(rate: number): number {
+  if (rate === 0) throw new Unreadable('it states no sample rate');
+  if (rate < SAMPLE_RATE_MIN || rate > SAMPLE_RATE_MAX) throw new Implausible(`it states ${rate} samples a second`);
+  return rate;
 }
 
 /** To the microsecond, which is less than a sample: what remains of the sums behind it would only look exact. */

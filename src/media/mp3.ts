@@ -14,7 +14,7 @@ export async function measureMp3(window: Window): Promise<Measured> {
   // Some count the frame that states the number, some do not.
   if (counted.frames + 1 < stated.frames && !window.isCut) throw new Unreadable('frames are missing at the end');
   const isWhole = counted.frames <= stated.frames && !window.isCut;
-  return soundOf(counted.seconds - (isWhole ? stated.paddingSeconds : 0));
+  return soundOf(counted.seconds - (isWhole ? stated.paddingSeconds : 0), counted.allSeconds);
 }
 
 interface Stated {

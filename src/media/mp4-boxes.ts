@@ -5,6 +5,8 @@ import { Unreadable, type Window } from './readable.ts';
 export interface Box {
   /** Its four letters as a number. */
   readonly type: number;
+  /** Where it begins. */
+  readonly start: number;
   /** Where its content begins and ends. */
   readonly at: number;
   readonly end: number;
@@ -38,7 +40,7 @@ export async function readBoxes(window: Window, readers: ReadonlyMap<number, Box
     const reader = readers.get(type);
     if (reader === undefined) return bytes;
     const content = view.subarray(offset + headBytes, offset + bytes);
-    const outcome = reader(movie, { type, at: at + headBytes, end: at + bytes, content }, window);
+    const outcome = reader(movie, { type, start: at, at: at + headBytes, end: at + bytes, content }, window);
     if (outcome === undefined) return bytes;
     if (outcome !== 'enter') return outcome.then(() => bytes);
     if (ends.push(at + bytes) > DEPTH_MAX) throw new Unreadable('boxes are nested too deep');

@@ -1,29 +1,51 @@
-import { MEDIA_TRACKS_MAX } from '../limits.ts';
+import { MEDIA_RUN_PACKETS_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
 import { type Box, contentOf, eachRow, isLongForm, readLong } from './mp4-boxes.ts';
-import type { Movie, MovieTrack } from './mp4-tracks.ts';
+import { PacketReader } from './mp4-packets.ts';
+import type { Fragment, Movie, MovieTrack } from './mp4-tracks.ts';
+import { NO_BYTES, type PacketCounter } from './packets.ts';
 import { Unreadable, type Window } from './readable.ts';
 
 /** The boxes of an MP4 that is written in fragments, each with an index of its own samples only. */
 
 export function readTrackDefaults(movie: Movie, box: Box): undefined {
-  const content = contentOf(box, 16);
+  const content = contentOf(box, 20);
   movie.sampleUnits.set(content.readUInt32BE(4), content.readUInt32BE(12));
+  movie.sampleBytes.set(content.readUInt32BE(4), content.readUInt32BE(16));
   if (movie.sampleUnits.size > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
+}
+
+/** Where the media of the first track begins to be counted from, unless it says otherwise. */
+export function enterFragment(movie: Movie, box: Box): 'enter' {
+  movie.fragmentAt = box.start;
+  movie.fragmentDataEnd = movie.fragmentAt;
+  return 'enter';
 }
 
 const HAS_DATA_OFFSET = 1;
 const HAS_DESCRIPTION = 2;
 const HAS_SAMPLE_UNITS = 8;
+const HAS_SAMPLE_BYTES = 0x10;
+const COUNTS_FROM_FRAGMENT = 0x20000;
 
 export function readFragmentHeader(movie: Movie, box: Box): undefined {
   const content = contentOf(box, 8);
   const flags = content.readUInt32BE(0);
   const id = content.readUInt32BE(4);
   const track = movie.tracks.find((known) => known.id === id);
-  const at = 8 + ((flags & HAS_DATA_OFFSET) !== 0 ? 8 : 0) + ((flags & HAS_DESCRIPTION) !== 0 ? 4 : 0);
-  const hasUnits = (flags & HAS_SAMPLE_UNITS) !== 0;
-  const sampleUnits = hasUnits ? contentOf(box, at + 4).readUInt32BE(at) : (movie.sampleUnits.get(id) ?? 0);
-  movie.fragment = track === undefined ? undefined : { track, sampleUnits };
+  let at = 8;
+  const field = (flag: number, bytes: number) => {
+    const start = at;
+    if ((flags & flag) === 0) return undefined;
+    at += bytes;
+    return contentOf(box, at).subarray(start, at);
+  };
+  const place = field(HAS_DATA_OFFSET, 8);
+  field(HAS_DESCRIPTION, 4);
+  const sampleUnits = field(HAS_SAMPLE_UNITS, 4)?.readUInt32BE(0) ?? movie.sampleUnits.get(id) ?? 0;
+  const sampleBytes = field(HAS_SAMPLE_BYTES, 4)?.readUInt32BE(0) ?? movie.sampleBytes.get(id) ?? 0;
+  const isOfFragment = (flags & COUNTS_FROM_FRAGMENT) !== 0;
+  const dataFrom = place ? readLong(place, 0) : isOfFragment ? movie.fragmentAt : movie.fragmentDataEnd;
+  movie.fragment = track && { track, sampleUnits, sampleBytes, dataFrom, dataAt: dataFrom };
 }
 
 export function readFragmentTime({ fragment }: Movie, box: Box): undefined {
@@ -35,10 +57,12 @@ export function readFragmentTime({ fragment }: Movie, box: Box): undefined {
 const RUN_HAS_DATA_OFFSET = 1;
 const RUN_HAS_FIRST_FLAGS = 4;
 const RUN_HAS_UNITS = 0x100;
+const RUN_HAS_BYTES = 0x200;
 const RUN_HAS_LEAD = 0x800;
-const RUN_ROW_FIELDS = [RUN_HAS_UNITS, 0x200, 0x400, RUN_HAS_LEAD];
+const RUN_ROW_FIELDS = [RUN_HAS_UNITS, RUN_HAS_BYTES, 0x400, RUN_HAS_LEAD];
 
-export function readRun({ fragment }: Movie, box: Box, window: Window): Promise<undefined> | undefined {
+export function readRun(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
+  const { fragment } = movie;
   if (fragment === undefined) return undefined;
   const { track, sampleUnits } = fragment;
   const content = contentOf(box, 8);
@@ -49,10 +73,66 @@ export function readRun({ fragment }: Movie, box: Box, window: Window): Promise<
   const rowBytes = 4 * RUN_ROW_FIELDS.filter(has).length;
   track.fragmentsFrom ??= track.nextFragmentAt;
   if (!has(RUN_HAS_UNITS)) addSamples(track, rows * sampleUnits);
-  return eachRow(window, box, { start, rows, rowBytes }, (view, offset) => {
+  if (has(RUN_HAS_DATA_OFFSET)) fragment.dataAt = fragment.dataFrom + contentOf(box, 12).readInt32BE(8);
+  const sizes = new RunSizes(fragment);
+  const bytesAt = has(RUN_HAS_UNITS) ? 4 : 0;
+  const read = eachRow(window, box, { start, rows, rowBytes }, (view, offset) => {
     if (has(RUN_HAS_UNITS)) addSamples(track, view.readUInt32BE(offset));
     if (has(RUN_HAS_LEAD)) track.leadUnits ??= view.readInt32BE(offset + rowBytes - 4);
+    if (has(RUN_HAS_BYTES)) sizes.add(view.readUInt32BE(offset + bytesAt));
   });
+  const end = () => {
+    if (!has(RUN_HAS_BYTES)) sizes.addFixed(rows);
+    const counted = sizes.count(window);
+    const tell = (): undefined => {
+      movie.fragmentDataEnd = fragment.dataAt;
+    };
+    return counted === undefined ? tell() : counted.then(tell);
+  };
+  return read === undefined ? end() : read.then(end);
+}
+
+/** The packets of one run. Their sizes are kept until they are looked at, if they have to be. */
+class RunSizes {
+  readonly #fragment: Fragment;
+  readonly #counter: PacketCounter | undefined;
+  readonly #sizes: number[] = [];
+
+  constructor(fragment: Fragment) {
+    this.#fragment = fragment;
+    this.#counter = fragment.track.packets.counter;
+  }
+
+  add(bytes: number): void {
+    if (this.#counter !== undefined && this.#counter.look > 0) {
+      if (this.#sizes.push(bytes) > MEDIA_RUN_PACKETS_MAX) throw new Unreadable('too long a run');
+      return;
+    }
+    this.#counter?.add(bytes, NO_BYTES);
+    this.#fragment.dataAt += bytes;
+  }
+
+  addFixed(rows: number): void {
+    const { sampleBytes } = this.#fragment;
+    if (this.#counter !== undefined && this.#counter.look > 0) {
+      for (let row = 0; row < rows; row++) this.add(sampleBytes);
+      return;
+    }
+    this.#counter?.add(sampleBytes, NO_BYTES, rows);
+    this.#fragment.dataAt += sampleBytes * rows;
+  }
+
+  /** Undefined if there is nothing to be looked at. */
+  count(window: Window): Promise<void> | undefined {
+    if (this.#counter === undefined || this.#sizes.length === 0) return undefined;
+    return this.#look(new PacketReader(window, this.#counter));
+  }
+
+  async #look(reader: PacketReader): Promise<void> {
+    reader.at = this.#fragment.dataAt;
+    for (const bytes of this.#sizes) if (!reader.take(bytes)) await reader.fetch(bytes);
+    this.#fragment.dataAt = reader.at;
+  }
 }
 
 function addSamples(track: MovieTrack, units: number): void {

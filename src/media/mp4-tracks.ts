@@ -1,3 +1,4 @@
+import { newTables, type PacketTables } from './mp4-packets.ts';
 import { Unreadable } from './readable.ts';
 import type { Track } from './tracks.ts';
 
@@ -9,8 +10,22 @@ export interface Movie {
   readonly tracks: MovieTrack[];
   /** By track: how long a sample lasts where its fragment does not say. */
   readonly sampleUnits: Map<number, number>;
+  readonly sampleBytes: Map<number, number>;
   /** What is being read of a fragment. */
-  fragment: { readonly track: MovieTrack; readonly sampleUnits: number } | undefined;
+  fragment: Fragment | undefined;
+  /** Where the present one begins, and where what its last track has ends. */
+  fragmentAt: number;
+  fragmentDataEnd: number;
+}
+
+export interface Fragment {
+  readonly track: MovieTrack;
+  /** What a sample lasts and how large it is where it does not say itself. */
+  readonly sampleUnits: number;
+  readonly sampleBytes: number;
+  /** What places are counted from, and where the next run begins unless it says otherwise. */
+  readonly dataFrom: number;
+  dataAt: number;
 }
 
 export interface MovieTrack {
@@ -30,6 +45,7 @@ export interface MovieTrack {
   fragmentsFrom: number | undefined;
   fragmentsTo: number;
   nextFragmentAt: number;
+  readonly packets: PacketTables;
 }
 
 export interface Edit {
@@ -40,13 +56,24 @@ export interface Edit {
 }
 
 export function newMovie(): Movie {
-  return { unitsPerSecond: 0, tracks: [], sampleUnits: new Map(), fragment: undefined };
+  const fragments = { fragment: undefined, fragmentAt: 0, fragmentDataEnd: 0 };
+  return { unitsPerSecond: 0, tracks: [], sampleUnits: new Map(), sampleBytes: new Map(), ...fragments };
 }
 
 export function newTrack(): MovieTrack {
   const size = { width: 0, height: 0, isTurned: false };
   const fragments = { fragmentsFrom: undefined, fragmentsTo: 0, nextFragmentAt: 0 };
-  return { id: 0, kind: '', unitsPerSecond: 0, ...size, units: 0, leadUnits: undefined, edits: [], ...fragments };
+  return {
+    id: 0,
+    kind: '',
+    unitsPerSecond: 0,
+    ...size,
+    units: 0,
+    leadUnits: undefined,
+    edits: [],
+    ...fragments,
+    packets: newTables(),
+  };
 }
 
 /** The tracks that are seen or heard, on the movie's time line. */
@@ -54,18 +81,24 @@ export function tracksOf(movie: Movie): Track[] {
   return movie.tracks.flatMap((track) => {
     const kind = track.kind === 'vide' ? 'video' : track.kind === 'soun' ? 'audio' : undefined;
     const units = Math.max(track.units, track.fragmentsTo - (track.fragmentsFrom ?? 0));
-    if (kind === undefined || units === 0) return [];
+    const countedSeconds = track.packets.counter?.seconds() ?? 0;
+    if (kind === undefined || (units === 0 && countedSeconds === 0)) return [];
     if (track.unitsPerSecond === 0) throw new Unreadable('a track states no time scale');
     const { startSeconds, endSeconds } = edited(track, units, movie.unitsPerSecond);
-    if (endSeconds <= startSeconds) return [];
+    if (endSeconds <= startSeconds && countedSeconds === 0) return [];
     const [width, height] = track.isTurned ? [track.height, track.width] : [track.width, track.height];
     const size = kind === 'video' && width > 0 && height > 0 ? { width, height } : {};
-    return [{ kind, startSeconds, endSeconds, ...size }];
+    const isCounted = kind === 'video' || track.packets.counter !== undefined;
+    return [{ kind, startSeconds, endSeconds, countedSeconds, isCounted, ...size }];
   });
 }
 
 /** What the edit list leaves of a track and where. An edit that wants more than there is gets what there is. */
-function edited(track: MovieTrack, units: number, editUnitsPerSecond: number): Omit<Track, 'kind'> {
+function edited(
+  track: MovieTrack,
+  units: number,
+  editUnitsPerSecond: number,
+): Pick<Track, 'startSeconds' | 'endSeconds'> {
   const whole = units / track.unitsPerSecond;
   if (track.edits.length === 0) return { startSeconds: 0, endSeconds: whole };
   if (editUnitsPerSecond === 0) throw new Unreadable('the movie states no time scale');

@@ -1,7 +1,8 @@
 import { MEDIA_EDITS_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
 import type { Measured } from './measured.ts';
 import { type Box, type BoxReader, boxType, contentOf, eachRow, isLongForm, readBoxes, readLong } from './mp4-boxes.ts';
-import { readFragmentHeader, readFragmentTime, readRun, readTrackDefaults } from './mp4-fragments.ts';
+import { enterFragment, readFragmentHeader, readFragmentTime, readRun, readTrackDefaults } from './mp4-fragments.ts';
+import { countListed, describe, readRuns, readSizes } from './mp4-packets.ts';
 import { type Edit, type Movie, type MovieTrack, newMovie, newTrack, tracksOf } from './mp4-tracks.ts';
 import { Unreadable, type Window } from './readable.ts';
 import { measureTracks } from './tracks.ts';
@@ -26,11 +27,14 @@ const READERS: ReadonlyMap<number, BoxReader> = new Map(
     stsd: readDescription,
     stts: readTimes,
     ctts: readLead,
+    stsz: (movie, box, window) => readSizes(current(movie), box, window),
+    stz2: (movie, box, window) => readSizes(current(movie), box, window),
+    stsc: (movie, box) => readRuns(current(movie), box),
     stco: readChunks,
     co64: readChunks,
     mvex: enter,
     trex: readTrackDefaults,
-    moof: enter,
+    moof: enterFragment,
     traf: enter,
     tfhd: readFragmentHeader,
     tfdt: readFragmentTime,
@@ -40,11 +44,13 @@ const READERS: ReadonlyMap<number, BoxReader> = new Map(
 
 /**
  * MP4, M4A and MOV, whole or in fragments, the index before or behind the media. The length is that of the samples
- * which the index lists, as the edit lists cut them; the durations that headers state are not looked at.
+ * which the index lists, as the edit lists cut them, or that of the packets of sound if they play longer; the durations
+ * that headers state are not looked at.
  */
 export async function measureMp4(window: Window): Promise<Measured> {
   const movie = newMovie();
   await readBoxes(window, READERS, movie);
+  for (const track of movie.tracks) if (track.kind === 'soun') await countListed(track, window);
   return measureTracks(tracksOf(movie));
 }
 
@@ -84,12 +90,13 @@ function readKind(movie: Movie, box: Box): undefined {
   current(movie).kind ||= contentOf(box, 12).toString('latin1', 8, 12);
 }
 
-function readDescription(movie: Movie, box: Box): undefined {
+function readDescription(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
   const track = current(movie);
-  if (track.kind !== 'vide') return;
+  if (track.kind !== 'vide') return describe(track, box, window);
   const content = contentOf(box, 44);
   track.width = content.readUInt16BE(40);
   track.height = content.readUInt16BE(42);
+  return undefined;
 }
 
 function readTimes(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
@@ -118,9 +125,10 @@ function readEdits(movie: Movie, box: Box, window: Window): Promise<undefined> |
 }
 
 /** Where the media lies: all of it must be in the file. */
-function readChunks(_: Movie, box: Box, window: Window): Promise<undefined> | undefined {
+function readChunks(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
   const rows = contentOf(box, 8).readUInt32BE(4);
   const isLong = box.type === LONG_CHUNKS;
+  current(movie).packets.chunks = { at: box.at + 8, rows, rowBytes: isLong ? 8 : 4 };
   return eachRow(window, box, { start: 8, rows, rowBytes: isLong ? 8 : 4 }, (view, offset) => {
     const chunkAt = isLong ? readLong(view, offset) : view.readUInt32BE(offset);
     if (chunkAt >= window.bytes) throw new Unreadable('the media ends early');

@@ -1,5 +1,6 @@
 import { MEDIA_TRACKS_MAX } from '../limits.ts';
-import { type Measured, soundOf } from './measured.ts';
+import { checkedRate, type Measured, soundOf } from './measured.ts';
+import { OggPackets } from './ogg-packets.ts';
 import { opusSamples } from './opus.ts';
 import { Unreadable, type Window } from './readable.ts';
 
@@ -9,10 +10,11 @@ const PAGE_HEAD_BYTES_MAX = 27 + 255;
 
 /**
  * Every page is looked at, since files are chained by writing one behind the other: their lengths add up. A stream that
- * was recorded from a broadcast does not begin at its sample 0, so what its first page cannot hold is taken off.
+ * was recorded from a broadcast does not begin at its sample 0, so what its first page cannot hold is taken off. The
+ * packets are counted beside the samples that pages number, because a decoder goes by them.
  */
 export async function measureOgg(window: Window): Promise<Measured> {
-  const chain: Chain = { seconds: 0, streams: new Map(), isBeginning: true };
+  const chain: Chain = { seconds: 0, counted: 0, streams: new Map(), isBeginning: true };
   const range = { start: 0, end: window.bytes, need: PAGE_HEAD_BYTES, want: PAGE_HEAD_BYTES_MAX };
   const stoppedAt = await window.walk(range, (view, offset, at) => {
     const page = readPage(view, offset);
@@ -20,24 +22,37 @@ export async function measureOgg(window: Window): Promise<Measured> {
       if (window.isCut) return 0;
       throw new Unreadable('the last page is cut off');
     }
-    if (page.isFirst) addStream(chain, page, view.subarray(offset + page.bodyAt, offset + page.bytes));
-    chain.isBeginning = page.isFirst;
-    const stream = chain.streams.get(page.serial);
-    if (stream === undefined || page.sample === 0) return page.bytes;
-    stream.endSample = Math.max(stream.endSample, page.sample);
-    if (stream.startSample !== undefined) return page.bytes;
     const isHeld = offset + page.bytes <= view.length;
-    if (isHeld) return findStart(view.subarray(offset), page, stream);
-    return window.from(at, page.bytes).then((whole) => findStart(whole, page, stream));
+    if (isHeld) return addPage(chain, page, view.subarray(offset, offset + page.bytes));
+    return window.from(at, page.bytes).then((whole) => addPage(chain, page, whole.subarray(0, page.bytes)));
   });
   if (stoppedAt !== window.bytes && !window.isCut) throw new Unreadable('the last page is cut off');
-  return soundOf(chain.seconds + longest(chain));
+  endFile(chain);
+  return soundOf(chain.seconds, chain.counted);
+}
+
+function addPage(chain: Chain, page: Page, whole: Buffer): number {
+  if (page.isFirst) addStream(chain, page, whole.subarray(page.bodyAt));
+  chain.isBeginning = page.isFirst;
+  const stream = chain.streams.get(page.serial);
+  if (stream === undefined) {
+    // Not every decoder minds whose page it is.
+    if (!chain.streams.has(page.serial)) for (const other of chain.streams.values()) other?.packets.add(page, whole);
+    return page.bytes;
+  }
+  stream.packets.add(page, whole);
+  if (page.sample === 0) return page.bytes;
+  stream.endSample = Math.max(stream.endSample, page.sample);
+  stream.startSample ??= startOf(page, whole, stream);
+  return page.bytes;
 }
 
 interface Page {
   readonly bytes: number;
   readonly bodyAt: number;
   readonly isFirst: boolean;
+  /** It begins with the rest of a packet. */
+  readonly isContinued: boolean;
   readonly serial: number;
   /** The number of the last sample that ends on it; 0 if none does. */
   readonly sample: number;
@@ -53,14 +68,16 @@ function readPage(view: Buffer, offset: number): Page {
     bytes,
     bodyAt,
     isFirst: (view.readUInt8(offset + 5) & 2) !== 0,
+    isContinued: (view.readUInt8(offset + 5) & 1) !== 0,
     serial: view.readUInt32LE(offset + 14),
     sample: high < 0 ? 0 : high * 2 ** 32 + view.readUInt32LE(offset + 6),
   };
 }
 
 interface Chain {
-  /** Of the files before this one. */
+  /** Of the files before this one: by the samples that pages number, and by what packets hold. */
   seconds: number;
+  counted: number;
   /** Those of this file, by serial number; undefined for one of anything but Opus and Vorbis. */
   readonly streams: Map<number, Stream | undefined>;
   /** All streams of a file begin before any goes on. */
@@ -73,13 +90,14 @@ interface Stream {
   readonly skippedSamples: number;
   /** How many samples the packet that begins here holds, at most. */
   readonly packetSamples: (page: Buffer, at: number) => number;
+  readonly packets: OggPackets;
   startSample: number | undefined;
   endSample: number;
 }
 
 function addStream(chain: Chain, { serial }: Page, packet: Buffer): void {
   if (!chain.isBeginning) {
-    chain.seconds += longest(chain);
+    endFile(chain);
     chain.streams.clear();
   }
   chain.streams.set(serial, readHead(packet));
@@ -87,25 +105,20 @@ function addStream(chain: Chain, { serial }: Page, packet: Buffer): void {
 }
 
 function readHead(packet: Buffer): Stream | undefined {
+  const begun = { startSample: undefined, endSample: 0 };
+  const packets = new OggPackets(packet);
   if (packet.length >= 19 && packet.toString('latin1', 0, 8) === 'OpusHead') {
     const skippedSamples = packet.readUInt16LE(10);
-    return {
-      samplesPerSecond: 48_000,
-      skippedSamples,
-      packetSamples: opusSamples,
-      startSample: undefined,
-      endSample: 0,
-    };
+    return { samplesPerSecond: 48_000, skippedSamples, packetSamples: opusSamples, packets, ...begun };
   }
   if (packet.length < 30 || packet.toString('latin1', 0, 7) !== '\u0001vorbis') return undefined;
-  const samplesPerSecond = packet.readUInt32LE(12);
-  if (samplesPerSecond === 0) throw new Unreadable('it states no sample rate');
+  const samplesPerSecond = checkedRate(packet.readUInt32LE(12));
   const half = 2 ** (packet.readUInt8(28) >>> 4) / 2;
-  return { samplesPerSecond, skippedSamples: 0, packetSamples: () => half, startSample: undefined, endSample: 0 };
+  return { samplesPerSecond, skippedSamples: 0, packetSamples: () => half, packets, ...begun };
 }
 
 /** The first page on which a packet of sound ends tells the sample it ends with. */
-function findStart(view: Buffer, page: Page, stream: Stream): number {
+function startOf(page: Page, view: Buffer, stream: Stream): number {
   let samples = 0;
   let packetAt = page.bodyAt;
   let segmentAt = page.bodyAt;
@@ -116,16 +129,18 @@ function findStart(view: Buffer, page: Page, stream: Stream): number {
     samples += stream.packetSamples(view, packetAt);
     packetAt = segmentAt;
   }
-  stream.startSample = Math.max(0, page.sample - samples);
-  return page.bytes;
+  return Math.max(0, page.sample - samples);
 }
 
-function longest({ streams }: Chain): number {
+function endFile(chain: Chain): void {
   let seconds = 0;
-  for (const stream of streams.values()) {
+  let counted = 0;
+  for (const stream of chain.streams.values()) {
     if (stream === undefined) continue;
     const heard = stream.endSample - (stream.startSample ?? 0) - stream.skippedSamples;
     seconds = Math.max(seconds, heard / stream.samplesPerSecond);
+    counted = Math.max(counted, stream.packets.seconds());
   }
-  return seconds;
+  chain.seconds += seconds;
+  chain.counted += counted;
 }

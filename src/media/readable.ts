@@ -20,6 +20,9 @@ export interface MeasureOptions {
 /** The media is broken, truncated, empty, or beyond a bound. The message is for the log. */
 export class Unreadable extends Error {}
 
+/** What it says of its length cannot be, for a file of this size. */
+export class Implausible extends Unreadable {}
+
 /** Of one file; more are made only after others had their turn, since what is in memory already is read at once. */
 const READS_IN_ONE_TURN = 2;
 
@@ -37,6 +40,12 @@ export interface Range {
 /** Looks at the part that begins at `offset` of the view and at `at` of the file. Its length, or 0 to stop. */
 export type Step = (view: Buffer, offset: number, at: number) => number | Promise<number>;
 
+/** What one measuring has taken, through however many views. */
+interface Spent {
+  reads: number;
+  parts: number;
+}
+
 /**
  * The view of one measuring. Whoever goes forward through it reads each byte about once; reads and parts are counted,
  * so that no file, whatever it states of itself, costs more than its length allows.
@@ -46,16 +55,28 @@ export class Window {
   readonly isCut: boolean;
   readonly #media: Readable;
   readonly #readsMax: number;
-  #reads = 0;
-  #parts = 0;
   #from = 0;
   #held: Buffer = Buffer.alloc(0);
 
-  constructor(media: Readable, { isCut = false }: MeasureOptions = {}) {
+  readonly #spent: Spent;
+
+  constructor(media: Readable, { isCut = false }: MeasureOptions = {}, spent: Spent = { reads: 0, parts: 0 }) {
     this.#media = media;
+    this.#spent = spent;
     this.isCut = isCut;
     this.bytes = media.bytes;
     this.#readsMax = Math.ceil(media.bytes / (MEDIA_READ_BYTES_MIN / 2)) + MEDIA_EXTRA_READS_MAX;
+  }
+
+  /** Another view of the same file, for going through two places of it in turn. Both draw on one allowance. */
+  fork(): Window {
+    return new Window(this.#media, { isCut: this.isCut }, this.#spent);
+  }
+
+  /** What is gone through other than by walk() is counted by this. */
+  countPart(parts = 1): void {
+    if (this.#spent.parts >= MEDIA_PARTS_MAX) throw new Unreadable('too many parts');
+    this.#spent.parts += parts;
   }
 
   /** All that is held from `at` on, at least `least` bytes. Unreadable if the file ends before. */
@@ -71,11 +92,10 @@ export class Window {
     while (end - at >= need) {
       const view = await this.from(at, Math.min(want, end - at));
       for (let offset = 0; ; ) {
-        if (this.#parts >= MEDIA_PARTS_MAX) throw new Unreadable('too many parts');
+        this.countPart();
         const taken = step(view, offset, at);
-        const isReady = typeof taken === 'number';
-        this.#parts += isReady ? 1 : PARTS_PER_WAIT;
-        const bytes = isReady ? taken : await taken;
+        if (typeof taken !== 'number') this.countPart(PARTS_PER_WAIT - 1);
+        const bytes = typeof taken === 'number' ? taken : await taken;
         if (bytes === 0) return at;
         at += bytes;
         offset += bytes;
@@ -88,8 +108,8 @@ export class Window {
 
   async #load(at: number, least: number): Promise<Buffer> {
     if (at < 0 || at + least > this.bytes) throw new Unreadable(`the file ends before byte ${at + least}`);
-    if (this.#reads >= this.#readsMax) throw new Unreadable('too many reads');
-    if (this.#reads++ >= READS_IN_ONE_TURN) await setImmediate();
+    if (this.#spent.reads >= this.#readsMax) throw new Unreadable('too many reads');
+    if (this.#spent.reads++ >= READS_IN_ONE_TURN) await setImmediate();
     const isNext = at >= this.#from && at - this.#from <= this.#held.length + MEDIA_READ_BYTES_MIN;
     const length = isNext ? Math.min(this.#held.length * 2, MEDIA_READ_BYTES_MAX) : 0;
     const end = Math.min(at + Math.max(length, least, MEDIA_READ_BYTES_MIN), this.bytes);

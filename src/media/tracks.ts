@@ -1,4 +1,4 @@
-import { checkedSeconds, type Measured } from './measured.ts';
+import { checkedSeconds, type Measured, playedSeconds } from './measured.ts';
 import { Unreadable } from './readable.ts';
 
 /** What a container of both holds of one kind, on the time line that all its tracks share. */
@@ -6,6 +6,9 @@ export interface Track {
   readonly kind: 'video' | 'audio';
   readonly startSeconds: number;
   readonly endSeconds: number;
+  /** What its packets play, where they were counted; 0 otherwise. */
+  readonly countedSeconds: number;
+  readonly isCounted: boolean;
   readonly width?: number;
   readonly height?: number;
 }
@@ -13,7 +16,7 @@ export interface Track {
 /** An encoder fills its last frame of sound, so sound outlasts the pictures it belongs to by up to this much. */
 const FILLED_SECONDS_MAX = 0.1;
 
-/** From where the first track begins to where the last one ends. */
+/** From where the first track begins to where the last one ends, or as long as the packets of its sound play. */
 export function measureTracks(tracks: readonly Track[]): Measured {
   const video = tracks.filter(({ kind }) => kind === 'video');
   const audio = tracks.filter(({ kind }) => kind === 'audio');
@@ -25,5 +28,8 @@ export function measureTracks(tracks: readonly Track[]): Measured {
   const end = isFilled ? videoEnd : Math.max(videoEnd, audioEnd);
   const [{ width, height } = {}] = video;
   const size = width !== undefined && height !== undefined ? { width, height } : {};
-  return { ...size, seconds: checkedSeconds(end - start), hasAudio: audio.length > 0, hasVideo: video.length > 0 };
+  const counted = Math.max(0, ...audio.map(({ countedSeconds }) => countedSeconds));
+  const seconds = checkedSeconds(playedSeconds(end - start, counted));
+  const stated = audio.every(({ isCounted }) => isCounted) ? {} : ({ isStated: true } as const);
+  return { ...size, seconds, hasAudio: audio.length > 0, hasVideo: video.length > 0, ...stated };
 }

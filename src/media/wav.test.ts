@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { micro, riffChunk } from '../../test/support/media-bytes.ts';
 import { toneAs } from '../../test/support/media-samples.ts';
-import { measure, readableOf, sniff, Unreadable } from './index.ts';
+import { SAMPLE_RATE_MAX, SAMPLE_RATE_MIN } from '../limits.ts';
+import { Implausible, measure, readableOf, sniff, Unreadable } from './index.ts';
 
 async function secondsOf(file: Buffer): Promise<number | undefined> {
   const sniffed = sniff(file);
@@ -49,6 +50,16 @@ function wave(chunks: readonly Buffer[], stated?: number, name = 'RIFF'): Buffer
 
 const SECOND = Buffer.alloc(16_000);
 
+test('what a WAV says of its rate must be possible', async () => {
+  const seconds = async (rate: number) => secondsOf(wave([format({ rate }), data]));
+  assert.equal(await seconds(SAMPLE_RATE_MIN), 8000 / SAMPLE_RATE_MIN);
+  assert.equal(await seconds(SAMPLE_RATE_MAX), micro(8000 / SAMPLE_RATE_MAX));
+  for (const rate of [1, SAMPLE_RATE_MIN - 1, SAMPLE_RATE_MAX + 1]) await assert.rejects(seconds(rate), Implausible);
+  const coded = async (bytesPerSecond: number) => secondsOf(wave([format({ code: 0x22, bytesPerSecond }), data]));
+  assert.equal(await coded(250), 64);
+  await assert.rejects(coded(249), Implausible);
+});
+
 test('R-415: a WAV is as long as its samples', async () => {
   const options = fc.record({
     seconds: fc.double({ min: 0.01, max: 2, noNaN: true }),
@@ -85,9 +96,15 @@ const lengths: readonly [name: string, seconds: number, file: Buffer][] = [
   ['the extensible form', 0.5, wave([format({ code: 0xfffe, bits: 32, more: extensible }), data])],
   [
     'ADPCM, by the block',
-    7936 / 8000,
-    wave([format({ code: 0x11, blockBytes: 512, bits: 4, more: Buffer.from('02000001', 'hex') }), data]),
+    (31 * 1017) / 8000,
+    wave([format({ code: 0x11, blockBytes: 512, bits: 4, more: Buffer.from('0200f903', 'hex') }), data]),
   ],
+  [
+    'ADPCM that states fewer samples than its blocks hold',
+    (31 * 1017) / 8000,
+    wave([format({ code: 0x11, blockBytes: 512, bits: 4, more: Buffer.from('02000100', 'hex') }), data]),
+  ],
+  ['several chunks of data', 3, wave([format({}), data, riffChunk('LIST', SECOND), data, data])],
   ['another coding, by the rate it states', 4, wave([format({ code: 0x55, bits: 0, bytesPerSecond: 4000 }), data])],
   [
     'chunks before and behind',

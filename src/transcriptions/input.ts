@@ -22,6 +22,7 @@ export const CLIP_RULES: InputRules = {
   kinds: ['audio', 'video'],
   bytesMax: TRANSCRIPTION_FILE_BYTES_MAX,
   mimeTypes: [...EXTENSIONS.keys()],
+  mustBeCounted: true,
   empty: 'empty_file',
   otherKind: 'unsupported_audio_format',
   unreadable: 'unreadable_file',

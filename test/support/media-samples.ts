@@ -142,6 +142,37 @@ export async function clip(options: ClipOptions): Promise<Buffer> {
   }
 }
 
+export type PackedContainer = 'mp4' | 'mp4-fragmented' | 'mov' | 'mka';
+
+/** The same packets in another container. */
+export async function packed(file: Buffer, container: PackedContainer): Promise<Buffer> {
+  const { ALL_FORMATS, BufferSource, EncodedAudioPacketSource, EncodedPacketSink, Input } = await import('mediabunny');
+  const { MkvOutputFormat, MovOutputFormat, Mp4OutputFormat } = await import('mediabunny');
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(file) });
+  const track = await input.getPrimaryAudioTrack();
+  const codec = await track?.getCodec();
+  assert.ok(track !== null && codec !== null && codec !== undefined);
+  const decoderConfig = (await track.getDecoderConfig()) ?? assert.fail();
+  const source = new EncodedAudioPacketSource(codec);
+  const feed: Feed = {
+    join: (output) => output.addAudioTrack(source),
+    send: async () => {
+      for await (const packet of new EncodedPacketSink(track).packets()) await source.add(packet, { decoderConfig });
+      source.close();
+    },
+  };
+  switch (container) {
+    case 'mp4':
+      return mux(new Mp4OutputFormat(), [feed]);
+    case 'mp4-fragmented':
+      return mux(new Mp4OutputFormat({ fastStart: 'fragmented' }), [feed]);
+    case 'mov':
+      return mux(new MovOutputFormat(), [feed]);
+    case 'mka':
+      return mux(new MkvOutputFormat(), [feed]);
+  }
+}
+
 const LISTENED = ['uncaughtException', 'unhandledRejection'];
 
 type Mediabunny = typeof import('mediabunny');
