@@ -52,8 +52,6 @@ export const UPSTREAM_FRAME_BYTES_MAX = 16 * MIB;
 export const CLAIM_TOLERANCE = { share: 0.05, tokens: 16, milliseconds: 1_000 };
 /** How much longer than the usual length a result may be when neither the caller nor the model states one. */
 export const OPEN_LENGTH_FACTOR = 10;
-/** A file that claims to play longer than its bytes can hold sound or pictures is broken. */
-export const MEDIA_BYTES_PER_SECOND_MIN = 16;
 /** Tokens that an upstream may add to a prompt of its own accord: templates, descriptions of tools, a preamble. */
 export const INPUT_TOKENS_SLACK = 4_096;
 /** The longest prompt, and the longest answer, of a model whose configuration states none. */
@@ -132,14 +130,12 @@ export const MEDIA_FILLED_SHARE_MAX = 0.05;
 /** Sound that states another rate, or media of fewer bytes for each second, says of itself what cannot be. */
 export const SAMPLE_RATE_MIN = 4_000;
 export const SAMPLE_RATE_MAX = 768_000;
-/** Of the least that each codec makes of a second of silence; what is not named may have stills and pauses. */
+/** Less than any codec makes of a second of silence, by the type of a file. */
 export const MEDIA_BYTES_PER_SECOND_MIN: Readonly<Record<string, number>> = {
   'audio/wav': 250,
   'audio/mpeg': 900,
   'audio/aac': 20,
-  'audio/ogg': 16,
-  'audio/flac': 5,
-  other: 1,
+  other: 16,
 };
 /** Chunks of data in one WAV; there is one. */
 export const MEDIA_DATA_CHUNKS_MAX = 1_000;

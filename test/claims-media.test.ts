@@ -69,6 +69,14 @@ describe('jobs', () => {
     assert.ok((await charged(MUSIC, { model: 'song' })) >= 400);
   });
 
+  test('a result that its upstream labels as a text or as JSON is known by its bytes', async () => {
+    for (const type of ['text/plain', 'application/json', 'application/octet-stream']) {
+      studio.openQueue.deliveredType = type;
+      const job = await studio.made(caller, MUSIC, { body: { model: 'song', prompt: 'x', duration_seconds: 40 } });
+      assert.equal(job.status, 'succeeded');
+    }
+  });
+
   test('a result that cannot play for as long as it says is not delivered, and nothing is charged', async () => {
     studio.openQueue.delivered.audio = SLOW;
     const { id } = await studio.create(caller, MUSIC, { model: 'song', prompt: 'x', duration_seconds: 5 });
@@ -106,12 +114,14 @@ describe('speech', () => {
     assert.equal(await spentInTheEnd(studio.gateway, caller), 3 * PRICE.second);
   });
 
-  test('a clip that cannot play for as long as it says is made elsewhere', async () => {
-    studio.first.script({ kind: 'sound', pieces: [SLOW] });
-    const body = speechBody({ model: 'voice/clips', response_format: 'wav', output: 'url' });
-    const answer = await studio.gateway.call('POST', SPEECH, { key: caller.key, body });
-    assert.equal(answer.status, 200, answer.text);
-    assert.deepEqual([studio.first.requests.length, studio.second.requests.length], [1, 1]);
-    assert.match(await lastDetail(studio.gateway, 'first'), /cannot play/);
-  });
+  for (const output of ['url', 'b64_json', 'binary'] as const) {
+    test(`${output}: a clip that cannot play for as long as it says is made elsewhere`, async () => {
+      studio.first.script({ kind: 'sound', pieces: [SLOW] });
+      const body = speechBody({ model: 'voice/clips', response_format: 'wav', output });
+      const answer = await studio.gateway.call('POST', SPEECH, { key: caller.key, body });
+      assert.equal(answer.status, 200, answer.text);
+      assert.deepEqual([studio.first.requests.length, studio.second.requests.length], [1, 1]);
+      assert.match(await lastDetail(studio.gateway, 'first'), /cannot play/);
+    });
+  }
 });

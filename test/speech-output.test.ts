@@ -253,3 +253,32 @@ test('nothing of an upstream is in the headers of what it made', async () => {
     [],
   );
 });
+
+const LABELS = ['text/plain', 'text/html; charset=utf-8', 'application/json', 'application/octet-stream'];
+for (const contentType of LABELS) {
+  test(`R-389: sound that an upstream labels ${contentType} is known by its bytes`, async () => {
+    for (const [format, mimeType] of [
+      ['mp3', 'audio/mpeg'],
+      ['wav', 'audio/wav'],
+      ['ogg-opus', 'audio/ogg'],
+    ] as const) {
+      const bytes = await toneAs(format, { seconds: 1 });
+      studio.first.script({ kind: 'sound', pieces: [bytes.subarray(0, 3), bytes.subarray(3)], contentType });
+      const answer = await hear();
+      assert.deepEqual([answer.status, answer.headers['content-type']], [200, mimeType]);
+      assert.ok(answer.bytes.equals(bytes));
+    }
+    assert.equal(studio.second.requests.length, 0);
+  });
+}
+
+test('R-401: a document that says what it is, is no sound', async () => {
+  for (const body of ['{"error":{"message":"no"}}', '{"audio":"UklGRg=="}', '<html></html>', 'RIFF and so on', '']) {
+    for (const contentType of ['application/json', 'text/plain']) {
+      studio.first.script({ kind: 'raw', body, contentType });
+      assert.equal((await hear()).status, 200);
+      assert.equal(studio.second.requests.length, 1, body);
+      await studio.rest();
+    }
+  }
+});

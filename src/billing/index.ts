@@ -4,7 +4,7 @@
  */
 export { Bill, insufficientCredits, isRefusal, ofLedger, openBill } from './bill.ts';
 export { grants } from './grant-credits.ts';
-export { boundLength, isImpossibleLength, type LengthOrder, lengthExcess, lengthOrder } from './length.ts';
+export { boundLength, type LengthOrder, lengthExcess, lengthOrder } from './length.ts';
 export {
   type Estimate,
   type Measures,

@@ -1,4 +1,4 @@
-import { CLAIM_TOLERANCE, MEDIA_BYTES_PER_SECOND_MIN, OPEN_LENGTH_FACTOR } from '../limits.ts';
+import { CLAIM_TOLERANCE, OPEN_LENGTH_FACTOR } from '../limits.ts';
 import type { Estimate } from './measure.ts';
 
 /** How long one result was ordered to be, and the most that is charged of it as it is measured. */
@@ -22,9 +22,4 @@ export function boundLength(milliseconds: number, { heldMs, mostMs }: LengthOrde
 export function lengthExcess(milliseconds: number, { heldMs, mostMs }: LengthOrder): string | undefined {
   if (milliseconds <= mostMs) return undefined;
   return `delivers ${milliseconds / 1000} seconds on an order of ${heldMs / 1000}`;
-}
-
-/** No codec is so good: the clock of such a file is wrong, and nothing of it can be believed. */
-export function isImpossibleLength(seconds: number, bytes: number): boolean {
-  return seconds * MEDIA_BYTES_PER_SECOND_MIN > bytes;
 }

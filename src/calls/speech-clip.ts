@@ -1,7 +1,7 @@
-import { boundLength, isImpossibleLength, type LengthOrder } from '../billing/index.ts';
+import { boundLength, type LengthOrder } from '../billing/index.ts';
 import { UpstreamError } from '../errors.ts';
 import { MEDIA_SECONDS_MAX, SPEECH_BYTES_MAX } from '../limits.ts';
-import { measure, type Readable, readableOf, Unreadable } from '../media/index.ts';
+import { Implausible, measure, type Readable, readableOf, Unreadable } from '../media/index.ts';
 import type { Units } from '../pricing/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { Speech } from '../vendors/index.ts';
@@ -81,7 +81,7 @@ export class Clip implements AsyncDisposable {
   async refuseImpossible(): Promise<void> {
     this.#measured ??= this.#measure();
     await this.#measured.catch((error: unknown) => {
-      if (error instanceof ImpossibleLength) throw new UpstreamError('garbled', error.message, { cause: error });
+      if (error instanceof Implausible) throw new UpstreamError('garbled', error.message, { cause: error });
     });
   }
 
@@ -99,9 +99,6 @@ export class Clip implements AsyncDisposable {
   }
 }
 
-/** More time than its bytes can hold. */
-class ImpossibleLength extends Unreadable {}
-
 interface Begun {
   readonly sound: Sound;
   readonly head: Buffer;
@@ -116,12 +113,22 @@ async function beginningOf({ pieces, samples }: Speech): Promise<Begun> {
       const { value, done } = await rest.next();
       if (done !== true) head = head.length === 0 ? value : Buffer.concat([head, value]);
       const sound = soundOf(head, done === true, samples);
-      if (sound !== undefined) return { sound, head, rest };
+      if (sound === undefined) continue;
+      await refuseImplausible(head, sound);
+      return { sound, head, rest };
     }
   } catch (error) {
     await rest.return?.();
     throw error;
   }
+}
+
+/** A head that says of itself what cannot be is known before anything is sent, so that another upstream may be asked. */
+async function refuseImplausible(head: Buffer, sound: Sound): Promise<void> {
+  await lengthOf(readableOf(head), sound, true).catch((error: unknown) => {
+    if (error instanceof Implausible) throw new UpstreamError('garbled', error.message, { cause: error });
+    if (!(error instanceof Unreadable)) throw error;
+  });
 }
 
 /** Of sound that is here already. */
@@ -141,9 +148,6 @@ async function lengthOf(readable: Readable, { sniffed, samples }: Sound, isCut: 
   }
   if (sniffed === undefined) throw new Unreadable('it is of no kind that is measured');
   const { seconds = 0 } = await measure(readable, sniffed, { isCut });
-  if (isImpossibleLength(seconds, readable.bytes)) {
-    throw new ImpossibleLength(`${readable.bytes} bytes cannot play for ${seconds} seconds`);
-  }
   return { milliseconds: Math.round(seconds * 1000), isEstimated: false };
 }
 

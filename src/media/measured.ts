@@ -49,14 +49,15 @@ export function playedSeconds(stated: number, counted: number): number {
 export function checkPlausible(measured: Measured, bytes: number, mimeType: string): Measured {
   const perSecondMin = MEDIA_BYTES_PER_SECOND_MIN[mimeType] ?? MEDIA_BYTES_PER_SECOND_MIN.other ?? 0;
   const { seconds = 0 } = measured;
-  if (bytes < seconds * perSecondMin) throw new Implausible(`${bytes} bytes cannot be ${seconds} seconds`);
+  if (bytes < seconds * perSecondMin) throw new Implausible(`${bytes} bytes cannot play for ${seconds} seconds`);
   return measured;
 }
 
 /** Samples per second, of one channel. Nothing that is heard has fewer or more. */
 export function checkedRate(rate: number): number {
   if (rate === 0) throw new Unreadable('it states no sample rate');
-  if (rate < SAMPLE_RATE_MIN || rate > SAMPLE_RATE_MAX) throw new Implausible(`it states ${rate} samples a second`);
+  if (rate < SAMPLE_RATE_MIN || rate > SAMPLE_RATE_MAX)
+    throw new Implausible(`sound cannot play ${rate} samples a second`);
   return rate;
 }
 

@@ -24,6 +24,8 @@ export class OpenQueue extends LocalServer {
   readonly submissions: Sent[] = [];
   /** What is made from now on. */
   readonly delivered: { -readonly [kind in keyof Delivered]: Delivered[kind] };
+  /** What that is called. */
+  deliveredType = 'application/octet-stream';
 
   constructor(delivered: Partial<Delivered> = {}) {
     super();
@@ -43,8 +45,9 @@ export class OpenQueue extends LocalServer {
     const path = request.url ?? '';
     if (request.method === 'POST') return this.#submit(path.slice(1), Buffer.concat(chunks).toString(), response);
     const [, kind] = /^\/files\/(image|video|audio)$/.exec(path) ?? [];
-    if (kind === 'image' || kind === 'video' || kind === 'audio') response.end(this.delivered[kind]);
-    else sendJson(response, path.endsWith('/status') ? { status: 'COMPLETED' } : this.#result(path));
+    if (kind === 'image' || kind === 'video' || kind === 'audio') {
+      response.writeHead(200, { 'content-type': this.deliveredType }).end(this.delivered[kind]);
+    } else sendJson(response, path.endsWith('/status') ? { status: 'COMPLETED' } : this.#result(path));
   }
 
   #submit(model: string, text: string, response: ServerResponse): void {

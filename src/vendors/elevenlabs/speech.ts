@@ -4,6 +4,7 @@ import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import { readJsonWithBlobs } from '../blobs.ts';
 import { isList, isObject, stringAt } from '../fields.ts';
 import type { Upstream, UpstreamReply } from '../http.ts';
+import { openSound } from '../sound-reply.ts';
 import type { SpeechWork, VoicePreview } from '../vendor.ts';
 import { designCall, type SoundCall, soundCall } from './sound-calls.ts';
 import { post } from './wire.ts';
@@ -19,7 +20,7 @@ export const speech: SpeechWork = {
 
   async speak(request, upstream) {
     const call = soundCall(request, upstream.model);
-    const pieces = await soundIn(await postJson(upstream, call));
+    const pieces = await openSound(await postJson(upstream, call), () => undefined);
     const { codec, rate } = call.format;
     return codec === 'pcm' ? { pieces, samples: { rate, channels: 1 } } : { pieces };
   },
@@ -48,44 +49,4 @@ function previewOf(
   const audio = typeof entry.audio_base_64 === 'number' ? blobs[entry.audio_base_64] : undefined;
   if (voiceId === '' || audio === undefined || audio.length === 0) return undefined;
   return { voiceId, name: undefined, description, audio };
-}
-
-/** The sound, once the first of it is here: an answer without any can still be had elsewhere. */
-async function soundIn({ headers, body }: UpstreamReply): Promise<AsyncIterable<Buffer>> {
-  const pieces = body[Symbol.asyncIterator]();
-  const type = String(headers['content-type'] ?? '');
-  if (/json|^text\//i.test(type)) {
-    await pieces.return?.();
-    throw new UpstreamError('garbled', `a success of type ${type}`);
-  }
-  const first = await pieces.next();
-  if (first.done === true) throw new UpstreamError('garbled', 'a success without any sound');
-  return new Continued(first.value, pieces);
-}
-
-/** What has been read, and then the rest. Whoever stops lets the upstream go, even before the first piece. */
-class Continued implements AsyncIterableIterator<Buffer> {
-  #first: Buffer | undefined;
-  readonly #rest: AsyncIterator<Buffer>;
-
-  constructor(first: Buffer, rest: AsyncIterator<Buffer>) {
-    this.#first = first;
-    this.#rest = rest;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Buffer>> {
-    const value = this.#first;
-    this.#first = undefined;
-    return value === undefined ? this.#rest.next() : Promise.resolve({ value, done: false });
-  }
-
-  async return(): Promise<IteratorResult<Buffer>> {
-    this.#first = undefined;
-    await this.#rest.return?.();
-    return { value: undefined, done: true };
-  }
 }

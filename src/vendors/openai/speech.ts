@@ -1,8 +1,7 @@
-import { UpstreamError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
-import { parseObject, send, type Upstream } from '../http.ts';
+import { send, type Upstream } from '../http.ts';
+import { openSound } from '../sound-reply.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
-import { refuseDocument } from './documents.ts';
 import { faultOf, throwIfError } from './faults.ts';
 import { headersOf } from './headers.ts';
 import { checkFields, fieldsOf, samplesOf, textsOf } from './speech-fields.ts';
@@ -43,29 +42,5 @@ async function begin(
   const headers = { ...headersOf(upstream, 'application/octet-stream'), 'content-type': 'application/json' };
   const call = { method: 'POST', path: '/audio/speech', headers, body: JSON.stringify(fields) } as const;
   const reply = await send(upstream, call, { faultOf });
-  await refuseDocument(reply, (type) => !/json|^text\//.test(type));
-  const pieces = reply.body[Symbol.asyncIterator]();
-  const first = await pieces.next();
-  if (first.done === true) throw new UpstreamError('garbled', 'an answer without sound');
-  refuseJson(first.value);
-  return from(first.value, pieces);
-}
-
-const BRACE = 0x7b;
-
-/** Not every server tells what its answer is. Samples may begin with any byte, but are no JSON. */
-function refuseJson(piece: Buffer): void {
-  const told = piece[0] === BRACE ? parseObject(piece.toString()) : undefined;
-  if (told === undefined) return;
-  throwIfError(told);
-  throw new UpstreamError('garbled', 'sound was asked for and JSON came');
-}
-
-async function* from(first: Buffer, others: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield first;
-    for (let next = await others.next(); next.done !== true; next = await others.next()) yield next.value;
-  } finally {
-    await others.return?.();
-  }
+  return openSound(reply, throwIfError);
 }

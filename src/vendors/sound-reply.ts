@@ -1,0 +1,73 @@
+import { UpstreamError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { SNIFF_BYTES } from '../limits.ts';
+import { sniff } from '../media/index.ts';
+import { parseObject, type UpstreamReply } from './http.ts';
+
+/**
+ * The sound of an answer, once the first of it is here: an answer without any can still be had elsewhere. What is
+ * labelled as a text or JSON is judged by its bytes, since not every server labels its sound rightly. A document indeed
+ * is a fault, garbled unless `onDocument` throws the one that it tells of.
+ */
+export async function openSound(
+  { headers, body }: UpstreamReply,
+  onDocument: (document: JsonObject) => void,
+): Promise<AsyncIterable<Buffer>> {
+  const pieces = body[Symbol.asyncIterator]();
+  try {
+    const first = await pieces.next();
+    if (first.done === true) throw new UpstreamError('garbled', 'an answer without sound');
+    const type = String(headers['content-type'] ?? '');
+    const isLabelled = /json|^text\//i.test(type);
+    const head = isLabelled ? await untilSound(first.value, pieces) : first.value;
+    // Samples may begin with any byte, but are no JSON.
+    const document = head[0] === BRACE ? parseObject(head.toString()) : undefined;
+    if (document !== undefined) onDocument(document);
+    const isSound = isLabelled ? sniff(head) !== undefined : document === undefined;
+    if (!isSound) throw new UpstreamError('garbled', `sound was asked for and ${type || 'JSON'} came`);
+    return new Continued(head, pieces);
+  } catch (error) {
+    await pieces.return?.();
+    throw error;
+  }
+}
+
+const BRACE = 0x7b;
+
+/** As much as is needed to know it by, at most what a fault is told in. */
+async function untilSound(first: Buffer, pieces: AsyncIterator<Buffer>): Promise<Buffer> {
+  let head = first;
+  while (head.length < SNIFF_BYTES && sniff(head) === undefined) {
+    const next = await pieces.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return head;
+}
+
+/** What has been read, and then the rest. A reader that stops lets the upstream go, even before the first piece. */
+class Continued implements AsyncIterableIterator<Buffer> {
+  #first: Buffer | undefined;
+  readonly #rest: AsyncIterator<Buffer>;
+
+  constructor(first: Buffer, rest: AsyncIterator<Buffer>) {
+    this.#first = first;
+    this.#rest = rest;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Buffer>> {
+    const value = this.#first;
+    this.#first = undefined;
+    return value === undefined ? this.#rest.next() : Promise.resolve({ value, done: false });
+  }
+
+  async return(): Promise<IteratorResult<Buffer>> {
+    this.#first = undefined;
+    await this.#rest.return?.();
+    return { value: undefined, done: true };
+  }
+}
