@@ -453,6 +453,10 @@ create table upstream_health (
   CHECK (strikes >= 0)
 );
 
+create table write_probe (
+  filler text not null
+);
+
 CREATE OR REPLACE FUNCTION public.ledger_apply(account_ids text[])
  RETURNS void
  LANGUAGE plpgsql

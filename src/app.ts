@@ -4,7 +4,7 @@ import { Catalogue, type CatalogueParts } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import { Bus, type Db, type DbAddress, migrate, openDb, patiently, TestClock } from './db/index.ts';
+import { Bus, type Db, type DbAddress, migrate, openDb, patiently, TestClock, WriteProbe } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, prepareFirstSteps } from './first-start.ts';
 import { createHttpServer, type HttpParts } from './http/index.ts';
@@ -103,6 +103,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     authenticator,
     throttle: new MemoryThrottle(clock),
     testClock,
+    writeProbe: new WriteProbe(db, log),
     version: VERSION,
   };
   undo.push(startDuties(parts));

@@ -93,6 +93,27 @@ test('R-496, R-497: the probe turns with its database and turns back by itself',
   assert.equal((await gateway.call('GET', '/healthz')).status, 200);
 });
 
+test('R-494, R-497: a database that is read and takes no writes is unavailable, with the reason, until it takes them', async () => {
+  const { database } = gateway.database.address;
+  const readOnly = async (setting: 'on' | 'off') => {
+    await outside.run(`alter database ${database} set default_transaction_read_only = ${setting}`);
+    await outside.rows('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database]);
+  };
+  const health = () => gateway.call('GET', '/healthz');
+  const reason = 'The database takes no writes: it is read-only.';
+  await readOnly('on');
+  try {
+    await until(async () => (await health()).json.warnings.includes(reason));
+    const { status, json } = await health();
+    assert.deepEqual([status, json.status, json.db], [503, 'degraded', 'unavailable']);
+    assert.deepEqual(Object.keys(json), Object.keys(healthy.json));
+  } finally {
+    await readOnly('off');
+  }
+  await until(async () => (await health()).status === 200);
+  assert.deepEqual((await health()).json.warnings, []);
+});
+
 test('R-497: the probe calls no upstream', async () => {
   assert.equal((await gateway.call('GET', '/healthz')).status, 200);
   assert.equal(upstreamCalls, 0);

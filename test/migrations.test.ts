@@ -37,6 +37,7 @@ const PUBLISHED = {
   '0016_attempt_tries': '46e5c08100e572b1',
   '0017_refusals': '08fcda29882b73f2',
   '0018_operators': 'ecd15a57ecddf67d',
+  '0019_write_probe': 'f17bc0f4348361c2',
 };
 
 test('the migrations are those that were published, letter by letter', () => {

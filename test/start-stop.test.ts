@@ -49,7 +49,11 @@ test('a later start prints no key and keeps everything', async (t) => {
   assert.ok(!later.told.includes('sk-tg1-'), later.told);
   assert.equal((await later.get('/v1/models', key)).status, 200);
   const accounts = await later.get('/api/admin/accounts', token);
-  assert.deepEqual(accounts.json, (await firstStart(t)).accounts.json);
+  // The one that was made has been used since.
+  const [{ balance, last_used_at, ...kept }] = accounts.json.data;
+  const [{ balance: given, last_used_at: _, ...made }] = (await firstStart(t)).accounts.json.data;
+  assert.deepEqual([kept, accounts.json.data.length], [made, 1]);
+  assert.ok(balance <= given && (last_used_at === null || last_used_at >= kept.created_at));
   assert.equal((await later.get('/api/admin/books', token)).json.balanced, true);
 });
 
@@ -277,8 +281,16 @@ if (canMount()) {
     const empty = fillDisk(folder);
     const make = () => program.call('POST', '/api/admin/accounts', { key, body: { name: 'x'.repeat(200) } });
     await until(async () => (await make()).json.error?.code === 'database_unavailable');
+    // Reads still work, and small changes for a while; the probe says what is the matter, and when it is over.
+    const reason = 'The database takes no writes: its disk is full.';
+    const health = () => program.get('/healthz');
+    await until(async () => (await health()).json.warnings.includes(reason));
+    const { status, json } = await health();
+    assert.deepEqual([status, json.status, json.db], [503, 'degraded', 'unavailable']);
     empty();
     await until(async () => (await make()).status === 200);
+    await until(async () => (await health()).status === 200);
+    assert.deepEqual((await health()).json.warnings, []);
     assert.equal((await program.get('/api/admin/books', key)).json.balanced, true);
     await program.kill('SIGTERM');
     assert.ok(program.logged.some((line) => line.includes('No space left on device')));

@@ -2,7 +2,7 @@ import type { AccountParts, Authenticator } from '../accounts/index.ts';
 import type { CallParts } from '../calls/index.ts';
 import type { Catalogue, CatalogueParts } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
-import type { TestClock } from '../db/index.ts';
+import type { TestClock, WriteProbe } from '../db/index.ts';
 import type { CleanUp } from '../intake/index.ts';
 import type { CreateParts } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
@@ -22,5 +22,6 @@ export interface HttpParts extends AccountParts, CatalogueParts, CallParts, Crea
   readonly log: Logger;
   /** Present when the operator may move time. */
   readonly testClock: TestClock | undefined;
+  readonly writeProbe: WriteProbe;
   readonly version: string;
 }

@@ -1,7 +1,7 @@
 import type { Authenticator } from '../accounts/index.ts';
 import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
-import type { Bus, Db, TestClock } from '../db/index.ts';
+import type { Bus, Db, TestClock, WriteProbe } from '../db/index.ts';
 import { forgetFiles } from '../files/index.ts';
 import type { CleanUp } from '../intake/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
@@ -22,6 +22,7 @@ export interface WorkerParts {
   readonly transcriptions: Transcriptions;
   readonly log: Logger;
   readonly testClock: TestClock | undefined;
+  readonly writeProbe: WriteProbe;
 }
 
 interface Duty {
@@ -47,6 +48,7 @@ function duties(parts: WorkerParts): readonly Duty[] {
     { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
     // Takes up what an announcement could not, because the database failed just then.
     { name: 'reload the catalogue', everyMs: 30_000, run: () => catalogue.reload() },
+    { name: 'try whether the database takes writes', everyMs: 3_000, run: () => parts.writeProbe.run() },
     { name: 'save last use of keys', everyMs: 10_000, run: () => authenticator.saveLastUsed() },
     {
       name: 'watch for peers',

@@ -30,7 +30,8 @@ export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stoppin
       answers: { 200: healthSchema, 503: healthSchema },
     },
     async ({ reply }) => {
-      const found = await probe();
+      const read = await probe();
+      const found = parts.writeProbe.problem === undefined ? read : { ...read, db: 'unavailable' as const };
       const status = found.db === 'ok' && !stopping.begun ? 'ok' : 'degraded';
       const health: z.infer<typeof healthSchema> = {
         status,
@@ -45,10 +46,13 @@ export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stoppin
   );
 }
 
-function warnings({ bus, throttle }: HttpParts): string[] {
-  return bus.peers > 0 && !throttle.shared
-    ? [`${bus.peers + 1} processes share this database, but each counts rate limits alone`]
-    : [];
+function warnings({ bus, throttle, writeProbe }: HttpParts): string[] {
+  return [
+    ...(writeProbe.problem === undefined ? [] : [`The database takes no writes: ${writeProbe.problem}.`]),
+    ...(bus.peers > 0 && !throttle.shared
+      ? [`${bus.peers + 1} processes share this database, but each counts rate limits alone`]
+      : []),
+  ];
 }
 
 interface Found {
