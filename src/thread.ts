@@ -8,12 +8,22 @@ const ENVIRONMENT = { OPUS_FORCE_WASM: '1' };
 export class Thread<Message, Report> {
   readonly #worker: Worker;
   readonly #onEnd: (detail: string) => void;
+  readonly #idleMs: () => number;
   #idle: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
-  /** `onEnd` is told once, when the thread will not report any more. */
-  constructor(script: URL, onReport: (report: Report) => void, onEnd: (detail: string) => void) {
+  /**
+   * `onEnd` is told once, when the thread will not report any more. `idleMs` is asked at each rest: how long the thread
+   * may keep its memory while it does nothing.
+   */
+  constructor(
+    script: URL,
+    onReport: (report: Report) => void,
+    onEnd: (detail: string) => void,
+    idleMs: () => number = () => IDLE_MS,
+  ) {
     this.#onEnd = onEnd;
+    this.#idleMs = idleMs;
     this.#worker = new Worker(script, { env: ENVIRONMENT });
     this.#worker.on('message', onReport);
     this.#worker.on('error', (error) => this.#end(String(error)));
@@ -34,7 +44,7 @@ export class Thread<Message, Report> {
     this.#idle = setTimeout(() => {
       this.#end('the thread was idle');
       void this.#worker.terminate();
-    }, IDLE_MS);
+    }, this.#idleMs());
     this.#idle.unref();
   }
 

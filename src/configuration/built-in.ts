@@ -123,6 +123,24 @@ models:
     routes:
       - { upstream: sandbox, model: voice-design }
 
+  - id: sandbox/voice-clone
+    modality: audio
+    owned_by: tollgate
+    display_name: Sandbox voice clone
+    description: >-
+      Built-in sandbox. Needs a voice sample and reads English aloud in a voice of its own for each sample, which is no
+      likeness of it.
+    tags: [sandbox]
+    endpoints: [audio_speech]
+    pricing:
+      mode: per_k_char
+      credits: { base: 15 }
+    accepts:
+      voice_sample: required
+      formats: [mp3, wav, pcm, opus, flac, aac, ogg]
+    routes:
+      - { upstream: sandbox, model: voice-clone }
+
   - id: sandbox/music
     modality: audio
     owned_by: tollgate

@@ -605,6 +605,8 @@ test('holds a built-in catalogue that is valid and marked as what it is', () => 
   assert.equal(vendors.find(({ name }) => name === only?.vendor)?.address, 'none');
   assert.deepEqual(new Set(models.flatMap(({ endpoints }) => endpoints)), new Set(ENDPOINTS));
   assert.equal(new Set(models.map(({ pricing }) => pricing.mode)).size, 6);
+  assert.ok(models.some(({ accepts }) => accepts.voice_design));
+  assert.ok(models.some(({ accepts }) => accepts.voice_sample === 'required'));
   for (const card of models) {
     assert.deepEqual(card.tags, [only?.vendor]);
     for (const text of [card.display_name, card.description]) assert.match(text, new RegExp(only?.vendor ?? '', 'i'));

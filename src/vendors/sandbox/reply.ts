@@ -2,6 +2,7 @@ import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { estimatePromptTokens, estimateTokens } from '../../tokens.ts';
 import type { TokenUsage } from '../vendor.ts';
+import { schemaIn } from './prompt-schema.ts';
 import { digest, type Random, seriesOf } from './random.ts';
 import { fitting } from './schema.ts';
 import { type Answer, answerTo, lastWords, type Turn } from './text.ts';
@@ -108,8 +109,10 @@ function limitOf({ outputTokensMax }: Prompt): number {
 
 function jsonFor({ turns }: Prompt, schema: JsonObject, answer: string, random: Random): string {
   const asked = lastWords(turns);
-  if (Object.keys(schema).length === 0) return JSON.stringify({ asked, answer });
-  return JSON.stringify(fitting(schema, { asked, answer, random }));
+  // Who asks for JSON without a schema often describes it in words.
+  const wanted = Object.keys(schema).length === 0 ? schemaIn(turns) : schema;
+  if (wanted === undefined) return JSON.stringify({ asked, answer });
+  return JSON.stringify(fitting(wanted, { asked, answer, random }));
 }
 
 function beforeStop(text: string, stops: readonly string[]): string {

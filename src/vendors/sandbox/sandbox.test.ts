@@ -235,6 +235,14 @@ test('gives n answers, each its own', async () => {
   );
 });
 
+test('JSON mode keeps to a schema that stands in the prompt', async () => {
+  const schema =
+    '{"type":"object","properties":{"age":{"type":"integer","minimum":18,"maximum":20}},"required":["age"]}';
+  const body = { ...user(`How old? Answer by ${schema}`), response_format: { type: 'json_object' } };
+  const { age } = JSON.parse(await answer(body));
+  assert.ok(Number.isInteger(age) && age >= 18 && age <= 20, String(age));
+});
+
 test('answers a JSON object when one is asked for', async () => {
   const said = await answer({ ...user('what is 2 + 2?'), response_format: { type: 'json_object' } });
   assert.deepEqual(JSON.parse(said), { asked: 'what is 2 + 2?', answer: '2 + 2 = 4' });

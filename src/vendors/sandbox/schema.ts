@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { isObject } from '../fields.ts';
 import { topicOf } from './essay.ts';
+import { numberAt, numberWithin } from './number-schema.ts';
+import { textMatching } from './pattern.ts';
 import { pick, type Random } from './random.ts';
 
 /** Where values come from: what the user said, and what would have been answered. */
@@ -10,8 +12,9 @@ export interface Material {
   readonly random: Random;
 }
 
-const VALUES_MAX = 500;
-const ITEMS_MAX = 50;
+const VALUES_MAX = 2_000;
+const ITEMS_MAX = 1_000;
+const CHARS_MAX = 10_000;
 const ITEMS_UNSTATED = 2;
 const DEPTH_MAX = 12;
 /** Below this only what is required is made, so that schemas which contain themselves come to an end. */
@@ -134,23 +137,7 @@ function arrayFor(schema: JsonObject, name: string, filling: Filling, depth: num
 }
 
 function numberFor(schema: JsonObject, { numbers, random }: Filling, isInteger: boolean): number {
-  const step = numberAt(schema, 'multipleOf') ?? (isInteger ? 1 : 0);
-  const nudge = step === 0 ? 0.5 : step;
-  const least = numberAt(schema, 'minimum') ?? addTo(numberAt(schema, 'exclusiveMinimum'), nudge);
-  const most = numberAt(schema, 'maximum') ?? addTo(numberAt(schema, 'exclusiveMaximum'), -nudge);
-  const value = numbers.shift() ?? (least ?? Math.min(0, most ?? 0)) + Math.floor(random() * 10);
-  const bounded = Math.max(Math.min(value, most ?? value), least ?? Number.NEGATIVE_INFINITY);
-  if (step <= 0) return bounded;
-  const rounded = Number((Math.round(bounded / step) * step).toPrecision(12));
-  return most !== undefined && rounded > most
-    ? rounded - step
-    : least !== undefined && rounded < least
-      ? rounded + step
-      : rounded;
-}
-
-function addTo(value: number | undefined, amount: number): number | undefined {
-  return value === undefined ? undefined : value + amount;
+  return numberWithin(schema, isInteger, (least = 0) => numbers.shift() ?? least + Math.floor(random() * 10));
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -170,22 +157,21 @@ const QUESTIONS = /^(?:query|q|prompt|question|input|search|expression|instructi
 function stringFor(schema: JsonObject, name: string, filling: Filling): string {
   const format =
     typeof schema.format === 'string' && Object.hasOwn(FORMATS, schema.format) ? FORMATS[schema.format] : undefined;
-  const text = format ?? wordsFor(name, filling);
-  const least = Math.min(numberAt(schema, 'minLength') ?? 0, VALUES_MAX);
-  return text.padEnd(least, '.').slice(0, numberAt(schema, 'maxLength') ?? undefined);
+  const least = Math.min(numberAt(schema, 'minLength') ?? 0, CHARS_MAX);
+  const { pattern } = schema;
+  const matching = typeof pattern === 'string' && format === undefined ? textMatching(pattern, least) : undefined;
+  // What a pattern made is not cut: a part of it need not match.
+  if (matching !== undefined) return matching;
+  const chars = Array.from(format ?? wordsFor(name, filling));
+  return [...chars, ...Array.from({ length: Math.max(0, least - chars.length) }, () => '.')]
+    .slice(0, numberAt(schema, 'maxLength') ?? chars.length + least)
+    .join('');
 }
 
 function wordsFor(name: string, { asked, answer, names }: Filling): string {
   if (ANSWERS.test(name)) return answer;
   if (QUESTIONS.test(name)) return asked;
   return names.shift() ?? topicOf(asked);
-}
-
-function numberAt(schema: JsonObject, key: string): number | undefined {
-  const value = schema[key];
-  // The native format writes 64-bit numbers as strings.
-  const number = typeof value === 'string' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {

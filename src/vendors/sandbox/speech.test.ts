@@ -235,3 +235,14 @@ test('it fails as it is asked to: at once, a few times, or behind some pieces', 
   assert.equal((await wholeOf(await speak({ fail_after_frames: 0 }))).length, 0);
   assert.throws(() => work.check({ ...SPEECH, extra: { sandbox: { fail: 'oddly' } } }, 'speech'), ApiError);
 });
+
+test('R-396: a sample decides the voice: the same one speaks the same, another one otherwise', async () => {
+  const cloned = async (sample: string) => {
+    const request = { ...SPEECH, format: 'pcm' as const, referenceAudio: [medium(Buffer.from(sample), 'audio/wav')] };
+    work.check(request, 'voice-clone');
+    return wholeOf(await work.speak(request, sandboxUpstream()));
+  };
+  const [first, again, other] = [await cloned('one'), await cloned('one'), await cloned('another')];
+  assert.ok(first.length > 0 && first.equals(again));
+  assert.ok(!first.equals(other));
+});

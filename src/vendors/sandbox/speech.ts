@@ -9,9 +9,10 @@ import { faultsIn, refuse, refuseOutside, withoutUrls } from './tasks.ts';
 import type { Speaker } from './voice/engines.ts';
 import { isSpeakable } from './voice/passages.ts';
 import type { SpeechOrder } from './voice/speaker.ts';
-import { designVoices, KNOWN_VOICES, voiceOf } from './voice/voices.ts';
+import { clonedVoice, designVoices, KNOWN_VOICES, type Voice, voiceOf } from './voice/voices.ts';
 
 const DESIGNING_MODEL = 'voice-design';
+const CLONING_MODEL = 'voice-clone';
 const PREVIEW_CHARS_MAX = 1_000;
 const PREVIEW_TEXT = 'This is how the voice sounds. It reads a sentence or two, so that you can choose.';
 const SPEED_MIN = 0.25;
@@ -40,13 +41,15 @@ export function speechWork(failures: FailureCounts, speaker: Speaker): SpeechWor
   };
   return {
     check(request, upstreamModel) {
-      checkSound(request);
+      checkSound(request, upstreamModel);
       checkText(request, upstreamModel);
       faultsIn(request);
     },
     async speak(request, upstream) {
       const cut = await begin(request, upstream, true);
-      const order = orderOf(request);
+      const [sample] = request.referenceAudio;
+      const cloned = sample === undefined ? undefined : clonedVoice(await sample.read());
+      const order = orderOf(request, cloned);
       const pieces = cutShort(
         speaker.pieces(async () => order, upstream),
         cut,
@@ -72,11 +75,11 @@ export function speechWork(failures: FailureCounts, speaker: Speaker): SpeechWor
   };
 }
 
-function orderOf(request: Asked): SpeechOrder {
+function orderOf(request: Asked, cloned?: Voice): SpeechOrder {
   const { voice, referenceId, speed = 1, volume = 1 } = request;
   return {
     text: textOf(request) || PREVIEW_TEXT,
-    voice: voiceOf(referenceId ?? voice) ?? refuse('voice', { oneOf: [KNOWN_VOICES] }),
+    voice: cloned ?? voiceOf(referenceId ?? voice) ?? refuse('voice', { oneOf: [KNOWN_VOICES] }),
     speed,
     volume,
     encoding: encodingOf(request, WAYS),
@@ -89,7 +92,7 @@ function textOf({ input, lyrics, prompt }: Asked): string {
   return words.length > 0 ? words.join('\n') : (prompt ?? '');
 }
 
-function checkSound(request: Asked): void {
+function checkSound(request: Asked, upstreamModel: string): void {
   const { voice, referenceId, language } = request;
   encodingOf(request, WAYS);
   refuseOutside('speed', request.speed, SPEED_MIN, SPEED_MAX);
@@ -106,7 +109,7 @@ function checkSound(request: Asked): void {
     instrumental: request.instrumental || undefined,
     loop: request.loop || undefined,
     auto_generate_text: request.autoGenerateText || undefined,
-    reference_audio: request.referenceAudio[0],
+    reference_audio: upstreamModel === CLONING_MODEL ? undefined : request.referenceAudio[0],
   };
   for (const [field, value] of Object.entries(unknown)) {
     if (value !== undefined) refuse(field);

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { sandboxUpstream } from '../../../../test/support/sandbox-media.ts';
 import { UpstreamError } from '../../../errors.ts';
 import { Engine } from './engine.ts';
+import { warmMs } from './engines.ts';
 
 /** Whose thread says how often it was asked before, and ends as the order says. */
-function engine(openMax: number): Engine<string, number> {
+function engine(openMax: number, idleMs?: () => number): Engine<string, number> {
   const body = `
     import { Impossible, serve } from '${import.meta.resolve('./serve.ts')}';
     let made = 0;
@@ -18,7 +19,8 @@ function engine(openMax: number): Engine<string, number> {
         yield made++;
       }
     });`;
-  return new Engine({ script: new URL(`data:text/javascript,${encodeURIComponent(body)}`), openMax });
+  const script = new URL(`data:text/javascript,${encodeURIComponent(body)}`);
+  return new Engine({ script, openMax, ...(idleMs !== undefined && { idleMs }) });
 }
 
 const order = (name: string) => () => Promise.resolve(name);
@@ -105,4 +107,22 @@ test('a thread that ends takes its orders with it, and another begins with the n
   await assert.rejects(allOf(both.pieces(order('exit'), sandboxUpstream())), isFault('server'));
   await assert.rejects(open.next(), isFault('server'));
   assert.deepEqual(await allOf(both.pieces(order('three'), sandboxUpstream())), [0, 1, 2]);
+});
+
+test('what was loaded stays for as long as the shop says, and the next order finds it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const warm = engine(1, () => 900_000);
+  const three = () => allOf(warm.pieces(order('three'), sandboxUpstream()));
+  assert.deepEqual(await three(), [0, 1, 2]);
+  t.mock.timers.tick(899_999);
+  // The same thread has counted already.
+  assert.deepEqual(await three(), []);
+  t.mock.timers.tick(900_000);
+  assert.deepEqual(await three(), [0, 1, 2]);
+  t.mock.timers.tick(900_000);
+});
+
+test('a recogniser stays warm for a quarter of an hour, or for half a minute where memory is short', () => {
+  assert.equal(warmMs(2 ** 30), 900_000);
+  assert.equal(warmMs(2 ** 30 - 1), 30_000);
 });

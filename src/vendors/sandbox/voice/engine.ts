@@ -9,6 +9,8 @@ const WAITING_MAX = 200;
 interface Shop {
   readonly script: URL;
   readonly openMax: number;
+  /** How long what it has loaded is kept without work; asked when the work ends. */
+  readonly idleMs?: () => number;
 }
 
 /**
@@ -55,7 +57,7 @@ export class Engine<Order, Piece> {
       this.#thread = undefined;
       for (const id of this.#asked.keys()) this.#hear({ kind: 'failed', id, fault: 'server', detail });
     };
-    return new Thread(this.#shop.script, (answer: Answer<Piece>) => this.#hear(answer), onEnd);
+    return new Thread(this.#shop.script, (answer: Answer<Piece>) => this.#hear(answer), onEnd, this.#shop.idleMs);
   }
 
   #hear(answer: Answer<Piece>): void {

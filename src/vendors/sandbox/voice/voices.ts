@@ -1,4 +1,5 @@
-import { digest } from '../random.ts';
+import { createHash } from 'node:crypto';
+import { digest, pick, seriesOf } from '../random.ts';
 
 const VOICE_NAMES = ['kal', 'kal16', 'awb', 'rms', 'slt'] as const;
 export type VoiceName = (typeof VOICE_NAMES)[number];
@@ -47,6 +48,12 @@ export function voiceOf(id: string | undefined): Voice | undefined {
   const [high, fast] = [Number(pitch), Number(speed)];
   const isWithin = (percent: number) => percent >= PERCENT_MIN && percent <= PERCENT_MAX;
   return isWithin(high) && isWithin(fast) ? { name, pitch: high / 100, speed: fast / 100 } : undefined;
+}
+
+/** The voice that stands for a sample: the same for the same bytes, and no likeness of who speaks in it. */
+export function clonedVoice(sample: Buffer): Voice {
+  const series = seriesOf(createHash('sha256').update(sample).digest('hex'));
+  return { name: pick(VOICE_NAMES, series), pitch: 0.85 + series() * 0.3, speed: 0.9 + series() * 0.2 };
 }
 
 export interface DesignedVoice {
