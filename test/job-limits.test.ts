@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { openDb } from '../src/db/index.ts';
 import { smallPng } from './emulators/fal-files.ts';
+import { silentLog } from './support/database.ts';
 import { form } from './support/forms.ts';
 import type { Answer, NewCaller } from './support/gateway.ts';
-import { anotherKey, crowd, tracesOf } from './support/keeping.ts';
+import { anotherKey, crowd, rowsOf, tracesOf } from './support/keeping.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
 import { IMAGE_PRICE, IMAGES, imageModel, Studio } from './support/studio.ts';
@@ -214,6 +216,35 @@ test('R-044: with every place taken, what the credits or the key do not cover is
     asked.flatMap(([, , status]) => Array.from({ length: 5 }, () => status)),
   );
   assert.deepEqual((await moneyOf(studio.gateway, poor)).available, 2 * IMAGE_PRICE);
+});
+
+test('R-274: an account whose lock is not given in time delays a create and does not refuse it', async () => {
+  const db = openDb(studio.gateway.database.address, silentLog);
+  const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holder = db.transaction(async (tx) => {
+    await tx.rows('select from balances where account_id = $1 for update', [caller.accountId]);
+    locked.resolve();
+    await release.promise;
+  });
+  // The server ends a transaction that stands still; then the lock is free as well.
+  const held = holder.catch(() => undefined);
+  await locked.promise;
+  const answer = post(caller);
+  const waiting = async () => {
+    const [row] = await rowsOf<{ began: Date | null }>(
+      studio.gateway,
+      `select min(xact_start) as began from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return row?.began?.getTime();
+  };
+  await until(async () => (await waiting()) !== undefined);
+  const first = await waiting();
+  // Its lock timeout has ended the first transaction, and the next one waits.
+  await until(async () => ![first, undefined].includes(await waiting()));
+  release.resolve();
+  assert.equal((await answer).status, 202);
+  await held;
+  await db.close();
 });
 
 test('R-268: what is held is settled when the job has ended', async () => {

@@ -19,4 +19,5 @@ export type { Lane } from './lane.ts';
 export { MigrationError, migrate, migrationNumbers } from './migrate.ts';
 export { patiently } from './patiently.ts';
 export { TestClock } from './test-clock.ts';
+export { whileBusy } from './while-busy.ts';
 export { WriteProbe } from './write-probe.ts';

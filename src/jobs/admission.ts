@@ -1,5 +1,5 @@
 import { insufficientCredits } from '../billing/index.ts';
-import { Gathering, type Tx } from '../db/index.ts';
+import { Gathering, type Tx, whileBusy } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
 import { type CreditRefusal, lockAccounts, type NewReservation } from '../ledger/index.ts';
@@ -51,7 +51,7 @@ export class Admissions {
   }
 
   async #run(applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
-    const verdicts = await this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants));
+    const verdicts = await whileBusy(() => this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants)));
     this.#parts.log.trace('admission committed');
     return verdicts;
   }

@@ -2,6 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureMedia, ofLedger, quote } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
+import { whileBusy } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { discardInputs } from '../intake/index.ts';
@@ -53,7 +54,7 @@ export async function createJob(parts: CreateParts, caller: Caller, order: Creat
 }
 
 async function replayOf(parts: CreateParts, key: IdempotencyKey): Promise<Admitted | undefined> {
-  const [known] = await ofLedger(() => selectKeys(parts.db, [key]));
+  const [known] = await ofLedger(() => whileBusy(() => selectKeys(parts.db, [key])));
   const verdict = judgeKnown(key, undefined, known, parts.clock.now());
   if (verdict instanceof ApiError) throw verdict;
   return verdict;
@@ -147,7 +148,7 @@ async function claimFor(
   const claim = randomUUID();
   const until = new Date(now.getTime() + PREPARATION_LEASE_MS);
   parts.log.trace('key to be claimed');
-  if (await ofLedger(() => claimKey(parts.db, key, claim, now, until))) {
+  if (await ofLedger(() => whileBusy(() => claimKey(parts.db, key, claim, now, until)))) {
     parts.log.trace('key claimed');
     return claim;
   }
