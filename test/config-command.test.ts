@@ -64,6 +64,21 @@ describe('tollgate config', { concurrency: 4 }, () => {
     assert.deepEqual([code, out, err], [0, 'gate.yaml is valid: 1 upstreams, 1 models.\n', '']);
   });
 
+  test('R-164: config check warns of a ladder on which a longer prompt becomes cheaper, and is content', async (t) => {
+    const shell = new Shell(t);
+    const credits = { input_per_k: 2, output_per_k: 8 };
+    const pricing = {
+      mode: 'per_token',
+      credits,
+      token_tiers: [{ min_prompt_tokens: 9, output_per_k: 7, reasoning_per_k: 8 }],
+    };
+    const model = imageModel('m', ['home'], { modality: 'chat', endpoints: ['chat'], pricing });
+    shell.write('gate.yaml', { ...valid, models: [model] });
+    const { code, out } = await shell.run(['config', 'check', 'gate.yaml']);
+    assert.equal(code, 0);
+    assert.match(out, /^Warning: models\[0\]\.pricing\.token_tiers\[0\]\.output_per_k: comes to 7, less than 8/m);
+  });
+
   test('config check names each variable that is not set, and is content', async (t) => {
     const names = new Set([...readFileSync(EXAMPLE, 'utf8').matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name));
     names.delete('NAME');

@@ -82,7 +82,7 @@ models:
     const asYaml = await inForce();
     assert.deepEqual(idsIn(asYaml), [`yaml/${index}`]);
     const asJson = await put(documentOf([sandbox('home')], imageModel(`yaml/${index}`, ['home'])));
-    assert.deepEqual(asJson.json, { object: 'config', version: answer.json.version, changes: [] });
+    assert.deepEqual(asJson.json, { object: 'config', version: answer.json.version, changes: [], warnings: [] });
   });
 }
 
@@ -214,7 +214,7 @@ test('a document equal to the one in force makes no version and no entry in the 
   const document = fresh('equal');
   const { version } = (await put(document)).json;
   const audited = (await gateway.admin('GET', '/audit?limit=1')).json.data[0].id;
-  assert.deepEqual((await put(document)).json, { object: 'config', version, changes: [] });
+  assert.deepEqual((await put(document)).json, { object: 'config', version, changes: [], warnings: [] });
   assert.equal((await gateway.admin('GET', '/audit?limit=1')).json.data[0].id, audited);
 });
 
@@ -239,11 +239,38 @@ test('the answer and the audit name every change, and never a key', async () => 
   assert.deepEqual(entry.detail.changes, expected);
 });
 
+test('R-164: a ladder on which a longer prompt becomes cheaper is put in force, with a warning', async () => {
+  const pricing = {
+    mode: 'per_token',
+    credits: { input_per_k: 2, output_per_k: 8, cached_per_k: 1 },
+    token_tiers: [
+      { min_prompt_tokens: 100, input_per_k: 4 },
+      { min_prompt_tokens: 200, input_per_k: 0 },
+    ],
+  };
+  const model = imageModel('chat/falling', ['home'], { modality: 'chat', endpoints: ['chat'], pricing });
+  const { status, json } = await put(documentOf([sandbox('home')], model));
+  assert.deepEqual(
+    [status, json.warnings],
+    [
+      200,
+      [
+        'models[0].pricing.token_tiers[1].input_per_k: comes to 2, less than 4 below this rung: a longer prompt becomes cheaper',
+      ],
+    ],
+  );
+});
+
 test('a key in place of another is a change, although both are masked', async () => {
   const withKey = (key: string) => documentOf([keyed('rotated', key)]);
   const { version } = (await put(withKey('one-key'))).json;
   const { json } = await put(withKey('another-key'));
-  assert.deepEqual(json, { object: 'config', version: version + 1, changes: ['~ upstream rotated: api_key changed'] });
+  assert.deepEqual(json, {
+    object: 'config',
+    version: version + 1,
+    changes: ['~ upstream rotated: api_key changed'],
+    warnings: [],
+  });
   assert.deepEqual(await keysInForce(gateway.database), { rotated: 'another-key' });
 });
 

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Actor, recordChange } from '../audit/index.ts';
 import {
+  type ConfigDocument,
   type DocumentInForce,
   diffDocuments,
+  documentWarnings,
   maskDocument,
   parseDocument,
   resolveSecrets,
@@ -31,16 +33,28 @@ export interface Applied {
   readonly changes: readonly string[];
 }
 
+interface AppliedDocument extends Applied {
+  /** What is lawful in the document and probably not meant. They are in the log too. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Puts a document in force, whole or not at all. Throws DocumentError with every problem; then nothing has changed.
  * A document equal to the one in force changes nothing either.
  */
-export async function applyDocument(parts: CatalogueParts, by: Actor, text: string): Promise<Applied> {
+export async function applyDocument(parts: CatalogueParts, by: Actor, text: string): Promise<AppliedDocument> {
   const document = parseDocument(text, parts.vendors);
-  return inTurn(parts, async (tx, current) => {
+  const applied = await inTurn(parts, async (tx, current) => {
     const { secrets } = resolveSecrets(document, parts.environment, current);
     return save(parts, tx, by, { source: 'operator', document, secrets }, current);
   });
+  return { ...applied, warnings: warn(parts, document) };
+}
+
+function warn({ log }: CatalogueParts, document: ConfigDocument): readonly string[] {
+  const warnings = documentWarnings(document);
+  for (const warning of warnings) log.warn({ warning }, 'the configuration may not be what was meant');
+  return warnings;
 }
 
 /**
@@ -54,6 +68,7 @@ export async function applyAtStart(
   text: string,
 ): Promise<Applied> {
   const document = parseDocument(text, parts.vendors);
+  warn(parts, document);
   return inTurn(parts, async (tx, current) => {
     const { secrets } = resolveSecrets(document, parts.environment, current);
     const previous = await newestVersionFrom(tx, source);

@@ -6,6 +6,7 @@ import { type Config, loadConfig } from '../config.ts';
 import {
   type ConfigDocument,
   diffDocuments,
+  documentWarnings,
   maskDocument,
   parseDocument,
   unmaskDocument,
@@ -41,6 +42,7 @@ or not; with --url in the gateway at that address; with OTHER as that file says.
 function checkFile({ operands: [path = ''], environment }: Invocation): number {
   const document = parseDocument(readDocument(path), vendors);
   console.log(`${path} is valid: ${document.upstreams.length} upstreams, ${document.models.length} models.`);
+  for (const warning of documentWarnings(document)) console.log(`Warning: ${warning}.`);
   for (const name of unsetVariables(document, environment)) {
     console.log(`Note: it takes a secret from ${name}, which is not set here.`);
   }

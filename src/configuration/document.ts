@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { GROUPS_MAX, MODEL_ID_CHARS_MAX, NAME_CHARS_MAX } from '../limits.ts';
-import { pricingSchema } from '../pricing/index.ts';
+import { pricingSchema, pricingWarnings } from '../pricing/index.ts';
 import { acceptsSchema, listOf, routeAcceptsSchema } from './accepts.ts';
 import { crossFindings } from './cross-checks.ts';
+import { pathText } from './problems.ts';
 import type { VendorTerms } from './vendor-terms.ts';
 import { ENDPOINTS, MODALITIES } from './vocabulary.ts';
 import { shapeFindings } from './wording.ts';
@@ -91,6 +92,15 @@ export function parseDocument(text: string, vendors: readonly VendorTerms[]): Co
   const source = readYaml(text);
   source.refuse([...shapeFindings(documentSchema, source.value), ...crossFindings(source.value, vendors)]);
   return documentSchema.parse(source.value);
+}
+
+/** What is lawful in a document and probably not meant, one line each. Never holds a secret's value. */
+export function documentWarnings({ models }: ConfigDocument): readonly string[] {
+  return models.flatMap(({ pricing }, index) =>
+    pricingWarnings(pricing).map(
+      ({ path, message }) => `${pathText(['models', index, 'pricing', ...path])}: ${message}`,
+    ),
+  );
 }
 
 /** Two spellings of one address become the same text, so that addresses can be compared and joined with paths. */

@@ -4,7 +4,13 @@
  */
 export { BUILT_IN_CATALOGUE } from './built-in.ts';
 export { diffDocuments } from './diff.ts';
-export { type ConfigDocument, type ConfigModel, type ConfigUpstream, parseDocument } from './document.ts';
+export {
+  type ConfigDocument,
+  type ConfigModel,
+  type ConfigUpstream,
+  documentWarnings,
+  parseDocument,
+} from './document.ts';
 export { DocumentError } from './problems.ts';
 export {
   checkVariables,

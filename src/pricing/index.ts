@@ -3,5 +3,5 @@
  * Hides decimals, tiers and ratios; the one rounding is at the end of `charge`.
  */
 export { charge, chargeFactors, type FrozenPrice, freezePrice, type Selectors, type Units } from './price.ts';
-export { type Pricing, type PricingMode, pricingFields, pricingSchema } from './pricing.ts';
+export { type Pricing, type PricingMode, pricingFields, pricingSchema, pricingWarnings } from './pricing.ts';
 export { unitOf } from './unit.ts';

@@ -145,7 +145,11 @@ export function largestCharge(pricing: Pricing): MicroCredits {
     generateAudio: (pricing.flag_ratio?.generate_audio ?? 1) > 1,
     referenceVideo: (pricing.flag_ratio?.reference_video ?? 1) > 1,
   };
-  return charge(freezePrice(pricing, selectors), UNIT_MAX);
+  const price = freezePrice(pricing, selectors);
+  // The dearest rung need not be the highest. One that no prompt can reach does not count.
+  const reachable = price.tiers.filter(({ minPromptTokens }) => minPromptTokens < promptTokensOf(UNIT_MAX));
+  const charges = [price, ...reachable].map(({ rates }) => charge({ ...price, rates, tiers: [] }, UNIT_MAX));
+  return charges.reduce((largest, one) => (one > largest ? one : largest));
 }
 
 // A request that selects no key pays the plain rate, so only a ratio above 1 can be the largest.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UNIT_MAX } from './price.ts';
-import { pricingSchema } from './pricing.ts';
+import { pricingSchema, pricingWarnings } from './pricing.ts';
 
 const image = { mode: 'per_image', currency: 'usd', credits: { base: 40 } };
 const video = { mode: 'per_second', currency: 'usd', credits: { per_second: 12 } };
@@ -179,13 +179,22 @@ const refused: readonly [name: string, pricing: unknown, ...refusals: string[]][
     { ...chat, token_tiers: [{ min_prompt_tokens: 9 }, { min_prompt_tokens: 9 }] },
     'token_tiers.1.min_prompt_tokens: expected more than 9: thresholds rise from rung to rung',
   ],
+];
+
+for (const [name, pricing, ...expected] of refused) {
+  test(`${name} is refused where it stands`, () => {
+    assert.deepEqual(refusals(pricing), expected);
+  });
+}
+
+const FALLING: readonly [name: string, pricing: object, ...warnings: string[]][] = [
   [
-    'R-164: a rung cheaper than the headline',
+    'a rung cheaper than the headline',
     { ...chat, token_tiers: [{ min_prompt_tokens: 9, output_per_k: 7, reasoning_per_k: 8 }] },
-    'token_tiers.0.output_per_k: expected at least 8, the rate below this rung; it comes to 7',
+    'token_tiers.0.output_per_k: comes to 7, less than 8 below this rung: a longer prompt becomes cheaper',
   ],
   [
-    'R-164: a rung that falls back to the headline from a dearer one',
+    'a rung whose 0 inherits the headline rate above a rung with its own',
     {
       ...chat,
       credits: { ...chat.credits, cached_per_k: 1 },
@@ -194,20 +203,45 @@ const refused: readonly [name: string, pricing: unknown, ...refusals: string[]][
         { min_prompt_tokens: 10, input_per_k: 0 },
       ],
     },
-    'token_tiers.1.input_per_k: expected at least 4, the rate below this rung; it comes to 2',
+    'token_tiers.1.input_per_k: comes to 2, less than 4 below this rung: a longer prompt becomes cheaper',
   ],
   [
-    'R-164: a rung whose cached tokens are cheaper than the input rate they cost below it',
+    'a rung whose cached tokens are cheaper than the input rate they cost below it',
     { ...chat, token_tiers: [{ min_prompt_tokens: 9, cached_per_k: 1 }] },
-    'token_tiers.0.cached_per_k: expected at least 2, the rate below this rung; it comes to 1',
+    'token_tiers.0.cached_per_k: comes to 1, less than 2 below this rung: a longer prompt becomes cheaper',
   ],
+  [
+    'rungs that rise',
+    {
+      ...chat,
+      token_tiers: [
+        { min_prompt_tokens: 9, input_per_k: 3 },
+        { min_prompt_tokens: 10, input_per_k: 4 },
+      ],
+    },
+  ],
+  ['a price without rungs', chat],
+  ['a price without tokens', image],
 ];
 
-for (const [name, pricing, ...expected] of refused) {
-  test(`${name} is refused where it stands`, () => {
-    assert.deepEqual(refusals(pricing), expected);
+for (const [name, pricing, ...warnings] of FALLING) {
+  test(`R-164: ${name} is accepted, with ${warnings.length} warnings`, () => {
+    assert.deepEqual(refusals(pricing), []);
+    const found = pricingWarnings(pricingSchema.parse(pricing)).map(
+      ({ path, message }) => `${path.join('.')}: ${message}`,
+    );
+    assert.deepEqual(found, warnings);
   });
 }
+
+test('R-170: the largest amount is that of the dearest rung, which need not be the highest', () => {
+  const rungs = (dear: number) => [
+    { min_prompt_tokens: 5, input_per_k: dear, output_per_k: dear },
+    { min_prompt_tokens: 6, input_per_k: 1, output_per_k: 1 },
+  ];
+  assert.deepEqual(refusals({ ...tokens(1), token_tiers: rungs(2500) }), []);
+  assert.equal(refusals({ ...tokens(1), token_tiers: rungs(2500.000000003) }).length, 1);
+});
 
 test('R-170: seventeen rungs are refused and sixteen accepted', () => {
   const rungs = Array.from({ length: 17 }, (_, index) => ({ min_prompt_tokens: index + 1 }));

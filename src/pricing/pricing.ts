@@ -108,20 +108,24 @@ function tierIssues(pricing: Pricing): readonly Issue[] {
   return rungs.flatMap((rung, index) => rungIssues(pricing, rung, index));
 }
 
-// A longer prompt must never cost less, or callers would pad theirs.
 function rungIssues(pricing: Pricing, rung: TokenRung, index: number): readonly Issue[] {
-  const below = pricing.token_tiers?.[index - 1];
-  const ratesBelow = tokenRates(pricing, below);
-  const rates = tokenRates(pricing, rung);
-  const threshold = below?.min_prompt_tokens ?? 0;
-  const falling = TOKEN_RATES.filter((name) => rates[name] < ratesBelow[name]);
-  const issues = falling.map((name) => ({
-    path: ['token_tiers', index, name],
-    message: `expected at least ${ratesBelow[name]}, the rate below this rung; it comes to ${rates[name]}`,
-  }));
-  if (rung.min_prompt_tokens > threshold) return issues;
+  const threshold = pricing.token_tiers?.[index - 1]?.min_prompt_tokens ?? 0;
+  if (rung.min_prompt_tokens > threshold) return [];
   const message = `expected more than ${threshold}: thresholds rise from rung to rung`;
-  return [{ path: ['token_tiers', index, 'min_prompt_tokens'], message }, ...issues];
+  return [{ path: ['token_tiers', index, 'min_prompt_tokens'], message }];
+}
+
+/** What is lawful in a price and probably not meant: where a longer prompt costs less, callers may pad theirs. */
+export function pricingWarnings(pricing: Pricing): readonly Issue[] {
+  const rungs = pricing.token_tiers ?? [];
+  return rungs.flatMap((rung, index) => {
+    const ratesBelow = tokenRates(pricing, rungs[index - 1]);
+    const rates = tokenRates(pricing, rung);
+    return TOKEN_RATES.filter((name) => rates[name] < ratesBelow[name]).map((name) => ({
+      path: ['token_tiers', index, name],
+      message: `comes to ${rates[name]}, less than ${ratesBelow[name]} below this rung: a longer prompt becomes cheaper`,
+    }));
+  });
 }
 
 const TOKEN_RATES = [

@@ -23,6 +23,7 @@ const appliedSchema = z.strictObject({
   object: z.literal('config'),
   version: z.int(),
   changes: z.array(z.string()).describe('One line each; empty when nothing changed.'),
+  warnings: z.array(z.string()).describe('What is lawful and probably not meant; empty when nothing is.'),
 });
 
 const versionSchema = z
@@ -91,9 +92,9 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['invalid_config'],
     },
     async ({ body, actor }) => {
-      const { version, changes } = await refusingProblems(() => applyDocument(parts, actor, body));
+      const { version, changes, warnings } = await refusingProblems(() => applyDocument(parts, actor, body));
       await catalogue.reload();
-      return { object: 'config', version: Number(version), changes };
+      return { object: 'config', version: Number(version), changes, warnings: [...warnings] };
     },
   );
 
