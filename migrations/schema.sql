@@ -4,7 +4,6 @@ create table accounts (
   id text not null,
   name text not null,
   email text,
-  password_hash text,
   status text default 'active'::text not null,
   groups text[] not null,
   rpm integer,
@@ -285,6 +284,18 @@ create table ledger_journal (
   PRIMARY KEY (account_id, number)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, vacuum_truncate=false);
 
+create table memberships (
+  person_id text not null,
+  account_id text not null,
+  role text not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (person_id, account_id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  CHECK (role = ANY (ARRAY['owner'::text, 'member'::text, 'viewer'::text]))
+);
+CREATE INDEX memberships_of_account ON public.memberships USING btree (account_id, created_at);
+
 create table migrations (
   number integer not null,
   name text not null,
@@ -311,6 +322,32 @@ create table oauth_clients (
   CHECK (cardinality(scopes) > 0)
 );
 
+create table one_time_links (
+  id text not null,
+  digest bytea not null,
+  purpose text not null,
+  person_id text,
+  email text not null,
+  account_id text,
+  role text,
+  operator_role text,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  CHECK ((purpose = 'invitation'::text) = (person_id IS NULL)),
+  CHECK ((account_id IS NULL) = (role IS NULL)),
+  CHECK (operator_role = ANY (ARRAY['operator'::text, 'auditor'::text])),
+  CHECK (purpose = ANY (ARRAY['sign_in'::text, 'set_password'::text, 'invitation'::text])),
+  CHECK (role = ANY (ARRAY['owner'::text, 'member'::text, 'viewer'::text]))
+);
+CREATE INDEX one_time_links_expired ON public.one_time_links USING btree (expires_at);
+CREATE INDEX one_time_links_of_account ON public.one_time_links USING btree (account_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX one_time_links_digest ON public.one_time_links USING btree (digest);
+
 create table open_jobs (
   job_id text not null,
   account_id text not null,
@@ -332,6 +369,25 @@ create table open_reservations (
   CHECK ((owner IS NULL) = (lease_until IS NULL)),
   CHECK (known >= 0)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+
+create table people (
+  id text not null,
+  email text not null,
+  name text not null,
+  verifier text,
+  operator_role text,
+  issuer text,
+  subject text,
+  disabled boolean default false not null,
+  created_at timestamp with time zone not null,
+  last_sign_in_at timestamp with time zone,
+  PRIMARY KEY (id),
+  CHECK ((issuer IS NULL) = (subject IS NULL)),
+  CHECK (operator_role = ANY (ARRAY['operator'::text, 'auditor'::text]))
+);
+CREATE INDEX people_newest ON public.people USING btree (created_at DESC, id DESC);
+CREATE UNIQUE INDEX people_email ON public.people USING btree (lower(email));
+CREATE UNIQUE INDEX people_subject ON public.people USING btree (issuer, subject);
 
 create table processes (
   id text not null,
@@ -382,6 +438,26 @@ create table reservations (
 );
 CREATE INDEX reservations_by_request ON public.reservations USING btree (request_id, account_id);
 CREATE INDEX reservations_by_time ON public.reservations USING brin (created_at) WITH (autosummarize='on');
+
+create table sessions (
+  id text not null,
+  digest bytea not null,
+  person_id text not null,
+  account_id text,
+  method text not null,
+  address text not null,
+  user_agent text not null,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  CHECK (method = ANY (ARRAY['password'::text, 'link'::text, 'identity_provider'::text]))
+);
+CREATE INDEX sessions_expired ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_of_person ON public.sessions USING btree (person_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX sessions_digest ON public.sessions USING btree (digest);
 
 create table stored_objects (
   key text not null,

@@ -7,7 +7,7 @@ import { keptSecret, openDataFolder } from './data-folder.ts';
 import { Bus, type Db, type DbAddress, migrate, openDb, patiently, TestClock, WriteProbe } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, prepareFirstSteps } from './first-start.ts';
-import { createHttpServer, type HttpParts } from './http/index.ts';
+import { BrowserSessions, createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
 import { CleanUp, Holding } from './intake/index.ts';
 import { Admissions, Engine, type JobParts } from './jobs/index.ts';
@@ -91,6 +91,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const { jobMinutes, transcriptDays } = config;
   const jobParts: JobParts = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
   const transcriptionParts = { ...jobParts, holding: new Holding(), processId: bus.processId, transcriptDays };
+  const throttle = new MemoryThrottle(clock);
   const parts: HttpParts = {
     ...shared,
     ...transcriptionParts,
@@ -101,7 +102,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     config,
     adminTokens: adminTokensOf(config),
     authenticator,
-    throttle: new MemoryThrottle(clock),
+    throttle,
+    browser: new BrowserSessions({ ...shared, throttle, config }),
     testClock,
     writeProbe: new WriteProbe(db, log),
     version: VERSION,

@@ -4,13 +4,19 @@ import type { Clock } from './clock.ts';
 import { MICRO_PER_CREDIT } from './credits.ts';
 import type { Db } from './db/index.ts';
 import { grant } from './ledger/index.ts';
+import { invitations } from './people/index.ts';
 
 const DEMO_CREDITS = 10_000n;
+/** Of a domain that never receives mail. */
+const DEMO_EMAIL = 'demo@tollgate.localhost';
+const BY_START = { name: 'start', requestId: undefined };
 
 /** What there is to begin with when a start is done. */
 export interface FirstSteps {
   /** The key of the demo account, if this start made it; it is never shown again. */
   readonly key: string | undefined;
+  /** Signs in the demo operator once; undefined where there is none, or once a password was set. */
+  readonly signInLink: string | undefined;
   /** The newest account, if there is any. */
   readonly account: { readonly id: string; readonly name: string } | undefined;
   /** What that account, or a new one, can call. */
@@ -26,11 +32,11 @@ export async function prepareFirstSteps(
   const made = known === undefined && mayMakeDemo ? await makeDemoAccount(db, clock) : undefined;
   const account = known ?? made?.account;
   const models = catalogue.snapshot.reachableFrom(account?.groups ?? [PUBLIC_GROUP]);
-  return { key: made?.key, account, models };
+  const link = mayMakeDemo ? await invitations.makeSignInLink({ db, clock }, BY_START, DEMO_EMAIL) : undefined;
+  return { key: made?.key, signInLink: link?.secret, account, models };
 }
 
 async function makeDemoAccount(db: Db, clock: Clock): Promise<{ key: string; account: Account }> {
-  const by = { name: 'start', requestId: undefined };
   const unlimited = {
     groups: null,
     rpm: null,
@@ -40,7 +46,8 @@ async function makeDemoAccount(db: Db, clock: Clock): Promise<{ key: string; acc
     expiresAt: null,
   };
   return db.transaction(async (tx) => {
-    const account = await addAccount(tx, by, { name: 'demo' }, clock);
+    const account = await addAccount(tx, BY_START, { name: 'demo' }, clock);
+    await invitations.addDemoOperator(tx, BY_START, DEMO_EMAIL, account.id, account.createdAt);
     await grant(tx, {
       accountId: account.id,
       amount: DEMO_CREDITS * MICRO_PER_CREDIT,
@@ -49,7 +56,7 @@ async function makeDemoAccount(db: Db, clock: Clock): Promise<{ key: string; acc
       expiresAt: undefined,
       now: clock.now(),
     });
-    const { secret } = await addKey(tx, by, account.id, { name: 'demo', ...unlimited }, clock);
+    const { secret } = await addKey(tx, BY_START, account.id, { name: 'demo', ...unlimited }, clock);
     return { key: secret, account };
   });
 }

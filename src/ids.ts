@@ -4,7 +4,20 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 24;
 
 /** The prefixes of every id that leaves the building. */
-export type IdPrefix = 'acct' | 'key' | 'grant' | 'txn' | 'req' | 'client' | 'proc' | 'job' | 'ast' | 'file';
+export type IdPrefix =
+  | 'acct'
+  | 'key'
+  | 'grant'
+  | 'txn'
+  | 'req'
+  | 'client'
+  | 'proc'
+  | 'job'
+  | 'ast'
+  | 'file'
+  | 'person'
+  | 'sess'
+  | 'link';
 
 /** `acct_` and 24 base62 characters (142 bits): unguessable, unique across processes and restarts. */
 export function newId(prefix: IdPrefix): string {

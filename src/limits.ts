@@ -251,3 +251,21 @@ export const CACHE_LEASE_MS = 2_000;
 export const RESERVATION_LEASE_MS = 30_000;
 /** Peers not seen for this long are dead. */
 export const PEER_LEASE_MS = 10_000;
+
+// People who sign in.
+export const SESSION_MS_MAX = 30 * 24 * 3_600_000;
+export const SESSION_IDLE_MS_MAX = 7 * 24 * 3_600_000;
+/** How stale a session's last use may be before it is written again. */
+export const SESSION_TOUCH_MS = 60_000;
+export const SIGN_IN_LINK_MS = 3_600_000;
+export const PASSWORD_LINK_MS = 24 * 3_600_000;
+export const INVITATION_MS = 7 * 24 * 3_600_000;
+export const SIGN_INS_PER_EMAIL_RPM = 5;
+export const SIGN_INS_PER_ADDRESS_RPM = 20;
+export const SIGN_INS_RPM = 300;
+/** Each takes 19 MiB and a thread of the pool for some 30 ms. */
+export const PASSWORD_CHECKS_AT_ONCE_MAX = 8;
+export const PASSWORD_CHARS_MIN = 10;
+export const PASSWORD_CHARS_MAX = 256;
+export const EMAIL_CHARS_MAX = 254;
+export const FORM_PAGE_BYTES_MAX = 16 * 1024;

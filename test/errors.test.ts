@@ -97,7 +97,11 @@ const NUMBERS: Record<string, string> = {
 };
 
 /** The field at fault, where one is. */
-const FIELDS: Record<string, string> = { invalid_parameter: 'name', model_not_found: 'model' };
+const FIELDS: Record<string, string> = {
+  duplicate_email: 'email',
+  invalid_parameter: 'name',
+  model_not_found: 'model',
+};
 
 describe('the envelope', () => {
   for (const [code, provoke] of Object.entries(FAULTS)) {
@@ -175,8 +179,12 @@ describe('statuses', () => {
     key_expired: 401,
     account_disabled: 401,
     no_account: 401,
+    not_signed_in: 401,
+    sign_in_refused: 401,
     insufficient_credits: 402,
     insufficient_scope: 403,
+    insufficient_role: 403,
+    csrf_refused: 403,
     // A link carries its own permission, which can be missing or over.
     invalid_link: 403,
     not_found: 404,

@@ -14,7 +14,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['audit', 'backup', 'configuration', 'intake'],
   ['accounts', 'catalogue', 'ledger', 'vendors'],
   ['billing', 'reports', 'routing'],
-  ['calls', 'files', 'jobs', 'oauth', 'transcriptions'],
+  ['calls', 'files', 'jobs', 'oauth', 'people', 'transcriptions'],
   ['http', 'worker'],
   ['(app)'],
   ['cli'],

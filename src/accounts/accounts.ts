@@ -1,34 +1,19 @@
 import { type Actor, recordChange } from '../audit/index.ts';
 import type { Clock } from '../clock.ts';
-import { isUniqueViolation, type Tx } from '../db/index.ts';
+import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import type { AccountParts } from './parts.ts';
-import { hashPassword } from './password.ts';
 import { type Account, type AccountStatus, insertAccount, lockAccount, saveAccount } from './store.ts';
 
 export interface NewAccount {
   readonly name: string;
   readonly email?: string | undefined;
-  readonly password?: string | undefined;
   readonly groups?: readonly string[] | undefined;
 }
 
-export async function createAccount(parts: AccountParts, by: Actor, input: NewAccount): Promise<Account> {
-  const passwordHash = input.password === undefined ? null : await hashPassword(input.password);
-  return refusingDuplicateEmail(() =>
-    parts.db.transaction((tx) => addAccount(tx, by, input, parts.clock, passwordHash)),
-  );
-}
-
-/** The same as part of a larger change. */
-export async function addAccount(
-  tx: Tx,
-  by: Actor,
-  input: NewAccount,
-  clock: Clock,
-  passwordHash: string | null = null,
-): Promise<Account> {
+/** Part of a larger change. */
+export async function addAccount(tx: Tx, by: Actor, input: NewAccount, clock: Clock): Promise<Account> {
   const account: Account = {
     id: newId('acct'),
     name: input.name,
@@ -39,19 +24,10 @@ export async function addAccount(
     concurrency: null,
     createdAt: clock.now(),
   };
-  await insertAccount(tx, account, passwordHash);
+  await insertAccount(tx, account);
   const detail = { name: account.name, email: account.email, groups: account.groups };
   await recordChange(tx, by, { at: account.createdAt, action: 'account.create', target: account.id, detail });
   return account;
-}
-
-async function refusingDuplicateEmail<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isUniqueViolation(error, 'accounts_email')) throw new ApiError('duplicate_email', { cause: error });
-    throw error;
-  }
 }
 
 export interface AccountChange {

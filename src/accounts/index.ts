@@ -2,7 +2,7 @@
  * Accounts and their API keys: making, changing and ending them, and finding who calls.
  * Hides that only digests are stored, the cache of known callers, and how every process learns of a change at once.
  */
-export { addAccount, createAccount, updateAccount } from './accounts.ts';
+export { addAccount, type NewAccount, updateAccount } from './accounts.ts';
 export { Authenticator, type Caller } from './authenticate.ts';
 export { addKey, createKey, deleteKey, updateKey } from './keys.ts';
 export type { AccountParts } from './parts.ts';

@@ -56,15 +56,14 @@ const KEY_COLUMNS = `id, account_id as "accountId", name, prefix, groups, rpm, c
   credit_limit_reset as "creditLimitReset", expires_at as "expiresAt", disabled, last_used_at as "lastUsedAt",
   created_at as "createdAt"`;
 
-export async function insertAccount(tx: Tx, account: Account, passwordHash: string | null): Promise<void> {
+export async function insertAccount(tx: Tx, account: Account): Promise<void> {
   await tx.run(
-    `insert into accounts (id, name, email, password_hash, status, groups, rpm, concurrency, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+    `insert into accounts (id, name, email, status, groups, rpm, concurrency, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
     [
       account.id,
       account.name,
       account.email,
-      passwordHash,
       account.status,
       account.groups,
       account.rpm,

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Environment } from '../config.ts';
 import { didYouMean } from '../nearest.ts';
 import { VERSION } from '../version.ts';
+import { adminCreate } from './admin.ts';
 import { backup } from './backup.ts';
 import { type Command, UsageError } from './command.ts';
 import { configCheck, configDiff } from './config.ts';
@@ -12,7 +13,16 @@ import { restore } from './restore.ts';
 import { secretsReseal } from './secrets.ts';
 import { serve } from './serve.ts';
 
-const COMMANDS: readonly Command[] = [serve, configCheck, configDiff, secretsReseal, backup, restore, doctor];
+const COMMANDS: readonly Command[] = [
+  serve,
+  configCheck,
+  configDiff,
+  adminCreate,
+  secretsReseal,
+  backup,
+  restore,
+  doctor,
+];
 
 /** Runs the command that the arguments name, `serve` without any. Resolves to the exit code: 2 for a misuse. */
 export async function runProgram(args: readonly string[], environment: Environment): Promise<number> {

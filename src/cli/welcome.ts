@@ -10,6 +10,7 @@ export function welcome(url: string, config: Config, steps: FirstSteps): string 
     '',
     `Tollgate answers at ${url}`,
     ...(isKept ? [`The admin token is in ${config.dataFolder}/admin-token`] : []),
+    ...(steps.signInLink === undefined ? [] : signInLines(`${config.publicUrl}/link/${steps.signInLink}`)),
     '',
     ...keyLines(url, isKept ? `$(cat '${config.dataFolder}/admin-token')` : `\${TOLLGATE_ADMIN_TOKEN%%,*}`, steps),
     '',
@@ -18,6 +19,10 @@ export function welcome(url: string, config: Config, steps: FirstSteps): string 
     'Ctrl-C stops it in order.',
   ];
   return lines.join('\n');
+}
+
+function signInLines(link: string): readonly string[] {
+  return ['Sign in as the demo operator, once, within the hour:', `  ${link}`];
 }
 
 function keyLines(url: string, token: string, { key, account }: FirstSteps): readonly string[] {

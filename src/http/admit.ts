@@ -2,11 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/index.ts';
 import { ApiError } from '../errors.ts';
+import { sessions } from '../people/index.ts';
 import { isForm } from './body.ts';
 import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
 import { bearerOf, credentialOf } from './credential.ts';
 import { notFound } from './not-found.ts';
 import type { HttpParts } from './parts.ts';
+import type { BrowserSessions } from './session.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,6 +45,8 @@ function identifier(parts: HttpParts, contract: Contract): Admission {
       return async () => undefined;
     case 'caller':
       return callerAdmission(parts);
+    case 'session':
+      return sessionAdmission(parts, contract);
     case 'operator':
       return operatorAdmission(parts);
   }
@@ -65,12 +69,25 @@ function callerAdmission({ authenticator, throttle, config }: HttpParts): Admiss
   };
 }
 
-/** Anybody but the operator learns only that there is nothing here. */
-function operatorAdmission({ adminTokens, config }: HttpParts): Admission {
+/** A person at a browser, with the role that the route needs in the account that the session works in. */
+function sessionAdmission({ browser }: HttpParts, { role }: Contract): Admission {
+  return async (request) => {
+    const { membership } = await browser.require(request);
+    if (role === undefined) return;
+    if (membership === undefined) throw new ApiError('no_account');
+    if (!sessions.isAtLeast(membership.role, role)) throw new ApiError('insufficient_role');
+  };
+}
+
+/** Without the admin token, and without a session of an operator, there is nothing here. */
+function operatorAdmission({ adminTokens, config, browser }: HttpParts): Admission {
   const digestOf = (text: string) => createHash('sha256').update(text).digest();
   const expected = adminTokens.map((token) => digestOf(token.reveal()));
   return async (request) => {
-    if (credentialOf(request, config.partnerKeyHeader) === undefined) throw new ApiError('missing_token');
+    if (credentialOf(request, config.partnerKeyHeader) === undefined) {
+      if (request.headers.cookie === undefined) throw new ApiError('missing_token');
+      return admitOperatorSession(browser, request);
+    }
     const given = bearerOf(request.headers.authorization);
     if (given === undefined || !isOneOf(digestOf(given), expected)) throw notFound(request.method, request.url);
   };
@@ -79,6 +96,13 @@ function operatorAdmission({ adminTokens, config }: HttpParts): Admission {
 /** Compares with every one, so that the time tells neither how much of a token was right nor which one it was. */
 function isOneOf(given: Buffer, expected: readonly Buffer[]): boolean {
   return expected.filter((digest) => timingSafeEqual(given, digest)).length > 0;
+}
+
+async function admitOperatorSession(browser: BrowserSessions, request: FastifyRequest): Promise<void> {
+  const role = (await browser.find(request))?.person.operatorRole;
+  if (role === undefined || role === null) throw notFound(request.method, request.url);
+  await browser.require(request);
+  if (role === 'auditor' && request.method !== 'GET') throw new ApiError('insufficient_role');
 }
 
 function refuseEncoded(request: FastifyRequest): void {

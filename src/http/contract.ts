@@ -1,8 +1,12 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
+import type { AccountRole } from '../people/index.ts';
 
-/** Who may use a route: anybody, a caller with a credential, or the operator with the admin token. */
-export type Access = 'public' | 'caller' | 'operator';
+/**
+ * Who may use a route: the public, a caller with a credential, a person who is signed in at a browser, or an operator with
+ * the admin token or, as a person with that role, a session.
+ */
+export type Access = 'public' | 'caller' | 'session' | 'operator';
 
 /** What a route takes and answers. The OpenAPI document is made from these and from nothing else. */
 export interface Contract {
@@ -13,6 +17,8 @@ export interface Contract {
   readonly url?: string;
   readonly summary: string;
   readonly access: Access;
+  /** On routes of access `session`: the role that the person needs in the account that the session works in. */
+  readonly role?: AccountRole;
   /** Answers HEAD as well. */
   readonly head?: boolean;
   /** Any web page may read the answer. */

@@ -4,3 +4,4 @@
  */
 export type { HttpParts } from './parts.ts';
 export { createHttpServer } from './server.ts';
+export { BrowserSessions } from './session.ts';

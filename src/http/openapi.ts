@@ -24,13 +24,21 @@ export function openApiDocument(contracts: readonly Contract[], version: string,
 
 const SECURITY_SCHEMES = {
   key: { type: 'http', scheme: 'bearer', description: 'An API key.' },
-  operator: { type: 'http', scheme: 'bearer', description: 'The admin token.' },
+  operator: { type: 'http', scheme: 'bearer', description: 'An admin token.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'tollgate_session',
+    description:
+      'A signed-in person, with X-CSRF-Token where something changes. Its name begins with __Host- behind https.',
+  },
 };
 
 const SECURITY_OF_ACCESS: Readonly<Record<Access, JsonValue>> = {
   public: [],
   caller: [{ key: [] }],
-  operator: [{ operator: [] }],
+  session: [{ session: [] }],
+  operator: [{ operator: [] }, { session: [] }],
 };
 
 type SchemaWriter = (schema: z.ZodType, io: 'input' | 'output') => JsonValue;
@@ -147,7 +155,8 @@ const CODES_OF_ACCESS: Readonly<Record<Access, readonly ErrorCode[]>> = {
     'too_many_concurrent_requests',
     'identity_unavailable',
   ],
-  operator: ['missing_token', 'not_found', 'database_unavailable'],
+  session: ['not_signed_in', 'csrf_refused', 'no_account', 'insufficient_role', 'database_unavailable'],
+  operator: ['missing_token', 'not_found', 'csrf_refused', 'insufficient_role', 'database_unavailable'],
 };
 const CODES_OF_EVERY_ROUTE: readonly ErrorCode[] = ['malformed_request', 'internal_error', 'shutting_down'];
 const CODES_OF_BODY: readonly ErrorCode[] = [

@@ -6,15 +6,18 @@ import type { TestClock, WriteProbe } from '../db/index.ts';
 import type { CleanUp } from '../intake/index.ts';
 import type { CreateParts } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
+import type { PeopleDeps } from '../people/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import type { StartParts } from '../transcriptions/index.ts';
+import type { BrowserSessions } from './session.ts';
 
-export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts, StartParts {
+export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts, StartParts, PeopleDeps {
   readonly config: Config;
   /** Any of them is the operator's. */
   readonly adminTokens: readonly Secret[];
   readonly authenticator: Authenticator;
+  readonly browser: BrowserSessions;
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;
   readonly cleanUp: CleanUp;

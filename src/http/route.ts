@@ -4,6 +4,7 @@ import type { Caller } from '../accounts/index.ts';
 import type { Actor } from '../audit/index.ts';
 import type { JsonObject, ParsedJson } from '../json.ts';
 import { parseWith } from '../parse.ts';
+import type { sessions } from '../people/index.ts';
 import { admit } from './admit.ts';
 import { bytesOf, isForm, readJson, readText } from './body.ts';
 import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
@@ -22,7 +23,9 @@ export interface RouteCall<Query, Body> {
   readonly param: (name: string) => string;
   /** Only on routes of access `caller`. */
   readonly caller: Caller;
-  /** Only on routes of access `operator`: who is to be named in the audit. */
+  /** Only on routes of access `session`. */
+  readonly signedIn: sessions.SignedIn;
+  /** Only on routes of access `operator` and `session`: who is to be named in the audit. */
   readonly actor: Actor;
 }
 
@@ -77,7 +80,8 @@ export class Routes {
         exact: body.exact,
         param: (name) => paramOf(contract, request, name),
         caller: request.caller,
-        actor: { name: 'operator', requestId: request.id },
+        signedIn: request.signedIn as sessions.SignedIn,
+        actor: { name: request.signedIn?.person.email ?? 'operator', requestId: request.id },
       });
     const body = bodyOf(contract, request, this.largeBodies);
     return body instanceof Promise ? body.then(act) : act(body);

@@ -10,6 +10,8 @@ import { clientAddress } from './client-address.ts';
 import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
 import { isMatchedRaw, loggedPath, notFound, RouteHints } from './not-found.ts';
+import { Pages } from './pages/pages.ts';
+import { linkPages, signInPages } from './pages/sign-in.ts';
 import type { HttpParts } from './parts.ts';
 import { lingerBeforeClose } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
@@ -21,9 +23,12 @@ import { configAdminRoutes } from './routes/admin-config.ts';
 import { grantAdminRoutes } from './routes/admin-grants.ts';
 import { keyAdminRoutes } from './routes/admin-keys.ts';
 import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
+import { peopleAdminRoutes } from './routes/admin-people.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
 import { usageAdminRoutes } from './routes/admin-usage.ts';
 import { chatRoutes } from './routes/chat.ts';
+import { consoleMemberRoutes } from './routes/console-members.ts';
+import { consoleSessionRoutes } from './routes/console-session.ts';
 import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
 import { fileRoutes } from './routes/files.ts';
@@ -91,6 +96,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   if (parts.config.corsOrigins.length > 0) allowOrigins(server, parts.config.corsOrigins);
   const routes = new Routes(server, parts);
   addRoutes(routes, parts, stopping);
+  addPages(new Pages(server, parts.browser), parts);
   const hints = new RouteHints(routes.contracts);
   return {
     listen: (port, host) => server.listen({ port, host }),
@@ -127,10 +133,18 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   configAdminRoutes(routes, parts);
   oauthClientAdminRoutes(routes, parts);
   grantAdminRoutes(routes, parts);
+  consoleSessionRoutes(routes, parts);
+  consoleMemberRoutes(routes, parts);
+  peopleAdminRoutes(routes, parts);
   recordAdminRoutes(routes, parts);
   usageAdminRoutes(routes, parts);
   clockAdminRoutes(routes, parts);
   contractRoutes(routes, parts);
+}
+
+function addPages(pages: Pages, parts: HttpParts): void {
+  signInPages(pages, parts, parts.browser);
+  linkPages(pages, parts, parts.browser);
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */

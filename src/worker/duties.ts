@@ -7,6 +7,7 @@ import type { CleanUp } from '../intake/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
 import { endAbandoned, lapseExpired, type Till } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
+import { links, sessions } from '../people/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
 
@@ -44,6 +45,8 @@ function duties(parts: WorkerParts): readonly Duty[] {
     { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },
     { name: 'forget old idempotency keys', everyMs: 60_000, run: () => forgetKeys(db, clock.now()) },
     { name: 'forget expired files', everyMs: 60_000, run: () => forgetFiles(db, clock.now()) },
+    { name: 'forget ended sessions', everyMs: 60_000, run: () => sessions.forgetSessions(db, clock.now()) },
+    { name: 'forget expired links', everyMs: 60_000, run: () => links.forgetLinks(db, clock.now()) },
     { name: 'clear expired transcripts', everyMs: 60_000, run: () => expireTranscripts({ db, clock, log }) },
     { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
     // Takes up what an announcement could not, because the database failed just then.

@@ -1,18 +1,15 @@
 import { z } from 'zod';
-import { type Account, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts/index.ts';
+import { type Account, findAccount, listAccounts, updateAccount } from '../../accounts/index.ts';
 import { ofLedger } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
-import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
+import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
 import { optional } from '../../parse.ts';
+import { createAccountWithOwner } from '../../people/index.ts';
 import { figuresOf } from '../../reports/index.ts';
 import { accountSchema, accountView } from '../admin-views.ts';
 import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
-
-const EMAIL_CHARS_MAX = 254;
-const PASSWORD_CHARS_MIN = 10;
-const PASSWORD_CHARS_MAX = 256;
 
 const newAccount = z.strictObject({
   name: nameField,
@@ -49,7 +46,7 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: accountSchema },
       codes: ['duplicate_email', 'precheck_failed'],
     },
-    async ({ body, actor }) => view(await createAccount(parts, actor, body)),
+    async ({ body, actor }) => view(await createAccountWithOwner(parts, actor, body)),
   );
 
   routes.add(

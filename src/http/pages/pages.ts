@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors.ts';
+import { FORM_PAGE_BYTES_MAX } from '../../limits.ts';
+import type { BrowserSessions } from '../session.ts';
+import { type Html, html } from './html.ts';
+import { layout, pageHeaders } from './layout.ts';
+
+/** A request for a page, with what its form sent. */
+export interface PageCall {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly form: URLSearchParams;
+  readonly query: URLSearchParams;
+  readonly param: (name: string) => string;
+}
+
+export type PageAnswer =
+  | { readonly title: string; readonly body: Html; readonly status?: number }
+  | { readonly goTo: string };
+
+/** Routes that people look at. They are no part of the API's contract, and their errors are pages too. */
+export class Pages {
+  readonly #server: FastifyInstance;
+  readonly #sessions: BrowserSessions;
+
+  constructor(server: FastifyInstance, sessions: BrowserSessions) {
+    this.#server = server;
+    this.#sessions = sessions;
+  }
+
+  get(path: string, run: (call: PageCall) => PageAnswer | Promise<PageAnswer>): void {
+    this.#add('GET', path, run);
+  }
+
+  /** A form of one of our own pages: requests that another site's page makes are refused before it is read. */
+  post(path: string, run: (call: PageCall) => PageAnswer | Promise<PageAnswer>): void {
+    this.#add('POST', path, (call) => {
+      this.#sessions.refuseForeignOrigin(call.request);
+      return run(call);
+    });
+  }
+
+  #add(method: 'GET' | 'POST', url: string, run: (call: PageCall) => PageAnswer | Promise<PageAnswer>): void {
+    this.#server.route({
+      method,
+      url,
+      bodyLimit: FORM_PAGE_BYTES_MAX,
+      handler: async (request, reply) => send(reply, await run(callOf(request, reply))),
+      errorHandler: (error, request, reply) => {
+        // The server's own handler logs the rest; what it answers is an envelope, which a person can read too.
+        if (!(error instanceof ApiError) || error.status >= 500) throw error;
+        void sendRefusal(reply, error, request.id);
+      },
+    });
+  }
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply): PageCall {
+  const params = request.params as Record<string, string | undefined>;
+  const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
+  const at = request.url.indexOf('?');
+  return {
+    request,
+    reply,
+    form: new URLSearchParams(body),
+    query: new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1)),
+    param: (name) => params[name] ?? '',
+  };
+}
+
+function send(reply: FastifyReply, answer: PageAnswer): FastifyReply {
+  if ('goTo' in answer) return reply.headers({ location: answer.goTo, 'cache-control': 'no-store' }).code(303).send('');
+  return reply
+    .code(answer.status ?? 200)
+    .headers(pageHeaders())
+    .send(layout(answer.title, answer.body));
+}
+
+function sendRefusal(reply: FastifyReply, error: ApiError, requestId: string): FastifyReply {
+  reply.errorCode = error.code;
+  const body = html`<h1>That did not work</h1><p>${error.message}</p><p class="soft small">${error.code} · ${requestId}</p>`;
+  return reply
+    .code(error.status)
+    .headers({ ...pageHeaders(), ...error.headers })
+    .send(layout('Refused', body));
+}
+
+/** A path on this site, or the start page: where a sign-in leads is never another site. */
+export function localPath(text: string | null): string {
+  const isLocal = text !== null && /^\/(?![/\\])[\x21-\x7e]{0,2000}$/.test(text) && !text.includes('\\');
+  return isLocal ? text : '/';
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { unixSeconds } from '../../clock.ts';
+import { ApiError } from '../../errors.ts';
+import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX } from '../../limits.ts';
+import { ACCOUNT_ROLES, changeMembership, invitations, links, membersOf, type sessions } from '../../people/index.ts';
+import type { HttpParts } from '../parts.ts';
+import { invitationView, linkSchema } from '../people-views.ts';
+import type { Routes } from '../route.ts';
+
+const role = z.enum(ACCOUNT_ROLES);
+const memberSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('member'),
+    email: z.string(),
+    name: z.string(),
+    role,
+    last_sign_in_at: z.int().nullable(),
+  })
+  .meta({ id: 'Member' });
+const invitationSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('invitation'),
+    email: z.string(),
+    role: role.nullable(),
+    invited_by: z.string(),
+    created_at: z.int(),
+    expires_at: z.int(),
+  })
+  .meta({ id: 'Invitation' });
+
+const list = <Item extends z.ZodType>(item: Item) => z.strictObject({ object: z.literal('list'), data: z.array(item) });
+const deleted = (object: 'member' | 'invitation') =>
+  z.strictObject({ id: z.string(), object: z.literal(object), deleted: z.literal(true) });
+
+/** Who belongs to the account that the session works in. Members may look; owners invite, change and remove. */
+export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/console/members',
+      summary: 'Who belongs to the account',
+      access: 'session',
+      role: 'viewer',
+      answers: { 200: list(memberSchema) },
+    },
+    async ({ signedIn }) => {
+      const members = await membersOf(parts.db, accountOf(signedIn));
+      return { object: 'list', data: members.map(memberView) };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'PATCH',
+      path: '/api/console/members/{person_id}',
+      summary: 'Change a member’s role',
+      access: 'session',
+      role: 'owner',
+      body: { kind: 'json', schema: z.strictObject({ role }), bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: memberSchema },
+      codes: ['member_not_found', 'last_owner'],
+    },
+    async ({ signedIn, actor, param, body }) => {
+      const accountId = accountOf(signedIn);
+      await changeMembership(parts, actor, accountId, param('person_id'), body.role);
+      const member = (await membersOf(parts.db, accountId)).find(({ id }) => id === param('person_id'));
+      if (member === undefined) throw new ApiError('member_not_found');
+      return memberView(member);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'DELETE',
+      path: '/api/console/members/{person_id}',
+      summary: 'Remove a member from the account',
+      access: 'session',
+      role: 'owner',
+      answers: { 200: deleted('member') },
+      codes: ['member_not_found', 'last_owner'],
+    },
+    async ({ signedIn, actor, param }) => {
+      await changeMembership(parts, actor, accountOf(signedIn), param('person_id'), null);
+      return { id: param('person_id'), object: 'member', deleted: true };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/console/invitations',
+      summary: 'Open invitations to the account',
+      access: 'session',
+      role: 'owner',
+      answers: { 200: list(invitationSchema) },
+    },
+    async ({ signedIn }) => {
+      const open = await links.openInvitations(parts.db, accountOf(signedIn), parts.clock.now());
+      return { object: 'list', data: open.map(openInvitationView) };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'POST',
+      path: '/api/console/invitations',
+      summary: 'Invite a person to the account; the link is shown this once',
+      access: 'session',
+      role: 'owner',
+      body: {
+        kind: 'json',
+        schema: z.strictObject({ email: z.email().max(EMAIL_CHARS_MAX), role }),
+        bytesMax: ADMIN_BODY_BYTES_MAX,
+      },
+      answers: { 200: linkSchema },
+    },
+    async ({ signedIn, actor, body, reply }) => {
+      const invited = { email: body.email, accountId: accountOf(signedIn), role: body.role, operatorRole: null };
+      const { link, secret } = await invitations.invite(parts, actor, invited);
+      reply.header('cache-control', 'no-store');
+      return invitationView(link, `${parts.config.publicUrl}/link/${secret}`);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'DELETE',
+      path: '/api/console/invitations/{invitation_id}',
+      summary: 'Withdraw an invitation',
+      access: 'session',
+      role: 'owner',
+      answers: { 200: deleted('invitation') },
+      codes: ['invitation_not_found'],
+    },
+    async ({ signedIn, actor, param }) => {
+      await invitations.withdrawInvitation(parts, actor, accountOf(signedIn), param('invitation_id'));
+      return { id: param('invitation_id'), object: 'invitation', deleted: true };
+    },
+  );
+}
+
+/** The account that the session works in; routes with a role are not reached without one. */
+function accountOf({ membership }: sessions.SignedIn): string {
+  if (membership === undefined) throw new ApiError('no_account');
+  return membership.accountId;
+}
+
+function memberView(member: Awaited<ReturnType<typeof membersOf>>[number]): z.infer<typeof memberSchema> {
+  return {
+    id: member.id,
+    object: 'member',
+    email: member.email,
+    name: member.name,
+    role: member.role,
+    last_sign_in_at: member.lastSignInAt === null ? null : unixSeconds(member.lastSignInAt),
+  };
+}
+
+function openInvitationView(link: links.OneTimeLink): z.infer<typeof invitationSchema> {
+  return {
+    id: link.id,
+    object: 'invitation',
+    email: link.email,
+    role: link.role,
+    invited_by: link.createdBy,
+    created_at: unixSeconds(link.createdAt),
+    expires_at: unixSeconds(link.expiresAt),
+  };
+}

@@ -1,0 +1,136 @@
+import { type Actor, recordChange } from '../audit/index.ts';
+import type { Tx } from '../db/index.ts';
+import { ApiError } from '../errors.ts';
+import { INVITATION_MS, PASSWORD_LINK_MS, SIGN_IN_LINK_MS } from '../limits.ts';
+import type { PeopleDeps } from './deps.ts';
+import { deleteInvitation, deleteLinksOf, insertLink, type OneTimeLink } from './links.ts';
+import { addPerson, refusingDuplicateEmail } from './people.ts';
+import {
+  type AccountRole,
+  findPerson,
+  findPersonByEmail,
+  type OperatorRole,
+  type Person,
+  saveMembership,
+  savePerson,
+} from './store.ts';
+
+/** A link that was made, with the secret that is shown this once. */
+export interface MadeLink {
+  readonly link: OneTimeLink;
+  readonly secret: string;
+}
+
+export interface Invited {
+  readonly email: string;
+  /** Both or neither: a membership. */
+  readonly accountId: string | null;
+  readonly role: AccountRole | null;
+  readonly operatorRole: OperatorRole | null;
+}
+
+/** A link by which its holder joins an account, the operators, or both. Whoever holds it becomes the invited email. */
+export async function invite({ db, clock }: PeopleDeps, by: Actor, invited: Invited): Promise<MadeLink> {
+  return db.transaction(async (tx) => {
+    const now = clock.now();
+    const made = await insertLink(
+      tx,
+      { ...invited, purpose: 'invitation', personId: null, createdBy: by.name },
+      now,
+      INVITATION_MS,
+    );
+    const { email, role, operatorRole } = invited;
+    const detail = { email, role, operator_role: operatorRole };
+    const target = invited.accountId ?? made.link.id;
+    await recordChange(tx, by, { at: now, action: 'invitation.create', target, detail });
+    return made;
+  });
+}
+
+export async function withdrawInvitation(
+  { db, clock }: PeopleDeps,
+  by: Actor,
+  accountId: string | null,
+  id: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (!(await deleteInvitation(tx, accountId, id))) throw new ApiError('invitation_not_found');
+    await recordChange(tx, by, {
+      at: clock.now(),
+      action: 'invitation.delete',
+      target: accountId ?? id,
+      detail: { id },
+    });
+  });
+}
+
+/** A link that sets a new password. It takes the place of every link that the person has not used. */
+export async function makePasswordLink({ db, clock }: PeopleDeps, by: Actor, personId: string): Promise<MadeLink> {
+  return db.transaction(async (tx) => {
+    const person = await findPerson(tx, personId);
+    if (person === undefined) throw new ApiError('person_not_found');
+    await deleteLinksOf(tx, personId);
+    return personalLink(tx, by, person, 'set_password', clock.now(), PASSWORD_LINK_MS);
+  });
+}
+
+/** A person who owns this account and runs the deployment, for a first start. */
+export async function addDemoOperator(tx: Tx, by: Actor, email: string, accountId: string, now: Date): Promise<void> {
+  const person = await addPerson(tx, by, { email, name: 'Demo', operatorRole: 'operator' }, now);
+  await saveMembership(tx, person.id, accountId, 'owner', now);
+}
+
+/**
+ * A link that signs in, for a terminal whose reader owns the data folder anyway. Undefined for an unknown email, and once
+ * a password has been set: from then on the terminal opens nothing.
+ */
+export async function makeSignInLink(
+  { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
+  by: Actor,
+  email: string,
+): Promise<MadeLink | undefined> {
+  return db.transaction(async (tx) => {
+    const person = await findPersonByEmail(tx, email);
+    if (person === undefined || person.verifier !== null || person.disabled) return undefined;
+    await deleteLinksOf(tx, person.id);
+    return personalLink(tx, by, person, 'sign_in', clock.now(), SIGN_IN_LINK_MS);
+  });
+}
+
+/** The operator of this email, made if there is none, with a link to set a password. */
+export async function makeOperator(
+  { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
+  by: Actor,
+  email: string,
+  operatorRole: OperatorRole,
+): Promise<MadeLink> {
+  return refusingDuplicateEmail(() =>
+    db.transaction(async (tx) => {
+      const now = clock.now();
+      const known = await findPersonByEmail(tx, email);
+      const name = email.slice(0, email.indexOf('@'));
+      const person = known ?? (await addPerson(tx, by, { email, name, operatorRole }, now));
+      if (known !== undefined) {
+        await savePerson(tx, { ...known, operatorRole });
+        const detail = { operator_role: operatorRole };
+        await recordChange(tx, by, { at: now, action: 'person.update', target: person.id, detail });
+        await deleteLinksOf(tx, person.id);
+      }
+      return personalLink(tx, by, person, 'set_password', now, PASSWORD_LINK_MS);
+    }),
+  );
+}
+
+async function personalLink(
+  tx: Tx,
+  by: Actor,
+  { id, email }: Pick<Person, 'id' | 'email'>,
+  purpose: 'sign_in' | 'set_password',
+  now: Date,
+  lifetimeMs: number,
+): Promise<MadeLink> {
+  const nothing = { accountId: null, role: null, operatorRole: null };
+  const made = await insertLink(tx, { ...nothing, purpose, personId: id, email, createdBy: by.name }, now, lifetimeMs);
+  await recordChange(tx, by, { at: now, action: `link.${purpose}`, target: id, detail: { link: made.link.id } });
+  return made;
+}
