@@ -518,15 +518,20 @@ CREATE INDEX transcriptions_expiring ON public.transcriptions USING btree (expir
 CREATE INDEX transcriptions_open ON public.transcriptions USING btree (lease_until) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE UNIQUE INDEX transcriptions_reservation_id_key ON public.transcriptions USING btree (reservation_id);
 
-create table upstream_health (
+create table upstream_breakers (
   upstream_id text not null,
+  upstream_model text not null,
   strikes integer not null,
-  cooling_until timestamp with time zone,
+  trips integer not null,
+  opened_at timestamp with time zone,
+  open_until timestamp with time zone,
+  is_told boolean not null,
   last_fault text,
   last_detail text,
   last_fault_at timestamp with time zone,
-  PRIMARY KEY (upstream_id),
-  CHECK (strikes >= 0)
+  PRIMARY KEY (upstream_id, upstream_model),
+  CHECK (strikes >= 0),
+  CHECK (trips >= 0)
 );
 
 create table write_probe (

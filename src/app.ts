@@ -15,7 +15,7 @@ import { Till } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
-import { Health } from './routing/index.ts';
+import { Health, type Pacing } from './routing/index.ts';
 import type { RootSecrets } from './seal.ts';
 import { putInForce, readConfiguration } from './start-configuration.ts';
 import { openObjectStore } from './storage/index.ts';
@@ -44,6 +44,8 @@ export interface AppOptions {
   readonly progress: (message: string) => void;
   /** Time by hand, in tests. */
   readonly clock?: Clock;
+  /** Chance and waiting by hand, in tests. */
+  readonly pacing?: Pacing;
 }
 
 /** Builds every part, top to bottom, and starts listening. What was started is stopped again when a later part fails. */
@@ -76,7 +78,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const shared: CatalogueParts = { db, bus, clock, log, ...secrets, environment: options.environment, vendors };
   const catalogue = new Catalogue(shared);
   const authenticator = new Authenticator({ db, bus, clock });
-  const health = new Health({ db, bus, clock, log });
+  const health = new Health({ db, bus, clock, log, pacing: options.pacing });
   undo.push(() => bus.stop());
   // The database has answered before, so it is there: that it is slow for a moment is no reason to give up.
   await patiently(() => bus.start());

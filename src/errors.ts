@@ -81,7 +81,7 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   precheck_failed: 1,
   database_unavailable: 1,
   shutting_down: 1,
-  no_available_provider: 5,
+  no_available_provider: 1,
 };
 
 /** By status. Client libraries retry every 409 and would never retry a 425 unless told so. */

@@ -63,9 +63,26 @@ export const UPSTREAM_BUFFER_BYTES_MAX = 256 * KIB;
 /** What is sent from memory goes in pieces of this size, so that an upload that moves is not taken for silence. */
 export const UPSTREAM_PIECE_BYTES = 256 * KIB;
 export const ATTEMPTS_MAX = 3;
-export const COOLDOWN_FIRST_MS = 30_000;
-export const COOLDOWN_MS_MAX = 600_000;
-export const RETRY_AFTER_MS_MAX = 3_600_000;
+/** Before a candidate that has just failed is tried once more. */
+export const RETRY_PAUSE_MS = { least: 50, most: 200 };
+/** Requests in a row that failed at an upstream model; this many open its breaker. */
+export const STRIKES_MAX = 3;
+/** Half of the attempts of this time failed, and there were at least so many: that opens it too. */
+export const FAULT_WINDOW_SECONDS = 30;
+export const FAULT_WINDOW_ATTEMPTS_MIN = 10;
+/** How long a breaker stays open; each probe that fails doubles it. */
+export const OPEN_MS = {
+  strikes: { first: 10_000, most: 300_000 },
+  rate: { first: 5_000, most: 60_000 },
+  operator: { first: 60_000, most: 600_000 },
+};
+/** By how much of itself such a time is drawn out at random, so that processes do not probe together. */
+export const OPEN_JITTER = 0.1;
+export const RETRY_AFTER_MS_MAX = 600_000;
+/** An open breaker lets one request in this time through before its own time has come. */
+export const PROBE_EVERY_MS = 1_000;
+/** A fault that opens nothing is written down for the operator at most this often. */
+export const FAULT_NOTE_EVERY_MS = 1_000;
 export const CHAT_BODY_BYTES_MAX = 32 * MIB;
 export const NATIVE_BODY_BYTES_MAX = 32 * MIB;
 export const CHAT_MESSAGES_MAX = 10_000;

@@ -251,7 +251,7 @@ test('R-069: a caller who has only ended its side gets its answer, and one who h
 });
 
 test('a failed call is told as refunded', async () => {
-  upstream.script({ kind: 'error', error: 'broken' });
+  upstream.script({ kind: 'error', error: 'broken' }, { kind: 'error', error: 'broken' });
   const failed = await chat();
   assert.equal(failed.status, 502);
   const { json } = await requestOf(failed);

@@ -6,6 +6,7 @@ import { clip, toneAs } from './support/media-samples.ts';
 import { MediaStudio, MUSIC, musicModel, VIDEOS, videoModel } from './support/media-studio.ts';
 import { moneyOf, paidCaller, spentInTheEnd } from './support/paid-calls.ts';
 import { PRICE, SPEECH, SpeechStudio, speechBody } from './support/speech-studio.ts';
+import { upstreamHealth } from './support/upstream-health.ts';
 
 /** What an upstream delivers is charged as far as it was ordered (ADR 0022). */
 
@@ -18,8 +19,8 @@ SLOW.writeUInt32LE(1, 24);
 SLOW.writeUInt32LE(2, 28);
 
 async function lastDetail(gateway: Gateway, upstream: string): Promise<string> {
-  const { json } = await gateway.admin('GET', '/upstreams');
-  return json.data.find(({ id }: { id: string }) => id === upstream)?.health.last_detail ?? '';
+  const { last_detail } = (await upstreamHealth(gateway, upstream)).model;
+  return typeof last_detail === 'string' ? last_detail : '';
 }
 
 describe('jobs', () => {

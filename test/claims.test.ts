@@ -5,6 +5,7 @@ import type { Fields } from './support/documents.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { captureLog } from './support/leaks.ts';
 import { chatBody, framesIn, moneyOf, paidCaller, spentInTheEnd, tokenModel } from './support/paid-calls.ts';
+import { upstreamHealth } from './support/upstream-health.ts';
 
 /** What an upstream claims to have counted is bounded by what was ordered (ADR 0022). */
 
@@ -53,8 +54,8 @@ function usage(prompt: number, completion: number, cached = 0, reasoning = 0): F
 }
 
 async function lastFault(): Promise<string | undefined> {
-  const { json } = await gateway.admin('GET', '/upstreams');
-  return json.data.find(({ id }: { id: string }) => id === `upstream-${upstreams}`)?.health.last_detail ?? undefined;
+  const { last_detail } = (await upstreamHealth(gateway, `upstream-${upstreams}`)).model;
+  return typeof last_detail === 'string' ? last_detail : undefined;
 }
 
 /** Whole and as a stream, told and charged alike. */

@@ -181,7 +181,7 @@ describe('the library openai', () => {
   for (const stream of [false, true]) {
     test(`R-476: a failing upstream is an error with our code, ${stream ? 'streamed' : 'whole'}`, async () => {
       const { key } = await paidCaller(world.gateway);
-      world.openai.script({ kind: 'error', error: 'broken' });
+      world.openai.script({ kind: 'error', error: 'broken' }, { kind: 'error', error: 'broken' });
       const asked = client(key).chat.completions.create({ ...chat, stream });
       await assert.rejects(asked, (error) => {
         assert.ok(error instanceof OpenAI.InternalServerError);

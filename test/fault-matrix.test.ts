@@ -110,6 +110,13 @@ function assertNamesNobody(
 
 const FINAL: ReadonlySet<unknown> = new Set([400, 422]);
 
+const PASSING: ReadonlySet<unknown> = new Set([409, 500, 502, 503, 504, 529, 'reset', 'reset in the body', 'no HTTP']);
+
+function isPassing({ bad: { vendor } }: Surface, fault: Fault): boolean {
+  // This vendor's 504 is a timeout, and its emulator sends HTTP in any case.
+  return PASSING.has(fault) && !(vendor === 'anthropic' && (fault === 504 || fault === 'no HTTP'));
+}
+
 /** What the caller is told when no candidate works. */
 function refusalOf({ surface, fault }: Case): [number, string] {
   if (FINAL.has(fault) || fault === 413) return [400, 'upstream_rejected'];
@@ -162,11 +169,13 @@ for (const surface of surfaces) {
     for (const fault of [...STATUSES, ...WIRE_FAULTS].filter((each) => !FINAL.has(each))) {
       test(`${passing}: ${fault} is made good by another; if there is none it is free of charge and names nobody`, async () => {
         const caller = await paidCaller(gateway);
-        const lost = await failing(caseOf(surface, fault, false), caller, 2);
+        // Of two candidates, one whose fault passes is asked once more.
+        const calls = isPassing(surface, fault) ? 3 : 2;
+        const lost = await failing(caseOf(surface, fault, false), caller, calls);
         await assertRefused(caseOf(surface, fault, false), lost.answer, caller);
         const helped = await failing(caseOf(surface, fault, true), caller, 1);
         await assertServed(caseOf(surface, fault, true), helped.answer, caller);
-        assert.deepEqual([lost.calls, helped.calls], [2, 2]);
+        assert.deepEqual([lost.calls, helped.calls], [calls, 2]);
       });
     }
 

@@ -104,9 +104,10 @@ test('R-504: a job that expires leaves its place', async () => {
   const spare = { ...upstreams[0], id: 'spare' };
   const other = imageModel('studio/spare', [{ upstream: 'spare', model: 'fal-ai/flux/dev' }]);
   await studio.gateway.putConfig({ upstreams: [...upstreams, spare], models: [...models, other] });
-  studio.queue.script('submit', { kind: 'error', error: 'unscheduled' });
+  const unscheduled = { kind: 'error', error: 'unscheduled' } as const;
+  studio.queue.script('submit', unscheduled, unscheduled);
   const late = (await post(caller)).json;
-  await until(() => studio.queue.requests.length === 1);
+  await until(() => studio.queue.requests.length === 2);
   const disabled = { ...upstreams[0], enabled: false };
   await studio.gateway.putConfig({ upstreams: [disabled, spare], models: [models[0], other] });
   const onSpare = image({ model: 'studio/spare' });

@@ -229,7 +229,8 @@ describe('reading what a job has made', () => {
     studio.queue.outcome({ kind: 'failure', error: 'unscheduled' });
     const failed = await studio.create(caller, IMAGES, image());
     assert.equal((await studio.ended(caller, failed.id)).status, 'failed');
-    studio.queue.script('submit', { kind: 'error', error: 'unscheduled' });
+    const unscheduled = { kind: 'error', error: 'unscheduled' } as const;
+    studio.queue.script('submit', unscheduled, unscheduled);
     const late = await studio.create(caller, IMAGES, image());
     await studio.gateway.putConfig(studio.document({ queue: { enabled: false } }));
     studio.gateway.clock.advance(601);

@@ -4,6 +4,7 @@ import type { NewCaller } from './support/gateway.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
 import { IMAGE_PRICE, IMAGES, Studio } from './support/studio.ts';
+import { upstreamHealth } from './support/upstream-health.ts';
 
 const UNTOUCHED = { available: 1000, reserved: 0, spent: 0 };
 const studio = new Studio({ readsUntilDone: 2 });
@@ -13,7 +14,7 @@ after(() => studio.stop());
 let caller: NewCaller;
 beforeEach(async () => {
   await studio.gateway.putConfig(studio.document());
-  // What a test before made cool down is well again.
+  // Breakers that a test before opened let requests through again.
   studio.gateway.clock.advance(3600);
   caller = await paidCaller(studio.gateway);
 });
@@ -21,14 +22,13 @@ afterEach(() => studio.gateway.assertBooksBalance());
 
 const asked = (model: string, more: object = {}) => ({ model, prompt: 'a gate', ...more });
 
+const UNSCHEDULED = { kind: 'error', error: 'unscheduled' } as const;
+
 /** The upstream has refused something, and the gateway knows. */
 async function refusedByQueue(): Promise<void> {
   await until(async () => {
-    const { data } = (await studio.gateway.admin('GET', '/upstreams')).json;
-    return data.some(
-      (upstream: { id: string; health: { status: string } }) =>
-        upstream.id === 'queue' && upstream.health.status === 'cooling',
-    );
+    const { last_fault_at } = (await upstreamHealth(studio.gateway, 'queue')).model;
+    return last_fault_at === Math.floor(studio.gateway.clock.nowMs() / 1000);
   });
 }
 
@@ -119,7 +119,7 @@ describe('a job that succeeds', () => {
   });
 
   test('R-210: accepted in the last second, it may run past the deadline', async () => {
-    studio.queue.script('submit', { kind: 'error', error: 'unscheduled' });
+    studio.queue.script('submit', UNSCHEDULED, UNSCHEDULED);
     const job = await studio.create(caller, IMAGES, asked('studio/queue'));
     await refusedByQueue();
     await studio.gateway.putConfig(studio.document({ queue: { enabled: false } }));
@@ -151,7 +151,7 @@ describe('a job that brings nothing', () => {
   });
 
   test('R-206: what nobody takes in ten minutes expires, with everything given back', async () => {
-    studio.queue.script('submit', { kind: 'error', error: 'unscheduled' });
+    studio.queue.script('submit', UNSCHEDULED, UNSCHEDULED);
     const job = await studio.create(caller, IMAGES, asked('studio/queue'));
     await refusedByQueue();
     await studio.gateway.putConfig(studio.document({ queue: { enabled: false } }));
@@ -203,11 +203,30 @@ describe('a job that brings nothing', () => {
 
   test('R-509: a plain refusal goes to the next upstream, and the caller sees nothing of it', async () => {
     await studio.gateway.putConfig(studio.document({ queue: { priority: 10 } }));
-    studio.queue.script('submit', { kind: 'error', error: 'unscheduled' });
+    studio.queue.script('submit', UNSCHEDULED);
     const before = studio.direct.submissions.length;
     const job = await studio.create(caller, IMAGES, asked('studio/both', { n: 2 }));
     const ended = await studio.ended(caller, job.id);
     assert.deepEqual([ended.status, ended.usage], ['succeeded', { credits: 2 * IMAGE_PRICE }]);
     assert.equal(studio.direct.submissions.length, before + 1);
+  });
+
+  test('R-509: the only upstream, if it plainly refuses with a fault that passes, is asked once more at once', async () => {
+    studio.queue.script('submit', UNSCHEDULED);
+    const job = await studio.create(caller, IMAGES, asked('studio/queue'));
+    assert.equal((await studio.ended(caller, job.id)).status, 'succeeded');
+  });
+
+  test('R-509: what is too large for one upstream goes to the next, and what all find too large fails at once', async () => {
+    await studio.gateway.putConfig(studio.document({ queue: { priority: 10 } }));
+    const tooLarge = { kind: 'raw', status: 413, body: '{}' } as const;
+    studio.queue.script('submit', tooLarge, tooLarge);
+    const taken = await studio.create(caller, IMAGES, asked('studio/both'));
+    assert.equal((await studio.ended(caller, taken.id)).status, 'succeeded');
+    const refused = await studio.create(caller, IMAGES, asked('studio/queue'));
+    const { status, error_code } = await studio.ended(caller, refused.id, 0);
+    assert.deepEqual([status, error_code], ['failed', 'upstream_rejected']);
+    const { state, strikes } = (await upstreamHealth(studio.gateway, 'queue')).model;
+    assert.deepEqual([state, strikes], ['closed', 0]);
   });
 });

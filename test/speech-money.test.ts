@@ -17,6 +17,7 @@ import {
   SpeechStudio,
   speechBody,
 } from './support/speech-studio.ts';
+import { upstreamHealth } from './support/upstream-health.ts';
 
 const UNTOUCHED = { available: 1000, reserved: 0, spent: 0 };
 const RATE = 24_000;
@@ -87,15 +88,14 @@ for (const model of MODELS) {
     assert.deepEqual([sound.status, isCut, bytes.equals(WAV.subarray(0, half))], [200, true, true]);
     const expected = model === 'voice/seconds' ? 2 * PRICE.second : WHOLE[model];
     assert.equal(await spentInTheEnd(studio.gateway, caller), expected);
-    const upstreams = (await studio.gateway.admin('GET', '/upstreams')).json.data;
-    const first = upstreams.find(({ id }: { id: string }) => id === 'first');
-    assert.ok(first.cooling_until !== null, JSON.stringify(first));
+    const { strikes, last_fault } = (await upstreamHealth(studio.gateway, 'first')).model;
+    assert.deepEqual([strikes, last_fault], [1, 'connection']);
     assert.equal(studio.second.requests.length, 0);
   });
 
   for (const output of ['binary', 'b64_json', 'url']) {
     test(`${model}: when every upstream fails, ${output} fails and costs nothing`, async () => {
-      studio.first.script({ kind: 'error', error: 'broken' });
+      studio.first.script({ kind: 'error', error: 'broken' }, { kind: 'error', error: 'broken' });
       studio.second.script({ kind: 'error', error: 'overloaded' });
       const answer = await studio.speak(caller, { model, output });
       assert.deepEqual([answer.status, answer.json.error.code], [502, 'upstream_failed']);

@@ -153,7 +153,7 @@ for (const [what, contentType, body] of [
 }
 
 test('R-423, R-442: when nobody answers, the record is unavailable and nothing is charged', async () => {
-  booth.ear.script({ kind: 'error', error: 'broken' });
+  booth.ear.script({ kind: 'error', error: 'broken' }, { kind: 'error', error: 'broken' });
   await comesToNothing(await booth.sent(caller, clipForm(WAV)), '502 upstream_failed', 'unavailable');
 });
 

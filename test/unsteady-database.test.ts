@@ -74,7 +74,7 @@ test('a start waits for a database that is slow to let it listen', async (t) => 
 
 test('a start goes on after its connections to the database were lost', async (t) => {
   const { link } = await listened(t);
-  link.holdAnswersTo(Buffer.from('from upstream_health'));
+  link.holdAnswersTo(Buffer.from('from upstream_breakers'));
   const starting = started(t, link);
   await until(() => link.isHolding);
   await link.cut();

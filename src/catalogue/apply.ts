@@ -17,6 +17,7 @@ import { publicContent } from './snapshot.ts';
 import {
   type ConfigSource,
   type ConfigVersion,
+  forgetBreakers,
   insertModels,
   insertVersion,
   lockConfig,
@@ -91,7 +92,10 @@ export async function setUpstreamEnabled(
     }
     const { document: before, secrets } = current;
     const upstreams = before.upstreams.map((upstream) => (upstream.id === id ? { ...upstream, enabled } : upstream));
-    return save(parts, tx, by, { source: 'operator', document: { ...before, upstreams }, secrets }, current);
+    const next = { source: 'operator', document: { ...before, upstreams }, secrets } as const;
+    // Also when it is enabled already: an operator who says so wants it back.
+    if (enabled) await closeBreakers(parts, tx, next, [id]);
+    return save(parts, tx, by, next, current);
   });
 }
 
@@ -142,10 +146,34 @@ async function save(
   );
   const content = JSON.stringify(publicContent(document));
   await savePublicList(tx, createHash('sha256').update(content).digest('hex'), now);
+  await closeBreakers(parts, tx, next, renewed(current, { document, secrets: next.secrets }));
   const detail = { source: next.source, changes: changes.slice(0, CHANGES_RECORDED_MAX), change_count: changes.length };
   await recordChange(tx, by, { at: now, action: 'config.apply', target: `version ${version}`, detail });
   await parts.bus.announce(tx, 'config', String(version));
   return { version, changes };
+}
+
+/** A breaker that is open for the old key or address, or from before an upstream was disabled, must not outlive it. */
+async function closeBreakers(
+  parts: CatalogueParts,
+  tx: Tx,
+  { document }: DocumentInForce,
+  changed: readonly string[],
+): Promise<void> {
+  const configured = document.upstreams.map(({ id }) => id);
+  await forgetBreakers(tx, changed, configured);
+  await parts.bus.announce(tx, 'upstream', '');
+}
+
+/** The upstreams that are another account now, or are enabled again. */
+function renewed(before: DocumentInForce | undefined, after: DocumentInForce): string[] {
+  const known = new Map(before?.document.upstreams.map((upstream) => [upstream.id, upstream]));
+  const changed = after.document.upstreams.filter(({ id, vendor, base_url, enabled }) => {
+    const old = known.get(id);
+    const isSame = old?.vendor === vendor && old.base_url === base_url;
+    return !isSame || (enabled && !old.enabled) || before?.secrets.get(id) !== after.secrets.get(id);
+  });
+  return changed.map(({ id }) => id);
 }
 
 /** Documents are masked, so that a key in place of another shows only in the secrets. */

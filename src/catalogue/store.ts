@@ -103,3 +103,11 @@ export async function publicListSince(queries: Queries): Promise<Date | undefine
   const [row] = await queries.rows<{ since: Date }>('select updated_at as since from public_list');
   return row?.since;
 }
+
+/** What was known of these upstreams was known of another account; of those that are gone nothing need be. */
+export async function forgetBreakers(tx: Tx, changed: readonly string[], configured: readonly string[]): Promise<void> {
+  await tx.run('delete from upstream_breakers where upstream_id = any($1) or upstream_id <> all($2)', [
+    changed,
+    configured,
+  ]);
+}

@@ -18,7 +18,7 @@ export function candidatesOf(
   return ableCandidates(parts, caller, model, request, ({ vendor }) => taskWorkOf(vendor, request.kind));
 }
 
-/** For a job that is waiting: nobody, while its model is withdrawn or everybody is cooling down. */
+/** For a job that is waiting: none, while its model is withdrawn or every breaker keeps requests away. */
 export function jobCandidates(parts: JobParts, job: HeldJob['job']): Candidate[] {
   try {
     const model = modelFor(parts, job, job.model, job.endpoint);

@@ -3,6 +3,7 @@ import { BodyTooLarge } from '../fetch/index.ts';
 import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
+import { redact } from '../routing/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output } from '../vendors/index.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -58,7 +59,8 @@ export async function collectAll(
   const own = errors.find((error) => !(error instanceof Undeliverable) && !isPassing(error));
   if (own !== undefined) throw own;
   const details = errors.map((error) => (error instanceof Error ? error.message : 'unknown'));
-  const detail = errors.length === 0 ? null : details.join('; ').slice(0, 500);
+  const told = redact(parts.catalogue.snapshot, details.join('; '));
+  const detail = errors.length === 0 ? null : told.slice(0, 500);
   if (detail !== null) {
     parts.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
   }

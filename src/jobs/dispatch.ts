@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, UpstreamError } from '../errors.ts';
-import { ATTEMPTS_MAX } from '../limits.ts';
-import { type Candidate, candidateOf, tryOne, upstreamOf } from '../routing/index.ts';
+import { type Candidate, candidateOf, type Turn, type Turns, tryOne, upstreamOf } from '../routing/index.ts';
 import type { Submitted, TaskOrder } from '../vendors/index.ts';
 import { jobCandidates } from './candidates.ts';
 import { collectNow } from './collect.ts';
@@ -19,20 +18,40 @@ const STORE_AGAIN_MS = { first: 250, most: 10_000 };
  * candidate; what may have been accepted is never asked for again. Undefined: nobody took it, and it waits.
  */
 export async function dispatch(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+  const { parts } = engine;
+  const turns = parts.health.turns(jobCandidates(parts, held.job), 'submission');
   let current = held;
-  for (const candidate of jobCandidates(engine.parts, held.job).slice(0, ATTEMPTS_MAX)) {
-    if (engine.parts.clock.now() >= held.job.dispatchDeadlineAt) return current;
-    const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, candidate) });
+  let answered: readonly Attempt[] = [];
+  while (parts.clock.now() < held.job.dispatchDeadlineAt) {
+    const turn = turns.next();
+    if (turn === undefined) return exhausted(engine, current, turns, answered);
+    const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, turn.candidate) });
     engine.parts.log.trace({ job_id: held.job.id }, 'calls written down');
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
-    const ended = await together(calling.map((attempt) => call(engine, begun, candidate, attempt, signal)));
+    const asking = { turns, turn, signal };
+    answered = await together(calling.map((attempt) => call(engine, begun, attempt, asking)));
     engine.parts.log.trace({ job_id: held.job.id }, 'calls answered');
-    current = await engine.queue.save(begun, outcome(ended));
+    current = await engine.queue.save(begun, outcome(answered));
     engine.parts.log.trace({ job_id: held.job.id }, 'answers written down');
     if (missing(current.job, current.attempts) === 0) return current;
   }
+  return current;
+}
+
+/** Nobody is left to be asked now. What every upstream is unfit for has failed; everything else waits. */
+async function exhausted(
+  engine: EngineParts,
+  current: HeldJob,
+  turns: Turns,
+  answered: readonly Attempt[],
+): Promise<HeldJob | undefined> {
   // In part accepted: it goes on with that.
   if (current.job.status === 'running') return current;
+  if (turns.isRejected) {
+    const refused = answered.filter(({ state }) => state === 'refused');
+    const failed = refused.map((one) => ({ ...one, ...failure('upstream_rejected', one.detail ?? '') }));
+    return engine.queue.save(current, { attempts: failed });
+  }
   await engine.queue.save(current, { dueAt: againAt(engine, current) });
   return undefined;
 }
@@ -63,26 +82,29 @@ function newAttempts({ parts }: EngineParts, { job, attempts }: HeldJob, candida
   return made;
 }
 
+interface Asking {
+  readonly turns: Turns;
+  readonly turn: Turn;
+  readonly signal: AbortSignal;
+}
+
 /** Makes one call and tells what became of it. */
-async function call(
-  engine: EngineParts,
-  held: HeldJob,
-  candidate: Candidate,
-  attempt: Attempt,
-  signal: AbortSignal,
-): Promise<Attempt> {
+async function call(engine: EngineParts, held: HeldJob, attempt: Attempt, asking: Asking): Promise<Attempt> {
   const { parts } = engine;
   const { job } = held;
+  const { turns, turn, signal } = asking;
+  const { candidate } = turn;
   const work = taskWorkOf(candidate.vendor, job.kind);
   if (work === undefined) throw new Error(`vendor ${candidate.vendor.name} makes no ${job.kind}`);
   try {
     const order = orderOf(engine, held, attempt);
     const request = forVendor(parts, job.request);
-    const submitted = await tryOne(parts, candidate, job.requestId, signal, (upstream) =>
+    const submitted = await tryOne(parts, turn, job.requestId, signal, (upstream) =>
       work.submit(request, order, upstream),
     );
     return await accepted(engine, held, attempt, submitted, signal);
   } catch (error) {
+    if (error instanceof UpstreamError) turns.failed(candidate, error);
     return refused(engine, attempt, error);
   }
 }
@@ -120,9 +142,7 @@ function refused({ parts }: EngineParts, attempt: Attempt, error: unknown): Atte
   if (error instanceof ApiError) return { ...attempt, ...failure('upstream_rejected', error.message), updatedAt };
   if (!(error instanceof UpstreamError)) throw error;
   const detail = error.message.slice(0, 500);
-  if (error.fault === 'client' || error.fault === 'unfit') {
-    return { ...attempt, ...failure('upstream_rejected', detail), updatedAt };
-  }
+  if (error.fault === 'client') return { ...attempt, ...failure('upstream_rejected', detail), updatedAt };
   if (error.fault === 'policy') return { ...attempt, ...failure('content_rejected', detail), updatedAt };
   if (!error.isUncertain) return { ...attempt, state: 'refused', detail, updatedAt };
   const code = error.fault === 'timeout' ? 'upstream_timeout' : 'upstream_failed';
@@ -136,7 +156,7 @@ function outcome(attempts: readonly Attempt[]): { attempts: readonly Attempt[]; 
 }
 
 /**
- * Soon at first, then less often: by then an upstream may have cooled down, or another been added. There is a last try
+ * Soon at first, then less often: by then a breaker may let it through, or another upstream been added. There is a last try
  * right before the deadline.
  */
 function againAt({ parts }: EngineParts, { job }: HeldJob): Date {

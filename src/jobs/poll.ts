@@ -1,6 +1,6 @@
 import { UpstreamError } from '../errors.ts';
 import { POLL_MS, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
-import { candidateOf, upstreamOf } from '../routing/index.ts';
+import { candidateOf, redact, upstreamOf } from '../routing/index.ts';
 import type { Progress } from '../vendors/index.ts';
 import { collectAll, collectNow } from './collect.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -69,9 +69,10 @@ async function ask(engine: EngineParts, held: HeldJob, attempt: Attempt, signal:
     return await told(engine, held, attempt, progress, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
+    const detail = redact(parts.catalogue.snapshot, error.message).slice(0, 500);
     // Asking can be done again; only the answer counts.
     parts.log.warn(
-      { job_id: held.job.id, upstream: attempt.upstreamId, fault: error.fault, detail: error.message.slice(0, 500) },
+      { job_id: held.job.id, upstream: attempt.upstreamId, fault: error.fault, detail },
       'an upstream could not be asked after a job',
     );
     return { attempt: error.fault === 'garbled' ? garbled(engine, attempt, error) : attempt, percent: 0 };
@@ -98,11 +99,9 @@ async function told(
     case 'succeeded':
       return { attempt: await collectNow(engine, held, attempt, progress.outputs, signal), percent: 100 };
     case 'failed': {
-      const updatedAt = engine.parts.clock.now();
-      return {
-        attempt: { ...attempt, ...failure(progress.code, progress.detail.slice(0, 500)), updatedAt },
-        percent: 100,
-      };
+      const { clock, catalogue } = engine.parts;
+      const detail = redact(catalogue.snapshot, progress.detail).slice(0, 500);
+      return { attempt: { ...attempt, ...failure(progress.code, detail), updatedAt: clock.now() }, percent: 100 };
     }
   }
 }

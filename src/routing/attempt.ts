@@ -1,11 +1,14 @@
+import type { Catalogue } from '../catalogue/index.ts';
 import { ApiError, type Fault, UpstreamError } from '../errors.ts';
-import { ATTEMPTS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { Upstream, UpstreamPools } from '../vendors/index.ts';
 import type { Candidate } from './candidates.ts';
 import type { Health } from './health.ts';
+import { redact, redactError } from './redact.ts';
+import type { Repeat, Turn } from './turns.ts';
 
 export interface AttemptParts {
+  readonly catalogue: Catalogue;
   readonly health: Health;
   readonly pools: UpstreamPools;
   readonly log: Logger;
@@ -22,31 +25,35 @@ export async function firstThatWorks<Result>(
   requestId: string,
   signal: AbortSignal,
   work: (candidate: Candidate, upstream: Upstream) => Promise<Result>,
+  repeat: Repeat = 'call',
 ): Promise<Result> {
-  const faults: UpstreamError[] = [];
-  for (const candidate of candidates.slice(0, ATTEMPTS_MAX)) {
+  const turns = parts.health.turns(candidates, repeat);
+  for (let turn = turns.next(); turn !== undefined; turn = turns.next()) {
+    const { candidate } = turn;
     try {
-      return await tryOne(parts, candidate, requestId, signal, (upstream) => work(candidate, upstream));
+      return await tryOne(parts, turn, requestId, signal, (upstream) => work(candidate, upstream));
     } catch (error) {
       if (signal.aborted) throw new ApiError('request_canceled', { cause: error });
       if (!(error instanceof UpstreamError)) throw error;
       refuseFinal(error);
-      faults.push(error);
+      turns.failed(candidate, error);
     }
   }
-  throw exhausted(faults);
+  throw turns.exhausted();
 }
 
 /** What an upstream does after its answer has begun comes too late for another candidate, but not for its health. */
 export function noteLateFault(
-  { health, log }: AttemptParts,
-  { upstreamId, upstreamModel }: Candidate,
+  { health, log, catalogue }: AttemptParts,
+  candidate: Candidate,
   requestId: string,
   error: UpstreamError,
 ): void {
+  const { upstreamId, upstreamModel } = candidate;
   const line = { request_id: requestId, upstream: upstreamId, upstream_model: upstreamModel };
+  redactError(catalogue.snapshot, error);
   log.warn({ ...line, ...detailsOf(error) }, 'attempt failed in its stream');
-  health.noteFault(upstreamId, error);
+  health.noteLateFault(candidate, requestId, error);
 }
 
 /**
@@ -54,37 +61,45 @@ export function noteLateFault(
  * strike; but the operator is billed by that upstream, and has to see it.
  */
 export function noteOverclaim(
-  { health, log }: Pick<AttemptParts, 'health' | 'log'>,
+  { health, log, catalogue }: Pick<AttemptParts, 'health' | 'log' | 'catalogue'>,
   { upstreamId, upstreamModel }: Pick<Candidate, 'upstreamId' | 'upstreamModel'>,
   requestId: string,
-  detail: string,
+  claim: string,
 ): void {
   const line = { request_id: requestId, upstream: upstreamId, upstream_model: upstreamModel };
+  const detail = redact(catalogue.snapshot, claim);
   log.warn({ ...line, detail }, 'claim beyond the order');
-  health.noteOverclaim(upstreamId, detail);
+  health.noteOverclaim(upstreamId, upstreamModel, detail);
 }
 
 /** One try: told to the upstream's health and to the log. Throws what the work throws. */
 export async function tryOne<Result>(
   parts: AttemptParts,
-  candidate: Candidate,
+  { candidate, permit, pauseMs }: Turn,
   requestId: string,
   signal: AbortSignal,
   work: (upstream: Upstream) => Promise<Result>,
 ): Promise<Result> {
-  const startedMs = performance.now();
-  parts.health.noteAttempt(candidate.upstreamId);
+  const { health } = parts;
   try {
-    const result = await work(upstreamOf(candidate, parts.pools, signal));
-    parts.health.noteSuccess(candidate.upstreamId);
-    logAttempt(parts.log, candidate, requestId, startedMs);
-    return result;
-  } catch (error) {
-    if (!signal.aborted && error instanceof UpstreamError) {
-      logAttempt(parts.log, candidate, requestId, startedMs, error);
-      parts.health.noteFault(candidate.upstreamId, error);
+    if (pauseMs > 0) await health.pacing.pause(pauseMs, signal);
+    const startedMs = performance.now();
+    health.noteAttempt(candidate.upstreamId);
+    try {
+      const result = await work(upstreamOf(candidate, parts.pools, signal));
+      health.noteSuccess(candidate, permit);
+      logAttempt(parts.log, candidate, requestId, startedMs);
+      return result;
+    } catch (error) {
+      if (!signal.aborted && error instanceof UpstreamError) {
+        redactError(parts.catalogue.snapshot, error);
+        logAttempt(parts.log, candidate, requestId, startedMs, error);
+        health.noteFault(candidate, permit, requestId, error);
+      }
+      throw error;
     }
-    throw error;
+  } finally {
+    health.noteEnd(permit);
   }
 }
 
@@ -97,13 +112,6 @@ export function upstreamOf(candidate: Candidate, pools: UpstreamPools, signal: A
 function refuseFinal(error: UpstreamError): void {
   if (error.fault === 'client') throw new ApiError('upstream_rejected', { cause: error });
   if (error.fault === 'policy') throw new ApiError('content_rejected', { cause: error });
-}
-
-function exhausted(faults: readonly UpstreamError[]): ApiError {
-  const [last] = faults.slice(-1);
-  if (faults.every(({ fault }) => fault === 'unfit')) return new ApiError('upstream_rejected', { cause: last });
-  const allTimedOut = faults.every((error) => error.fault === 'timeout');
-  return new ApiError(allTimedOut ? 'request_timeout' : 'upstream_failed', { cause: last });
 }
 
 function logAttempt(

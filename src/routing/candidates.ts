@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { findVendor, type Vendor } from '../vendors/index.ts';
 import type { RouteAccepts } from './fits.ts';
 import type { Health } from './health.ts';
+import { assertAvailable } from './turns.ts';
 
 /** One upstream that is able to serve this request. */
 export interface Candidate {
@@ -38,7 +39,7 @@ export function modelFor(
 
 /**
  * In the order in which they are to be tried: by priority, and at random by weight among equals. Throws
- * `no_capable_provider` when none can do such work, `no_available_provider` when all that can are cooling down.
+ * `no_capable_provider` when none can do such work, `no_available_provider` when no breaker lets a request through now.
  */
 export function candidatesFor(
   { catalogue, health }: CandidateParts,
@@ -48,9 +49,8 @@ export function candidatesFor(
 ): Candidate[] {
   const able = reachable(catalogue, caller.groups, model).filter(isAble);
   if (able.length === 0) throw new ApiError('no_capable_provider');
-  const available = able.filter(({ upstreamId }) => !health.isCooling(upstreamId));
-  if (available.length === 0) throw new ApiError('no_available_provider');
-  return available.length === 1 ? available : inOrder(available);
+  assertAvailable(health, able);
+  return able.length === 1 ? able : inOrder(able, health.pacing.random);
 }
 
 // A model lives as long as the snapshot it belongs to, and a list of groups as long as its caller is remembered.
@@ -98,8 +98,8 @@ export function candidateOf({ snapshot }: Catalogue, upstreamId: string, upstrea
 }
 
 /** A draw with the k-th root of chance: the higher the weight, the likelier to come first, in exact proportion. */
-function inOrder(candidates: readonly Candidate[]): Candidate[] {
-  const drawn = candidates.map((candidate) => ({ candidate, lot: Math.random() ** (1 / candidate.weight) }));
+function inOrder(candidates: readonly Candidate[], random: () => number): Candidate[] {
+  const drawn = candidates.map((candidate) => ({ candidate, lot: random() ** (1 / candidate.weight) }));
   drawn.sort((a, b) => b.candidate.priority - a.candidate.priority || b.lot - a.lot);
   return drawn.map(({ candidate }) => candidate);
 }

@@ -1,41 +1,76 @@
+import { type Actor, recordChange } from '../audit/index.ts';
+import type { Snapshot } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Bus, Db } from '../db/index.ts';
-import type { Fault, UpstreamError } from '../errors.ts';
-import { COOLDOWN_FIRST_MS, COOLDOWN_MS_MAX, RETRY_AFTER_MS_MAX } from '../limits.ts';
+import type { UpstreamError } from '../errors.ts';
+import { FAULT_NOTE_EVERY_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { type HealthRow, readHealth, saveHealth } from './store.ts';
+import { type Approach, Breaker, type BreakerRow, type BreakerState, WELL } from './breaker.ts';
+import type { Candidate } from './candidates.ts';
+import { Circuit, isCounted, type Permit } from './circuit.ts';
+import { MinuteCount } from './minute-count.ts';
+import { type Pacing, systemPacing } from './pacing.ts';
+import { deleteBreakers, readBreakers, saveBreaker } from './store.ts';
+import { type Repeat, Turns } from './turns.ts';
 
 export interface HealthParts {
   readonly db: Db;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly pacing?: Pacing | undefined;
 }
 
-/** What an operator sees of an upstream. */
-export interface UpstreamHealth {
+/** What identifies the account at a vendor: with another address or secret it begins anew, as well as can be. */
+export interface Credential {
+  readonly upstreamId: string;
+  readonly address: string;
+  readonly apiKey: string;
+}
+
+export interface Target extends Credential {
+  readonly upstreamModel: string;
+}
+
+/** What an operator sees of a breaker. */
+export interface BreakerView {
+  readonly state: BreakerState;
   readonly strikes: number;
-  readonly coolingUntil: Date | null;
+  readonly nextProbeAt: Date | null;
   readonly lastFault: string | null;
   readonly lastDetail: string | null;
   readonly lastFaultAt: Date | null;
-  readonly attemptsLastMinute: number;
 }
 
-const HEALTHY: HealthRow = { strikes: 0, coolingUntil: null, lastFault: null, lastDetail: null, lastFaultAt: null };
+/** One upstream under one credential. */
+interface Account extends Credential {
+  readonly breaker: Breaker;
+  readonly circuits: Map<string, Circuit>;
+}
+
+/** The whole upstream, where a row is for one of its models otherwise. */
+const WHOLE = '';
+const ACCOUNTS_PER_UPSTREAM_MAX = 4;
 
 /**
- * Which upstreams to leave alone for now. Decided in memory at once, shared with the other processes through the
- * database right after; a process that misses an announcement learns by a fault of its own.
+ * The breakers of every upstream model. Decided in memory at once, shared with the other processes through the database
+ * right after; a process that misses an announcement learns by faults of its own. Probes are counted by each process.
  */
 export class Health {
+  readonly pacing: Pacing;
   readonly #parts: HealthParts;
-  readonly #rows = new Map<string, HealthRow>();
+  /** Newest first: attempts under an older credential end at breakers that no longer matter. */
+  readonly #accounts = new Map<string, Account[]>();
+  readonly #rows = new Map<string, BreakerRow>();
   readonly #attempts = new Map<string, MinuteCount>();
-  #saved: Promise<void> = Promise.resolve();
+  readonly #unsaved = new Map<string, Unsaved>();
+  readonly #notedAtMs = new WeakMap<Breaker, number>();
+  #saving: Promise<void> | undefined;
+  #changes = 0;
 
   constructor(parts: HealthParts) {
     this.#parts = parts;
+    this.pacing = parts.pacing ?? systemPacing;
     const reload = () => this.load().catch(() => undefined);
     parts.bus.on('upstream', reload);
     parts.bus.onLost(() => void reload());
@@ -44,19 +79,43 @@ export class Health {
   /** What this process has decided meanwhile is newer than what was read: then it is read again. */
   async load(): Promise<void> {
     for (;;) {
-      const saved = this.#saved;
-      await saved;
-      const rows = await readHealth(this.#parts.db);
-      if (saved !== this.#saved) continue;
+      await this.#saving;
+      const before = this.#changes;
+      const rows = await readBreakers(this.#parts.db);
+      if (before !== this.#changes) continue;
       this.#rows.clear();
-      for (const { id, ...row } of rows) this.#rows.set(id, row);
+      for (const row of rows) this.#rows.set(keyOf(row.upstreamId, row.upstreamModel), row);
+      for (const [upstreamId, [account]] of this.#accounts) {
+        account?.breaker.load(this.#rowOf(upstreamId, WHOLE));
+        for (const [model, circuit] of account?.circuits ?? []) circuit.model.load(this.#rowOf(upstreamId, model));
+      }
       return;
     }
   }
 
-  isCooling(upstreamId: string): boolean {
-    const until = this.#rows.get(upstreamId)?.coolingUntil ?? null;
-    return until !== null && until.getTime() > this.#parts.clock.nowMs();
+  nowMs(): number {
+    return this.#parts.clock.nowMs();
+  }
+
+  circuitOf(target: Target): Circuit {
+    const account = this.#accountOf(target);
+    let circuit = account.circuits.get(target.upstreamModel);
+    if (circuit === undefined) {
+      const model = new Breaker(this.#rowOf(target.upstreamId, target.upstreamModel));
+      circuit = new Circuit(account.breaker, model);
+      account.circuits.set(target.upstreamModel, circuit);
+    }
+    return circuit;
+  }
+
+  /** In which order a request tries them. */
+  turns(candidates: readonly Candidate[], repeat: Repeat): Turns {
+    return new Turns(this, candidates, repeat);
+  }
+
+  /** Leave to try this candidate now; undefined while its breaker keeps requests away. */
+  permit(target: Target, approach: Approach): Permit | undefined {
+    return this.circuitOf(target).permit(this.#parts.clock.nowMs(), approach);
   }
 
   noteAttempt(upstreamId: string): void {
@@ -68,91 +127,162 @@ export class Health {
     count.add(this.#parts.clock.nowMs());
   }
 
-  /** One success ends a series of faults, unless its attempt began before the last of them. */
-  noteSuccess(upstreamId: string): void {
-    const row = this.#rows.get(upstreamId);
-    if (row === undefined || row.strikes === 0 || this.isCooling(upstreamId)) return;
-    this.#save(upstreamId, { ...row, strikes: 0, coolingUntil: null });
+  noteSuccess(target: Target, permit: Permit): void {
+    const { circuit } = permit;
+    const nowMs = this.#parts.clock.nowMs();
+    const isStale = circuit.isStale(permit);
+    if (circuit.model.noteSuccess(nowMs, isStale)) this.#share(target, circuit.model, target.upstreamModel);
+    if (circuit.upstream.isClosed) return;
+    if (circuit.upstream.noteSuccess(nowMs, isStale)) this.#share(target, circuit.upstream, WHOLE);
   }
 
-  /** Faults of the request itself say nothing about the upstream. */
-  noteFault(upstreamId: string, error: UpstreamError): void {
-    if (error.isRequested || error.fault === 'client' || error.fault === 'policy' || error.fault === 'unfit') return;
-    const now = this.#parts.clock.now();
-    // Attempts that were under way together fail together, and that is one strike.
-    const strikes = (this.#rows.get(upstreamId)?.strikes ?? 0) + (this.isCooling(upstreamId) ? 0 : 1);
-    this.#save(upstreamId, {
-      strikes,
-      coolingUntil: new Date(now.getTime() + cooldownMs(error, strikes)),
-      lastFault: error.fault,
-      lastDetail: error.message.slice(0, 500),
-      lastFaultAt: now,
+  noteFault(target: Target, permit: Permit, requestId: string, error: UpstreamError): void {
+    const { circuit } = permit;
+    this.#count(target, circuit, { requestId, error, isStale: circuit.isStale(permit), isLate: false });
+  }
+
+  /** However the attempt ended, its place as a probe is free again; one that was given up says nothing else. */
+  noteEnd(permit: Permit): void {
+    permit.circuit.release(permit);
+  }
+
+  /** After the attempt was counted as a success. */
+  noteLateFault(target: Target, requestId: string, error: UpstreamError): void {
+    this.#count(target, this.circuitOf(target), { requestId, error, isStale: true, isLate: true });
+  }
+
+  /** No strike; shown as the last fault. */
+  noteOverclaim(upstreamId: string, upstreamModel: string, detail: string): void {
+    const breaker = this.#breakerAt(upstreamId, upstreamModel);
+    breaker.noteDetail('overclaim', detail, this.#parts.clock.nowMs());
+    this.#rows.set(keyOf(upstreamId, upstreamModel), breaker.row);
+    this.#enqueue({ upstreamId, upstreamModel, breaker, isNews: false });
+  }
+
+  /** Closes every breaker of an upstream, on every process. */
+  async reset(upstreamId: string, by: Actor): Promise<void> {
+    const { db, bus, clock } = this.#parts;
+    for (const key of this.#unsaved.keys()) if (key.startsWith(keyOf(upstreamId, ''))) this.#unsaved.delete(key);
+    await db.transaction(async (tx) => {
+      await deleteBreakers(tx, upstreamId);
+      await recordChange(tx, by, { at: clock.now(), action: 'upstream.reset', target: upstreamId, detail: {} });
+      await bus.announce(tx, 'upstream', upstreamId);
+    });
+    this.#accounts.delete(upstreamId);
+    this.#changes++;
+    await this.load();
+    await bus.heardByAll();
+  }
+
+  attemptsLastMinute(upstreamId: string): number {
+    return this.#attempts.get(upstreamId)?.lastMinute(this.#parts.clock.nowMs()) ?? 0;
+  }
+
+  /** Of the upstream as a whole where no model is named. */
+  view(upstreamId: string, upstreamModel: string = WHOLE): BreakerView {
+    const breaker = this.#breakerAt(upstreamId, upstreamModel);
+    const nowMs = this.#parts.clock.nowMs();
+    const { strikes, lastFault, lastDetail, lastFaultAt } = breaker.row;
+    const nextProbeAt = breaker.isClosed ? null : new Date(Math.max(breaker.openUntilMs, nowMs));
+    return { state: breaker.stateAt(nowMs), strikes, nextProbeAt, lastFault, lastDetail, lastFaultAt };
+  }
+
+  /** Those whose every enabled route has an open breaker: their callers are answered 503. */
+  modelsWithoutCandidate({ document, upstreams }: Snapshot): string[] {
+    const lost = document.models.filter(({ routes }) => {
+      const enabled = routes.filter(({ upstream }) => upstreams.get(upstream)?.enabled === true);
+      return enabled.length > 0 && enabled.every(({ upstream, model }) => this.#isOpen(upstream, model));
+    });
+    return lost.map(({ id }) => id);
+  }
+
+  /** Neither closed nor due for a probe. */
+  #isOpen(upstreamId: string, upstreamModel: string): boolean {
+    const nowMs = this.#parts.clock.nowMs();
+    const breakers = [WHOLE, upstreamModel].map((model) => this.#breakerAt(upstreamId, model));
+    return breakers.some((breaker) => breaker.stateAt(nowMs) === 'open');
+  }
+
+  #count(target: Target, circuit: Circuit, { requestId, error, isStale, isLate }: Counted): void {
+    if (!isCounted(error)) return;
+    const breaker = circuit.breakerFor(error.fault);
+    const nowMs = this.#parts.clock.nowMs();
+    const noted = { error, requestId, nowMs, isStale, random: this.pacing.random };
+    const model = breaker === circuit.model ? target.upstreamModel : WHOLE;
+    if (breaker.noteFault(noted, isLate)) this.#share(target, breaker, model);
+    else if (nowMs - (this.#notedAtMs.get(breaker) ?? Number.NEGATIVE_INFINITY) >= FAULT_NOTE_EVERY_MS) {
+      this.#share(target, breaker, model, false);
+    }
+  }
+
+  #accountOf({ upstreamId, address, apiKey }: Credential): Account {
+    const known = this.#accounts.get(upstreamId) ?? [];
+    const found = known.find((account) => account.address === address && account.apiKey === apiKey);
+    if (found !== undefined) return found;
+    const breaker = new Breaker(this.#rowOf(upstreamId, WHOLE));
+    const account: Account = { upstreamId, address, apiKey, breaker, circuits: new Map() };
+    this.#accounts.set(upstreamId, [account, ...known].slice(0, ACCOUNTS_PER_UPSTREAM_MAX));
+    return account;
+  }
+
+  #breakerAt(upstreamId: string, upstreamModel: string): Breaker {
+    const account = this.#accounts.get(upstreamId)?.[0];
+    const breaker = upstreamModel === WHOLE ? account?.breaker : account?.circuits.get(upstreamModel)?.model;
+    return breaker ?? new Breaker(this.#rowOf(upstreamId, upstreamModel));
+  }
+
+  #rowOf(upstreamId: string, upstreamModel: string): BreakerRow {
+    return this.#rows.get(keyOf(upstreamId, upstreamModel)) ?? WELL;
+  }
+
+  /** Gathers while a write is under way. A fault that opens nothing is kept for the operator, and concerns no process. */
+  #share({ upstreamId }: Target, breaker: Breaker, upstreamModel: string, isNews = true): void {
+    // Under an older credential, or from before a reset.
+    if (this.#breakerAt(upstreamId, upstreamModel) !== breaker) return;
+    this.#notedAtMs.set(breaker, this.#parts.clock.nowMs());
+    this.#enqueue({ upstreamId, upstreamModel, breaker, isNews });
+  }
+
+  #enqueue(unsaved: Unsaved): void {
+    const key = keyOf(unsaved.upstreamId, unsaved.upstreamModel);
+    this.#changes++;
+    this.#unsaved.set(key, { ...unsaved, isNews: unsaved.isNews || this.#unsaved.get(key)?.isNews === true });
+    this.#saving ??= this.#save().finally(() => {
+      this.#saving = undefined;
     });
   }
 
-  /** Shown to the operator; neither a strike nor a reason to leave the upstream alone. */
-  noteOverclaim(upstreamId: string, detail: string): void {
-    const row = this.#rows.get(upstreamId) ?? HEALTHY;
-    const lastFaultAt = this.#parts.clock.now();
-    this.#save(upstreamId, { ...row, lastFault: 'overclaim', lastDetail: detail.slice(0, 500), lastFaultAt });
-  }
-
-  of(upstreamId: string): UpstreamHealth {
-    const nowMs = this.#parts.clock.nowMs();
-    const row = this.#rows.get(upstreamId) ?? HEALTHY;
-    return { ...row, attemptsLastMinute: this.#attempts.get(upstreamId)?.lastMinute(nowMs) ?? 0 };
-  }
-
-  #save(upstreamId: string, row: HealthRow): void {
-    this.#rows.set(upstreamId, row);
-    // One after the other, so that the last to be decided is the last to be written.
-    this.#saved = this.#saved.then(() => this.#share(upstreamId, row));
-  }
-
-  async #share(upstreamId: string, row: HealthRow): Promise<void> {
+  async #save(): Promise<void> {
     const { db, bus, log } = this.#parts;
-    try {
-      await db.transaction(async (tx) => {
-        await saveHealth(tx, upstreamId, row);
-        await bus.announce(tx, 'upstream', upstreamId);
-      });
-    } catch (error) {
-      log.warn({ upstream: upstreamId, err: error }, 'the health of an upstream was not shared');
+    while (this.#unsaved.size > 0) {
+      const batch = [...this.#unsaved.values()];
+      this.#unsaved.clear();
+      try {
+        await db.transaction(async (tx) => {
+          for (const { breaker, ...id } of batch) await saveBreaker(tx, id, breaker.row);
+          if (batch.some(({ isNews }) => isNews)) await bus.announce(tx, 'upstream', '');
+        });
+      } catch (error) {
+        log.warn({ err: error }, 'the health of upstreams was not shared');
+      }
     }
   }
 }
 
-/** What needs an operator stays away longest; what passes doubles, unless the upstream itself said how long. */
-function cooldownMs(
-  { fault, retryAfterMs }: { fault: Fault; retryAfterMs: number | undefined },
-  strikes: number,
-): number {
-  if (fault === 'account' || fault === 'config') return COOLDOWN_MS_MAX;
-  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, RETRY_AFTER_MS_MAX);
-  return Math.min(COOLDOWN_FIRST_MS * 2 ** (strikes - 1), COOLDOWN_MS_MAX);
+interface Unsaved {
+  readonly upstreamId: string;
+  readonly upstreamModel: string;
+  readonly breaker: Breaker;
+  readonly isNews: boolean;
 }
 
-/** Counts by whole minutes: the last full one, or this one if there was none before. */
-class MinuteCount {
-  #minute = 0;
-  #current = 0;
-  #previous = 0;
+interface Counted {
+  readonly requestId: string;
+  readonly error: UpstreamError;
+  readonly isStale: boolean;
+  readonly isLate: boolean;
+}
 
-  add(nowMs: number): void {
-    this.#turn(nowMs);
-    this.#current++;
-  }
-
-  lastMinute(nowMs: number): number {
-    this.#turn(nowMs);
-    return Math.max(this.#previous, this.#current);
-  }
-
-  #turn(nowMs: number): void {
-    const minute = Math.floor(nowMs / 60_000);
-    if (minute === this.#minute) return;
-    this.#previous = minute === this.#minute + 1 ? this.#current : 0;
-    this.#current = 0;
-    this.#minute = minute;
-  }
+function keyOf(upstreamId: string, upstreamModel: string): string {
+  return `${upstreamId}\n${upstreamModel}`;
 }

@@ -1,9 +1,12 @@
 /**
- * Which upstreams to ask, in which order, and what to do when one fails. Hides weights, cooldown and how processes
- * share it, the bound on attempts, and which faults are the request's own.
+ * Which upstreams to ask, in which order, and what to do when one fails. Hides weights, the circuit breakers and how
+ * processes share them, the bound on attempts, and which faults are the request's own.
  */
 export { ableCandidates, judgedCandidates } from './able.ts';
 export { type AttemptParts, firstThatWorks, noteLateFault, noteOverclaim, tryOne, upstreamOf } from './attempt.ts';
 export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor } from './candidates.ts';
 export { asksForVoiceDesign, checkFits, inPublishedWords } from './fits.ts';
-export { Health } from './health.ts';
+export { type BreakerView, Health } from './health.ts';
+export type { Pacing } from './pacing.ts';
+export { redact } from './redact.ts';
+export type { Turn, Turns } from './turns.ts';

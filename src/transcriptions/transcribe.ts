@@ -2,7 +2,7 @@ import { DatabaseUnavailable, patiently } from '../db/index.ts';
 import { ApiError, type ErrorCode, UpstreamError } from '../errors.ts';
 import { TRANSCRIPT_BYTES_MAX, TRANSCRIPTION_MS_MAX, TRANSCRIPTION_POLL_MS } from '../limits.ts';
 import type { TranscriptionRequest } from '../requests/index.ts';
-import { type Candidate, candidateOf, firstThatWorks, upstreamOf } from '../routing/index.ts';
+import { type Candidate, candidateOf, firstThatWorks, redact, upstreamOf } from '../routing/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { AudioFile, Transcript, TranscriptionProgress, Upstream } from '../vendors/index.ts';
 import { workOf } from './candidates.ts';
@@ -37,8 +37,13 @@ export class LeftRunning extends Error {}
 export function transcribe(work: WorkParts, held: Held, asked: Asked): Promise<Outcome> {
   const { parts, leaving } = work;
   return withOutcome(work, async () => {
-    const answer = await firstThatWorks(parts, asked.candidates, held.id, leaving, (candidate, upstream) =>
-      submit(parts, held, asked, candidate, upstream),
+    const answer = await firstThatWorks(
+      parts,
+      asked.candidates,
+      held.id,
+      leaving,
+      (candidate, upstream) => submit(parts, held, asked, candidate, upstream),
+      'submission',
     ).finally(asked.release);
     return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : judged(answer);
   });
@@ -114,7 +119,11 @@ async function follow(work: WorkParts, held: Held, firstMs: number): Promise<Out
       case 'transcribed':
         return judged(progress.transcript);
       case 'failed':
-        return { status: 'failed', code: progress.code, cause: new Error(progress.detail) };
+        return {
+          status: 'failed',
+          code: progress.code,
+          cause: new Error(redact(parts.catalogue.snapshot, progress.detail)),
+        };
       case 'lost':
         return unavailable('upstream_failed', new Error('the upstream knows nothing of the task'));
       case 'too large':
@@ -144,7 +153,8 @@ async function ask(
     if (!(error instanceof UpstreamError)) throw error;
     if (error.isTooLarge) return { state: 'too large' };
     // Asking can be done again; only the answer counts.
-    const { fault, message } = error;
+    const { fault } = error;
+    const message = redact(parts.catalogue.snapshot, error.message);
     const line = { request_id: held.id, upstream: held.upstreamId, fault, detail: message.slice(0, 500) };
     parts.log.warn(line, 'an upstream could not be asked after a transcription');
     return { state: 'running' };

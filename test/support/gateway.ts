@@ -74,6 +74,7 @@ export class Gateway {
       environment: options.environment ?? {},
       log: options.log ?? silentLog,
       progress: () => undefined,
+      pacing: { random: Math.random, pause: async () => undefined },
       ...timed,
     });
     const gateway = new Gateway(app, config, database, clock, options.database === undefined);

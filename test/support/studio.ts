@@ -6,7 +6,7 @@ import type { Fields } from './documents.ts';
 import { type Answer, Gateway, type GatewayOptions, type NewCaller } from './gateway.ts';
 import { until } from './postgres.ts';
 
-const KEY = 'key-id:key-secret';
+export const KEY = 'key-id:key-secret';
 const MOVES_MAX = 20_000;
 const TERMINAL = ['succeeded', 'failed', 'queue_expired'];
 

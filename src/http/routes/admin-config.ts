@@ -10,6 +10,7 @@ import { unixSeconds } from '../../clock.ts';
 import { DocumentError } from '../../configuration/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, CONFIG_BODY_BYTES_MAX } from '../../limits.ts';
+import type { BreakerView } from '../../routing/index.ts';
 import { pageQuery } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
@@ -36,6 +37,17 @@ const versionSchema = z
   })
   .meta({ id: 'ConfigVersion' });
 
+const breakerSchema = z
+  .strictObject({
+    state: z.enum(['closed', 'open', 'half_open']).describe('Open: no request but probes. Half-open: the next is one.'),
+    strikes: z.int().describe('Requests in a row that failed.'),
+    next_probe_at: z.int().nullable(),
+    last_fault: z.string().nullable(),
+    last_detail: z.string().nullable().describe('The upstream’s own words, without secrets.'),
+    last_fault_at: z.int().nullable(),
+  })
+  .meta({ id: 'Breaker' });
+
 const upstreamSchema = z
   .strictObject({
     id: z.string(),
@@ -49,17 +61,18 @@ const upstreamSchema = z
     timeout_seconds: z.number(),
     enabled: z.boolean(),
     models: z.array(z.string()).describe('The models that have a route here.'),
-    health: z.strictObject({
-      status: z.enum(['ok', 'cooling']),
-      cooling_until: z.int().nullable(),
-      strikes: z.int().describe('Faults in a row.'),
-      last_fault: z.string().nullable(),
-      last_detail: z.string().nullable().describe('The upstream’s own words.'),
-      last_fault_at: z.int().nullable(),
-      attempts_last_minute: z.int().describe('Of this process.'),
-    }),
+    attempts_last_minute: z.int().describe('Of this process.'),
+    health: breakerSchema.describe('Of the upstream as a whole: its credential and balance.'),
+    upstream_models: z
+      .array(z.strictObject({ id: z.string(), health: breakerSchema }))
+      .describe('Every model on its wire that a route leads to.'),
   })
   .meta({ id: 'Upstream' });
+
+const upstreamList = z.strictObject({
+  ...listOf(upstreamSchema).shape,
+  models_without_candidate: z.array(z.string()).describe('Models whose every enabled route has an open breaker.'),
+});
 
 const upstreamChange = z.strictObject({ enabled: z.boolean() });
 
@@ -119,16 +132,21 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
       path: '/api/admin/upstreams',
       summary: 'The configured upstreams',
       access: 'operator',
-      answers: { 200: listOf(upstreamSchema) },
+      answers: { 200: upstreamList },
     },
-    () => ({ object: 'list', data: upstreamViews(catalogue.snapshot, parts), has_more: false }),
+    () => ({
+      object: 'list',
+      data: upstreamViews(catalogue.snapshot, parts),
+      has_more: false,
+      models_without_candidate: parts.health.modelsWithoutCandidate(catalogue.snapshot),
+    }),
   );
 
   routes.add(
     {
       method: 'PATCH',
       path: '/api/admin/upstreams/{upstream_id}',
-      summary: 'Enable or disable an upstream',
+      summary: 'Enable or disable an upstream; enabling closes its breakers',
       access: 'operator',
       body: { kind: 'json', schema: upstreamChange, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: upstreamSchema },
@@ -136,12 +154,32 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ param, body, actor }) => {
       await setUpstreamEnabled(parts, actor, param('upstream_id'), body.enabled);
-      await catalogue.reload();
-      const view = upstreamViews(catalogue.snapshot, parts).find((upstream) => upstream.id === param('upstream_id'));
-      if (view === undefined) throw new ApiError('upstream_not_found');
-      return view;
+      await Promise.all([catalogue.reload(), parts.health.load()]);
+      return upstreamView(parts, param('upstream_id'));
     },
   );
+
+  routes.add(
+    {
+      method: 'POST',
+      path: '/api/admin/upstreams/{upstream_id}/reset',
+      summary: 'Close every breaker of an upstream',
+      access: 'operator',
+      answers: { 200: upstreamSchema },
+      codes: ['upstream_not_found'],
+    },
+    async ({ param, actor }) => {
+      if (!catalogue.snapshot.upstreams.has(param('upstream_id'))) throw new ApiError('upstream_not_found');
+      await parts.health.reset(param('upstream_id'), actor);
+      return upstreamView(parts, param('upstream_id'));
+    },
+  );
+}
+
+function upstreamView(parts: HttpParts, id: string): z.infer<typeof upstreamSchema> {
+  const view = upstreamViews(parts.catalogue.snapshot, parts).find((upstream) => upstream.id === id);
+  if (view === undefined) throw new ApiError('upstream_not_found');
+  return view;
 }
 
 async function refusingProblems<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -163,23 +201,20 @@ function versionView(version: ConfigVersion): z.infer<typeof versionSchema> {
   };
 }
 
-function healthView({ health, clock }: HttpParts, upstreamId: string): z.infer<typeof upstreamSchema>['health'] {
-  const { coolingUntil, strikes, lastFault, lastDetail, lastFaultAt, attemptsLastMinute } = health.of(upstreamId);
-  const isCooling = coolingUntil !== null && coolingUntil > clock.now();
+function breakerView(view: BreakerView): z.infer<typeof breakerSchema> {
   return {
-    status: isCooling ? 'cooling' : 'ok',
-    cooling_until: isCooling ? unixSeconds(coolingUntil) : null,
-    strikes,
-    last_fault: lastFault,
-    last_detail: lastDetail,
-    last_fault_at: lastFaultAt === null ? null : unixSeconds(lastFaultAt),
-    attempts_last_minute: attemptsLastMinute,
+    state: view.state,
+    strikes: view.strikes,
+    next_probe_at: view.nextProbeAt === null ? null : Math.ceil(view.nextProbeAt.getTime() / 1000),
+    last_fault: view.lastFault,
+    last_detail: view.lastDetail,
+    last_fault_at: view.lastFaultAt === null ? null : unixSeconds(view.lastFaultAt),
   };
 }
 
 function upstreamViews(
   { document: { upstreams, models }, secrets }: Snapshot,
-  parts: HttpParts,
+  { health }: HttpParts,
 ): z.infer<typeof upstreamSchema>[] {
   return upstreams.map((upstream) => ({
     id: upstream.id,
@@ -193,6 +228,16 @@ function upstreamViews(
     timeout_seconds: upstream.timeout_seconds,
     enabled: upstream.enabled,
     models: models.filter(({ routes }) => routes.some((route) => route.upstream === upstream.id)).map(({ id }) => id),
-    health: healthView(parts, upstream.id),
+    attempts_last_minute: health.attemptsLastMinute(upstream.id),
+    health: breakerView(health.view(upstream.id)),
+    upstream_models: wireModels(models, upstream.id).map((id) => ({
+      id,
+      health: breakerView(health.view(upstream.id, id)),
+    })),
   }));
+}
+
+function wireModels(models: Snapshot['document']['models'], upstreamId: string): string[] {
+  const routes = models.flatMap((model) => model.routes.filter(({ upstream }) => upstream === upstreamId));
+  return [...new Set(routes.map(({ model }) => model))];
 }

@@ -46,12 +46,14 @@ export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stoppin
   );
 }
 
-function warnings({ bus, throttle, writeProbe }: HttpParts): string[] {
+function warnings({ bus, throttle, writeProbe, health, catalogue }: HttpParts): string[] {
+  const lost = health.modelsWithoutCandidate(catalogue.snapshot);
   return [
     ...(writeProbe.problem === undefined ? [] : [`The database takes no writes: ${writeProbe.problem}.`]),
     ...(bus.peers > 0 && !throttle.shared
       ? [`${bus.peers + 1} processes share this database, but each counts rate limits alone`]
       : []),
+    ...lost.map((id) => `model ${id} has no candidate: every upstream of it is failing`),
   ];
 }
 
