@@ -1,9 +1,10 @@
+import { lengthExcess, lengthOrder } from '../billing/index.ts';
 import { ApiError } from '../errors.ts';
 import { BodyTooLarge } from '../fetch/index.ts';
 import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
-import { redact } from '../routing/index.ts';
+import { noteOverclaim, redact } from '../routing/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output } from '../vendors/index.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -67,6 +68,7 @@ export async function collectAll(
   const waiting = readyStill(attempt, outputs, errors, updatedAt);
   if (waiting !== undefined) return waiting;
   if (stored.some(({ kind }) => kind !== 'thumbnail')) {
+    noteLongResult(parts, job, attempt, stored);
     return { ...attempt, state: 'collected', collected: stored, outputs: null, detail, updatedAt };
   }
   const code = errors.some(isOfStorage) ? 'internal_error' : 'undeliverable_output';
@@ -91,6 +93,15 @@ function readyStill(attempt: Attempt, outputs: readonly Output[], errors: unknow
     : areElsewhere && tries < UNUSABLE_TRIES_MAX;
   if (!isAgain) return undefined;
   return { ...attempt, state: 'ready', outputs: areElsewhere ? places : null, tries, updatedAt: readyAt };
+}
+
+/** What is longer than ordered is delivered as it is and charged as ordered. */
+function noteLongResult(parts: JobParts, job: HeldJob['job'], attempt: Attempt, stored: readonly Collected[]): void {
+  const order = lengthOrder(job.estimate, job.wanted);
+  const excesses = stored
+    .filter(({ kind }) => kind === 'video' || kind === 'audio')
+    .flatMap(({ seconds = 0 }) => lengthExcess(seconds * 1000, order) ?? []);
+  if (excesses[0] !== undefined) noteOverclaim(parts, attempt, job.requestId, excesses[0]);
 }
 
 function isJudgement(error: unknown): error is Error {
