@@ -39,6 +39,25 @@ function fieldAt(path: readonly PropertyKey[]): string | null {
   return text === '' ? null : text.replace(/^\./, '');
 }
 
+/** What `work` refuses is refused with the field that it is about. */
+export function inField<Result>(field: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw atField(error, field);
+  }
+}
+
+/** The same error with the field that it is about, unless it names one already or the request is not at fault. */
+export function atField(error: unknown, field: string): unknown {
+  if (!(error instanceof ApiError) || error.param !== null || ![400, 413].includes(error.status)) return error;
+  if (!FIELD.test(field)) return error;
+  const { code, message, headers, cause } = error;
+  return new ApiError(code, { message, param: field, headers, cause });
+}
+
+const FIELD = /^[\w-]{1,40}(\[\d{0,3}\])?$/;
+
 /** Only what a schema cannot say itself. */
 const WORDING = {
   error: (issue: z.core.$ZodRawIssue) =>

@@ -182,7 +182,7 @@ test('R-483: a caller who leaves stops the upstream and pays for what was delive
   never.resolve();
   const spent = await spentInTheEnd(gateway, caller);
   const { json } = await requestOf(stream);
-  const { inputTokens, outputTokens } = json.usage;
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = json.usage;
   assert.ok(inputTokens >= 3 && outputTokens >= 3 && outputTokens <= 6, JSON.stringify(json));
   assert.equal(spent, credits(inputTokens * MICRO.input + outputTokens * MICRO.output));
 });
@@ -197,9 +197,9 @@ test('R-483: the input is the least that a stream costs once it has begun', asyn
   never.resolve();
   const spent = await spentInTheEnd(gateway, caller);
   const { usage: units } = (await requestOf(stream)).json;
-  assert.equal(units.outputTokens, 0);
+  assert.equal(units.output_tokens, 0);
   assert.ok(spent > 0);
-  assert.equal(spent, credits(units.inputTokens * MICRO.input));
+  assert.equal(spent, credits(units.input_tokens * MICRO.input));
 });
 
 for (const [what, more] of [
@@ -269,7 +269,7 @@ test('the caller can read what became of a call, and nobody else can', async () 
     status: 'settled',
     model: 'odd',
     endpoint: 'chat',
-    usage: { inputTokens: 9, cachedTokens: 0, outputTokens: 3, reasoningTokens: 0, requests: 1 },
+    usage: { input_tokens: 9, cached_tokens: 0, output_tokens: 3, reasoning_tokens: 0, requests: 1 },
     credits: answer.json.usage.credits,
     created_at: gateway.clock.nowMs() / 1000,
   });

@@ -58,10 +58,10 @@ test('R-278: chat counts its input and the output it asks for, or the model’s 
     return Object.fromEntries(factors.units.map((unit: { unit: string; count: number }) => [unit.unit, unit.count]));
   };
   const counted = await units({ ...chat, max_completion_tokens: 50 });
-  assert.equal(counted.outputTokens, 50);
-  assert.ok(counted.inputTokens >= 100 && counted.inputTokens < 150, `${counted.inputTokens} tokens`);
-  assert.equal((await units(chat)).outputTokens, 4096);
-  assert.equal((await units({ ...chat, max_tokens: 10, n: 3 })).outputTokens, 30);
+  assert.equal(counted.output_tokens, 50);
+  assert.ok(counted.input_tokens >= 100 && counted.input_tokens < 150, `${counted.input_tokens} tokens`);
+  assert.equal((await units(chat)).output_tokens, 4096);
+  assert.equal((await units({ ...chat, max_tokens: 10, n: 3 })).output_tokens, 30);
 });
 
 test('R-278: a picture in a message counts by the piece and not by its bytes', async () => {

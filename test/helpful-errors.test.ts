@@ -152,7 +152,6 @@ describe('a route that is not there', () => {
 
   for (const [method, path] of [
     ['GET', '/nothing-here'],
-    ['GET', '/'],
     ['GET', '/v1'],
     ['POST', '/v1/jobs/job_1/cancel'],
     ['DELETE', '/v1/jobs/job_1'],

@@ -77,6 +77,28 @@ describe('what an edit is made of', () => {
     }
   });
 
+  for (const [what, given] of [
+    ['one picture', { image: dataUrl(PNG) }],
+    ['an object', { image: { b64: PNG.toString('base64') } }],
+    ['a list', { image: [dataUrl(PNG)] }],
+    ['the same under both names', { image: dataUrl(PNG), reference_images: [dataUrl(PNG)] }],
+  ] as const) {
+    test(`R-327: JSON takes ${what} as image, as the form does`, async () => {
+      const { fields, files } = await forwarded({ body: { model: 'open/image', prompt: 'a gate', ...given } });
+      assert.deepEqual(fields, { model: 'painter', prompt: 'a gate', n: 1 });
+      assert.deepEqual(
+        files.map(({ bytes }) => bytes),
+        [PNG],
+      );
+    });
+  }
+
+  test('R-327: image and reference_images in JSON must not contradict each other', async () => {
+    const body = { model: 'open/image', prompt: 'a gate', image: [dataUrl(PNG)], reference_images: [dataUrl(GIF)] };
+    await refused('400 conflicting_parameters', { body });
+    await refused('400 missing_image', { body: { ...body, image: null, reference_images: undefined } });
+  });
+
   test('R-328: without a source image there is nothing to edit, in either form', async () => {
     const body = { model: 'open/image', prompt: 'a gate' };
     const mask = dataUrl(PNG);

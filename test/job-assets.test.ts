@@ -53,7 +53,7 @@ test('R-232, R-233, R-234, R-235, R-236: three pictures are three assets, the sa
   const first = await studio.assets(caller, id);
   assert.deepEqual(
     first.map(({ ordinal, job_id, kind, storage }) => ({ ordinal, job_id, kind, storage })),
-    [0, 1, 2].map((ordinal) => ({ ordinal, job_id: id, kind: 'image', storage: 's3' })),
+    [0, 1, 2].map((ordinal) => ({ ordinal, job_id: id, kind: 'image', storage: 'disk' })),
   );
   assert.equal(new Set(first.map((asset) => asset.id)).size, 3);
   for (const asset of first) assert.match(asset.id, /^ast_[A-Za-z0-9_-]{10,}$/);
@@ -90,7 +90,7 @@ for (const [what, path, body, bytes, told] of [
     const assets = await studio.assets(caller, id);
     assert.equal(assets.length, 1);
     const [{ id: assetId, created_at, url, expires_at, ...rest }] = assets as [Record<string, unknown>];
-    assert.deepEqual(rest, { job_id: id, ordinal: 0, storage: 's3', bytes: bytes.length, ...told });
+    assert.deepEqual(rest, { job_id: id, ordinal: 0, storage: 'disk', bytes: bytes.length, ...told });
     assert.match(String(assetId), /^ast_/);
     assert.ok(Number.isInteger(created_at) && Number.isInteger(expires_at));
     assert.equal(created_at, (await studio.read(caller, id)).finished_at);

@@ -163,7 +163,7 @@ describe('streams that fail', () => {
   /** The first frame told a prompt of five tokens and an answer of four. */
   async function assertPaid(caller: NewCaller, requestId: unknown): Promise<void> {
     const { usage, credits, status } = await recordOf(caller, requestId);
-    assert.deepEqual([usage.inputTokens, usage.outputTokens, status], [5, 4, 'settled']);
+    assert.deepEqual([usage.input_tokens, usage.output_tokens, status], [5, 4, 'settled']);
     assert.equal(credits, (5 * 1 + 4 * 4) / 1000);
     assert.equal(await spentInTheEnd(gateway, caller), credits);
   }
@@ -191,7 +191,7 @@ describe('what streams cost', () => {
     emulator.script({ kind: 'answer', text: 'a b c', usageMetadata: { ...counts, thoughtsTokenCount: 20 } });
     const { headers } = await post(gateway, caller.key, STREAM);
     const { usage, credits } = await recordOf(caller, headers['x-request-id']);
-    const tokens = { inputTokens: 40, cachedTokens: 60, outputTokens: 5, reasoningTokens: 20 };
+    const tokens = { input_tokens: 40, cached_tokens: 60, output_tokens: 5, reasoning_tokens: 20 };
     assert.deepEqual(usage, { ...tokens, requests: 1 });
     assert.equal(credits, (40 * 1 + 60 * 0.25 + 5 * 4 + 20 * 8) / 1000);
   });
@@ -203,7 +203,7 @@ describe('what streams cost', () => {
     assert.equal(status, 200);
     const { usage, credits } = await recordOf(caller, headers['x-request-id']);
     assert.equal(usage.estimated, true);
-    assert.ok(usage.inputTokens > 0 && usage.outputTokens > 0);
+    assert.ok(usage.input_tokens > 0 && usage.output_tokens > 0);
     assert.equal(await spentInTheEnd(gateway, caller), credits);
   });
 

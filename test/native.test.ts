@@ -426,7 +426,7 @@ describe('answers and money', () => {
     assert.equal(answer.headers['x-credits-charged'], String(credits));
     assert.deepEqual(await moneyOf(gateway, caller), { available: 10 - credits, reserved: 0, spent: credits });
     const record = await gateway.call('GET', `/v1/requests/${answer.headers['x-request-id']}`, { key: caller.key });
-    const tokens = { inputTokens: 40, cachedTokens: 60, outputTokens: 5, reasoningTokens: 20 };
+    const tokens = { input_tokens: 40, cached_tokens: 60, output_tokens: 5, reasoning_tokens: 20 };
     assert.deepEqual([record.json.usage, record.json.credits], [{ ...tokens, requests: 1 }, credits]);
   });
 
@@ -436,7 +436,7 @@ describe('answers and money', () => {
     const answer = await send(caller.key, 'native:generateContent');
     const { json } = await gateway.call('GET', `/v1/requests/${answer.headers['x-request-id']}`, { key: caller.key });
     assert.equal(json.usage.estimated, true);
-    assert.ok(json.usage.inputTokens > 0 && json.usage.outputTokens > 0);
+    assert.ok(json.usage.input_tokens > 0 && json.usage.output_tokens > 0);
     assert.equal((await moneyOf(gateway, caller)).spent, json.credits);
   });
 

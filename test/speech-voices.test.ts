@@ -104,6 +104,9 @@ test('R-397: a file of the caller’s own is read from the store, and nobody els
 test('R-397: what cannot or may not be fetched is told apart', async () => {
   await refused('400 invalid_input_url', { reference_audio: [at('/none.mp3')] });
   await refused('400 invalid_media_url', { reference_audio: ['http://127.0.0.1:1/a.mp3'] });
+  const body = cloned({ input: 'Hello', reference_audio: [at('/none.mp3')] });
+  const { json } = await studio.gateway.call('POST', '/v1/audio/speech', { key: caller.key, body });
+  assert.equal(json.error.param, 'reference_audio[0]');
 });
 
 test('R-399: a sample of 10 MiB of base64 is taken, one character more is too large', async () => {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { ApiError } from '../src/errors.ts';
 import {
   chatSchema,
-  imageSchema,
+  imageSchemas,
   soundSchema,
   toChatRequest,
   toImageRequest,
@@ -123,7 +123,7 @@ function refusals({ image, video, music, speech, transcription }: Vendor, kind: 
   const checks: Record<string, (model: string) => void> = {
     image: (model) =>
       image?.check(
-        { ...toImageRequest(imageSchema.parse(body), body, 'images'), referenceImages: [], mask: MEDIA },
+        { ...toImageRequest(imageSchemas.images.parse(body), body, 'images'), referenceImages: [], mask: MEDIA },
         model,
       ),
     video: (model) => {

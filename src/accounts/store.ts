@@ -93,7 +93,7 @@ export async function listAccounts(db: Db, { limit, after }: Page): Promise<Acco
     [limit, after ?? null],
   );
   if (accounts.length === 0 && after !== undefined && (await findAccount(db, after)) === undefined) {
-    throw new ApiError('invalid_parameter', { message: '"after" must be the id of an account.' });
+    throw new ApiError('invalid_parameter', { message: '"after" must be the id of an account.', param: 'after' });
   }
   return accounts;
 }
@@ -163,7 +163,10 @@ export async function listKeys(db: Db, accountId: string, { limit, after }: Page
     [accountId, limit, after ?? null],
   );
   if (keys.length === 0 && after !== undefined && !(await hadKey(db, accountId, after))) {
-    throw new ApiError('invalid_parameter', { message: '"after" must be the id of a key of this account.' });
+    throw new ApiError('invalid_parameter', {
+      message: '"after" must be the id of a key of this account.',
+      param: 'after',
+    });
   }
   return keys;
 }

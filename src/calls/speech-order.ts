@@ -2,6 +2,7 @@ import type { Caller } from '../accounts/index.ts';
 import { type Bill, type LengthOrder, lengthOrder, measureMedia, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
+import { atField } from '../parse.ts';
 import { type MediaSource, type SoundRequest, urlsIn } from '../requests/index.ts';
 import { ableCandidates, asksForVoiceDesign, type Candidate, firstThatWorks, modelFor } from '../routing/index.ts';
 import { heldMedia, type Media, type SpeechWork, type Upstream } from '../vendors/index.ts';
@@ -43,7 +44,11 @@ export async function openOrder(
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
   for (const url of urlsIn(asked.extra)) parts.guardedFetch.check(url);
   const { accountId, keyId, hasKeyLimit } = caller;
-  const samples = asked.referenceAudio.map((source) => readSample(parts, accountId, source, context.signal));
+  const samples = asked.referenceAudio.map((source, place) =>
+    readSample(parts, accountId, source, context.signal).catch((error: unknown) => {
+      throw atField(error, (source.from === 'bytes' && source.field) || `reference_audio[${place}]`);
+    }),
+  );
   const request = { ...asked, referenceAudio: await Promise.all(samples) };
   // Some models are particular about what a sample is, and that is known only now.
   const candidates = samples.length === 0 ? atFirst : able(request);

@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { FORM_FIELD_BYTES_MAX, FORM_HELD_BYTES_MAX, FORM_PARTS_MAX } from '../limits.ts';
 import { passedOn } from '../memory.ts';
+import { atField } from '../parse.ts';
 import { isForm } from './body.ts';
 import { collectBody } from './collect-body.ts';
 
@@ -123,7 +124,7 @@ class FormReading<File> {
       stream.on('close', () => this.#files.delete(stream));
       // Told by whoever takes it, or by the parser itself.
       stream.on('error', () => undefined);
-      const taken = this.#rules.take(field, fileName, stream).then((file) => ({ name: field, file }));
+      const taken = this.#take(field, fileName, stream);
       taken.catch((error: unknown) => this.#fail(error));
       this.#add(taken);
     });
@@ -132,8 +133,18 @@ class FormReading<File> {
     return parser;
   }
 
+  async #take(name: string, fileName: string, body: AsyncIterable<Buffer>): Promise<FormFile<File>> {
+    try {
+      return { name, file: await this.#rules.take(name, fileName, body) };
+    } catch (error) {
+      throw atField(error, name.replace(/\[\]$/, ''));
+    }
+  }
+
   #field(name: string | undefined, value: string): void {
-    if (Buffer.byteLength(value) > FORM_FIELD_BYTES_MAX) this.#fail(new ApiError('form_field_too_large'));
+    if (Buffer.byteLength(value) > FORM_FIELD_BYTES_MAX) {
+      this.#fail(atField(new ApiError('form_field_too_large'), name ?? ''));
+    }
     if (name === undefined) this.#failParsing(new Error('a part without a name'));
     else this.#add({ name, value });
   }

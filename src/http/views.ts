@@ -203,3 +203,8 @@ export function entryView(entry: Entry): z.infer<typeof entrySchema> {
 function orNull<Value, View>(value: Value | null, view: (value: Value) => View): View | null {
   return value === null ? null : view(value);
 }
+
+/** `inputTokens` as callers read it: `input_tokens`. */
+export function unitName(unit: string): string {
+  return unit.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts';
 import { discardInputs, type InputRules, linkedObject, type StoredMedia, storeInput } from '../intake/index.ts';
 import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX } from '../limits.ts';
 import type { MediaKind } from '../media/index.ts';
+import { atField } from '../parse.ts';
 import type { MediaRequest, MediaSource } from '../requests/index.ts';
 import type { JobParts } from './parts.ts';
 import { mediaOf, withMedia } from './task-work.ts';
@@ -25,7 +26,13 @@ export async function prepareMedia(
 ): Promise<Prepared> {
   const sources = mediaOf(request);
   const settled = await Promise.allSettled(
-    sources.map(({ media, kind }) => storeSource(parts, accountId, media, kind, signal)),
+    sources.map(async ({ media, kind, field }) => {
+      try {
+        return await storeSource(parts, accountId, media, kind, signal);
+      } catch (error) {
+        throw atField(error, (media.from === 'bytes' && media.field) || field);
+      }
+    }),
   );
   const stored = new Map<MediaSource, StoredMedia>();
   for (const [place, result] of settled.entries()) {

@@ -22,6 +22,8 @@ export function listJobs({ db }: Pick<JobParts, 'db'>, accountId: string, filter
 export interface LinkedAsset extends Asset {
   readonly url: string;
   readonly expiresAt: Date;
+  /** What holds it. */
+  readonly storage: JobParts['objects']['kind'];
 }
 
 /** Freshly signed. Throws `job_asset_not_ready` as long as there are none; none any more is an empty list. */
@@ -34,7 +36,12 @@ export async function getAssets(parts: JobParts, accountId: string, id: string):
   const expiresAt = new Date(now.getTime() + LINK_MS);
   try {
     return await Promise.all(
-      assets.map(async (asset) => ({ ...asset, expiresAt, url: await linkTo(parts, asset, now, expiresAt) })),
+      assets.map(async (asset) => ({
+        ...asset,
+        storage: parts.objects.kind,
+        expiresAt,
+        url: await linkTo(parts, asset, now, expiresAt),
+      })),
     );
   } catch (error) {
     if (error instanceof StorageUnavailable) throw new ApiError('job_service_unavailable', { cause: error });

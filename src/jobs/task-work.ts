@@ -33,19 +33,40 @@ export function withMedia<From, To>(request: MediaRequest<From>, change: (media:
   }
 }
 
-/** Every picture and clip of a request, and what it must be. */
-export function mediaOf<Some>(request: MediaRequest<Some>): { readonly media: Some; readonly kind: MediaKind }[] {
-  const found: { media: Some; kind: MediaKind }[] = [];
-  const kinds = new Map<Some, MediaKind>();
-  if (request.kind === 'video') {
-    for (const media of request.referenceAudios) kinds.set(media, 'audio');
-    for (const media of request.referenceVideos) kinds.set(media, 'video');
-    if (request.sourceVideo !== undefined) kinds.set(request.sourceVideo, 'video');
+export interface NamedMedia<Some> {
+  readonly media: Some;
+  /** What it must be. */
+  readonly kind: MediaKind;
+  /** The field that names it, and its place in that. */
+  readonly field: string;
+}
+
+/** Every picture and clip of a request. */
+export function mediaOf<Some>(request: MediaRequest<Some>): readonly NamedMedia<Some>[] {
+  switch (request.kind) {
+    case 'image':
+      return [...listed('reference_images', 'image', request.referenceImages), ...only('mask', 'image', request.mask)];
+    case 'video':
+      return [
+        ...only('input_reference', 'image', request.inputReference),
+        ...listed('reference_image_urls', 'image', request.referenceImages),
+        ...only('first_frame', 'image', request.firstFrame),
+        ...only('last_frame', 'image', request.lastFrame),
+        ...listed('reference_videos', 'video', request.referenceVideos),
+        ...listed('reference_audios', 'audio', request.referenceAudios),
+        ...only('ref_video_url', 'video', request.sourceVideo),
+      ];
+    case 'audio':
+      return listed('reference_audio', 'audio', request.referenceAudio);
   }
-  withMedia(request, (media) => {
-    found.push({ media, kind: kinds.get(media) ?? (request.kind === 'audio' ? 'audio' : 'image') });
-  });
-  return found;
+}
+
+function only<Some>(field: string, kind: MediaKind, media: Some | undefined): NamedMedia<Some>[] {
+  return media === undefined ? [] : [{ media, kind, field }];
+}
+
+function listed<Some>(field: string, kind: MediaKind, media: readonly Some[]): NamedMedia<Some>[] {
+  return media.map((each, place) => ({ media: each, kind, field: `${field}[${place}]` }));
 }
 
 /** The request as a vendor is given it: media are read from the store when they are wanted. */

@@ -205,7 +205,10 @@ function entryNumber(prefix: string, id: string | undefined): bigint | undefined
   if (id === undefined) return undefined;
   const number = id.startsWith(prefix) ? id.slice(prefix.length) : '';
   if (/^[1-9]\d{0,17}$/.test(number)) return BigInt(number);
-  throw new ApiError('invalid_parameter', { message: '"after" must be the id of a transaction of this account.' });
+  throw new ApiError('invalid_parameter', {
+    message: '"after" must be the id of a transaction of this account.',
+    param: 'after',
+  });
 }
 
 /** Newest first; an `after` that is no grant of this account gives nothing. */

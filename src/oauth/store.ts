@@ -31,7 +31,7 @@ export async function listClients(db: Db, limit: number, after: string | undefin
     [limit, after ?? null],
   );
   if (clients.length === 0 && after !== undefined && !(await isClient(db, after))) {
-    throw new ApiError('invalid_parameter', { message: '"after" must be the id of an OAuth client.' });
+    throw new ApiError('invalid_parameter', { message: '"after" must be the id of an OAuth client.', param: 'after' });
   }
   return clients;
 }

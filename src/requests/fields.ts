@@ -39,7 +39,8 @@ export function oneOf<Value>(named: Readonly<Record<string, Value | undefined>>)
   const [first, ...others] = Object.entries(named).filter(([, value]) => value !== undefined);
   const other = others.find(([, value]) => !isDeepStrictEqual(value, first?.[1]));
   if (other !== undefined) {
-    throw new ApiError('conflicting_parameters', { message: `"${first?.[0]}" and "${other[0]}" differ.` });
+    const message = `"${first?.[0]}" and "${other[0]}" differ.`;
+    throw new ApiError('conflicting_parameters', { message, param: other[0] });
   }
   return first?.[1];
 }
@@ -51,7 +52,8 @@ export function oneOf<Value>(named: Readonly<Record<string, Value | undefined>>)
 export function needing(code: 'missing_prompt' | 'missing_input', isMet: (body: Record<string, unknown>) => boolean) {
   return (body: unknown, context: z.RefinementCtx): unknown => {
     const hasModel = isRecord(body) && typeof body.model === 'string' && body.model !== '';
-    if (hasModel && !isMet(body)) context.addIssue({ code: 'custom', message: code });
+    const path = [code === 'missing_prompt' ? 'prompt' : 'input'];
+    if (hasModel && !isMet(body)) context.addIssue({ code: 'custom', message: code, path });
     return body;
   };
 }

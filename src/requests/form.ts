@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../json.ts';
-import { parseWith } from '../parse.ts';
+import { atField, parseWith } from '../parse.ts';
+import { quoted } from '../quoted.ts';
 import { imageRequest, imageSchema, requireImage } from './image.ts';
 import type { ImageRequest, MediaSource, VideoRequest } from './media-requests.ts';
 import { type AskedTranscription, toTranscription, transcriptionSchema } from './transcription.ts';
@@ -34,12 +35,13 @@ const IMAGE_EDIT: Types = {
 function imageEditOf({ values, files }: Form): ImageRequest<MediaSource> {
   const images = files.filter(([name]) => isImage(name));
   const masks = files.filter(([name]) => name === 'mask');
-  if (images.length + masks.length < files.length) throw new ApiError('unexpected_file');
+  const unexpected = files.find(([name]) => !isImage(name) && name !== 'mask');
+  if (unexpected !== undefined) throw atField(new ApiError('unexpected_file'), unexpected[0]);
   // A picture may be named where a file could stand.
   const named = values.map(([name, value]) => [isImage(name) ? 'reference_images' : name, value] as const);
   const body = objectOf(named, IMAGE_EDIT);
   const asked = parseWith(imageSchema, body);
-  if (masks.length > 1) throw new ApiError('invalid_mask');
+  if (masks.length > 1) throw new ApiError('invalid_mask', { param: 'mask' });
   const request = imageRequest(asked, body, { images: images.map(([, source]) => source), mask: masks[0]?.[1] });
   requireImage(request);
   return request;
@@ -57,10 +59,11 @@ const VIDEO: Types = {
 };
 
 function videoOf({ values, files }: Form): VideoRequest<MediaSource> {
-  if (files.some(([name]) => name !== 'input_reference')) throw new ApiError('unexpected_file');
+  const unexpected = files.find(([name]) => name !== 'input_reference');
+  if (unexpected !== undefined) throw atField(new ApiError('unexpected_file'), unexpected[0]);
   const body = objectOf(values, VIDEO);
   const asked = parseWith(files.length === 0 ? videoSchema : videoFields, body);
-  if (files.length > 1) throw new ApiError('invalid_input_reference');
+  if (files.length > 1) throw new ApiError('invalid_input_reference', { param: 'input_reference' });
   return toVideoRequest(asked, body, files[0]?.[1]);
 }
 
@@ -73,8 +76,9 @@ const TRANSCRIPTION: Types = {
 
 /** The same for a clip, which is whatever its taker made of it. */
 export function transcriptionFromForm({ values, files }: Form<unknown>): AskedTranscription {
-  if (files.some(([name]) => name !== 'file')) throw new ApiError('unexpected_file');
-  if (values.some(([name]) => name === 'file')) throw new ApiError('unreadable_file');
+  const unexpected = files.find(([name]) => name !== 'file');
+  if (unexpected !== undefined) throw atField(new ApiError('unexpected_file'), unexpected[0]);
+  if (values.some(([name]) => name === 'file')) throw new ApiError('unreadable_file', { param: 'file' });
   const body = objectOf(values, TRANSCRIPTION);
   return toTranscription(parseWith(transcriptionSchema, body), body, files.length);
 }
@@ -128,9 +132,9 @@ function place(branch: Branch, [key = '', ...rest]: readonly string[], value: st
   }
 }
 
-function repeated(name: string): ApiError {
-  const shown = /^\w{1,40}$/.test(name) ? `"${name}"` : 'A part';
-  return new ApiError('conflicting_parameters', { message: `${shown} is given twice and differs.` });
+function repeated(name: string): unknown {
+  const message = `${quoted(name)} is given twice and differs.`;
+  return atField(new ApiError('conflicting_parameters', { message }), name);
 }
 
 function typed(name: string, node: Node, { numbers, flags, objects }: Types): JsonValue {

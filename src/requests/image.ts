@@ -6,7 +6,7 @@ import { optional } from '../parse.ts';
 import { countField, flagField, modelField, oneOf, ratioField, sizeField, textField, wholeField } from './fields.ts';
 import type { ImageRequest, MediaSource } from './media-requests.ts';
 import { passthrough, unmodelled } from './passthrough.ts';
-import { IMAGE_SLOT, listField, MASK_SLOT, pictureOf, referenceField } from './references.ts';
+import { IMAGE_SLOT, listField, MASK_SLOT, pictureIn, picturesOf, referenceField } from './references.ts';
 
 const references = listField(referenceField('invalid_input_reference'), 'invalid_input_reference');
 
@@ -33,7 +33,19 @@ export const imageSchema = z.object({
   mask: optional(referenceField('invalid_mask')),
   metadata: optional(metadataFields),
 });
-type Asked = z.output<typeof imageSchema>;
+type Asked = z.output<typeof imageSchema> & Partial<Pick<z.output<typeof imageEditSchema>, 'image'>>;
+
+const pictures = z.union([references, referenceField('invalid_input_reference').transform((only) => [only])], {
+  error: 'invalid_input_reference',
+});
+
+/** An edit in JSON takes its pictures also under the name that they have in a form. */
+const imageEditSchema = imageSchema.extend({
+  image: optional(pictures).describe('One picture or several: the same as `reference_images`.'),
+});
+
+/** The body of each of the two calls that make pictures. */
+export const imageSchemas = { images: imageSchema, image_edits: imageEditSchema } as const;
 
 /** `exact` is the same body with every number as it was written. Throws `missing_image` for an edit of nothing. */
 export function toImageRequest(
@@ -47,7 +59,7 @@ export function toImageRequest(
 }
 
 export function requireImage({ referenceImages }: ImageRequest<unknown>): void {
-  if (referenceImages.length === 0) throw new ApiError('missing_image');
+  if (referenceImages.length === 0) throw new ApiError('missing_image', { param: 'image' });
 }
 
 export interface ImageFiles {
@@ -58,11 +70,12 @@ export interface ImageFiles {
 /** Files that came with the body stand before the pictures that it names. */
 export function imageRequest(asked: Asked, exact: JsonObject, files: ImageFiles): ImageRequest<MediaSource> {
   const resolution = oneOf({ resolution: asked.resolution, 'metadata.resolution': asked.metadata?.resolution });
-  const named = oneOf({ reference_images: asked.reference_images, images: asked.images }) ?? [];
+  const named = oneOf({ reference_images: asked.reference_images, images: asked.images, image: asked.image }) ?? [];
   if (files.images.length + named.length > REFERENCES_MAX) {
-    throw new ApiError('invalid_parameter', { message: `At most ${REFERENCES_MAX} images can be given.` });
+    const message = `At most ${REFERENCES_MAX} images can be given.`;
+    throw new ApiError('invalid_parameter', { message, param: 'reference_images' });
   }
-  if (asked.mask !== undefined && files.mask !== undefined) throw new ApiError('invalid_mask');
+  if (asked.mask !== undefined && files.mask !== undefined) throw new ApiError('invalid_mask', { param: 'mask' });
   return {
     kind: 'image',
     model: asked.model,
@@ -79,10 +92,15 @@ export function imageRequest(asked: Asked, exact: JsonObject, files: ImageFiles)
     responseFormat: asked.response_format,
     seed: asked.seed,
     watermark: asked.watermark,
-    referenceImages: [...files.images, ...named.map((reference) => pictureOf(reference, IMAGE_SLOT))],
-    mask: asked.mask === undefined ? files.mask : pictureOf(asked.mask, MASK_SLOT),
-    extra: passthrough({ ...unmodelled(exact, imageSchema.shape), ...restOf(exact.metadata) }),
+    referenceImages: [...files.images, ...picturesOf('reference_images', named, IMAGE_SLOT)],
+    mask: pictureIn('mask', asked.mask, MASK_SLOT) ?? files.mask,
+    extra: passthrough({ ...unmodelled(exact, shapeOf(asked)), ...restOf(exact.metadata) }),
   };
+}
+
+/** `image` is a field of edits alone: elsewhere it goes on like any other key. */
+function shapeOf(asked: Asked): object {
+  return Object.hasOwn(asked, 'image') ? imageEditSchema.shape : imageSchema.shape;
 }
 
 /** Of `metadata` one key is known; the others go on. The schema has seen to it that it is an object. */

@@ -5,7 +5,7 @@
 export { type ChatRequest, chatSchema, toChatRequest } from './chat.ts';
 export { fingerprint, type SentBody } from './fingerprint.ts';
 export { type Form, fromForm, transcriptionFromForm } from './form.ts';
-export { imageSchema, toImageRequest } from './image.ts';
+export { imageSchemas, toImageRequest } from './image.ts';
 export type { ImageRequest, MediaRequest, MediaSource, SoundRequest, VideoRequest } from './media-requests.ts';
 export { type NativeAsked, nativeAsked } from './native.ts';
 export { urlsIn } from './passthrough.ts';

@@ -95,7 +95,10 @@ export type MediaRequest<Media> = ImageRequest<Media> | VideoRequest<Media> | So
 /** Where a picture or clip comes from, as the caller said it. Nothing has been fetched or looked at yet. */
 export type MediaSource =
   | { readonly from: 'url'; readonly url: string }
-  /** Decoded from base64 or a data URL; the declared type is not kept, because it is not trusted. */
-  | { readonly from: 'bytes'; readonly bytes: Buffer }
+  /**
+   * Decoded from base64 or a data URL; the declared type is not kept, because it is not trusted. `field` is where it stands,
+   * if that is not the list that it belongs to.
+   */
+  | { readonly from: 'bytes'; readonly bytes: Buffer; readonly field?: 'voice' }
   /** Came with the body and was put into the store while it was read. */
   | { readonly from: 'upload'; readonly key: string; readonly mimeType: string; readonly bytes: number };

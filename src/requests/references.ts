@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { IMAGE_BYTES_MAX, REFERENCES_MAX, URL_CHARS_MAX } from '../limits.ts';
-import { optional } from '../parse.ts';
+import { inField, optional } from '../parse.ts';
 import type { MediaSource } from './media-requests.ts';
 
 /** A picture as the wire names it: a text, or an object with either of these. */
@@ -54,8 +54,18 @@ export const VIDEO_SLOT: Slot = {
   takesBase64: true,
 };
 
+/** The pictures of a list, each refused under its place in it. */
+export function picturesOf(field: string, given: readonly Reference[] | undefined, slot: Slot): MediaSource[] {
+  return (given ?? []).map((each, place) => inField(`${field}[${place}]`, () => pictureOf(each, slot)));
+}
+
+/** The one picture of a field, if it has one. */
+export function pictureIn(field: string, given: Reference | undefined, slot: Slot): MediaSource | undefined {
+  return given === undefined ? undefined : inField(field, () => pictureOf(given, slot));
+}
+
 /** Where a picture comes from. Nothing is fetched, and what the bytes are is not looked at yet. */
-export function pictureOf(given: Reference, slot: Slot): MediaSource {
+function pictureOf(given: Reference, slot: Slot): MediaSource {
   if (typeof given === 'string') return fromText(given, slot, slot.takesBase64);
   const { url, b64 } = given;
   if (url !== undefined && b64 === undefined) return fromText(url, slot, false);

@@ -249,7 +249,7 @@ for (const [name, voice, sample] of [
   test(`R-396: ${name} in voice is a sample and no name`, () => {
     const request = soundOf({ ...LEAST, voice });
     assert.equal(request.voice, undefined);
-    assert.deepEqual(request.referenceAudio, [{ from: 'bytes', bytes: sample }]);
+    assert.deepEqual(request.referenceAudio, [{ from: 'bytes', bytes: sample, field: 'voice' }]);
   });
 }
 
@@ -257,7 +257,7 @@ test('R-396: a sample in voice counts beside those in reference_audio', () => {
   const { referenceAudio } = soundOf({ ...LEAST, voice: inline(WAV, 'audio/wav'), reference_audio: [CLIP_URL] });
   assert.deepEqual(referenceAudio, [
     { from: 'url', url: CLIP_URL },
-    { from: 'bytes', bytes: WAV },
+    { from: 'bytes', bytes: WAV, field: 'voice' },
   ]);
 });
 

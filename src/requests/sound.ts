@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { CLIPS_PER_REQUEST_MAX, NAME_CHARS_MAX, SPOKEN_CHARS_MAX, VOICE_SAMPLE_BASE64_CHARS_MAX } from '../limits.ts';
-import { optional } from '../parse.ts';
+import { inField, optional } from '../parse.ts';
 import { countCharacters } from '../text.ts';
 import { countField, flagField, modelField, needing, oneOf, secondsField, textField, wholeField } from './fields.ts';
 import type { MediaSource, SoundRequest } from './media-requests.ts';
@@ -65,7 +65,7 @@ function isGiven(value: unknown): boolean {
 /** `exact` is the same body with every number as it was written. */
 export function toSoundRequest(asked: Asked, exact: JsonObject): SoundRequest<MediaSource> {
   const input = oneOf({ input: asked.input, text: asked.text });
-  checkLength(`${input ?? ''}${asked.lyrics ?? ''}`);
+  checkLength(`${input ?? ''}${asked.lyrics ?? ''}`, input === undefined ? 'lyrics' : 'input');
   const { response_format, format, duration_seconds, seconds, duration, bitrate, mp3_bitrate } = asked;
   return {
     kind: 'audio',
@@ -95,11 +95,11 @@ export function toSoundRequest(asked: Asked, exact: JsonObject): SoundRequest<Me
   };
 }
 
-function checkLength(spoken: string): void {
+function checkLength(spoken: string, param: string): void {
   // A character is one code unit or two, so most texts need not be counted.
   if (spoken.length <= SPOKEN_CHARS_MAX) return;
   if (spoken.length > 2 * SPOKEN_CHARS_MAX || countCharacters(spoken) > SPOKEN_CHARS_MAX) {
-    throw new ApiError('text_too_long');
+    throw new ApiError('text_too_long', { param });
   }
 }
 
@@ -107,15 +107,25 @@ type Voice = Pick<SoundRequest<MediaSource>, 'voice' | 'referenceId' | 'referenc
 
 /** A voice is named, or known by its id, or to be taken from a sample: each wherever clients write it. */
 function voiceOf({ voice, reference_id, reference_audio = [] }: Asked): Voice {
-  const referenceAudio = reference_audio.map(audioOf);
+  const referenceAudio = reference_audio.map((given, place) =>
+    inField(`reference_audio[${place}]`, () => audioOf(given)),
+  );
   if (typeof voice === 'object') {
     const referenceId = oneOf({ reference_id, 'voice.id': voice.id });
     return { voice: undefined, referenceId, referenceAudio };
   }
-  const sample = voice === undefined ? undefined : sampleIn(voice);
+  const sample = voice === undefined ? undefined : inField('voice', () => sampleIn(voice));
   return sample === undefined
     ? { voice: voice || undefined, referenceId: reference_id, referenceAudio }
-    : { voice: undefined, referenceId: reference_id, referenceAudio: [...referenceAudio, sample] };
+    : {
+        voice: undefined,
+        referenceId: reference_id,
+        referenceAudio: [...referenceAudio, inVoice(sample)],
+      };
+}
+
+function inVoice(sample: MediaSource): MediaSource {
+  return sample.from === 'bytes' ? { ...sample, field: 'voice' } : sample;
 }
 
 const SAMPLE_TYPES = ['audio/mpeg', 'audio/wav'];

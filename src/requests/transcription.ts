@@ -55,7 +55,10 @@ export function toTranscription(
 ): AskedTranscription {
   checkOneClip(asked, files);
   if (asked.stream === true) {
-    throw new ApiError('unsupported_parameter', { message: '"stream": a transcript is answered whole.' });
+    throw new ApiError('unsupported_parameter', {
+      message: '"stream": a transcript is answered whole.',
+      param: 'stream',
+    });
   }
   return {
     request: {
@@ -76,6 +79,6 @@ export function toTranscription(
 function checkOneClip({ file, url }: z.output<typeof transcriptionSchema>, files: number): void {
   // JSON has no place for a file, but what stands in it was meant as one.
   const named = (file === undefined || file === null ? 0 : 1) + (url === undefined ? 0 : 1);
-  if (files + named > 1) throw new ApiError('ambiguous_input');
-  if (files === 0 && url === undefined) throw new ApiError('missing_file');
+  if (files + named > 1) throw new ApiError('ambiguous_input', { param: 'file' });
+  if (files === 0 && url === undefined) throw new ApiError('missing_file', { param: 'file' });
 }

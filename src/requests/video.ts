@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { optional } from '../parse.ts';
+import { inField, optional } from '../parse.ts';
 import {
   flagField,
   modelField,
@@ -15,7 +15,7 @@ import {
 } from './fields.ts';
 import type { MediaSource, VideoRequest } from './media-requests.ts';
 import { passthrough, unmodelled } from './passthrough.ts';
-import { clipOf, listField, pictureOf, type Reference, referenceField, VIDEO_SLOT } from './references.ts';
+import { clipOf, listField, pictureIn, picturesOf, referenceField, VIDEO_SLOT } from './references.ts';
 
 const INVALID = 'invalid_input_reference';
 const reference = optional(referenceField(INVALID));
@@ -88,7 +88,8 @@ function isGiven(value: unknown): boolean {
 /** `exact` is the same body with every number as it was written; `file` is an `input_reference` that came beside it. */
 export function toVideoRequest(asked: Asked, exact: JsonObject, file?: MediaSource): VideoRequest<MediaSource> {
   if (file !== undefined && asked.input_reference !== undefined) {
-    throw new ApiError('conflicting_parameters', { message: '"input_reference" is given as a file and as a text.' });
+    const message = '"input_reference" is given as a file and as a text.';
+    throw new ApiError('conflicting_parameters', { message, param: 'input_reference' });
   }
   const { first_frame, image, image_url, ref_video_url, video_url } = asked;
   const length = oneOf({ seconds: asked.seconds, duration: asked.duration });
@@ -109,23 +110,22 @@ export function toVideoRequest(asked: Asked, exact: JsonObject, file?: MediaSour
     cameraFixed: asked.camera_fixed,
     watermark: asked.watermark,
     generateAudio: asked.generate_audio,
-    inputReference: picture(asked.input_reference) ?? file,
-    referenceImages: (asked.reference_image_urls ?? []).map((given) => pictureOf(given, VIDEO_SLOT)),
-    firstFrame: picture(firstFrame),
-    lastFrame: picture(asked.last_frame),
-    referenceVideos: fetched(asked.reference_videos),
-    referenceAudios: fetched(asked.reference_audios),
-    sourceVideo: sourceVideo === undefined ? undefined : clipOf(sourceVideo, { mayBeInline: true }),
+    inputReference: pictureIn('input_reference', asked.input_reference, VIDEO_SLOT) ?? file,
+    referenceImages: picturesOf('reference_image_urls', asked.reference_image_urls, VIDEO_SLOT),
+    firstFrame: pictureIn('first_frame', firstFrame, VIDEO_SLOT),
+    lastFrame: pictureIn('last_frame', asked.last_frame, VIDEO_SLOT),
+    referenceVideos: fetched('reference_videos', asked.reference_videos),
+    referenceAudios: fetched('reference_audios', asked.reference_audios),
+    sourceVideo:
+      sourceVideo === undefined
+        ? undefined
+        : inField('ref_video_url', () => clipOf(sourceVideo, { mayBeInline: true })),
     extra: passthrough(extraOf(exact)),
   };
 }
 
-function picture(given: Reference | undefined): MediaSource | undefined {
-  return given === undefined ? undefined : pictureOf(given, VIDEO_SLOT);
-}
-
-function fetched(urls: readonly string[] = []): MediaSource[] {
-  return urls.map((url) => clipOf(url, { mayBeInline: false }));
+function fetched(field: string, urls: readonly string[] = []): MediaSource[] {
+  return urls.map((url, place) => inField(`${field}[${place}]`, () => clipOf(url, { mayBeInline: false })));
 }
 
 /** Unmodelled keys at the top level and in `extra` are the same; where both name one, the top level wins. */
@@ -135,7 +135,8 @@ function extraOf(exact: JsonObject): JsonObject {
     if (!Object.hasOwn(modelled, name)) return true;
     if (isGiven(exact[name])) return false;
     // Passed on unread, it would escape the checks and the price.
-    throw new ApiError('unsupported_parameter', { message: `"extra.${name}": give "${name}" at the top level.` });
+    const message = `"extra.${name}": give "${name}" at the top level.`;
+    throw new ApiError('unsupported_parameter', { message, param: `extra.${name}` });
   });
   return { ...Object.fromEntries(block), ...unmodelled(exact, videoFields.shape) };
 }

@@ -99,7 +99,7 @@ function checkSound(accepts: Accepts, request: SoundRequest<unknown>): void {
   if (accepts.formats !== undefined) checkListed('response_format', request.format, accepts.formats);
   if (accepts.voice_sample === 'required' && request.referenceAudio.length !== 1) {
     const message = 'This model needs exactly one voice sample, in "reference_audio" or "voice".';
-    throw new ApiError('invalid_reference_audio', { message });
+    throw new ApiError('invalid_reference_audio', { message, param: 'reference_audio' });
   }
   const { input, prompt, lyrics } = request;
   const hasOnlyDescription = [input, prompt, lyrics].every((words) => words === undefined);
@@ -134,5 +134,5 @@ function checkSlots(accepts: Accepts, slots: readonly (readonly [field: string, 
 
 function contradiction(one: string, other: string): ApiError {
   const message = `"${one}" and "${other}" describe different shapes.`;
-  return new ApiError('conflicting_parameters', { message });
+  return new ApiError('conflicting_parameters', { message, param: other });
 }

@@ -31,6 +31,7 @@ export interface FolderStoreOptions extends RootSecrets {
 
 /** Objects as files under the data folder, behind links that the gateway itself serves. */
 export class FolderStore implements ObjectStore {
+  readonly kind = 'disk';
   readonly #folder: string;
   readonly #links: Links;
 

@@ -2,6 +2,8 @@ import { OBJECT_KEY_CHARS_MAX } from '../limits.ts';
 
 /** Where generated media and uploads lie. */
 export interface ObjectStore {
+  /** What holds the objects, as callers are told. */
+  readonly kind: 's3' | 'disk';
   /**
    * Readers see all of it or nothing, and it is durable when this resolves. Repeating it under the same key replaces it.
    * Throws ObjectTooLarge beyond `bytesMax`, the signal's reason when that is aborted, and whatever the body throws;

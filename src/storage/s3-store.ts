@@ -64,6 +64,7 @@ function clientSettings({ endpoint, region }: S3Settings) {
 
 /** Objects in a bucket, behind links that the bucket itself serves. */
 class S3Store implements ObjectStore {
+  readonly kind = 's3';
   readonly #sdk: Sdk;
   readonly #client: S3Client;
   readonly #bucket: string;

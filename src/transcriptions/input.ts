@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { findObject, type HeldMedia, type InputRules, readerOf, type StoredMedia, takeInput } from '../intake/index.ts';
 import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
+import { atField } from '../parse.ts';
 import { type AudioFile, heldMedia } from '../vendors/index.ts';
 import type { TranscriptionParts } from './parts.ts';
 
@@ -36,9 +37,13 @@ export async function fetchClip(
   url: string,
   signal: AbortSignal,
 ): Promise<HeldMedia | StoredMedia> {
-  const own = await ownClip(parts, accountId, url);
-  const body = own ?? (await parts.guardedFetch.open(url, { bytesMax: CLIP_RULES.bytesMax, signal })).body;
-  return takeInput(parts, accountId, body, CLIP_RULES, signal);
+  try {
+    const own = await ownClip(parts, accountId, url);
+    const body = own ?? (await parts.guardedFetch.open(url, { bytesMax: CLIP_RULES.bytesMax, signal })).body;
+    return await takeInput(parts, accountId, body, CLIP_RULES, signal);
+  } catch (error) {
+    throw atField(error, 'url');
+  }
 }
 
 /** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */

@@ -3,7 +3,7 @@ import { ApiError } from '../../src/errors.ts';
 import { type JsonObject, parseJson } from '../../src/json.ts';
 import { parseWith } from '../../src/parse.ts';
 import {
-  imageSchema,
+  imageSchemas,
   soundSchema,
   toImageRequest,
   toSoundRequest,
@@ -16,7 +16,7 @@ type Body = string | object;
 
 export function imageOf(body: Body, endpoint: 'images' | 'image_edits' = 'images') {
   const { value, exact } = sent(body);
-  return toImageRequest(parseWith(imageSchema, value), exact, endpoint);
+  return toImageRequest(parseWith(imageSchemas[endpoint], value), exact, endpoint);
 }
 
 export function videoOf(body: Body) {

@@ -10,7 +10,7 @@ import { parseWith } from '../../parse.ts';
 import { chargeFactors } from '../../pricing/index.ts';
 import {
   chatSchema,
-  imageSchema,
+  imageSchemas,
   type MediaRequest,
   nativeAsked,
   soundSchema,
@@ -24,6 +24,7 @@ import { checkFits, inPublishedWords } from '../../routing/index.ts';
 import { estimatePromptTokens } from '../../tokens.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
+import { unitName } from '../views.ts';
 
 const estimateBody = z.looseObject({
   endpoint: z.enum(ENDPOINTS).describe('The route that the rest of the body is for, as in a model’s `endpoints`.'),
@@ -91,7 +92,8 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpParts): void {
       const { endpoint: _, ...asked } = exact();
       const { units, selectors } = measured(body.endpoint, body, asked, model);
       const { amount } = quote(model.pricing, selectors, units);
-      const { mode, once, units: counted, ratios } = chargeFactors(model.pricing, selectors, units);
+      const { mode, once, units: priced, ratios } = chargeFactors(model.pricing, selectors, units);
+      const counted = priced.map((factor) => ({ ...factor, unit: unitName(factor.unit) }));
       return {
         object: 'estimate',
         model: model.id,
@@ -109,7 +111,7 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
     case 'images':
     case 'image_edits':
       // An edit may bring its pictures as files, for which an estimate has no place.
-      return ofMedia(toImageRequest(parseWith(imageSchema, body), exact, 'images'), endpoint, model);
+      return ofMedia(toImageRequest(parseWith(imageSchemas[endpoint], body), exact, 'images'), endpoint, model);
     case 'videos':
       return ofMedia(toVideoRequest(parseWith(videoSchema, body), exact), endpoint, model);
     case 'audio_speech':
@@ -143,5 +145,8 @@ const clip = z.looseObject({
 function clipSeconds(body: unknown): number {
   const { duration_seconds } = parseWith(clip, body);
   if (typeof duration_seconds === 'number') return duration_seconds;
-  throw new ApiError('invalid_duration', { message: 'Give the length of the clip as "duration_seconds".' });
+  throw new ApiError('invalid_duration', {
+    message: 'Give the length of the clip as "duration_seconds".',
+    param: 'duration_seconds',
+  });
 }

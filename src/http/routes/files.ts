@@ -66,7 +66,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
           },
         });
         const [file] = filesOf(form);
-        if (file === undefined) throw new ApiError('missing_file');
+        if (file === undefined) throw new ApiError('missing_file', { param: 'file' });
         const given = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
         const { purpose } = parseWith(purposeField, given === '' ? {} : { purpose: given });
         const kept = await keepFile(parts, accountId, file.file, purpose);

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { inlineRules } from '../../jobs/index.ts';
 import { IMAGE_JSON_BYTES_MAX, IMAGE_MULTIPART_BYTES_MAX } from '../../limits.ts';
-import { fromForm, imageSchema, toImageRequest } from '../../requests/index.ts';
+import { fromForm, imageSchemas, toImageRequest } from '../../requests/index.ts';
 import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from '../create-call.ts';
 import { jobSchema } from '../job-views.ts';
 import type { HttpParts } from '../parts.ts';
@@ -29,7 +29,7 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
       path: '/v1/images/generations',
       summary: 'Make images; answers with a job',
       access: 'caller',
-      body: { kind: 'json', schema: imageSchema, bytesMax: IMAGE_JSON_BYTES_MAX },
+      body: { kind: 'json', schema: imageSchemas.images, bytesMax: IMAGE_JSON_BYTES_MAX },
       answers: { 202: jobSchema },
       codes: IMAGE_CODES,
     },
@@ -48,7 +48,7 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
       access: 'caller',
       body: {
         kind: 'json or form',
-        schema: imageSchema,
+        schema: imageSchemas.image_edits,
         bytesMax: IMAGE_JSON_BYTES_MAX,
         formBytesMax: IMAGE_MULTIPART_BYTES_MAX,
       },

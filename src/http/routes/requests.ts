@@ -3,9 +3,11 @@ import { ofLedger } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
 import { findRequest } from '../../reports/index.ts';
 import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
+import { unitName } from '../views.ts';
 
 const requestSchema = z
   .strictObject({
@@ -39,10 +41,14 @@ export function requestRoutes(routes: Routes, { db }: HttpParts): void {
         status: found.state,
         model: found.model,
         endpoint: found.endpoint,
-        usage: found.units,
+        usage: found.units && unitsView(found.units),
         credits: creditsToNumber(found.charged),
         created_at: unixSeconds(found.createdAt),
       };
     },
   );
+}
+
+function unitsView(units: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(units).map(([unit, count]) => [unitName(unit), count]));
 }
