@@ -34,6 +34,7 @@ const PUBLISHED = {
   '0009_journal': 'b4845abb65809514',
   '0010_journal_file': '269c662556ad1a17',
   '0011_fewer_lists': '0ea2d1446b5d5e90',
+  '0012_breakers': '2b8ae1ee2d39f5cf',
   '0016_attempt_tries': '46e5c08100e572b1',
   '0017_refusals': '08fcda29882b73f2',
   '0018_operators': 'ecd15a57ecddf67d',

@@ -76,10 +76,15 @@ export class Health {
     parts.bus.onLost(() => void reload());
   }
 
+  /** Resolves when no write is under way. */
+  async saved(): Promise<void> {
+    await this.#saving;
+  }
+
   /** What this process has decided meanwhile is newer than what was read: then it is read again. */
   async load(): Promise<void> {
     for (;;) {
-      await this.#saving;
+      await this.saved();
       const before = this.#changes;
       const rows = await readBreakers(this.#parts.db);
       if (before !== this.#changes) continue;
@@ -163,6 +168,8 @@ export class Health {
   async reset(upstreamId: string, by: Actor): Promise<void> {
     const { db, bus, clock } = this.#parts;
     for (const key of this.#unsaved.keys()) if (key.startsWith(keyOf(upstreamId, ''))) this.#unsaved.delete(key);
+    // A write that is under way must not bring back what is deleted.
+    await this.saved();
     await db.transaction(async (tx) => {
       await deleteBreakers(tx, upstreamId);
       await recordChange(tx, by, { at: clock.now(), action: 'upstream.reset', target: upstreamId, detail: {} });

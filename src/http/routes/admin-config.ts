@@ -105,6 +105,7 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['invalid_config'],
     },
     async ({ body, actor }) => {
+      await parts.health.saved();
       const { version, changes, warnings } = await refusingProblems(() => applyDocument(parts, actor, body));
       await catalogue.reload();
       return { object: 'config', version: Number(version), changes, warnings: [...warnings] };
@@ -153,6 +154,7 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['upstream_not_found'],
     },
     async ({ param, body, actor }) => {
+      await parts.health.saved();
       await setUpstreamEnabled(parts, actor, param('upstream_id'), body.enabled);
       await Promise.all([catalogue.reload(), parts.health.load()]);
       return upstreamView(parts, param('upstream_id'));
