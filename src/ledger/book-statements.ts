@@ -3,8 +3,14 @@
 export type Table = 'balances' | 'grants' | 'key_spending';
 export const TABLES: readonly Table[] = ['balances', 'grants', 'key_spending'];
 
-const RANGED = `unnest($1::text[], $2::bigint[], $3::bigint[]) as range (account_id, after, upto)
-  join ledger_entries e on e.account_id = range.account_id and e.number > range.after and e.number <= range.upto`;
+const RANGES = 'unnest($1::text[], $2::bigint[], $3::bigint[]) as range (account_id, after, upto)';
+
+/** With `offset 0` each range is read by the entries' own order: joined plainly, all entries ever made would be read. */
+const entriesFrom = (least: string) => `${RANGES} cross join lateral (
+    select * from ledger_entries
+    where account_id = range.account_id and number ${least} range.after and number <= range.upto offset 0
+  ) as e`;
+const RANGED = entriesFrom('>');
 
 // The row before each range comes along, to compare with.
 export const ENTRY_CHECKS = `
@@ -12,8 +18,7 @@ export const ENTRY_CHECKS = `
     select e.*, range.after, lag(number, 1, 0::bigint) over earlier as number_before,
       lag(balance, 1, 0::bigint) over earlier as balance_before, lag(created_at) over earlier as created_before,
       (select coalesce(sum(part), 0)::bigint from unnest(parts) as part) as from_grants
-    from unnest($1::text[], $2::bigint[], $3::bigint[]) as range (account_id, after, upto)
-    join ledger_entries e on e.account_id = range.account_id and e.number >= range.after and e.number <= range.upto
+    from ${entriesFrom('>=')}
     window earlier as (partition by range.account_id, range.after order by number)
   )
   select figure, page.account_id || ' number ' || number as id, coalesce(recorded, 'none') as recorded, computed
@@ -123,15 +128,21 @@ function figures(table: { id: string; columns: Columns; from: string; kind: Tabl
 
 export const RESERVATION_CHECKS = {
   /** Above `$1`, up to `$2`. */
-  ofIds: reservationChecks('reservations.id > $1 and reservations.id <= $2'),
-  ofEntries: reservationChecks(`reservations.id in (select e.reservation_id from ${RANGED})`),
-  open: reservationChecks('reservations.id in (select reservation_id from open_reservations)'),
+  ofIds: reservationChecks('(select * from reservations where id > $1 and id <= $2) as reservations'),
+  ofEntries: reservationChecks(oneByOne(`select distinct e.reservation_id as id from ${RANGED}`)),
+  open: reservationChecks(oneByOne('select reservation_id as id from open_reservations')),
 };
 
-function reservationChecks(which: string): string {
+/** Few among many: as above, each is looked up. */
+function oneByOne(ids: string): string {
+  return `(${ids} offset 0) as wanted
+    cross join lateral (select * from reservations where id = wanted.id offset 0) as reservations`;
+}
+
+function reservationChecks(reservations: string): string {
   return `
     select figure, reservations.id, recorded, coalesce(computed, 'none') as computed
-    from reservations
+    from ${reservations}
     left join open_reservations on reservation_id = reservations.id
     cross join lateral (
       select min(reserved::text || ' ' || grant_ids::text || ' ' || array(select -part from unnest(parts) as part)::text)
@@ -145,6 +156,5 @@ function reservationChecks(which: string): string {
       ('open_reservations', case when reservation_id is null then 'ended' else 'open' end, state),
       ('reservations.amount', case when reservation_id is null then '0' else amount::text end, still_held)
     ) as checks (figure, recorded, computed)
-    where ${which} and recorded is distinct from computed
-    order by reservations.id limit 1`;
+    where recorded is distinct from computed limit 1`;
 }
