@@ -54,6 +54,11 @@ function told({ status, headers, text }: Answer): unknown {
   return { status, headers: rest, text };
 }
 
+/** A refusal names the path that was asked for, and with it the job. */
+function withoutId(answer: Answer): Answer {
+  return { ...answer, text: answer.text.replace(/job_\w{24}/, 'job_') };
+}
+
 async function made(path = IMAGES, body: object = image()): Promise<string> {
   const job = await studio.create(caller, path, { ...body });
   assert.equal((await studio.ended(caller, job.id)).status, 'succeeded');
@@ -134,13 +139,13 @@ describe('reading a job', () => {
       ['DELETE', '/v1/videos/{id}'],
     ] as const) {
       const answers = await Promise.all(
-        [id, 'job_0123456789'].flatMap((named) =>
+        [id, `job_${'x'.repeat(24)}`].flatMap((named) =>
           [caller, stranger].map(({ key }) => studio.gateway.call(method, path.replace('{id}', named), { key })),
         ),
       );
       for (const answer of answers) {
         refused(answer, 404, 'not_found', `${method} ${path}`);
-        assert.deepEqual(told(answer), told(answers[0] as Answer));
+        assert.deepEqual(told(withoutId(answer)), told(withoutId(answers[0] as Answer)));
       }
     }
     assert.equal((await studio.read(caller, id)).status, 'queued');

@@ -31,8 +31,8 @@ const BUGS: readonly Bug<Plan>[] = [
     edits: [
       {
         file: 'jobs/dispatch.ts',
-        from: 'await engine.queue.save(current, { attempts: newAttempts(engine, current, candidate) });',
-        to: '{ ...current, attempts: [...current.attempts, ...newAttempts(engine, current, candidate)] };',
+        from: 'await engine.queue.save(current, { attempts: newAttempts(engine, current, turn.candidate) });',
+        to: '{ ...current, attempts: [...current.attempts, ...newAttempts(engine, current, turn.candidate)] };',
       },
     ],
     plan: aimedPlan('kill', 'calls answered', 'singles'),

@@ -183,7 +183,7 @@ test('a connection that breaks under a form leaves it uncertain', () =>
     async (upstream) => {
       const file = fileOf(randomBytes(5_000_000));
       const sent = post(upstream, [{ name: 'image', fileName: 'a.png', file }]);
-      await assert.rejects(sent, { fault: 'server', isUncertain: true });
+      await assert.rejects(sent, { fault: 'connection', isUncertain: true });
     },
   ));
 

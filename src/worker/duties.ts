@@ -43,10 +43,7 @@ function duties(parts: WorkerParts): readonly Duty[] {
     { name: 'end abandoned reservations', everyMs: 5_000, run: () => endAbandoned(db, clock.now()) },
     { name: 'take up transcriptions', everyMs: 5_000, run: () => transcriptions.resume() },
     { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },
-    { name: 'forget old idempotency keys', everyMs: 60_000, run: () => forgetKeys(db, clock.now()) },
-    { name: 'forget expired files', everyMs: 60_000, run: () => forgetFiles(db, clock.now()) },
-    { name: 'forget ended sessions', everyMs: 60_000, run: () => sessions.forgetSessions(db, clock.now()) },
-    { name: 'forget expired links', everyMs: 60_000, run: () => links.forgetLinks(db, clock.now()) },
+    { name: 'forget what has expired', everyMs: 60_000, run: () => forgetExpired(db, clock.now()) },
     { name: 'clear expired transcripts', everyMs: 60_000, run: () => expireTranscripts({ db, clock, log }) },
     { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
     // Takes up what an announcement could not, because the database failed just then.
@@ -64,6 +61,14 @@ function duties(parts: WorkerParts): readonly Duty[] {
       },
     },
   ];
+}
+
+/** Rows that can open or prevent nothing any more. One after the other: a start runs all duties at once, each on a connection. */
+async function forgetExpired(db: Db, now: Date): Promise<void> {
+  await forgetKeys(db, now);
+  await forgetFiles(db, now);
+  await sessions.forgetSessions(db, now);
+  await links.forgetLinks(db, now);
 }
 
 /** Begins at once. Returns what ends it, after a last round of whatever must not be lost. */

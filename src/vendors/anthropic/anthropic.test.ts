@@ -253,7 +253,6 @@ const REFUSALS: readonly (readonly [field: string, given: JsonObject, code?: str
   ['response_format', { response_format: { type: 'json_object' } }],
   ['response_format.json_schema.schema', { response_format: { type: 'json_schema' } }, 'invalid_parameter'],
   ['reasoning_effort', { reasoning_effort: 'heroic' }],
-  ['stop', { stop: [1] }, 'invalid_parameter'],
   ['tools[0]', { tools: [{ type: 'custom', custom: { name: 'f' } }] }],
   ['tools[0].function.name', { tools: [{ type: 'function', function: {} }] }, 'invalid_parameter'],
   ['tool_choice', { tools: [WEATHER], tool_choice: { type: 'allowed_tools', allowed_tools: {} } }],
