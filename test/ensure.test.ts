@@ -37,7 +37,7 @@ function bareCheckout(t: TestContext) {
 if (HAS_TERMINAL) {
   test('the progress of an installation is one line that moves, on a terminal', async (t) => {
     const { run, letGo } = bareCheckout(t);
-    const { child, said } = run(['script', '-qec', `${process.execPath} scripts/ensure.mjs`, '/dev/null']);
+    const { child, said } = run(['script', '-qec', `'${process.execPath}' scripts/ensure.mjs`, '/dev/null']);
     await until(() => new Set(said().match(/1 of 1 packages unpacked, \d+ s/g) ?? []).size >= 2);
     letGo();
     await until(() => child.exitCode !== null);
