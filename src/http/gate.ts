@@ -38,7 +38,7 @@ export function createGate(listener: Listener): Server {
   );
   // A caller who has ended its side after a whole request is answered all the same.
   Object.assign(server, { httpAllowHalfOpen: true });
-  server.on('connection', (socket: Socket) => socket.on('end', () => probe(socket)));
+  server.on('connection', (socket: Socket) => socket.on('end', () => onEnd(socket)));
   server.on('checkExpectation', gated);
   // Whoever asks before sending a body is told to go on by admission, which may also refuse.
   server.on('checkContinue', gated);
@@ -81,9 +81,16 @@ function parserRefusal(code: string | undefined): ErrorCode {
 }
 
 /**
- * A caller who has left looks like one who only sends no more. An interim answer tells them apart: the connection of one
- * who has left is reset by it, which ends the call. Once an answer has begun, its own bytes do that.
+ * A caller who half-closes does so right behind its request: one that ends its side in the middle of an answer has left,
+ * which stops the work at once. Before an answer the two look alike, and are told apart by probes.
  */
+function onEnd(socket: Socket): void {
+  const answer = answerOn(socket);
+  if (answer?.headersSent === true && !answer.writableEnded) socket.destroy();
+  else probe(socket);
+}
+
+/** The connection of a caller who has left is reset by an interim answer, which ends the call. */
 function probe(socket: Socket): void {
   const timer = setInterval(() => {
     const answer = answerOn(socket);
