@@ -91,6 +91,8 @@ describe('bodies', () => {
       assert.doesNotMatch(told, new RegExp(`${MARKER}|gemini|google|wire-native|_ARGUMENT|RESOURCE`, 'i'));
       gateway.clock.advance(COOLED_SECONDS);
     }
+    // The probe that closes the breaker: until then requests pass one at a time.
+    assert.equal((await send(key, 'native:generateContent')).status, 200);
   });
 
   for (const raw of [
