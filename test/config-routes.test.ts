@@ -239,7 +239,7 @@ test('the answer and the audit name every change, and never a key', async () => 
   assert.deepEqual(entry.detail.changes, expected);
 });
 
-test('R-164: a ladder on which a longer prompt becomes cheaper is put in force, with a warning', async () => {
+test('R-164: a ladder on which a longer prompt becomes cheaper is put in force, with a warning in answer and log', async () => {
   const pricing = {
     mode: 'per_token',
     credits: { input_per_k: 2, output_per_k: 8, cached_per_k: 1 },
@@ -259,6 +259,7 @@ test('R-164: a ladder on which a longer prompt becomes cheaper is put in force, 
       ],
     ],
   );
+  assert.ok(logged.some((line) => line.includes('"level":40') && line.includes(json.warnings[0])));
 });
 
 test('a key in place of another is a change, although both are masked', async () => {

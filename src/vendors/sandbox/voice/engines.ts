@@ -14,7 +14,7 @@ export function speakerEngine(): Speaker {
   return new Engine({ script: new URL('./speaker.ts', import.meta.url), openMax: TEXTS_OPEN_MAX });
 }
 
-/** The recogniser takes seconds to load and keeps about 200 MB, so it stays as long as others do not need the room. */
+/** The recogniser takes seconds to load and keeps about 300 MB, so it stays as long as others do not need the room. */
 const WARM_MS = 15 * 60_000;
 const TIGHT_MS = 30_000;
 const FREE_BYTES_MIN = 1024 * 1024 * 1024;
