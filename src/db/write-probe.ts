@@ -13,8 +13,8 @@ class Rollback extends Error {}
 
 /**
  * Finds out whether the database takes writes that need new pages. Small changes go on for a while on a full disk, in
- * pages that have room, and so do reads: only a trial of its own tells. Its last result is remembered, so that whoever
- * asks does not wait.
+ * pages that have room, and so do reads: only a trial of its own tells. Its last result is kept, so that a
+ * health check does not wait.
  */
 export class WriteProbe {
   readonly #db: Db;

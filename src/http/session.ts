@@ -45,7 +45,7 @@ export class BrowserSessions {
     this.#addressOf = clientAddress(deps.config.trustedProxies);
   }
 
-  /** Who is signed in at the browser that sent this, undefined for nobody. Looked up once per request. */
+  /** Who is signed in at the browser that sent this, undefined without a session. Looked up once per request. */
   async find(request: FastifyRequest): Promise<sessions.SignedIn | undefined> {
     if (request.signedIn !== undefined) return request.signedIn;
     const secret = cookieOf(request, this.#cookieName);

@@ -38,7 +38,7 @@ export async function dispatch(engine: EngineParts, held: HeldJob, signal: Abort
   return current;
 }
 
-/** Nobody is left to be asked now. What every upstream is unfit for has failed; everything else waits. */
+/** No candidate is left to try now. What every upstream is unfit for has failed; everything else waits. */
 async function exhausted(
   engine: EngineParts,
   current: HeldJob,

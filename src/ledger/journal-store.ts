@@ -53,8 +53,8 @@ export const INSERT_MEMBERS = `
 const ACCOUNTS_PER_TURN_MAX = 100;
 
 /**
- * Makes entries of what the journal says about these accounts, one lock at a time, or about all. Whoever reads tables of
- * the ledger calls it first.
+ * Makes entries of what the journal says about these accounts, one lock at a time, or about all. A read of the ledger's
+ * tables needs it first.
  */
 export async function catchUp(queries: Queries, of: string | readonly string[] | undefined): Promise<void> {
   if (of === undefined) return catchUpAll(queries);

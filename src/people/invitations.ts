@@ -29,7 +29,7 @@ export interface Invited {
   readonly operatorRole: OperatorRole | null;
 }
 
-/** A link by which its holder joins an account, the operators, or both. Whoever holds it becomes the invited email. */
+/** A link by which its holder joins an account, the operators, or both. Accepting it makes the holder the person of the invited email. */
 export async function invite({ db, clock }: PeopleDeps, by: Actor, invited: Invited): Promise<MadeLink> {
   return db.transaction(async (tx) => {
     const now = clock.now();

@@ -166,7 +166,7 @@ export async function changePassword(
   }
 }
 
-/** Accepts an invitation as somebody new, with a password. Throws `link_not_found`, or `duplicate_email` for a known person. */
+/** Accepts an invitation for an email that has no person yet, with a password. Throws `link_not_found`, or `duplicate_email` for a known person. */
 export async function acceptAsNewPerson(
   deps: PeopleDeps,
   requestId: string,

@@ -25,7 +25,7 @@ export function verdictOn(told: JsonObject): { readonly state: 'running' } | Tra
 function transcriptOf(told: JsonObject): Transcript {
   const language = stringAt(told, 'language_code');
   return {
-    // A recording in which nobody speaks has null, or nothing, in the place of a text.
+    // A recording without speech has null, or nothing, in the place of a text.
     text: stringAt(told, 'text') ?? '',
     language: language === undefined ? undefined : toIsoCode(language),
     seconds: amountAt(told, 'audio_duration'),
