@@ -76,7 +76,16 @@ export function repliesTo(prompt: Prompt, seed: string, count: number): readonly
 
 /** What decides the replies, as hexadecimal digits: the seed that was given, else the conversation. */
 export function seedOf({ seed, turns }: Prompt): string {
-  return digest(seed ?? JSON.stringify(turns));
+  return digest(seed ?? JSON.stringify(turns.map((turn) => ({ ...turn, text: shortened(turn.text) }))));
+}
+
+const SEED_CHARS_MAX = 65_536;
+
+/** Of a very long text its ends and its length: all of it would keep the event loop. */
+function shortened(text: string): string {
+  if (text.length <= SEED_CHARS_MAX) return text;
+  const half = SEED_CHARS_MAX / 2;
+  return `${text.slice(0, half)}${text.length}${text.slice(-half)}`;
 }
 
 /** Never more than what an estimate of the same prompt holds credits for. */
