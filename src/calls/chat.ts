@@ -17,7 +17,7 @@ import type { ChatWork } from '../vendors/index.ts';
 import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
 import type { CallContext, CallParts } from './parts.ts';
 import { StreamMeter } from './stream-meter.ts';
-import { type TokenOrder, tokenOrder } from './token-order.ts';
+import { type TokenOrder, textBytesIn, tokenOrder } from './token-order.ts';
 import { estimated, told, unitsOf, usageView } from './token-usage.ts';
 
 /** One whole answer, settled. Nothing is charged unless it is returned. */
@@ -116,7 +116,7 @@ async function open(parts: CallParts, caller: Caller, request: ChatRequest, cont
 /** Undefined where a part of a message is more than its text, or an upstream's own tool may add to it. */
 function textBytesOf({ body, messages, tools }: ChatRequest): number | undefined {
   const isText = messages.every(isTextMessage) && tools.every((tool) => typeAt(tool) === 'function');
-  return isText ? Buffer.byteLength(JSON.stringify(body)) : undefined;
+  return isText ? textBytesIn(body) : undefined;
 }
 
 function isTextMessage(message: unknown): boolean {

@@ -1,5 +1,6 @@
 import { measureTokens } from '../billing/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
+import type { JsonObject } from '../json.ts';
 import {
   CLAIM_TOLERANCE,
   INPUT_TOKENS_SLACK,
@@ -40,6 +41,22 @@ export function tokenOrder(asked: AskedTokens, model: ListedModel): TokenOrder {
     inputTokensMax: () => Math.min(context, (textBytes() ?? Infinity) + INPUT_TOKENS_SLACK),
   };
 }
+
+const WRITTEN_BYTES_MAX = 262_144;
+
+/** How many bytes the text of a body has: as written where that is short, else of its strings, which takes no copy of them. */
+export function textBytesIn(body: JsonObject): number {
+  const bytes = stringBytes(body);
+  return bytes > WRITTEN_BYTES_MAX ? bytes : Buffer.byteLength(JSON.stringify(body));
+}
+
+function stringBytes(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return NUMBER_BYTES;
+  return Object.entries(value).reduce((sum, [name, item]) => sum + name.length + stringBytes(item), 0);
+}
+
+const NUMBER_BYTES = 24;
 
 function withTolerance(tokens: number): number {
   return tokens + Math.floor(tokens * CLAIM_TOLERANCE.share) + CLAIM_TOLERANCE.tokens;
