@@ -227,7 +227,6 @@ create table key_spending (
   month date not null,
   month_spent bigint default 0 not null,
   PRIMARY KEY (key_id),
-  FOREIGN KEY (key_id) REFERENCES api_keys(id),
   CHECK (LEAST(held, spent, day_spent, week_spent, month_spent) >= 0)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
@@ -317,10 +316,58 @@ create table oauth_clients (
   scopes text[] not null,
   secret_digest bytea,
   created_at timestamp with time zone not null,
+  home_page text,
+  logo text,
+  device_flow boolean default false not null,
+  introspection boolean default false not null,
+  deleted_at timestamp with time zone,
   PRIMARY KEY (id),
   CHECK (cardinality(redirect_uris) > 0),
   CHECK (cardinality(scopes) > 0)
 );
+
+create table oauth_grants (
+  id text not null,
+  client_id text not null,
+  account_id text not null,
+  person_id text not null,
+  scopes text[] not null,
+  credit_limit bigint,
+  credit_limit_reset text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  PRIMARY KEY (id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id),
+  FOREIGN KEY (client_id) REFERENCES oauth_clients(id),
+  FOREIGN KEY (person_id) REFERENCES people(id),
+  CHECK (credit_limit >= 0),
+  CHECK (credit_limit_reset = ANY (ARRAY['day'::text, 'week'::text, 'month'::text])),
+  CHECK (cardinality(scopes) > 0)
+);
+CREATE INDEX oauth_grants_of_account ON public.oauth_grants USING btree (account_id, created_at DESC, id DESC);
+CREATE INDEX oauth_grants_of_person ON public.oauth_grants USING btree (person_id);
+CREATE UNIQUE INDEX oauth_grants_live ON public.oauth_grants USING btree (client_id, account_id, person_id) WHERE (revoked_at IS NULL);
+CREATE TRIGGER oauth_grants_open_spending AFTER INSERT ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION ledger_open_key();
+
+create table oauth_records (
+  kind text not null,
+  digest bytea not null,
+  payload json not null,
+  grant_id text,
+  uid_digest bytea,
+  user_code_digest bytea,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  consumed_at timestamp with time zone,
+  PRIMARY KEY (kind, digest),
+  FOREIGN KEY (grant_id) REFERENCES oauth_grants(id)
+);
+CREATE INDEX oauth_records_expired ON public.oauth_records USING btree (expires_at);
+CREATE INDEX oauth_records_of_grant ON public.oauth_records USING btree (grant_id) WHERE (grant_id IS NOT NULL);
+CREATE UNIQUE INDEX oauth_records_uid ON public.oauth_records USING btree (kind, uid_digest) WHERE (uid_digest IS NOT NULL);
+CREATE UNIQUE INDEX oauth_records_user_code ON public.oauth_records USING btree (kind, user_code_digest) WHERE (user_code_digest IS NOT NULL);
 
 create table one_time_links (
   id text not null,
@@ -1052,7 +1099,7 @@ declare
   open_ids text[];
   open_parts bigint[];
   place integer;
-  -- The keys with a limit met so far, and what each may still spend.
+  -- The keys and apps with a limit met so far, and what each may still spend.
   limited_keys text[] := '{}';
   allowances bigint[] := '{}';
   key_place integer;
@@ -1066,9 +1113,9 @@ declare
 begin
   for asked in
     select m.*, b.account_id is null as unknown, b.available, b.entries, greatest(moment, b.updated_at) as at,
-      api_keys.id is null as unknown_key,
-      credit_limit - key_spending.held - case when credit_limit is null then 0 else
-        spent_in_period(key_spending, credit_limit_reset, greatest(moment, b.updated_at)) end as allowance,
+      coalesce(api_keys.id, oauth_grants.id) is null as unknown_key,
+      bound.amount - key_spending.held - case when bound.amount is null then 0 else
+        spent_in_period(key_spending, bound.reset, greatest(moment, b.updated_at)) end as allowance,
       earlier.id is not null as repeated, earlier.account_id = m.account_id and (m.late or earlier.amount = m.amount) as same,
       earlier.grant_ids, earlier.parts
     from unnest(ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints, prices, late) with ordinality
@@ -1076,7 +1123,10 @@ begin
     left join balances b on b.account_id = m.account_id
     left join reservations earlier on earlier.id = m.id
     left join api_keys on api_keys.id = m.key_id and api_keys.account_id = m.account_id
-    left join key_spending on key_spending.key_id = api_keys.id
+    left join oauth_grants on oauth_grants.id = m.key_id and oauth_grants.account_id = m.account_id
+    left join key_spending on key_spending.key_id = coalesce(api_keys.id, oauth_grants.id)
+    cross join lateral (select coalesce(api_keys.credit_limit, oauth_grants.credit_limit),
+      coalesce(api_keys.credit_limit_reset, oauth_grants.credit_limit_reset)) as bound (amount, reset)
     order by m.member
   loop
     if asked.account_id <> current_account then

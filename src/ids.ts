@@ -17,7 +17,8 @@ export type IdPrefix =
   | 'file'
   | 'person'
   | 'sess'
-  | 'link';
+  | 'link'
+  | 'oag';
 
 /** `acct_` and 24 base62 characters (142 bits): unguessable, unique across processes and restarts. */
 export function newId(prefix: IdPrefix): string {
