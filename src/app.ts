@@ -77,7 +77,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   undo.push(() => objects.close());
   const shared: CatalogueParts = { db, bus, clock, log, ...secrets, environment: options.environment, vendors };
   const catalogue = new Catalogue(shared);
-  const authenticator = new Authenticator({ db, bus, clock });
+  const authenticator = new Authenticator({ db, bus, clock, config });
   const health = new Health({ db, bus, clock, log, pacing: options.pacing });
   undo.push(() => bus.stop());
   // The database has answered before, so it is there: that it is slow for a moment is no reason to give up.

@@ -1,33 +1,44 @@
 import { hash } from 'node:crypto';
+import type { Config } from '../config.ts';
 import { DatabaseUnavailable, Gathering } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { CALLER_CACHE_ENTRIES_MAX } from '../limits.ts';
+import type { Scope } from '../scopes.ts';
+import type { Allowance } from '../throttle/index.ts';
 import { isApiKeyShape } from './api-key.ts';
 import type { AccountParts } from './parts.ts';
 import { findKeyHolders, type KeyHolder, saveLastUsed } from './store.ts';
 
 const LOOK_UPS_PER_ROUND_MAX = 1_000;
 
-/** Somebody who proved who they are, and what they may use. */
+/** An account with the credential that it was proved by: an API key, an app's token, or a session of the console. */
 export interface Caller {
   readonly accountId: string;
-  readonly keyId: string;
-  /** What idempotency keys belong to. It outlives the secret that was shown: secrets are renewed, this is not. */
+  /** What spending is counted and limited by: the id of a key, or of the grant behind a token; undefined for the console. */
+  readonly keyId: string | undefined;
+  /**
+   * What idempotency keys belong to: the key's id, the grant's, or `console:` and the person's. It outlives the secret that
+   * was shown: secrets are renewed, this is not.
+   */
   readonly credential: string;
+  /** What a token may be used for. Undefined is everything: a key, and the console. */
+  readonly scopes: ReadonlySet<Scope> | undefined;
   /** Routing groups, sorted. */
   readonly groups: readonly string[];
   /** Whose bucket and slots a request takes. */
   readonly limitSubject: string;
-  /** Null takes the deployment's default. */
-  readonly rpm: number | null;
-  readonly concurrency: number | null;
-  /** Whether the key has a credit limit. */
+  readonly allowance: Allowance;
+  /** Whether the key, or the grant, has a credit limit. */
   readonly hasKeyLimit: boolean;
+}
+
+interface AuthenticatorParts extends AccountParts {
+  readonly config: Pick<Config, 'defaultRpm' | 'defaultConcurrency'>;
 }
 
 /** Finds the caller of a key. Remembers callers only while the bus guarantees that a change would be heard. */
 export class Authenticator {
-  readonly #parts: AccountParts;
+  readonly #parts: AuthenticatorParts;
   readonly #known = new Map<string, { holder: KeyHolder; caller: Caller }>();
   /**
    * Keys are looked for together, each at once or in the next round. When callers are forgotten, all of them come, and one
@@ -38,7 +49,7 @@ export class Authenticator {
   // Counts everything heard, so that a row read before a change is not remembered after it.
   #changes = 0;
 
-  constructor(parts: AccountParts) {
+  constructor(parts: AuthenticatorParts) {
     this.#parts = parts;
     this.#lookUps = new Gathering(async (digests: readonly string[]) => {
       const holders = await findKeyHolders(parts.db, digests);
@@ -56,7 +67,7 @@ export class Authenticator {
     const known = (bus.fresh ? this.#known.get(digest) : undefined) ?? (await this.#lookUp(credential, digest));
     const nowMs = clock.nowMs();
     refuseUnusable(known.holder, nowMs);
-    this.#lastUsedMs.set(known.caller.keyId, nowMs);
+    this.#lastUsedMs.set(known.holder.keyId, nowMs);
     return known.caller;
   }
 
@@ -66,7 +77,7 @@ export class Authenticator {
     const changesBefore = this.#changes;
     const holder = await this.#findHolder(digest);
     if (holder === undefined) throw new ApiError('invalid_api_key');
-    const found = { holder, caller: callerOf(holder) };
+    const found = { holder, caller: callerOf(holder, this.#parts.config) };
     if (this.#changes === changesBefore) {
       if (this.#known.size >= CALLER_CACHE_ENTRIES_MAX) this.#known.clear();
       this.#known.set(digest, found);
@@ -112,15 +123,18 @@ function refuseUnusable(holder: KeyHolder, nowMs: number): void {
   if (holder.accountStatus === 'suspended') throw new ApiError('account_disabled');
 }
 
-function callerOf(holder: KeyHolder): Caller {
+function callerOf(holder: KeyHolder, config: AuthenticatorParts['config']): Caller {
   return {
     accountId: holder.accountId,
     keyId: holder.keyId,
     credential: holder.keyId,
+    scopes: undefined,
     groups: reach(holder.keyGroups, holder.accountGroups),
     limitSubject: `key:${holder.keyId}`,
-    rpm: holder.rpm,
-    concurrency: holder.concurrency,
+    allowance: {
+      rpm: holder.rpm ?? config.defaultRpm,
+      concurrency: holder.concurrency ?? config.defaultConcurrency,
+    },
     hasKeyLimit: holder.hasKeyLimit,
   };
 }

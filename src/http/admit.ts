@@ -58,10 +58,7 @@ function callerAdmission({ authenticator, throttle, config }: HttpParts): Admiss
     if (credential === undefined) throw new ApiError('missing_token');
     const caller = await authenticator.authenticate(credential);
     request.caller = caller;
-    const taken = await throttle.take(caller.limitSubject, {
-      rpm: caller.rpm ?? config.defaultRpm,
-      concurrency: caller.concurrency ?? config.defaultConcurrency,
-    });
+    const taken = await throttle.take(caller.limitSubject, caller.allowance);
     if (taken.state === 'refused') throw new ApiError(taken.code);
     request.release = taken.release;
     // A caller who left while the directory was asked has already been seen off.

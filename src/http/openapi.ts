@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, errorStatus } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import { SCOPE_WORDS } from '../scopes.ts';
 import type { Access, Contract, RouteBody } from './contract.ts';
 import { errorSchema } from './views.ts';
 
@@ -18,21 +19,26 @@ export function openApiDocument(contracts: readonly Contract[], version: string,
     info: { title: 'Tollgate', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: serverUrl }],
     paths,
-    components: { schemas: components, securitySchemes: SECURITY_SCHEMES },
+    components: { schemas: components, securitySchemes: securitySchemes(serverUrl) },
   };
 }
 
-const SECURITY_SCHEMES = {
-  key: { type: 'http', scheme: 'bearer', description: 'An API key.' },
-  operator: { type: 'http', scheme: 'bearer', description: 'An admin token.' },
-  session: {
-    type: 'apiKey',
-    in: 'cookie',
-    name: 'tollgate_session',
-    description:
-      'A signed-in person, with X-CSRF-Token where something changes. Its name begins with __Host- behind https.',
-  },
-};
+function securitySchemes(serverUrl: string): JsonObject {
+  const [authorizationUrl, tokenUrl] = [`${serverUrl}/oauth/authorize`, `${serverUrl}/oauth/token`];
+  const authorizationCode = { authorizationUrl, tokenUrl, refreshUrl: tokenUrl, scopes: SCOPE_WORDS };
+  return {
+    key: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+    oauth: { type: 'oauth2', description: 'The access token of an app.', flows: { authorizationCode } },
+    operator: { type: 'http', scheme: 'bearer', description: 'An admin token.' },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'tollgate_session',
+      description:
+        'A signed-in person, with X-CSRF-Token where something changes. Its name begins with __Host- behind https.',
+    },
+  };
+}
 
 const SECURITY_OF_ACCESS: Readonly<Record<Access, JsonValue>> = {
   public: [],

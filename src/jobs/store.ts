@@ -6,7 +6,8 @@ import type { Collected, HeldJob, Job, JobKind, JobStatus } from './job.ts';
 /** A job as it is admitted. */
 export interface NewJob
   extends Pick<HeldJob['job'], 'id' | 'accountId' | 'kind' | 'endpoint' | 'model' | 'groups' | 'wanted' | 'estimate'> {
-  readonly keyId: string;
+  /** An API key or a grant to an app; undefined is the console. */
+  readonly keyId: string | undefined;
   readonly requestId: string;
   readonly reservationId: string;
   readonly request: MediaRequest<StoredMedia>;
@@ -37,7 +38,7 @@ export async function insertJobs(tx: Tx, jobs: readonly NewJob[]): Promise<void>
     [
       jobs.map((job) => job.id),
       jobs.map((job) => job.accountId),
-      jobs.map((job) => job.keyId),
+      jobs.map((job) => job.keyId ?? null),
       // A group's name has no space.
       jobs.map((job) => job.groups.join(' ')),
       jobs.map((job) => job.kind),

@@ -11,17 +11,6 @@ export interface OauthParts {
   readonly clock: Clock;
 }
 
-/** What an access token may be allowed to do. */
-export const OAUTH_SCOPES = [
-  'user:inference:image',
-  'user:inference:video',
-  'user:inference:audio',
-  'user:inference:chat',
-  'user:jobs',
-  'user:files',
-  'user:credits',
-] as const;
-
 export interface NewClient {
   readonly name: string;
   readonly redirectUris: readonly string[];

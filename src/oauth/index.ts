@@ -1,3 +1,3 @@
 /** Third-party applications: for now their registration, which only the operator does. */
-export { OAUTH_SCOPES, registerClient, removeClient } from './clients.ts';
+export { registerClient, removeClient } from './clients.ts';
 export { listClients, type OauthClient } from './store.ts';

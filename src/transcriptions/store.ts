@@ -9,7 +9,8 @@ import { type Held, settlementsBefore, statusesBefore, type TranscriptionRecord,
 export interface NewRecord
   extends Pick<Held, 'id' | 'wanted' | 'objectKey' | 'seconds' | 'reservationId' | 'createdAt'> {
   readonly accountId: string;
-  readonly keyId: string;
+  /** An API key or a grant to an app; undefined is the console. */
+  readonly keyId: string | undefined;
   readonly model: string;
   readonly expiresAt: Date | null;
 }
@@ -29,7 +30,7 @@ export async function insertRecords(tx: Tx, records: readonly NewRecord[], lease
     [
       records.map((record) => record.id),
       records.map((record) => record.accountId),
-      records.map((record) => record.keyId),
+      records.map((record) => record.keyId ?? null),
       records.map((record) => record.model),
       records.map((record) => JSON.stringify(record.wanted)),
       records.map((record) => record.objectKey),

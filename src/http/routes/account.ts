@@ -89,7 +89,8 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
       codes: ['precheck_failed'],
     },
     async ({ caller }) => {
-      const key = await ofLedger(() => findKey(db, caller.accountId, caller.keyId));
+      const { accountId, keyId } = caller;
+      const key = keyId === undefined ? undefined : await ofLedger(() => findKey(db, accountId, keyId));
       if (key === undefined) throw new ApiError('invalid_api_key');
       const used = await ofLedger(() => spentByKeys(db, [key]));
       return keyView(key, used.get(key.id) ?? 0n);

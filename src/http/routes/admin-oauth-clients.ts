@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { listClients, OAUTH_SCOPES, type OauthClient, registerClient, removeClient } from '../../oauth/index.ts';
+import { listClients, type OauthClient, registerClient, removeClient } from '../../oauth/index.ts';
+import { SCOPES } from '../../scopes.ts';
 import { nameField, pageQuery } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
@@ -17,7 +18,7 @@ const redirectUri = z
 const newClient = z.strictObject({
   name: nameField,
   redirect_uris: z.array(redirectUri).min(1).max(REDIRECT_URIS_MAX),
-  scopes: z.array(z.enum(OAUTH_SCOPES)).min(1),
+  scopes: z.array(z.enum(SCOPES)).min(1),
   confidential: z
     .boolean()
     .nullish()
@@ -29,7 +30,7 @@ const clientFields = z.strictObject({
   object: z.literal('oauth_client'),
   name: z.string(),
   redirect_uris: z.array(z.string()),
-  scopes: z.array(z.enum(OAUTH_SCOPES)),
+  scopes: z.array(z.enum(SCOPES)),
   confidential: z.boolean(),
   created_at: z.int(),
 });
