@@ -5,28 +5,42 @@ import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
 import { answerBench } from './child.ts';
 
-const [gatewayUrl = '', key = '', mib = ''] = process.argv.slice(2);
-const data = 'A'.repeat(Number(mib) * 1024 * 1024 - 200);
-const contents = [{ parts: [{ inlineData: { mimeType: 'image/png', data } }, { text: 'What?' }] }];
-const large = Buffer.from(JSON.stringify({ contents }));
-// As many connections as are needed: nobody is to wait for another's.
+const [gatewayUrl = '', key = '', mediaMib = ''] = process.argv.slice(2);
+const MIB = 1024 * 1024;
+// As many connections as are needed: no body waits for another's.
 const dispatcher = new Agent();
 
-async function sendLarge(): Promise<void> {
-  const { statusCode, body } = await request(`${gatewayUrl}/v1beta/models/bench/native:generateContent`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-goog-api-key': key },
-    body: large,
-    dispatcher,
-  });
-  await body.dump();
-  if (statusCode !== 200) throw new Error(`a large body was answered ${statusCode}`);
+/** By name. What is refused is refused after it was looked at whole: too many members, or an estimate beyond the balance. */
+const BODIES: Readonly<Record<string, () => { path: string; body: Buffer }>> = {
+  media: () => {
+    const data = 'A'.repeat(Number(mediaMib) * MIB - 200);
+    const contents = [{ parts: [{ inlineData: { mimeType: 'image/png', data } }, { text: 'What?' }] }];
+    return { path: '/v1beta/models/bench/native:generateContent', body: Buffer.from(JSON.stringify({ contents })) };
+  },
+  members: () =>
+    chatBody('Hello', `,"x":{${Array.from({ length: 2_000_000 }, (_, place) => `"${place}":0`).join(',')}}`),
+  words: () => chatBody('a word or two '.repeat(Math.floor((25 * MIB) / 14))),
+  'unbroken text': () => chatBody('a'.repeat(25 * MIB)),
+};
+
+function chatBody(prompt: string, more = ''): { path: string; body: Buffer } {
+  const text = `{"model":"bench/chat","messages":[{"role":"user","content":"${prompt}"}]${more}}`;
+  return { path: '/v1/chat/completions', body: Buffer.from(text) };
 }
 
-/** `POST /10` sends ten at once and answers when all have been answered. */
+async function send({ path, body }: { path: string; body: Buffer }): Promise<void> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const answer = await request(gatewayUrl + path, { method: 'POST', headers, body, dispatcher });
+  await answer.body.dump();
+  if (answer.statusCode >= 500) throw new Error(`a large body was answered ${answer.statusCode}`);
+}
+
+/** `POST /media?times=10` sends ten at once and answers when all have been answered. */
 const server = createServer((asked, response) => {
-  const sent = Array.from({ length: Number(asked.url?.slice(1)) }, sendLarge);
-  Promise.all(sent).then(
+  const { pathname, searchParams } = new URL(asked.url ?? '', 'http://sender');
+  const large = BODIES[decodeURIComponent(pathname.slice(1))]?.();
+  if (large === undefined) return void response.writeHead(404).end('no such body');
+  Promise.all(Array.from({ length: Number(searchParams.get('times')) }, () => send(large))).then(
     () => response.end(),
     (error: unknown) => response.writeHead(500).end(String(error)),
   );
