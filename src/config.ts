@@ -24,6 +24,9 @@ export interface Config {
   readonly s3: S3Settings | undefined;
   readonly defaultRpm: number;
   readonly defaultConcurrency: number;
+  /** Of all access tokens of an account together. */
+  readonly tokenRpm: number;
+  readonly tokenConcurrency: number;
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -106,6 +109,8 @@ export function loadConfig(env: Environment): Config {
     s3: settings.s3(),
     defaultRpm: settings.integer('TOLLGATE_RPM', 60, 1, RPM_MAX),
     defaultConcurrency: settings.integer('TOLLGATE_CONCURRENCY', 15, 1, CONCURRENCY_MAX),
+    tokenRpm: settings.integer('TOLLGATE_TOKEN_RPM', 60, 1, RPM_MAX),
+    tokenConcurrency: settings.integer('TOLLGATE_TOKEN_CONCURRENCY', 15, 1, CONCURRENCY_MAX),
     trustedProxies: settings.list('TOLLGATE_TRUSTED_PROXIES', 'addresses or CIDR ranges', isAddressRange),
     corsOrigins: settings.list('TOLLGATE_CORS_ORIGINS', 'origins such as https://app.example.com', isOrigin),
     partnerKeyHeader: settings.header('TOLLGATE_PARTNER_KEY_HEADER', 'x-partner-api-key'),

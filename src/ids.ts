@@ -25,6 +25,10 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomBase62(ID_LENGTH)}`;
 }
 
+export function isIdOf(prefix: IdPrefix, id: string): boolean {
+  return id.startsWith(`${prefix}_`);
+}
+
 // A request id is made on every request: random bytes are drawn a block at a time.
 const pool = Buffer.alloc(8192);
 let used = pool.length;

@@ -1,105 +1,91 @@
 import { hash } from 'node:crypto';
 import type { Config } from '../config.ts';
-import { DatabaseUnavailable, Gathering } from '../db/index.ts';
-import { ApiError } from '../errors.ts';
-import { CALLER_CACHE_ENTRIES_MAX } from '../limits.ts';
-import type { Scope } from '../scopes.ts';
-import type { Allowance } from '../throttle/index.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import { SCOPES } from '../scopes.ts';
+import { isSecretText } from '../secret-text.ts';
 import { isApiKeyShape } from './api-key.ts';
+import type { Caller } from './caller.ts';
+import { Directory } from './directory.ts';
 import type { AccountParts } from './parts.ts';
 import { findKeyHolders, type KeyHolder, saveLastUsed } from './store.ts';
+import { findTokenHolders, type TokenHolder } from './token-store.ts';
 
-const LOOK_UPS_PER_ROUND_MAX = 1_000;
+const ACCESS_TOKEN_PREFIX = 'oat_';
 
-/** An account with the credential that it was proved by: an API key, an app's token, or a session of the console. */
-export interface Caller {
-  readonly accountId: string;
-  /** What spending is counted and limited by: the id of a key, or of the grant behind a token; undefined for the console. */
-  readonly keyId: string | undefined;
-  /**
-   * What idempotency keys belong to: the key's id, the grant's, or `console:` and the person's. It outlives the secret that
-   * was shown: secrets are renewed, this is not.
-   */
-  readonly credential: string;
-  /** What a token may be used for. Undefined is everything: a key, and the console. */
-  readonly scopes: ReadonlySet<Scope> | undefined;
-  /** Routing groups, sorted. */
-  readonly groups: readonly string[];
-  /** Whose bucket and slots a request takes. */
-  readonly limitSubject: string;
-  readonly allowance: Allowance;
-  /** Whether the key, or the grant, has a credit limit. */
-  readonly hasKeyLimit: boolean;
+type Limits = Pick<Config, 'defaultRpm' | 'defaultConcurrency' | 'tokenRpm' | 'tokenConcurrency'>;
+
+/** A secret that came with a request. */
+export interface Credential {
+  readonly secret: string;
+  readonly isBearer: boolean;
 }
 
 interface AuthenticatorParts extends AccountParts {
-  readonly config: Pick<Config, 'defaultRpm' | 'defaultConcurrency'>;
+  readonly config: Limits;
 }
 
-/** Finds the caller of a key. Remembers callers only while the bus guarantees that a change would be heard. */
+interface Known<Holder> {
+  readonly holder: Holder;
+  readonly caller: Caller;
+}
+
+/** Finds the caller of a key or token. */
 export class Authenticator {
   readonly #parts: AuthenticatorParts;
-  readonly #known = new Map<string, { holder: KeyHolder; caller: Caller }>();
-  /**
-   * Keys are looked for together, each at once or in the next round. When callers are forgotten, all of them come, and one
-   * by one they would wait for connections until they are refused.
-   */
-  readonly #lookUps: Gathering<string, KeyHolder | undefined>;
+  readonly #keys: Directory<Known<KeyHolder>>;
+  readonly #tokens: Directory<Known<TokenHolder>>;
+  /** By the id of the key or of the grant. */
   readonly #lastUsedMs = new Map<string, number>();
-  // Counts everything heard, so that a row read before a change is not remembered after it.
-  #changes = 0;
 
   constructor(parts: AuthenticatorParts) {
+    const { db, bus, config } = parts;
     this.#parts = parts;
-    this.#lookUps = new Gathering(async (digests: readonly string[]) => {
-      const holders = await findKeyHolders(parts.db, digests);
-      return digests.map((digest) => holders.get(digest));
-    }, LOOK_UPS_PER_ROUND_MAX);
-    parts.bus.on('key', (id) => this.#forget((holder) => holder.keyId === id));
-    parts.bus.on('account', (id) => this.#forget((holder) => holder.accountId === id));
-    parts.bus.onLost(() => this.#forget(() => true));
+    this.#keys = new Directory(bus, async (digests) =>
+      withCallers(await findKeyHolders(db, digests), (holder) => callerOfKey(holder, config)),
+    );
+    this.#tokens = new Directory(bus, async (digests) =>
+      withCallers(await findTokenHolders(db, digests), (holder) => callerOfToken(holder, config)),
+    );
+    bus.on('key', (id) => this.#keys.forget(({ holder }) => holder.keyId === id));
+    bus.on('grant', (id) => this.#tokens.forget(({ holder }) => holder.grantId === id));
+    bus.on('person', (id) => this.#tokens.forget(({ holder }) => holder.personId === id));
+    bus.on('account', (id) => {
+      this.#keys.forget(({ holder }) => holder.accountId === id);
+      this.#tokens.forget(({ holder }) => holder.accountId === id);
+    });
   }
 
-  /** Throws the ApiError that says why not. */
-  async authenticate(credential: string): Promise<Caller> {
-    const digest = hash('sha256', credential, 'base64');
-    const { bus, clock } = this.#parts;
-    const known = (bus.fresh ? this.#known.get(digest) : undefined) ?? (await this.#lookUp(credential, digest));
-    const nowMs = clock.nowMs();
-    refuseUnusable(known.holder, nowMs);
+  /**
+   * Throws the ApiError that says why not. Only what came as a bearer's in the Authorization header can be a token: elsewhere
+   * a token is a key that does not exist.
+   */
+  authenticate({ secret, isBearer }: Credential): Promise<Caller> {
+    return isBearer && secret.startsWith(ACCESS_TOKEN_PREFIX) ? this.#ofToken(secret) : this.#ofKey(secret);
+  }
+
+  async #ofKey(key: string): Promise<Caller> {
+    const digest = hash('sha256', key, 'base64');
+    const known = this.#keys.cached(digest) ?? (isApiKeyShape(key) ? await this.#keys.find(digest) : undefined);
+    if (known === undefined) throw new ApiError('invalid_api_key');
+    const nowMs = this.#parts.clock.nowMs();
+    refuseUnusableKey(known.holder, nowMs);
     this.#lastUsedMs.set(known.holder.keyId, nowMs);
     return known.caller;
   }
 
-  async #lookUp(credential: string, digest: string): Promise<{ holder: KeyHolder; caller: Caller }> {
-    // What cannot be a key is not looked for.
-    if (!isApiKeyShape(credential)) throw new ApiError('invalid_api_key');
-    const changesBefore = this.#changes;
-    const holder = await this.#findHolder(digest);
-    if (holder === undefined) throw new ApiError('invalid_api_key');
-    const found = { holder, caller: callerOf(holder, this.#parts.config) };
-    if (this.#changes === changesBefore) {
-      if (this.#known.size >= CALLER_CACHE_ENTRIES_MAX) this.#known.clear();
-      this.#known.set(digest, found);
-    }
-    return found;
+  async #ofToken(token: string): Promise<Caller> {
+    const digest = hash('sha256', token, 'base64');
+    const isShaped = () => isSecretText(ACCESS_TOKEN_PREFIX, token);
+    const known = this.#tokens.cached(digest) ?? (isShaped() ? await this.#tokens.find(digest) : undefined);
+    const nowMs = this.#parts.clock.nowMs();
+    if (known === undefined || known.holder.expiresAt.getTime() <= nowMs) throw invalidToken('invalid_api_key');
+    if (known.holder.accountStatus === 'suspended') throw invalidToken('account_disabled');
+    if (!known.holder.maySpend) throw invalidToken('no_account');
+    this.#lastUsedMs.set(known.holder.grantId, nowMs);
+    return known.caller;
   }
 
-  async #findHolder(digest: string): Promise<KeyHolder | undefined> {
-    try {
-      return await this.#lookUps.add(digest);
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) throw new ApiError('identity_unavailable', { cause: error });
-      throw error;
-    }
-  }
-
-  #forget(matches: (holder: KeyHolder) => boolean): void {
-    this.#changes++;
-    for (const [digest, { holder }] of this.#known) if (matches(holder)) this.#known.delete(digest);
-  }
-
-  /** Writes when each key was last used. Called by the clock now and then, and at the end. */
+  /** Writes when each key and grant was last used. Called by the clock now and then, and at the end. */
   async saveLastUsed(): Promise<void> {
     if (this.#lastUsedMs.size === 0) return;
     const used = [...this.#lastUsedMs];
@@ -117,13 +103,31 @@ export class Authenticator {
   }
 }
 
-function refuseUnusable(holder: KeyHolder, nowMs: number): void {
+function withCallers<Holder>(
+  holders: ReadonlyMap<string, Holder>,
+  callerOf: (holder: Holder) => Caller,
+): ReadonlyMap<string, Known<Holder>> {
+  return new Map(Array.from(holders, ([digest, holder]) => [digest, { holder, caller: callerOf(holder) }]));
+}
+
+function refuseUnusableKey(holder: KeyHolder, nowMs: number): void {
   if (holder.disabled) throw new ApiError('key_disabled');
   if (holder.expiresAt !== null && holder.expiresAt.getTime() <= nowMs) throw new ApiError('key_expired');
   if (holder.accountStatus === 'suspended') throw new ApiError('account_disabled');
 }
 
-function callerOf(holder: KeyHolder, config: AuthenticatorParts['config']): Caller {
+const TOKEN_WORDS: Partial<Record<ErrorCode, string>> = {
+  invalid_api_key: 'This access token does not exist, has expired or was revoked.',
+  account_disabled: 'The account of this access token is suspended.',
+};
+
+/** RFC 6750, section 3.1: the app is told that another token is needed, whatever is wrong with this one. */
+function invalidToken(code: ErrorCode): ApiError {
+  const headers = { 'www-authenticate': 'Bearer error="invalid_token"' };
+  return new ApiError(code, { message: TOKEN_WORDS[code], headers });
+}
+
+function callerOfKey(holder: KeyHolder, config: Limits): Caller {
   return {
     accountId: holder.accountId,
     keyId: holder.keyId,
@@ -136,6 +140,23 @@ function callerOf(holder: KeyHolder, config: AuthenticatorParts['config']): Call
       concurrency: holder.concurrency ?? config.defaultConcurrency,
     },
     hasKeyLimit: holder.hasKeyLimit,
+  };
+}
+
+/** All tokens of an account share one bucket and one set of slots. */
+function callerOfToken(holder: TokenHolder, config: Limits): Caller {
+  return {
+    accountId: holder.accountId,
+    keyId: holder.grantId,
+    credential: holder.grantId,
+    scopes: new Set(SCOPES.filter((scope) => holder.scopes.includes(scope))),
+    groups: [...holder.groups].sort(),
+    limitSubject: `tokens:${holder.accountId}`,
+    allowance: {
+      rpm: holder.rpm ?? config.tokenRpm,
+      concurrency: holder.concurrency ?? config.tokenConcurrency,
+    },
+    hasKeyLimit: holder.hasLimit,
   };
 }
 

@@ -3,7 +3,8 @@
  * Hides that only digests are stored, the cache of known callers, and how every process learns of a change at once.
  */
 export { addAccount, type NewAccount, updateAccount } from './accounts.ts';
-export { Authenticator, type Caller } from './authenticate.ts';
+export { Authenticator, type Credential } from './authenticate.ts';
+export type { Caller } from './caller.ts';
 export { addKey, createKey, deleteKey, updateKey } from './keys.ts';
 export type { AccountParts } from './parts.ts';
 export { type Account, type ApiKey, findAccount, findKey, listAccounts, listKeys } from './store.ts';

@@ -212,10 +212,14 @@ export async function findKeyHolders(db: Db, digests: readonly string[]): Promis
   return new Map(rows.map(({ digest, ...holder }) => [digest.toString('base64'), holder]));
 }
 
-export async function saveLastUsed(db: Db, keyIds: readonly string[], times: readonly Date[]): Promise<void> {
+/** Of keys and of grants to apps. */
+export async function saveLastUsed(db: Db, ids: readonly string[], times: readonly Date[]): Promise<void> {
   await db.run(
-    `update api_keys k set last_used_at = greatest(k.last_used_at, used.at)
-     from unnest($1::text[], $2::timestamptz[]) as used (id, at) where k.id = used.id`,
-    [keyIds, times],
+    `with used as (select * from unnest($1::text[], $2::timestamptz[]) as used (id, at)),
+     grants_used as (
+       update oauth_grants g set last_used_at = greatest(g.last_used_at, used.at) from used where g.id = used.id
+     )
+     update api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.id = used.id`,
+    [ids, times],
   );
 }

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
+import { isIdOf } from '../ids.ts';
 import type { CreditRefusal, NewReservation, Till } from '../ledger/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
 import type { BillingParts } from './parts.ts';
@@ -35,14 +36,19 @@ export async function openBill(parts: BillingParts, order: BillOrder, quoted: Qu
     price: quoted.priceText,
   };
   const admission = await ofLedger(() => parts.till.reserve(reservation, hasKeyLimit));
-  if (admission.state === 'refused') throw insufficientCredits(quoted.amount, admission, decidedBy);
+  if (admission.state === 'refused') throw insufficientCredits(reservation, admission, decidedBy);
   return new Bill(parts, reservation, quoted.price);
 }
 
 /** What a caller is told about the ledger's refusal of so much. */
-export function insufficientCredits(needed: MicroCredits, { reason, left }: CreditRefusal, decidedBy = ''): ApiError {
-  const limit = reason === 'balance' ? 'The balance' : 'The credit limit of this key';
-  const amounts = `${creditsToNumber(needed)} credits are needed and ${creditsToNumber(left)} are`;
+export function insufficientCredits(
+  { amount, keyId }: Pick<NewReservation, 'amount' | 'keyId'>,
+  { reason, left }: CreditRefusal,
+  decidedBy = '',
+): ApiError {
+  const spender = keyId !== undefined && isIdOf('oag', keyId) ? 'app' : 'key';
+  const limit = reason === 'balance' ? 'The balance' : `The credit limit of this ${spender}`;
+  const amounts = `${creditsToNumber(amount)} credits are needed and ${creditsToNumber(left)} are`;
   const place = reason === 'balance' ? 'available' : 'left of the limit';
   const message = `${limit} does not cover this request: ${amounts} ${place}.${decidedBy && ` ${decidedBy}`}`;
   return new ApiError('insufficient_credits', { message });

@@ -5,12 +5,17 @@ import type { Logger } from '../log.ts';
 import { clientOptions, DatabaseUnavailable, type Db, type DbAddress, type Queries } from './db.ts';
 
 /** What processes tell each other. */
-export type Topic = 'key' | 'account' | 'config' | 'clock' | 'upstream' | 'job';
+export type Topic = 'key' | 'grant' | 'account' | 'person' | 'config' | 'clock' | 'upstream' | 'job';
 
 /** What a listener does about a change counts as heard only when it is done. It must not fail. */
 type Listener = (subject: string) => void | Promise<void>;
 
 const PG_NOTIFY_NAME = 'tollgate';
+
+/** Tells every process of a change, when the transaction commits. For what is written in many places without a bus. */
+export async function announce(tx: Queries, topic: Topic, subject: string): Promise<void> {
+  await tx.rows('select pg_notify($1, $2)', [PG_NOTIFY_NAME, JSON.stringify([topic, subject])]);
+}
 
 /**
  * Tells every process of the deployment what has changed, through the database itself: LISTEN on a connection of its
@@ -80,7 +85,7 @@ export class Bus {
 
   /** Becomes audible when the transaction commits. */
   async announce(tx: Queries, topic: Topic, subject: string): Promise<void> {
-    await tx.rows('select pg_notify($1, $2)', [PG_NOTIFY_NAME, JSON.stringify([topic, subject])]);
+    await announce(tx, topic, subject);
   }
 
   /** After a commit: resolves once no process acts on what was cached before it. Never later than the lease. */

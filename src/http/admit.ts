@@ -4,7 +4,7 @@ import type { Caller } from '../accounts/index.ts';
 import { ApiError } from '../errors.ts';
 import { sessions } from '../people/index.ts';
 import { isForm } from './body.ts';
-import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
+import { bytesMaxOf, type Contract, type NeededScope, tooLargeCode } from './contract.ts';
 import { bearerOf, credentialOf } from './credential.ts';
 import { notFound } from './not-found.ts';
 import type { HttpParts } from './parts.ts';
@@ -44,7 +44,7 @@ function identifier(parts: HttpParts, contract: Contract): Admission {
     case 'public':
       return async () => undefined;
     case 'caller':
-      return callerAdmission(parts);
+      return callerAdmission(parts, contract.scope);
     case 'session':
       return sessionAdmission(parts, contract);
     case 'operator':
@@ -52,18 +52,33 @@ function identifier(parts: HttpParts, contract: Contract): Admission {
   }
 }
 
-function callerAdmission({ authenticator, throttle, config }: HttpParts): Admission {
+function callerAdmission({ authenticator, throttle, config }: HttpParts, scope: NeededScope): Admission {
   return async (request, reply) => {
     const credential = credentialOf(request, config.partnerKeyHeader);
     if (credential === undefined) throw new ApiError('missing_token');
     const caller = await authenticator.authenticate(credential);
     request.caller = caller;
+    refuseUnscoped(caller, scope);
     const taken = await throttle.take(caller.limitSubject, caller.allowance);
     if (taken.state === 'refused') throw new ApiError(taken.code);
     request.release = taken.release;
     // A caller who left while the directory was asked has already been seen off.
     if (reply.raw.closed) taken.release();
   };
+}
+
+/** What is not a token may do everything. */
+function refuseUnscoped({ scopes }: Caller, needed: NeededScope): void {
+  if (scopes === undefined || needed === 'any') return;
+  if (needed !== 'none' && scopes.has(needed)) return;
+  const missing = needed === 'none' ? '' : `, scope="${needed}"`;
+  throw new ApiError('insufficient_scope', {
+    message:
+      needed === 'none'
+        ? 'Access tokens are not accepted here; use an API key.'
+        : `The access token lacks the scope "${needed}".`,
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope"${missing}` },
+  });
 }
 
 /** A person at a browser, with the role that the route needs in the account that the session works in. */

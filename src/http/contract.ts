@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
 import type { AccountRole } from '../people/index.ts';
+import type { Scope } from '../scopes.ts';
 
 /**
  * Who may use a route: the public, a caller with a credential, a person who is signed in at a browser, or an operator with
@@ -8,15 +9,24 @@ import type { AccountRole } from '../people/index.ts';
  */
 export type Access = 'public' | 'caller' | 'session' | 'operator';
 
+/** What an app's token must be allowed on a route: a scope, nothing in particular, or no token opens it at all. */
+export type NeededScope = Scope | 'any' | 'none';
+
 /** What a route takes and answers. The OpenAPI document is made from these and from nothing else. */
-export interface Contract {
+export type Contract = Content & Door;
+
+/** Every route that takes an API key says what it needs of a token. */
+type Door =
+  | { readonly access: 'caller'; readonly scope: NeededScope }
+  | { readonly access: Exclude<Access, 'caller'>; readonly scope?: never };
+
+interface Content {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `{name}` for a segment; `{name*}` at the end takes the rest, slashes included. */
   readonly path: string;
   /** Where the framework matches more than the path can say. */
   readonly url?: string;
   readonly summary: string;
-  readonly access: Access;
   /** On routes of access `session`: the role that the person needs in the account that the session works in. */
   readonly role?: AccountRole;
   /** Answers HEAD as well. */

@@ -1,19 +1,21 @@
 import type { FastifyRequest } from 'fastify';
+import type { Credential } from '../accounts/index.ts';
 
 /** The vendor's own header for the third place, so that its client libraries work unmodified. */
 const PARTNER_HEADER_OF_CLIENTS = 'x-goog-api-key';
 
 /** The first non-empty of the five places, in their order; undefined when all are empty. */
-export function credentialOf(request: FastifyRequest, partnerKeyHeader: string): string | undefined {
+export function credentialOf(request: FastifyRequest, partnerKeyHeader: string): Credential | undefined {
   const { headers } = request;
-  return (
-    bearerOf(headers.authorization) ??
+  const bearer = bearerOf(headers.authorization);
+  if (bearer !== undefined) return { secret: bearer, isBearer: true };
+  const secret =
     filled(headers['x-api-key']) ??
     filled(headers[partnerKeyHeader]) ??
     filled(headers[PARTNER_HEADER_OF_CLIENTS]) ??
     filled(headers['api-key']) ??
-    filled((request.query as Record<string, string | string[] | undefined>).key)
-  );
+    filled((request.query as Record<string, string | string[] | undefined>).key);
+  return secret === undefined ? undefined : { secret, isBearer: false };
 }
 
 /** Another scheme counts as empty: the next place is read. */

@@ -40,12 +40,18 @@ function securitySchemes(serverUrl: string): JsonObject {
   };
 }
 
-const SECURITY_OF_ACCESS: Readonly<Record<Access, JsonValue>> = {
-  public: [],
-  caller: [{ key: [] }],
-  session: [{ session: [] }],
-  operator: [{ operator: [] }, { session: [] }],
-};
+function securityOf({ access, scope }: Contract): JsonValue {
+  switch (access) {
+    case 'public':
+      return [];
+    case 'caller':
+      return scope === 'none' ? [{ key: [] }] : [{ key: [] }, { oauth: scope === 'any' ? [] : [scope] }];
+    case 'session':
+      return [{ session: [] }];
+    case 'operator':
+      return [{ operator: [] }, { session: [] }];
+  }
+}
 
 type SchemaWriter = (schema: z.ZodType, io: 'input' | 'output') => JsonValue;
 
@@ -64,7 +70,7 @@ function operation(contract: Contract, toSchema: SchemaWriter): JsonValue {
   return {
     summary: contract.summary,
     operationId: operationId(contract),
-    security: SECURITY_OF_ACCESS[contract.access],
+    security: securityOf(contract),
     parameters: [...pathParameters(contract), ...queryParameters(contract, toSchema)],
     ...requestBody(contract, toSchema),
     responses: { ...answers(contract, toSchema), ...refusals(contract, toSchema) },
@@ -157,6 +163,8 @@ const CODES_OF_ACCESS: Readonly<Record<Access, readonly ErrorCode[]>> = {
     'key_disabled',
     'key_expired',
     'account_disabled',
+    'no_account',
+    'insufficient_scope',
     'rate_limited',
     'too_many_concurrent_requests',
     'identity_unavailable',

@@ -132,7 +132,7 @@ function firstOf({ job }: Applicant): Admitted {
 
 function toRefusal({ reservation }: Applicant, refusal: CreditRefusal | 'capacity'): ApiError {
   if (refusal === 'capacity') return new ApiError('media_open_job_capacity');
-  return insufficientCredits(reservation.amount, refusal);
+  return insufficientCredits(reservation, refusal);
 }
 
 /** Two that came together under one key: the second finds the first's job, or may try again where there is none. */

@@ -78,19 +78,22 @@ export interface PersonChange {
   readonly disabled?: boolean | undefined;
 }
 
-/** Disabling a person ends every session of theirs in the same transaction. */
+/**
+ * Disabling a person ends every session of theirs in the same transaction; when this resolves no process accepts a token
+ * that they gave to an app.
+ */
 export async function updatePerson(
-  { db, clock }: PeopleDeps,
+  { db, bus, clock }: PeopleDeps,
   by: Actor,
   id: string,
   change: PersonChange,
 ): Promise<Person> {
-  return db.transaction(async (tx) => {
+  const person = await db.transaction(async (tx) => {
     const before = await findPerson(tx, id);
     if (before === undefined) throw new ApiError('person_not_found');
-    const { verifier: _, ...person } = before;
+    const { verifier: _, ...unchanged } = before;
     const after: Person = {
-      ...person,
+      ...unchanged,
       name: change.name ?? before.name,
       operatorRole: change.operatorRole === undefined ? before.operatorRole : change.operatorRole,
       disabled: change.disabled ?? before.disabled,
@@ -101,11 +104,13 @@ export async function updatePerson(
     await recordChange(tx, by, { at: clock.now(), action: 'person.update', target: id, detail });
     return after;
   });
+  await bus.heardByAll();
+  return person;
 }
 
-/** Null takes the membership away. An account that has an owner keeps at least one. */
+/** Null takes the membership away. An account that has an owner keeps at least one. Resolves when every process knows. */
 export async function changeMembership(
-  { db, clock }: PeopleDeps,
+  { db, bus, clock }: PeopleDeps,
   by: Actor,
   accountId: string,
   personId: string,
@@ -128,4 +133,5 @@ export async function changeMembership(
       detail,
     });
   });
+  await bus.heardByAll();
 }

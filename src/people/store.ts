@@ -1,4 +1,4 @@
-import type { Queries, Tx } from '../db/index.ts';
+import { announce, type Queries, type Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 
 export const ACCOUNT_ROLES = ['viewer', 'member', 'owner'] as const;
@@ -88,13 +88,14 @@ export async function savePerson(
     operatorRole,
     disabled,
   ]);
+  await announce(tx, 'person', id);
 }
 
 export async function saveSignIn(tx: Tx, id: string, at: Date): Promise<void> {
   await tx.run('update people set last_sign_in_at = $2 where id = $1', [id, at]);
 }
 
-/** The same membership given again changes its role. */
+/** The same membership given again changes its role. What tokens may spend depends on it, so it is announced. */
 export async function saveMembership(
   tx: Tx,
   personId: string,
@@ -107,6 +108,7 @@ export async function saveMembership(
      on conflict (person_id, account_id) do update set role = excluded.role`,
     [personId, accountId, role, now],
   );
+  await announce(tx, 'person', personId);
 }
 
 export async function deleteMembership(tx: Tx, personId: string, accountId: string): Promise<boolean> {
@@ -114,6 +116,7 @@ export async function deleteMembership(tx: Tx, personId: string, accountId: stri
     personId,
     accountId,
   ]);
+  await announce(tx, 'person', personId);
   return touched > 0;
 }
 

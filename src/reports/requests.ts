@@ -50,7 +50,11 @@ export async function listRequests(db: Db, filter: RequestFilter): Promise<reado
 
 async function accountOfKey(db: Db, key: string | undefined): Promise<string | undefined> {
   if (key === undefined) return undefined;
-  const [row] = await db.rows<{ id: string }>('select account_id as id from api_keys where id = $1', [key]);
+  const [row] = await db.rows<{ id: string }>(
+    `select account_id as id from api_keys where id = $1
+     union all select account_id from oauth_grants where id = $1`,
+    [key],
+  );
   // No account has it: then nothing is found.
   return row?.id ?? '';
 }

@@ -32,7 +32,7 @@ export class Admissions {
   /** Throws `insufficient_credits`, and then there is neither. */
   async admit(applicant: Applicant): Promise<void> {
     const refusal = await this.#gathering.add(applicant);
-    if (refusal !== undefined) throw insufficientCredits(applicant.reservation.amount, refusal);
+    if (refusal !== undefined) throw insufficientCredits(applicant.reservation, refusal);
   }
 
   async #run(applicants: readonly Applicant[]): Promise<readonly (CreditRefusal | undefined)[]> {

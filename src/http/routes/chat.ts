@@ -30,6 +30,7 @@ export function chatRoutes(routes: Routes, parts: HttpParts): void {
       path: '/v1/chat/completions',
       summary: 'Chat, whole or streamed',
       access: 'caller',
+      scope: 'user:inference:chat',
       body: { kind: 'json', schema: chatSchema, bytesMax: CHAT_BODY_BYTES_MAX },
       answers: { 200: completionSchema },
       otherMedia: ['text/event-stream'],

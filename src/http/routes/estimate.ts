@@ -83,6 +83,7 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpParts): void {
       path: '/v1/estimate',
       summary: 'What a create call would reserve: its body plus `endpoint`',
       access: 'caller',
+      scope: 'any',
       body: { kind: 'json', schema: estimateBody, bytesMax: ESTIMATE_BODY_BYTES_MAX },
       answers: { 200: estimateSchema },
       codes: ESTIMATE_CODES,

@@ -36,6 +36,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
       path: '/v1/files',
       summary: 'Keep a picture, clip or sound for a day, to be named in later requests',
       access: 'caller',
+      scope: 'user:files',
       body: { kind: 'form', formBytesMax: FORM_BYTES_MAX, tooLarge: 'file_too_large' },
       answers: { 200: fileSchema },
       codes: [

@@ -29,6 +29,7 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
       path: '/v1/images/generations',
       summary: 'Make images; answers with a job',
       access: 'caller',
+      scope: 'user:inference:image',
       body: { kind: 'json', schema: imageSchemas.images, bytesMax: IMAGE_JSON_BYTES_MAX },
       answers: { 202: jobSchema },
       codes: IMAGE_CODES,
@@ -46,6 +47,7 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
       path: '/v1/images/edits',
       summary: 'Change images, sent as files or named by URL; answers with a job',
       access: 'caller',
+      scope: 'user:inference:image',
       body: {
         kind: 'json or form',
         schema: imageSchemas.image_edits,

@@ -22,6 +22,7 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
       url: '/v1beta/*',
       summary: 'The native format, byte for byte',
       access: 'caller',
+      scope: 'none',
       body: { kind: 'bytes', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
       answers: { 200: z.unknown() },
       otherMedia: ['text/event-stream'],

@@ -29,6 +29,7 @@ export function requestRoutes(routes: Routes, { db }: HttpParts): void {
       path: '/v1/requests/{request_id}',
       summary: 'What became of a call, by the id it was answered with',
       access: 'caller',
+      scope: 'user:credits',
       answers: { 200: requestSchema },
       codes: ['request_not_found', 'precheck_failed'],
     },

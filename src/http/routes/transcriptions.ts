@@ -61,6 +61,7 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
       path: PATH,
       summary: 'Turn sound into text; the result is also kept under the Location of the answer',
       access: 'caller',
+      scope: 'user:inference:audio',
       body: {
         kind: 'json or form',
         schema: transcriptionSchema,
@@ -84,6 +85,7 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
       path: `${PATH}/{request_id}`,
       summary: 'A transcription as it was saved; never asks an upstream and never costs anything',
       access: 'caller',
+      scope: 'user:jobs',
       answers: { 200: endedRecordSchema, 202: openRecordSchema, 410: expiredRecordSchema },
       codes: ['transcription_not_found', 'database_unavailable'],
     },

@@ -32,6 +32,7 @@ export function usageRoutes(routes: Routes, { db, clock }: HttpParts): void {
       path: '/v1/usage',
       summary: 'What was charged, added up by day, model or key',
       access: 'caller',
+      scope: 'user:credits',
       query: usageQuery,
       answers: { 200: usageSchema },
       otherMedia: ['text/csv'],

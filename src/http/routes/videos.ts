@@ -16,6 +16,7 @@ export function videoRoutes(routes: Routes, parts: HttpParts): void {
       path: '/v1/videos',
       summary: 'Make a video; answers with a job',
       access: 'caller',
+      scope: 'user:inference:video',
       body: {
         kind: 'json or form',
         schema: videoSchema,
