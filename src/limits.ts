@@ -282,9 +282,15 @@ export const SIGN_INS_PER_ADDRESS_RPM = 20;
 export const SIGN_INS_RPM = 300;
 /** Each takes 19 MiB and a thread of the pool for some 30 ms. */
 export const PASSWORD_CHECKS_AT_ONCE_MAX = 8;
-/** In credits. */
-export const SIGN_UP_CREDITS_MAX = 1_000_000;
 export const PASSWORD_CHARS_MIN = 10;
 export const PASSWORD_CHARS_MAX = 256;
 export const EMAIL_CHARS_MAX = 254;
 export const FORM_PAGE_BYTES_MAX = 16 * 1024;
+
+// Third-party applications.
+export const AUTHORIZATION_CODE_SECONDS = 60;
+export const ACCESS_TOKEN_SECONDS = 3_600;
+export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3_600;
+/** How long a person may take to sign in and to decide. */
+export const CONSENT_SECONDS = 3_600;
+export const DEVICE_CODE_SECONDS = 600;

@@ -4,12 +4,15 @@ import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../errors.ts';
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
+import type { AuthorizationServer } from '../oauth/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import { takeBodies } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
 import { isMatchedRaw, loggedPath, notFound, RouteHints } from './not-found.ts';
+import { mountAuthorizationServer } from './oauth.ts';
+import { consentPages } from './pages/consent.ts';
 import { Pages } from './pages/pages.ts';
 import { linkPages, signInPages } from './pages/sign-in.ts';
 import type { HttpParts } from './parts.ts';
@@ -23,6 +26,7 @@ import { configAdminRoutes } from './routes/admin-config.ts';
 import { grantAdminRoutes } from './routes/admin-grants.ts';
 import { keyAdminRoutes } from './routes/admin-keys.ts';
 import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
+import { oauthGrantAdminRoutes } from './routes/admin-oauth-grants.ts';
 import { peopleAdminRoutes } from './routes/admin-people.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
 import { usageAdminRoutes } from './routes/admin-usage.ts';
@@ -96,7 +100,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   if (parts.config.corsOrigins.length > 0) allowOrigins(server, parts.config.corsOrigins);
   const routes = new Routes(server, parts);
   addRoutes(routes, parts, stopping);
-  addPages(new Pages(server, parts.browser), parts);
+  addPages(new Pages(server, parts.browser), parts, mountAuthorizationServer(server, parts));
   const hints = new RouteHints(routes.contracts);
   return {
     listen: (port, host) => server.listen({ port, host }),
@@ -132,6 +136,7 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   keyAdminRoutes(routes, parts);
   configAdminRoutes(routes, parts);
   oauthClientAdminRoutes(routes, parts);
+  oauthGrantAdminRoutes(routes, parts);
   grantAdminRoutes(routes, parts);
   consoleSessionRoutes(routes, parts);
   consoleMemberRoutes(routes, parts);
@@ -142,9 +147,10 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   contractRoutes(routes, parts);
 }
 
-function addPages(pages: Pages, parts: HttpParts): void {
+function addPages(pages: Pages, parts: HttpParts, oauth: AuthorizationServer): void {
   signInPages(pages, parts, parts.browser);
   linkPages(pages, parts, parts.browser);
+  consentPages(pages, parts, parts.browser, oauth);
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */

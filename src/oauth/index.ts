@@ -1,3 +1,19 @@
-/** Third-party applications: for now their registration, which only the operator does. */
-export { registerClient, removeClient } from './clients.ts';
-export { listClients, type OauthClient } from './store.ts';
+/**
+ * Third-party applications: their registration by the operator, what people allow them, and the authorization server.
+ * Hides the library that speaks the protocol, and that nothing but digests is stored of what it issues.
+ */
+export { type ClientChange, registerClient, removeClient, updateClient } from './clients.ts';
+export type { OauthDeps } from './deps.ts';
+export { giveConsent, revokeGrant } from './grants.ts';
+export {
+  findLatestGrant,
+  type LimitReset,
+  type ListedGrant,
+  listGrants,
+  type OauthGrant,
+  payingAccounts,
+} from './grants-store.ts';
+export { OAUTH_PATHS, serverMetadata } from './metadata.ts';
+export { forgetRecords } from './records-store.ts';
+export { AuthorizationServer, type PendingAuthorization } from './server.ts';
+export { findClient, listClients, type OauthClient } from './store.ts';

@@ -7,6 +7,7 @@ import type { CleanUp } from '../intake/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
 import { endAbandoned, lapseExpired, type Till } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
+import { forgetRecords } from '../oauth/index.ts';
 import { links, sessions } from '../people/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
@@ -69,6 +70,7 @@ async function forgetExpired(db: Db, now: Date): Promise<void> {
   await forgetFiles(db, now);
   await sessions.forgetSessions(db, now);
   await links.forgetLinks(db, now);
+  await forgetRecords(db, now);
 }
 
 /** Begins at once. Returns what ends it, after a last round of whatever must not be lost. */

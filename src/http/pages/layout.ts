@@ -26,21 +26,36 @@ code { font-size: .9em; }
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  'img-src https: data:',
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join('; ');
 
-/** The headers of every page. Forms may lead to an app's own address after consent, which `formAction` then names. */
-export function pageHeaders(formAction = "'self'"): Record<string, string> {
+/** What a page needs beyond its own site. */
+export interface PageReach {
+  /** Where its form may lead in the end: browsers follow redirects only to what is named here. */
+  readonly formTarget?: string | undefined;
+  /** The one picture that it shows. */
+  readonly image?: string | undefined;
+}
+
+/** The headers of every page. */
+export function pageHeaders({ formTarget, image }: PageReach = {}): Record<string, string> {
+  const images = image === undefined ? '' : `; img-src ${policySource(image)}`;
+  const target = formTarget === undefined ? '' : ` ${new URL(formTarget).origin}`;
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `${POLICY}; form-action ${formAction}`,
+    'content-security-policy': `${POLICY}${images}; form-action 'self'${target}`,
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
   };
+}
+
+/** An address as a source of the content policy, in which these characters end a source or a directive. */
+function policySource(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return origin + pathname.replace(/[;,']/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }
 
 export function layout(title: string, body: Html): string {

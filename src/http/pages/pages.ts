@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts';
 import { FORM_PAGE_BYTES_MAX } from '../../limits.ts';
 import type { BrowserSessions } from '../session.ts';
 import { type Html, html } from './html.ts';
-import { layout, pageHeaders } from './layout.ts';
+import { layout, type PageReach, pageHeaders } from './layout.ts';
 
 /** A request for a page, with what its form sent. */
 export interface PageCall {
@@ -15,7 +15,14 @@ export interface PageCall {
 }
 
 export type PageAnswer =
-  | { readonly title: string; readonly body: Html; readonly status?: number }
+  | {
+      readonly title: string;
+      readonly body: Html;
+      readonly status?: number;
+      readonly reach?: PageReach;
+      /** Where the browser goes on by itself, as a step of its own and not as the end of a form. */
+      readonly continueTo?: string;
+    }
   | { readonly goTo: string };
 
 /** Routes that people look at. They are no part of the API's contract, and their errors are pages too. */
@@ -70,19 +77,24 @@ function callOf(request: FastifyRequest, reply: FastifyReply): PageCall {
 
 function send(reply: FastifyReply, answer: PageAnswer): FastifyReply {
   if ('goTo' in answer) return reply.headers({ location: answer.goTo, 'cache-control': 'no-store' }).code(303).send('');
+  if (answer.continueTo !== undefined) reply.header('refresh', `0; url=${answer.continueTo}`);
   return reply
     .code(answer.status ?? 200)
-    .headers(pageHeaders())
+    .headers(pageHeaders(answer.reach))
     .send(layout(answer.title, answer.body));
 }
 
 function sendRefusal(reply: FastifyReply, error: ApiError, requestId: string): FastifyReply {
   reply.errorCode = error.code;
-  const body = html`<h1>That did not work</h1><p>${error.message}</p><p class="soft small">${error.code} · ${requestId}</p>`;
   return reply
     .code(error.status)
     .headers({ ...pageHeaders(), ...error.headers })
-    .send(layout('Refused', body));
+    .send(refusalPage(error.message, error.code, requestId));
+}
+
+export function refusalPage(message: string, code: string, requestId: string): string {
+  const body = html`<h1>That did not work</h1><p>${message}</p><p class="soft small">${code} · ${requestId}</p>`;
+  return layout('Refused', body);
 }
 
 /** A path on this site, or the start page: where a sign-in leads is never another site. */

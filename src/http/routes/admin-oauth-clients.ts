@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
+import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { listClients, type OauthClient, registerClient, removeClient } from '../../oauth/index.ts';
+import {
+  type ClientChange,
+  findClient,
+  listClients,
+  type OauthClient,
+  registerClient,
+  removeClient,
+  updateClient,
+} from '../../oauth/index.ts';
 import { SCOPES } from '../../scopes.ts';
 import { nameField, pageQuery } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
@@ -15,15 +24,38 @@ const redirectUri = z
   .max(URI_CHARS_MAX)
   .refine(isRedirectUri, { error: 'expected an https address, or http on a loopback host, without a fragment' });
 
+const webAddress = z
+  .string()
+  .max(URI_CHARS_MAX)
+  .refine((text) => isRedirectUri(text) && text.startsWith('https:'), { error: 'expected an https address' });
+
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false);
+
 const newClient = z.strictObject({
   name: nameField,
   redirect_uris: z.array(redirectUri).min(1).max(REDIRECT_URIS_MAX),
   scopes: z.array(z.enum(SCOPES)).min(1),
-  confidential: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? false),
+  confidential: flag,
+  home_page: webAddress.nullish(),
+  logo: webAddress.nullish(),
+  device_flow: flag,
+  introspection: flag,
 });
+
+const changedClient = z
+  .strictObject({
+    name: nameField,
+    redirect_uris: z.array(redirectUri).min(1).max(REDIRECT_URIS_MAX),
+    scopes: z.array(z.enum(SCOPES)).min(1),
+    home_page: webAddress.nullable(),
+    logo: webAddress.nullable(),
+    device_flow: z.boolean(),
+    introspection: z.boolean(),
+  })
+  .partial();
 
 const clientFields = z.strictObject({
   id: z.string(),
@@ -32,6 +64,10 @@ const clientFields = z.strictObject({
   redirect_uris: z.array(z.string()),
   scopes: z.array(z.enum(SCOPES)),
   confidential: z.boolean(),
+  home_page: z.string().nullable(),
+  logo: z.string().nullable(),
+  device_flow: z.boolean(),
+  introspection: z.boolean(),
   created_at: z.int(),
 });
 const clientSchema = clientFields.meta({ id: 'OauthClient' });
@@ -54,6 +90,10 @@ export function oauthClientAdminRoutes(routes: Routes, parts: HttpParts): void {
         redirectUris: body.redirect_uris,
         scopes: body.scopes,
         confidential: body.confidential,
+        homePage: body.home_page ?? null,
+        logo: body.logo ?? null,
+        deviceFlow: body.device_flow,
+        introspection: body.introspection,
       });
       reply.header('cache-control', 'no-store');
       return secret === undefined ? clientView(client) : { ...clientView(client), client_secret: secret };
@@ -74,9 +114,47 @@ export function oauthClientAdminRoutes(routes: Routes, parts: HttpParts): void {
 
   routes.add(
     {
+      method: 'GET',
+      path: '/api/admin/oauth/clients/{client_id}',
+      summary: 'One application',
+      access: 'operator',
+      answers: { 200: clientSchema },
+      codes: ['client_not_found'],
+    },
+    async ({ param }) => {
+      const client = await findClient(parts.db, param('client_id'));
+      if (client === undefined) throw new ApiError('client_not_found');
+      return clientView(client);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'PATCH',
+      path: '/api/admin/oauth/clients/{client_id}',
+      summary: 'Change what is registered of an application; what is not named stays',
+      access: 'operator',
+      body: { kind: 'json', schema: changedClient, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: clientSchema },
+      codes: ['client_not_found'],
+    },
+    async ({ body, param, actor }) => {
+      const { redirect_uris, home_page, device_flow, ...same } = body;
+      const change: ClientChange = {
+        ...same,
+        redirectUris: redirect_uris,
+        homePage: home_page,
+        deviceFlow: device_flow,
+      };
+      return clientView(await updateClient(parts, actor, param('client_id'), change));
+    },
+  );
+
+  routes.add(
+    {
       method: 'DELETE',
       path: '/api/admin/oauth/clients/{client_id}',
-      summary: 'Remove an application',
+      summary: 'Remove an application, with every grant to it',
       access: 'operator',
       answers: { 200: deletedSchema },
       codes: ['client_not_found'],
@@ -96,6 +174,10 @@ function clientView(client: OauthClient) {
     redirect_uris: client.redirectUris,
     scopes: client.scopes,
     confidential: client.confidential,
+    home_page: client.homePage,
+    logo: client.logo,
+    device_flow: client.deviceFlow,
+    introspection: client.introspection,
     created_at: unixSeconds(client.createdAt),
   };
 }

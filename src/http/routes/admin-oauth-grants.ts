@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { listGrants, revokeGrant } from '../../oauth/index.ts';
+import { pageQuery, textParam } from '../fields.ts';
+import { oauthGrantSchema, oauthGrantView } from '../oauth-views.ts';
+import type { HttpParts } from '../parts.ts';
+import { listOf, page, type Routes } from '../route.ts';
+
+const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('oauth_grant'), deleted: z.literal(true) });
+
+/** What people let applications do, for the operator. */
+export function oauthGrantAdminRoutes(routes: Routes, parts: HttpParts): void {
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/oauth/grants',
+      summary: 'What people let applications do with accounts, newest first; of one account, person or application',
+      access: 'operator',
+      query: pageQuery.extend({ account: textParam, person: textParam, client: textParam }),
+      answers: { 200: listOf(oauthGrantSchema) },
+    },
+    ({ query }) => {
+      const of = { accountId: query.account, personId: query.person, clientId: query.client };
+      return page(query.limit, (limit) => listGrants(parts.db, of, limit, query.after), oauthGrantView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'DELETE',
+      path: '/api/admin/oauth/grants/{grant_id}',
+      summary: 'Revoke a grant with all its tokens; when this is answered, no process accepts them any more',
+      access: 'operator',
+      answers: { 200: deletedSchema },
+      codes: ['grant_not_found'],
+    },
+    async ({ param, actor }) => {
+      await revokeGrant(parts, actor, param('grant_id'));
+      return { id: param('grant_id'), object: 'oauth_grant', deleted: true };
+    },
+  );
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import * as oauth from 'oauth4webapi';
+import { fetch } from 'undici';
+import { Gateway } from './support/gateway.ts';
+import { authorize, CALLBACK, newBrowser, newPerson, registerApp } from './support/oauth.ts';
+
+let gateway: Gateway;
+before(async () => {
+  gateway = await Gateway.start();
+});
+after(() => gateway.stop());
+
+/** The deployment's public address is not the port that a test listens on. */
+const options = {
+  [oauth.allowInsecureRequests]: true,
+  [oauth.customFetch]: (url: string, init: object) =>
+    fetch(url.replace(gateway.config.publicUrl, gateway.url), init) as unknown as Promise<Response>,
+};
+
+test('a public and a confidential app of a common library: metadata, code, refresh, revocation (R-114, R-126, R-131)', async () => {
+  const person = await newPerson(gateway);
+  const issuer = new URL(gateway.config.publicUrl);
+  const discovered = await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oauth2' });
+  const as = await oauth.processDiscoveryResponse(issuer, discovered);
+  for (const confidential of [false, true]) {
+    const registered = await registerApp(gateway, { confidential });
+    const client: oauth.Client = { client_id: registered.id };
+    const proof = registered.secret === undefined ? oauth.None() : oauth.ClientSecretBasic(registered.secret);
+    const verifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const params = {
+      response_type: 'code',
+      client_id: registered.id,
+      redirect_uri: CALLBACK,
+      scope: 'user:credits',
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    };
+    const path = `/oauth/authorize?${new URLSearchParams(params).toString()}`;
+    const address = await authorize(newBrowser(gateway), person, { verifier, params, path });
+    const answered = oauth.validateAuthResponse(as, client, address, state);
+    const first = await oauth.processAuthorizationCodeResponse(
+      as,
+      client,
+      await oauth.authorizationCodeGrantRequest(as, client, proof, answered, CALLBACK, verifier, options),
+    );
+    assert.equal(first.scope, 'user:credits');
+    const next = await oauth.processRefreshTokenResponse(
+      as,
+      client,
+      await oauth.refreshTokenGrantRequest(as, client, proof, first.refresh_token ?? '', options),
+    );
+    assert.equal((await gateway.call('GET', '/v1/credits', { key: next.access_token })).status, 200);
+    await oauth.processRevocationResponse(
+      await oauth.revocationRequest(as, client, proof, next.refresh_token ?? '', options),
+    );
+    assert.equal((await gateway.call('GET', '/v1/credits', { key: next.access_token })).status, 401);
+  }
+});
