@@ -1,4 +1,6 @@
 import { isIP } from 'node:net';
+import { z } from 'zod';
+import { EMAIL_CHARS_MAX } from './limits.ts';
 
 export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
@@ -6,6 +8,25 @@ export function isHttpUrl(text: string): boolean {
 
 export function isPostgresUrl(text: string): boolean {
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
+}
+
+/** Scheme, host and credentials; everything else about the connection follows from them. */
+export function isSmtpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname, search, hash, username, password } = new URL(text);
+  const isPlain = (pathname === '' || pathname === '/') && search === '' && hash === '';
+  return /^smtps?:$/.test(protocol) && hostname !== '' && isPlain && (username === '') === (password === '');
+}
+
+/** The same rule as in the contract of the API. */
+export function isEmail(text: string): boolean {
+  return text.length <= EMAIL_CHARS_MAX && z.regexes.email.test(text);
+}
+
+/** An email address, or a name before one in angle brackets. */
+export function isMailbox(text: string): boolean {
+  const [, address = text] = /^[^<>"\r\n]{1,100} <([^<>]+)>$/.exec(text) ?? [];
+  return isEmail(address);
 }
 
 export function isOrigin(text: string): boolean {

@@ -6,7 +6,7 @@ import type { Config, Environment, Secret } from './config.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
 import { Bus, type Db, type DbAddress, migrate, openDb, patiently, TestClock, WriteProbe } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
-import { type FirstSteps, prepareFirstSteps } from './first-start.ts';
+import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
 import { BrowserSessions, createHttpServer, type HttpParts } from './http/index.ts';
 import { newId } from './ids.ts';
 import { CleanUp, Holding } from './intake/index.ts';
@@ -63,13 +63,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const { config, log } = options;
   // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
   const configuration = readConfiguration(config, options);
-  const embedded = await openEmbedded(options);
-  if (embedded !== undefined) undo.push(() => embedded.stop());
-  const address = databaseAddress(config, embedded);
-  await migrateAt(address, options);
-
-  const db = openDb(address, log);
-  undo.push(() => db.close());
+  const { embedded, address, db } = await openDatabase(options, undo);
   const bus = new Bus(db, address, newId('proc'), log);
   const { clock, testClock } = await openClock(options, db, bus);
   const secrets = rootSecretsOf(config);
@@ -84,6 +78,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await patiently(() => bus.start());
   await patiently(() => health.load());
   await patiently(() => putInForce(shared, catalogue, configuration));
+  await patiently(() => makeFirstOperator(shared, config.firstOperator));
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const till = new Till({ db, clock, processId: bus.processId });
@@ -117,7 +112,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const server = await createHttpServer(parts);
   const url = await server.listen(config.port, config.host);
   undo.push(() => server.stop(drainTimeoutMs));
-  const firstSteps = await prepareFirstSteps({ db, clock, catalogue }, { mayMakeDemo: embedded !== undefined });
+  const demo = { mayMakeDemo: embedded !== undefined, operatorEmail: config.firstOperator?.email };
+  const firstSteps = await prepareFirstSteps({ db, clock, catalogue }, demo);
   return {
     url,
     firstSteps,
@@ -127,6 +123,16 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
       return unwind(undo);
     },
   };
+}
+
+async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[]) {
+  const embedded = await openEmbedded(options);
+  if (embedded !== undefined) undo.push(() => embedded.stop());
+  const address = databaseAddress(options.config, embedded);
+  await migrateAt(address, options);
+  const db = openDb(address, options.log);
+  undo.push(() => db.close());
+  return { embedded, address, db };
 }
 
 /** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */

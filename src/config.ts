@@ -1,8 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { isAddressRange, isHttpUrl, isOrigin, isPostgresUrl } from './addresses.ts';
-import { ADMIN_TOKEN_CHARS_MIN, ADMIN_TOKENS_MAX, CONCURRENCY_MAX, JOB_MINUTES_MAX, RPM_MAX } from './limits.ts';
+import { isAddressRange, isEmail, isMailbox, isOrigin, isPostgresUrl, isSmtpUrl } from './addresses.ts';
+import {
+  ADMIN_TOKEN_CHARS_MIN,
+  ADMIN_TOKENS_MAX,
+  CONCURRENCY_MAX,
+  JOB_MINUTES_MAX,
+  PASSWORD_CHARS_MAX,
+  PASSWORD_CHARS_MIN,
+  RPM_MAX,
+  SIGN_UP_CREDITS_MAX,
+} from './limits.ts';
 import type { LogLevel } from './log.ts';
+import { type Environment, Secret, Settings } from './settings.ts';
+
+export { type Environment, Secret } from './settings.ts';
 
 /** The process's settings, read once from the environment. Every default is in this file. */
 export interface Config {
@@ -38,6 +49,11 @@ export interface Config {
   readonly jobMinutes: { readonly image: number; readonly audio: number; readonly video: number };
   /** Negative keeps saved transcriptions for ever. */
   readonly transcriptDays: number;
+  /** Made at a start that finds no operator. */
+  readonly firstOperator: FirstOperator | undefined;
+  readonly signUp: SignUpSettings;
+  /** Undefined sends no mail: links are passed on by hand. */
+  readonly mail: MailSettings | undefined;
   readonly testClock: boolean;
   readonly production: boolean;
   readonly logLevel: LogLevel;
@@ -52,29 +68,23 @@ export interface S3Settings {
   readonly region: string | undefined;
 }
 
-/** A value that must not be printed: it shows as a mark in logs, JSON and templates. */
-export class Secret {
-  readonly #value: string;
+export interface FirstOperator {
+  readonly email: string;
+  readonly password: Secret;
+}
 
-  constructor(value: string) {
-    this.#value = value;
-  }
+export interface SignUpSettings {
+  /** `closed`: by operators alone; `invite`: by invitation; `open`: also without one. */
+  readonly mode: (typeof SIGN_UP_MODES)[number];
+  /** What a person who signs up without an invitation is given, in whole credits. */
+  readonly credits: number;
+}
 
-  reveal(): string {
-    return this.#value;
-  }
-
-  toString(): string {
-    return '[secret]';
-  }
-
-  toJSON(): string {
-    return '[secret]';
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '[secret]';
-  }
+export interface MailSettings {
+  /** `smtp://` or `smtps://`, with the name and password in it. */
+  readonly url: Secret;
+  /** An address, or a name and an address in angle brackets. */
+  readonly from: string;
 }
 
 /** Every bad setting at once, each with its name and what was expected. Never holds a secret's value. */
@@ -86,8 +96,6 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Throws ConfigError with every problem. */
 export function loadConfig(env: Environment): Config {
@@ -102,11 +110,11 @@ export function loadConfig(env: Environment): Config {
     publicUrl: settings.origin('PUBLIC_URL', `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`),
     dataFolder: settings.text('TOLLGATE_DATA', './data'),
     configFile: settings.optional('TOLLGATE_CONFIG'),
-    adminTokens: settings.adminTokens(),
+    adminTokens: adminTokens(settings),
     rootSecret: settings.secret('TOLLGATE_SECRET', 32),
     previousSecret: settings.secret('TOLLGATE_SECRET_PREVIOUS', 32),
     databaseUrl,
-    s3: settings.s3(),
+    s3: s3Settings(settings),
     defaultRpm: settings.integer('TOLLGATE_RPM', 60, 1, RPM_MAX),
     defaultConcurrency: settings.integer('TOLLGATE_CONCURRENCY', 15, 1, CONCURRENCY_MAX),
     tokenRpm: settings.integer('TOLLGATE_TOKEN_RPM', 60, 1, RPM_MAX),
@@ -121,14 +129,22 @@ export function loadConfig(env: Environment): Config {
       video: settings.integer('TOLLGATE_VIDEO_MINUTES', 120, 1, JOB_MINUTES_MAX),
     },
     transcriptDays: settings.integer('TOLLGATE_TRANSCRIPT_DAYS', 30, -1_000_000, 36_500),
+    firstOperator: firstOperator(settings),
+    signUp: {
+      mode: settings.choice('TOLLGATE_SIGNUP', 'invite', SIGN_UP_MODES),
+      credits: settings.integer('TOLLGATE_SIGNUP_CREDITS', 0, 0, SIGN_UP_CREDITS_MAX),
+    },
+    mail: mailSettings(settings),
     testClock: settings.flag('TOLLGATE_TEST_CLOCK'),
     production,
     logLevel: settings.choice('LOG_LEVEL', 'info', LOG_LEVELS),
   };
   if (config.testClock && production)
     settings.complain('TOLLGATE_TEST_CLOCK', 'cannot be used with NODE_ENV=production');
-  if (databaseUrl !== undefined) settings.requireSharedSecrets(config);
-  settings.refuseUnavailable();
+  if (databaseUrl !== undefined) requireSharedSecrets(settings, config);
+  // Ignoring it would leave an operator believing that limits are shared when they are not.
+  if (settings.optional('REDIS_URL') !== undefined)
+    settings.complain('REDIS_URL', 'is not supported by this release; unset it');
   // No setting: where the commands that a start prints look for a caller's key, so it may well be there.
   settings.optional('TOLLGATE_KEY');
   settings.refuseUnknown();
@@ -137,151 +153,68 @@ export function loadConfig(env: Environment): Config {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const satisfies LogLevel[];
+const SIGN_UP_MODES = ['closed', 'invite', 'open'] as const;
 
-class Settings {
-  readonly problems: string[] = [];
-  readonly #env: Environment;
-  readonly #known = new Set<string>();
+/** A comma list, so that a token can be replaced while the old one is still in use. */
+function adminTokens(settings: Settings): readonly Secret[] {
+  const name = 'TOLLGATE_ADMIN_TOKEN';
+  const tokens = settings.secret(name)?.reveal().split(',') ?? [];
+  if (tokens.some((token) => token.length < ADMIN_TOKEN_CHARS_MIN))
+    settings.complain(name, `must have at least ${ADMIN_TOKEN_CHARS_MIN} characters`);
+  if (tokens.some((token) => !/^[\x21-\x7e]*$/.test(token)))
+    settings.complain(name, 'must be printable ASCII without spaces');
+  if (tokens.length > ADMIN_TOKENS_MAX) settings.complain(name, `must be at most ${ADMIN_TOKENS_MAX} tokens`);
+  return tokens.map((token) => new Secret(token));
+}
 
-  constructor(env: Environment) {
-    this.#env = env;
+/** With a shared database every process must agree on these, so none may make its own. */
+function requireSharedSecrets(settings: Settings, config: Config): void {
+  if (!isPostgresUrl(config.databaseUrl?.reveal() ?? '')) {
+    settings.complain('DATABASE_URL', 'must be an address such as postgres://user:password@host:5432/tollgate');
   }
+  if (config.adminTokens.length === 0) settings.complain('TOLLGATE_ADMIN_TOKEN', 'is required with DATABASE_URL');
+  if (config.rootSecret === undefined) settings.complain('TOLLGATE_SECRET', 'is required with DATABASE_URL');
+}
 
-  complain(name: string, problem: string): void {
-    this.problems.push(`${name} ${problem}`);
-  }
+function firstOperator(settings: Settings): FirstOperator | undefined {
+  const email = settings.optional('TOLLGATE_INIT_OPERATOR_EMAIL');
+  const password = settings.secretFile('TOLLGATE_INIT_OPERATOR_PASSWORD', PASSWORD_CHARS_MIN, PASSWORD_CHARS_MAX);
+  if (email !== undefined && !isEmail(email))
+    settings.complain('TOLLGATE_INIT_OPERATOR_EMAIL', `must be an email address, not ${JSON.stringify(email)}`);
+  const file = settings.optional('TOLLGATE_INIT_OPERATOR_PASSWORD_FILE');
+  if ((email === undefined) !== (file === undefined))
+    settings.complain(
+      'TOLLGATE_INIT_OPERATOR_EMAIL',
+      'and TOLLGATE_INIT_OPERATOR_PASSWORD_FILE go together; set both or neither',
+    );
+  return email === undefined || password === undefined ? undefined : { email, password };
+}
 
-  optional(name: string): string | undefined {
-    this.#known.add(name);
-    const value = this.#env[name];
-    return value === undefined || value === '' ? undefined : value;
-  }
+function mailSettings(settings: Settings): MailSettings | undefined {
+  const url = settings.secret('SMTP_URL');
+  const from = settings.optional('MAIL_FROM');
+  if (url !== undefined && !isSmtpUrl(url.reveal()))
+    settings.complain('SMTP_URL', 'must be an address such as smtp://user:password@mail.example.com:587');
+  if (from !== undefined && !isMailbox(from))
+    settings.complain('MAIL_FROM', `must be an address, or a name and <address>, not ${JSON.stringify(from)}`);
+  if (url === undefined && from !== undefined) settings.complain('MAIL_FROM', 'does nothing without SMTP_URL');
+  if (url !== undefined && from === undefined) settings.complain('MAIL_FROM', 'is required with SMTP_URL');
+  return url === undefined || from === undefined ? undefined : { url, from };
+}
 
-  text(name: string, fallback: string): string {
-    const value = this.optional(name) ?? fallback;
-    if (value.includes('\0')) this.complain(name, 'must not contain NUL');
-    return value;
+function s3Settings(settings: Settings): S3Settings | undefined {
+  const bucket = settings.optional('S3_BUCKET');
+  const region = settings.optional('S3_REGION');
+  const endpoint = settings.optional('S3_ENDPOINT') === undefined ? undefined : settings.origin('S3_ENDPOINT', '');
+  if (region !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(region))
+    settings.complain('S3_REGION', 'must be a name of letters, digits, dashes and underscores, such as eu-central-1');
+  if (bucket === undefined) {
+    if (endpoint !== undefined) settings.complain('S3_ENDPOINT', 'does nothing without S3_BUCKET');
+    if (region !== undefined) settings.complain('S3_REGION', 'does nothing without S3_BUCKET');
+    return undefined;
   }
-
-  host(name: string, fallback: string): string {
-    const value = this.optional(name) ?? fallback;
-    if (isIP(value) !== 0 || /^[A-Za-z0-9._-]+$/.test(value)) return value;
-    this.complain(name, `must be an address or a host name, not ${JSON.stringify(value)}`);
-    return fallback;
-  }
-
-  integer(name: string, fallback: number, min: number, max: number): number {
-    const text = this.optional(name);
-    if (text === undefined) return fallback;
-    const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    this.complain(name, `must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`);
-    return fallback;
-  }
-
-  flag(name: string): boolean {
-    return this.choice(name, '0', ['0', '1'] as const) === '1';
-  }
-
-  choice<Choice extends string>(name: string, fallback: Choice, choices: readonly Choice[]): Choice {
-    const text = this.optional(name);
-    const chosen = text === undefined ? fallback : choices.find((choice) => choice === text);
-    if (chosen === undefined) this.complain(name, `must be one of ${choices.join(', ')}, not ${JSON.stringify(text)}`);
-    return chosen ?? fallback;
-  }
-
-  list(name: string, expected: string, accepts: (item: string) => boolean): readonly string[] {
-    const items = (this.optional(name) ?? '')
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-    const bad = items.filter((item) => !accepts(item));
-    if (bad.length > 0) this.complain(name, `must be a comma list of ${expected}; these are not: ${bad.join(', ')}`);
-    return items;
-  }
-
-  origin(name: string, fallback: string): string {
-    const value = (this.optional(name) ?? fallback).replace(/\/+$/, '');
-    if (!isHttpUrl(value)) this.complain(name, `must be an http or https address such as https://api.example.com`);
-    return value;
-  }
-
-  header(name: string, fallback: string): string {
-    const value = this.text(name, fallback).toLowerCase();
-    if (!/^[a-z0-9-]{1,64}$/.test(value)) this.complain(name, 'must be a header name of letters, digits and dashes');
-    return value;
-  }
-
-  /** NAME, or the first line of the file that NAME_FILE names. */
-  secret(name: string, charsMin = 1): Secret | undefined {
-    const direct = this.optional(name);
-    const path = this.optional(`${name}_FILE`);
-    if (direct !== undefined && path !== undefined) this.complain(name, `and ${name}_FILE are both set; keep one`);
-    const value = direct ?? (path === undefined ? undefined : this.#firstLine(name, path));
-    if (value === undefined) return undefined;
-    if (value.length < charsMin) this.complain(name, `must have at least ${charsMin} characters`);
-    return new Secret(value);
-  }
-
-  /** A comma list, so that a token can be replaced while the old one is still in use. */
-  adminTokens(): readonly Secret[] {
-    const name = 'TOLLGATE_ADMIN_TOKEN';
-    const tokens = this.secret(name)?.reveal().split(',') ?? [];
-    if (tokens.some((token) => token.length < ADMIN_TOKEN_CHARS_MIN))
-      this.complain(name, `must have at least ${ADMIN_TOKEN_CHARS_MIN} characters`);
-    if (tokens.some((token) => !/^[\x21-\x7e]*$/.test(token)))
-      this.complain(name, 'must be printable ASCII without spaces');
-    if (tokens.length > ADMIN_TOKENS_MAX) this.complain(name, `must be at most ${ADMIN_TOKENS_MAX} tokens`);
-    return tokens.map((token) => new Secret(token));
-  }
-
-  #firstLine(name: string, path: string): string | undefined {
-    try {
-      const line = readFileSync(path, 'utf8').split(/\r?\n/, 1)[0];
-      if (line !== undefined && line !== '') return line;
-      this.complain(`${name}_FILE`, 'names an empty file');
-      return undefined;
-    } catch {
-      this.complain(`${name}_FILE`, `names a file that cannot be read: ${path}`);
-      return undefined;
-    }
-  }
-
-  s3(): S3Settings | undefined {
-    const bucket = this.optional('S3_BUCKET');
-    const region = this.optional('S3_REGION');
-    const endpoint = this.optional('S3_ENDPOINT') === undefined ? undefined : this.origin('S3_ENDPOINT', '');
-    if (region !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(region))
-      this.complain('S3_REGION', 'must be a name of letters, digits, dashes and underscores, such as eu-central-1');
-    if (bucket === undefined) {
-      if (endpoint !== undefined) this.complain('S3_ENDPOINT', 'does nothing without S3_BUCKET');
-      if (region !== undefined) this.complain('S3_REGION', 'does nothing without S3_BUCKET');
-      return undefined;
-    }
-    if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-      this.complain('S3_BUCKET', 'must be 3 to 63 lower-case letters, digits, dots and dashes');
-    // A store of one's own seldom has regions, yet every signature names one.
-    return { bucket, endpoint, region: region ?? (endpoint === undefined ? undefined : 'us-east-1') };
-  }
-
-  /** With a shared database every process must agree on these, so none may make its own. */
-  requireSharedSecrets(config: Config): void {
-    if (!isPostgresUrl(config.databaseUrl?.reveal() ?? '')) {
-      this.complain('DATABASE_URL', 'must be an address such as postgres://user:password@host:5432/tollgate');
-    }
-    if (config.adminTokens.length === 0) this.complain('TOLLGATE_ADMIN_TOKEN', 'is required with DATABASE_URL');
-    if (config.rootSecret === undefined) this.complain('TOLLGATE_SECRET', 'is required with DATABASE_URL');
-  }
-
-  /** Ignoring it would leave an operator believing that limits are shared when they are not. */
-  refuseUnavailable(): void {
-    if (this.optional('REDIS_URL') !== undefined)
-      this.complain('REDIS_URL', 'is not supported by this release; unset it');
-  }
-
-  refuseUnknown(): void {
-    for (const name of Object.keys(this.#env)) {
-      if (name.startsWith('TOLLGATE_') && !this.#known.has(name)) this.complain(name, 'is not a setting of Tollgate');
-    }
-  }
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    settings.complain('S3_BUCKET', 'must be 3 to 63 lower-case letters, digits, dots and dashes');
+  // A store of one's own seldom has regions, yet every signature names one.
+  return { bucket, endpoint, region: region ?? (endpoint === undefined ? undefined : 'us-east-1') };
 }

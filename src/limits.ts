@@ -282,6 +282,8 @@ export const SIGN_INS_PER_ADDRESS_RPM = 20;
 export const SIGN_INS_RPM = 300;
 /** Each takes 19 MiB and a thread of the pool for some 30 ms. */
 export const PASSWORD_CHECKS_AT_ONCE_MAX = 8;
+/** In credits. */
+export const SIGN_UP_CREDITS_MAX = 1_000_000;
 export const PASSWORD_CHARS_MIN = 10;
 export const PASSWORD_CHARS_MAX = 256;
 export const EMAIL_CHARS_MAX = 254;

@@ -3,6 +3,7 @@
  * digests and verifiers are stored, what a guess costs, and that a session, its rights and its audit row change together.
  */
 export type { PeopleDeps } from './deps.ts';
+export { ensureFirstOperator, type FirstOperatorOutcome } from './first-operator.ts';
 export * as invitations from './invitations.ts';
 export * as links from './links.ts';
 export { changeMembership, createAccountWithOwner, updatePerson } from './people.ts';
@@ -11,6 +12,7 @@ export * as signIn from './sign-in.ts';
 export {
   ACCOUNT_ROLES,
   type AccountRole,
+  isPerson,
   listPeople,
   membersOf,
   OPERATOR_ROLES,

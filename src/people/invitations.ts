@@ -74,10 +74,17 @@ export async function makePasswordLink({ db, clock }: PeopleDeps, by: Actor, per
   });
 }
 
-/** A person who owns this account and runs the deployment, for a first start. */
-export async function addDemoOperator(tx: Tx, by: Actor, email: string, accountId: string, now: Date): Promise<void> {
-  const person = await addPerson(tx, by, { email, name: 'Demo', operatorRole: 'operator' }, now);
-  await saveMembership(tx, person.id, accountId, 'owner', now);
+/** For a first start: the account belongs to the operator whom the settings name, else to one who is made for it. */
+export async function addDemoOwner(
+  tx: Tx,
+  by: Actor,
+  { id, createdAt }: { readonly id: string; readonly createdAt: Date },
+  emails: { readonly operator: string | undefined; readonly demo: string },
+): Promise<void> {
+  const named = emails.operator === undefined ? undefined : await findPersonByEmail(tx, emails.operator);
+  const demo = { email: emails.demo, name: 'Demo', operatorRole: 'operator' } as const;
+  const person = named ?? (await addPerson(tx, by, demo, createdAt));
+  await saveMembership(tx, person.id, id, 'owner', createdAt);
 }
 
 /**

@@ -106,8 +106,3 @@ export async function deleteLinksOf(tx: Tx, personId: string): Promise<void> {
 export async function forgetLinks(db: Queries, now: Date): Promise<void> {
   await db.run('delete from one_time_links where expires_at <= $1', [now]);
 }
-
-/** Whether an invitation's email is that of a person already, who then has to sign in to accept it. */
-export async function isPerson(queries: Queries, email: string): Promise<boolean> {
-  return (await queries.rows('select from people where lower(email) = lower($1)', [email])).length > 0;
-}

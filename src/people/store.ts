@@ -60,6 +60,16 @@ export async function findPersonByEmail(queries: Queries, email: string): Promis
   return person;
 }
 
+/** Whether an invitation's email is that of a person already, who then has to sign in to accept it. */
+export async function isPerson(queries: Queries, email: string): Promise<boolean> {
+  return (await queries.rows('select from people where lower(email) = lower($1)', [email])).length > 0;
+}
+
+/** Whether the deployment is run by a person already, disabled or not. */
+export async function hasOperator(queries: Queries): Promise<boolean> {
+  return (await queries.rows(`select from people where operator_role = 'operator' limit 1`)).length > 0;
+}
+
 /** Newest first. Throws `invalid_parameter` when `after` is no person. */
 export async function listPeople(queries: Queries, limit: number, after: string | undefined): Promise<Person[]> {
   const people = await queries.rows<Person>(

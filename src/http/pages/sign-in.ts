@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import { EMAIL_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
-import { links, type PeopleDeps, sessions, signIn } from '../../people/index.ts';
+import { isPerson, links, type PeopleDeps, sessions, signIn } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
 import { type Html, html } from './html.ts';
 import { localPath, type PageAnswer, type PageCall, type Pages } from './pages.ts';
@@ -138,7 +138,7 @@ async function begun(
 }
 
 async function isKnown(deps: PeopleDeps, link: links.OneTimeLink): Promise<boolean> {
-  return link.purpose === 'invitation' && (await links.isPerson(deps.db, link.email));
+  return link.purpose === 'invitation' && (await isPerson(deps.db, link.email));
 }
 
 function signInFor(url: string): string {
