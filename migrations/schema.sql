@@ -562,6 +562,7 @@ create table transcriptions (
   CHECK (status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'unavailable'::text, 'expired'::text]))
 );
 CREATE INDEX transcriptions_expiring ON public.transcriptions USING btree (expires_at) WHERE (status = 'completed'::text);
+CREATE INDEX transcriptions_newest ON public.transcriptions USING btree (account_id, created_at DESC, id DESC);
 CREATE INDEX transcriptions_open ON public.transcriptions USING btree (lease_until) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE UNIQUE INDEX transcriptions_reservation_id_key ON public.transcriptions USING btree (reservation_id);
 

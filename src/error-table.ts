@@ -99,6 +99,7 @@ export const ERROR_TABLE = {
   invalid_link: [403, 'This link is not valid, or not any more.'],
   transcription_not_found: [404, 'There is no such transcription.'],
   transcription_expired: [410, 'The transcription is not kept any more.'],
+  file_not_found: [404, 'There is no such file.'],
   request_not_found: [404, 'There is no such request.'],
   account_not_found: [404, 'There is no such account.'],
   grant_not_found: [404, 'There is no such grant.'],

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Browser } from './support/browser.ts';
 import { Gateway } from './support/gateway.ts';
-
-const PASSWORD = 'correct horse battery';
+import { newMember, newOwner, PASSWORD, type SignedInPerson, signedIn } from './support/people.ts';
 
 let gateway: Gateway;
 before(async () => {
@@ -11,41 +10,8 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-let people = 0;
-
-interface Person {
-  readonly browser: Browser;
-  readonly email: string;
-  readonly accountId: string;
-  readonly call: (method: string, path: string, body?: unknown) => ReturnType<Browser['json']>;
-}
-
-/** Somebody with an account of their own, signed in. */
-async function owner(): Promise<Person> {
-  const email = `owner-${++people}@example.com`;
-  const account = await gateway.admin('POST', '/accounts', { name: `Owner ${people}`, email, password: PASSWORD });
-  return signedIn(email, account.json.id);
-}
-
-async function signedIn(email: string, accountId: string): Promise<Person> {
-  const browser = new Browser(gateway.url, gateway.config.publicUrl);
-  gateway.clock.advance(60);
-  await browser.submit(await browser.open('/sign-in'), { email, password: PASSWORD });
-  const call = async (method: string, path: string, body?: unknown) => {
-    const csrf = method === 'GET' ? '' : await browser.csrf();
-    return browser.json(method, `/api/console${path}`, body, csrf);
-  };
-  return { browser, email, accountId, call };
-}
-
-/** Joins the account of `host` by invitation. */
-async function member(host: Person, role: string): Promise<Person> {
-  const email = `${role}-${++people}@example.com`;
-  const { json } = await host.call('POST', '/invitations', { email, role });
-  const browser = new Browser(gateway.url, gateway.config.publicUrl);
-  await browser.submit(await browser.open(new URL(json.url).pathname), { name: role, password: PASSWORD });
-  return signedIn(email, host.accountId);
-}
+const owner = () => newOwner(gateway);
+const member = (host: SignedInPerson, role: string) => newMember(gateway, host, role);
 
 test('R-525: the console knows who is signed in, in which account, and gives the token for changes', async () => {
   const { browser, call, email, accountId } = await owner();
@@ -75,7 +41,7 @@ test('R-525: a change needs the token of the session, and no other session’s w
 
 test('sessions are listed and ended one by one, and only one’s own', async () => {
   const ada = await owner();
-  const elsewhere = await signedIn(ada.email, ada.accountId);
+  const elsewhere = await signedIn(gateway, ada.email, ada.accountId);
   const { json } = await ada.call('GET', '/sessions');
   assert.deepEqual(
     json.data.map((session: { current: boolean }) => session.current),
@@ -91,7 +57,7 @@ test('sessions are listed and ended one by one, and only one’s own', async () 
 
 test('a new password needs the current one and ends every other session', async () => {
   const ada = await owner();
-  const elsewhere = await signedIn(ada.email, ada.accountId);
+  const elsewhere = await signedIn(gateway, ada.email, ada.accountId);
   const wrong = await ada.call('POST', '/profile/password', { current_password: 'no', password: 'another password' });
   assert.deepEqual([wrong.status, wrong.json.error.param], [401, 'current_password']);
   const change = { current_password: PASSWORD, password: 'another password' };
@@ -135,7 +101,7 @@ test('an account keeps its last owner, also when two owners leave at once', asyn
   const host = await owner();
   const other = await member(host, 'owner');
   const members = (await host.call('GET', '/members')).json.data;
-  const leave = (who: Person, id: string) => who.call('DELETE', `/members/${id}`);
+  const leave = (who: SignedInPerson, id: string) => who.call('DELETE', `/members/${id}`);
   const answers = await Promise.all([leave(host, members[0].id), leave(other, members[1].id)]);
   assert.deepEqual(
     answers.map(({ status }) => status).sort((a, b) => a - b),

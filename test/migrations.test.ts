@@ -41,6 +41,7 @@ const PUBLISHED = {
   '0019_write_probe': 'f17bc0f4348361c2',
   '0030_people': '981f42c5a9407253',
   '0031_oauth': '52baaa380390fcb2',
+  '0036_transcriptions_of_account': 'b91b857ae55dc8e5',
 };
 
 test('the migrations are those that were published, letter by letter', () => {

@@ -5,6 +5,7 @@
 export { addAccount, type NewAccount, updateAccount } from './accounts.ts';
 export { Authenticator, type Credential } from './authenticate.ts';
 export type { Caller } from './caller.ts';
-export { addKey, createKey, deleteKey, updateKey } from './keys.ts';
+export { findConsoleCaller } from './console-caller.ts';
+export { addKey, createKey, deleteKey, type KeyChange, type KeySettings, type NewKey, updateKey } from './keys.ts';
 export type { AccountParts } from './parts.ts';
 export { type Account, type ApiKey, findAccount, findKey, listAccounts, listKeys } from './store.ts';

@@ -74,9 +74,15 @@ export type KeyChange = { readonly [Name in keyof KeySettings]?: KeySettings[Nam
   readonly disabled?: boolean | undefined;
 };
 
+/** Which key; with an account, a key of another one is not found. */
+export interface KeyRef {
+  readonly id: string;
+  readonly accountId?: string;
+}
+
 /** Resolves when no process serves the key by its old state any more. */
-export async function updateKey(parts: AccountParts, by: Actor, id: string, change: KeyChange): Promise<ApiKey> {
-  return changeKey(parts, id, async (tx, before) => {
+export async function updateKey(parts: AccountParts, by: Actor, ref: KeyRef, change: KeyChange): Promise<ApiKey> {
+  return changeKey(parts, ref, async (tx, before) => {
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     const after: ApiKey = { ...before, ...given };
     if (change.groups !== undefined) refuseWider(change.groups, await findAccount(tx, before.accountId));
@@ -84,7 +90,7 @@ export async function updateKey(parts: AccountParts, by: Actor, id: string, chan
     await recordChange(tx, by, {
       at: parts.clock.now(),
       action: 'key.update',
-      target: id,
+      target: before.id,
       detail: settingsDetail(change),
     });
     return after;
@@ -92,11 +98,12 @@ export async function updateKey(parts: AccountParts, by: Actor, id: string, chan
 }
 
 /** Resolves when no process accepts the key any more. */
-export async function deleteKey(parts: AccountParts, by: Actor, id: string): Promise<ApiKey> {
-  return changeKey(parts, id, async (tx, before) => {
+export async function deleteKey(parts: AccountParts, by: Actor, ref: KeyRef): Promise<ApiKey> {
+  return changeKey(parts, ref, async (tx, before) => {
+    const { id, accountId: account } = before;
     const now = parts.clock.now();
     await markKeyDeleted(tx, id, now);
-    await recordChange(tx, by, { at: now, action: 'key.delete', target: id, detail: { account: before.accountId } });
+    await recordChange(tx, by, { at: now, action: 'key.delete', target: id, detail: { account } });
     return before;
   });
 }
@@ -114,14 +121,15 @@ function refuseWider(groups: readonly string[] | null | undefined, account: Pick
 
 async function changeKey(
   parts: AccountParts,
-  id: string,
+  ref: KeyRef,
   work: (tx: Tx, before: ApiKey) => Promise<ApiKey>,
 ): Promise<ApiKey> {
   const key = await parts.db.transaction(async (tx) => {
-    const before = await lockKey(tx, id);
-    if (before === undefined) throw new ApiError('key_not_found');
+    const before = await lockKey(tx, ref.id);
+    if (before === undefined || before.accountId !== (ref.accountId ?? before.accountId))
+      throw new ApiError('key_not_found');
     const after = await work(tx, before);
-    await parts.bus.announce(tx, 'key', id);
+    await parts.bus.announce(tx, 'key', ref.id);
     return after;
   });
   await parts.bus.heardByAll();

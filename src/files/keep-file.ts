@@ -14,7 +14,7 @@ import {
 } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
-import { insertFile, liveFiles, type StoredFile } from './store.ts';
+import { insertFile, type LinkedFile, liveFiles, type StoredFile } from './store.ts';
 
 export interface FileParts {
   readonly db: Db;
@@ -73,13 +73,12 @@ export async function keepFile(
   accountId: string,
   received: ReceivedFile,
   purpose: string | undefined,
-): Promise<StoredFile & { readonly url: string }> {
+): Promise<LinkedFile> {
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + FILE_KEPT_MS);
   const file = { id: newId('file'), accountId, purpose, createdAt, expiresAt, ...received };
   const { objectKey: key, mimeType, bytes } = received;
-  // Whatever the file is called, its link has a name that any header can hold.
-  const url = await objects.link(key, { mimeType, fileName: file.id, expiresAt, now: createdAt });
+  const url = await linkTo({ objects, clock }, file);
   await db.transaction(async (tx) => {
     await lockAccounts(tx, [accountId]);
     const live = await liveFiles(tx, accountId, createdAt);
@@ -90,6 +89,12 @@ export async function keepFile(
     await recordObjects(tx, [{ key, accountId, mimeType, bytes, deleteAt: expiresAt }]);
   });
   return { ...file, url };
+}
+
+/** Whatever the file is called, its link has a name that any header can hold. */
+export function linkTo({ objects, clock }: Pick<FileParts, 'objects' | 'clock'>, file: StoredFile): Promise<string> {
+  const { id: fileName, mimeType, expiresAt } = file;
+  return objects.link(file.objectKey, { mimeType, fileName, expiresAt, now: clock.now() });
 }
 
 const NAME_BYTES_MAX = 255;

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../accounts/index.ts';
+import { type Caller, findConsoleCaller } from '../accounts/index.ts';
 import { ApiError } from '../errors.ts';
-import { sessions } from '../people/index.ts';
+import { type AccountRole, type Membership, sessions } from '../people/index.ts';
+import type { Throttle } from '../throttle/index.ts';
 import { isForm } from './body.ts';
 import { bytesMaxOf, type Contract, type NeededScope, tooLargeCode } from './contract.ts';
 import { bearerOf, credentialOf } from './credential.ts';
@@ -12,7 +13,7 @@ import type { BrowserSessions } from './session.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by admission on routes of access `caller`. */
+    /** Set by admission on routes of access `caller` and `playground`. */
     caller: Caller;
     /** Gives the caller's slot back; called once the answer has ended in whatever way. */
     release?: () => void;
@@ -47,6 +48,8 @@ function identifier(parts: HttpParts, contract: Contract): Admission {
       return callerAdmission(parts, contract.scope);
     case 'session':
       return sessionAdmission(parts, contract);
+    case 'playground':
+      return playgroundAdmission(parts, contract);
     case 'operator':
       return operatorAdmission(parts);
   }
@@ -56,14 +59,9 @@ function callerAdmission({ authenticator, throttle, config }: HttpParts, scope: 
   return async (request, reply) => {
     const credential = credentialOf(request, config.partnerKeyHeader);
     if (credential === undefined) throw new ApiError('missing_token');
-    const caller = await authenticator.authenticate(credential);
-    request.caller = caller;
-    refuseUnscoped(caller, scope);
-    const taken = await throttle.take(caller.limitSubject, caller.allowance);
-    if (taken.state === 'refused') throw new ApiError(taken.code);
-    request.release = taken.release;
-    // A caller who left while the directory was asked has already been seen off.
-    if (reply.raw.closed) taken.release();
+    request.caller = await authenticator.authenticate(credential);
+    refuseUnscoped(request.caller, scope);
+    await enter(throttle, request, reply);
   };
 }
 
@@ -81,13 +79,37 @@ function refuseUnscoped({ scopes }: Caller, needed: NeededScope): void {
   });
 }
 
+/** Takes a request of the caller's minute and one of its slots. */
+async function enter(throttle: Throttle, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { limitSubject, allowance } = request.caller;
+  const taken = await throttle.take(limitSubject, allowance);
+  if (taken.state === 'refused') throw new ApiError(taken.code);
+  request.release = taken.release;
+  // A caller who left while the directory was asked has already been seen off.
+  if (reply.raw.closed) taken.release();
+}
+
 /** A person at a browser, with the role that the route needs in the account that the session works in. */
 function sessionAdmission({ browser }: HttpParts, { role }: Contract): Admission {
   return async (request) => {
-    const { membership } = await browser.require(request);
-    if (role === undefined) return;
-    if (membership === undefined) throw new ApiError('no_account');
-    if (!sessions.isAtLeast(membership.role, role)) throw new ApiError('insufficient_role');
+    const signedIn = await browser.require(request);
+    if (role !== undefined) requireRole(signedIn, role);
+  };
+}
+
+function requireRole({ membership }: sessions.SignedIn, role: AccountRole): Membership {
+  if (membership === undefined) throw new ApiError('no_account');
+  if (!sessions.isAtLeast(membership.role, role)) throw new ApiError('insufficient_role');
+  return membership;
+}
+
+/** A session in the place of a credential: from here on the request is a call of the account like any other. */
+function playgroundAdmission(parts: HttpParts, { role = 'member' }: Contract): Admission {
+  return async (request, reply) => {
+    const signedIn = await parts.browser.require(request);
+    const { accountId } = requireRole(signedIn, role);
+    request.caller = await findConsoleCaller(parts, accountId, signedIn.person.id);
+    await enter(parts.throttle, request, reply);
   };
 }
 

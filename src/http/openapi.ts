@@ -47,6 +47,7 @@ function securityOf({ access, scope }: Contract): JsonValue {
     case 'caller':
       return scope === 'none' ? [{ key: [] }] : [{ key: [] }, { oauth: scope === 'any' ? [] : [scope] }];
     case 'session':
+    case 'playground':
       return [{ session: [] }];
     case 'operator':
       return [{ operator: [] }, { session: [] }];
@@ -155,6 +156,14 @@ function refusals(contract: Contract, toSchema: SchemaWriter): JsonObject {
   );
 }
 
+const CODES_OF_SESSION = [
+  'not_signed_in',
+  'csrf_refused',
+  'no_account',
+  'insufficient_role',
+  'database_unavailable',
+] as const satisfies readonly ErrorCode[];
+
 const CODES_OF_ACCESS: Readonly<Record<Access, readonly ErrorCode[]>> = {
   public: [],
   caller: [
@@ -169,7 +178,8 @@ const CODES_OF_ACCESS: Readonly<Record<Access, readonly ErrorCode[]>> = {
     'too_many_concurrent_requests',
     'identity_unavailable',
   ],
-  session: ['not_signed_in', 'csrf_refused', 'no_account', 'insufficient_role', 'database_unavailable'],
+  session: CODES_OF_SESSION,
+  playground: [...CODES_OF_SESSION, 'account_disabled', 'rate_limited', 'too_many_concurrent_requests'],
   operator: ['missing_token', 'not_found', 'csrf_refused', 'insufficient_role', 'database_unavailable'],
 };
 const CODES_OF_EVERY_ROUTE: readonly ErrorCode[] = ['malformed_request', 'internal_error', 'shutting_down'];

@@ -7,7 +7,7 @@ import { parseWith } from '../parse.ts';
 import type { sessions } from '../people/index.ts';
 import { admit } from './admit.ts';
 import { bytesOf, isForm, readJson, readText } from './body.ts';
-import { bytesMaxOf, type Contract, tooLargeCode } from './contract.ts';
+import { bytesMaxOf, type Contract, consoleContract, tooLargeCode } from './contract.ts';
 import { LargeBodies } from './large-bodies.ts';
 import type { HttpParts } from './parts.ts';
 
@@ -21,9 +21,11 @@ export interface RouteCall<Query, Body> {
   readonly exact: () => JsonObject;
   /** The path's `{name}` as sent, decoded. */
   readonly param: (name: string) => string;
-  /** Only on routes of access `caller`. */
+  /** Only on routes of access `caller` and `playground`. */
   readonly caller: Caller;
-  /** Only on routes of access `session`. */
+  /** Whose the request is. Not on routes for the public, for operators, or of access `session` without a role. */
+  readonly accountId: string;
+  /** Only on routes of access `session` and `playground`. */
   readonly signedIn: sessions.SignedIn;
   /** Only on routes of access `operator` and `session`: who is to be named in the audit. */
   readonly actor: Actor;
@@ -47,6 +49,12 @@ export class Routes {
   }
 
   add<const C extends Contract>(contract: C, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {
+    this.#register(contract, run);
+    const forConsole = consoleContract(contract);
+    if (forConsole !== undefined) this.#register(forConsole, run);
+  }
+
+  #register<C extends Contract>(contract: Contract, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {
     this.contracts.push(contract);
     const url = contract.url ?? contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
     // The rest of a path is something: without it there is no such route.
@@ -80,12 +88,18 @@ export class Routes {
         exact: body.exact,
         param: (name) => paramOf(contract, request, name),
         caller: request.caller,
+        accountId: accountOf(request),
         signedIn: request.signedIn as sessions.SignedIn,
         actor: { name: request.signedIn?.person.email ?? 'operator', requestId: request.id },
       });
     const body = bodyOf(contract, request, this.largeBodies);
     return body instanceof Promise ? body.then(act) : act(body);
   }
+}
+
+/** Empty where no account is known, which is no account's id. */
+function accountOf({ caller, signedIn }: FastifyRequest): string {
+  return (caller as Caller | undefined)?.accountId ?? signedIn?.membership?.accountId ?? '';
 }
 
 type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : object;

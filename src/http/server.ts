@@ -31,6 +31,7 @@ import { peopleAdminRoutes } from './routes/admin-people.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
 import { usageAdminRoutes } from './routes/admin-usage.ts';
 import { chatRoutes } from './routes/chat.ts';
+import { consoleKeyRoutes } from './routes/console-keys.ts';
 import { consoleMemberRoutes } from './routes/console-members.ts';
 import { consoleSessionRoutes } from './routes/console-session.ts';
 import { contractRoutes } from './routes/contract.ts';
@@ -140,6 +141,7 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   grantAdminRoutes(routes, parts);
   consoleSessionRoutes(routes, parts);
   consoleMemberRoutes(routes, parts);
+  consoleKeyRoutes(routes, parts);
   peopleAdminRoutes(routes, parts);
   recordAdminRoutes(routes, parts);
   usageAdminRoutes(routes, parts);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unixSeconds } from '../clock.ts';
 import { creditsToNumber } from '../credits.ts';
 import { ERROR_TABLE, type ErrorCode, errorEnvelope } from '../errors.ts';
-import type { SavedResult, TranscriptionRecord } from '../transcriptions/index.ts';
+import type { ListedTranscription, SavedResult, TranscriptionRecord } from '../transcriptions/index.ts';
 import { errorSchema } from './views.ts';
 
 /** Transcripts and their records in wire shape. */
@@ -132,19 +132,41 @@ export const expiredRecordSchema = z
   .strictObject({ ...recordShape, status: z.literal('expired'), error: errorSchema.shape.error })
   .meta({ id: 'ExpiredTranscriptionRecord' });
 
+export const listedRecordSchema = z
+  .strictObject({
+    ...recordShape,
+    status: z.enum(['pending', 'processing', 'completed', 'failed', 'unavailable', 'expired']),
+    seconds: z.number().describe('How long the clip is.'),
+    usage: z.strictObject({ credits: z.number() }).optional().describe('What it cost, once it has ended.'),
+    error: errorSchema.shape.error.optional().describe('Why there is no result.'),
+  })
+  .meta({ id: 'ListedTranscription' });
+
 export function recordView(record: TranscriptionRecord) {
   const { result } = record;
+  return { ...headView(record), ...(result !== null && { result: resultView(result) }), ...errorView(record) };
+}
+
+export function listedRecordView(record: ListedTranscription): z.infer<typeof listedRecordSchema> {
+  const { charged, seconds: length } = record;
+  return {
+    ...headView(record),
+    seconds: length,
+    ...(charged === null ? {} : { usage: { credits: creditsToNumber(charged) } }),
+    ...errorView(record),
+  };
+}
+
+function headView(record: Omit<TranscriptionRecord, 'result'>) {
   return {
     id: record.id,
-    object: 'audio.transcription',
+    object: 'audio.transcription' as const,
     model: record.model,
     status: record.status,
     settlement_state: record.settlementState,
     created_at: unixSeconds(record.createdAt),
     ...(record.completedAt === null ? {} : { completed_at: unixSeconds(record.completedAt) }),
     ...(record.expiresAt === null ? {} : { expires_at: unixSeconds(record.expiresAt) }),
-    ...(result !== null && { result: resultView(result) }),
-    ...errorView(record),
   };
 }
 
@@ -160,7 +182,7 @@ function resultView(result: SavedResult): z.infer<typeof resultSchema> {
   };
 }
 
-function errorView({ status, errorCode }: TranscriptionRecord) {
+function errorView({ status, errorCode }: Pick<TranscriptionRecord, 'status' | 'errorCode'>) {
   const code: ErrorCode | null = status === 'expired' ? 'transcription_expired' : errorCode;
   return code === null ? {} : errorEnvelope(code, ERROR_TABLE[code][1]);
 }

@@ -5,7 +5,7 @@
 export { CleanUp } from './clean-up.ts';
 export { Holding } from './holding.ts';
 export { linkedObject } from './linked-object.ts';
-export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects } from './store.ts';
+export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects, releaseObject } from './store.ts';
 export {
   discardInputs,
   discardTaken,

@@ -31,6 +31,11 @@ export async function deleteObjectsAt(queries: Queries, keys: readonly string[],
   if (keys.length > 0) await queries.run('update stored_objects set delete_at = $2 where key = any ($1)', [keys, at]);
 }
 
+/** Lets an object go, unless something was promised to keep it for longer than `keptUntil`. */
+export async function releaseObject(tx: Tx, key: string, keptUntil: Date, at: Date): Promise<void> {
+  await tx.run('update stored_objects set delete_at = $3 where key = $1 and delete_at <= $2', [key, keptUntil, at]);
+}
+
 /** Keeps objects at least until then. Tells how many of them there are. */
 export function keepObjectsUntil(tx: Tx, keys: readonly string[], at: Date): Promise<number> {
   return tx.run('update stored_objects set delete_at = greatest(delete_at, $2) where key = any ($1)', [keys, at]);

@@ -58,7 +58,7 @@ const SEARCH = `
       'code', a.error_code) order by number), '[]') as attempts
     from job_attempts a where job_id = jobs.id
   ) as asked
-  where ($1::text is null or account_id = $1) and ($2::text is null or key_id = $2) and ($3::text is null or model = $3)
+  where ($1::text is null or account_id = $1) and ($2::text is null or coalesce(key_id, 'console') = $2) and ($3::text is null or model = $3)
     and ($4::text is null or endpoint = $4) and ($5::text is null or status = $5) and ($6::text is null or kind = $6)
     and ($7::text is null or jobs.error_code = $7)
     and ($8::text is null or reservation_id in (select r.id from reservations r where r.request_id = $8))

@@ -14,6 +14,7 @@ export {
   type AccountRole,
   isPerson,
   listPeople,
+  type Membership,
   membersOf,
   OPERATOR_ROLES,
   type Person,

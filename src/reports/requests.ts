@@ -3,6 +3,7 @@ import type { Db } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { catchUp } from '../ledger/index.ts';
+import { CONSOLE, KEY } from './usage.ts';
 
 /** A call of any account as the ledger knows it, for the operator. */
 export interface RequestRecord {
@@ -40,7 +41,7 @@ export interface RequestFilter {
 export async function listRequests(db: Db, filter: RequestFilter): Promise<readonly RequestRecord[]> {
   const account = filter.account ?? (await accountOfKey(db, filter.key));
   await catchUp(db, account);
-  if (filter.after !== undefined && !(await isRequest(db, filter.after))) {
+  if (filter.after !== undefined && !(await isRequest(db, account, filter.after))) {
     throw new ApiError('invalid_parameter', { message: '"after" must be the id of a request.', param: 'after' });
   }
   const { key, model, endpoint, status, requestId, since, until, after, limit } = filter;
@@ -49,7 +50,7 @@ export async function listRequests(db: Db, filter: RequestFilter): Promise<reado
 }
 
 async function accountOfKey(db: Db, key: string | undefined): Promise<string | undefined> {
-  if (key === undefined) return undefined;
+  if (key === undefined || key === CONSOLE) return undefined;
   const [row] = await db.rows<{ id: string }>(
     `select account_id as id from api_keys where id = $1
      union all select account_id from oauth_grants where id = $1`,
@@ -59,8 +60,13 @@ async function accountOfKey(db: Db, key: string | undefined): Promise<string | u
   return row?.id ?? '';
 }
 
-async function isRequest(db: Db, id: string): Promise<boolean> {
-  return (await db.rows('select from reservations where id::text = $1 and id = $1::uuid', [uuidOr(id)])).length > 0;
+/** Of this account, where one is given: another's says nothing about this one's order. */
+async function isRequest(db: Db, account: string | undefined, id: string): Promise<boolean> {
+  const found = await db.rows(
+    'select from reservations where id::text = $1 and id = $1::uuid and account_id = coalesce($2, account_id)',
+    [uuidOr(id), account ?? null],
+  );
+  return found.length > 0;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -81,7 +87,7 @@ const TOLD = `cross join lateral (
     from ledger_entries e where e.reservation_id = r.id
   ) as told`;
 
-const FILTERS = `($3::text is null or r.key_id = $3) and ($4::text is null or r.model = $4)
+const FILTERS = `($3::text is null or ${KEY} = $3) and ($4::text is null or r.model = $4)
   and ($5::text is null or r.endpoint = $5) and ($6::text is null or r.request_id = $6)
   and ($7::timestamptz is null or r.created_at >= $7) and ($8::timestamptz is null or r.created_at < $8)
   and ($9::text is null or told.state = $9)`;

@@ -6,7 +6,7 @@ import { catchUp } from '../ledger/index.ts';
 export type UsageGrouping = 'day' | 'account' | 'key' | 'model' | 'endpoint';
 
 export interface UsageRow {
-  /** A day in UTC as YYYY-MM-DD, an endpoint, or the id of an account, a key or a model. */
+  /** A day in UTC as YYYY-MM-DD, an endpoint, or the id of an account, a key, an app's grant or a model. */
   readonly group: string;
   readonly requests: number;
   readonly credits: MicroCredits;
@@ -18,10 +18,14 @@ export interface UsageRange {
   readonly to: Date;
 }
 
+/** What was run in the console has no key: it is counted under this name. */
+export const CONSOLE = 'console';
+export const KEY = `coalesce(r.key_id, '${CONSOLE}')`;
+
 const GROUPS: Readonly<Record<UsageGrouping, string>> = {
   day: `to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
   account: 'e.account_id',
-  key: `coalesce(r.key_id, '')`,
+  key: KEY,
   model: 'r.model',
   endpoint: 'r.endpoint',
 };
@@ -64,7 +68,7 @@ export async function usageOfAll(db: Db, grouping: UsageGrouping, filter: UsageF
        sum(e.charged)::bigint as credits
      from ledger_entries e join reservations r on r.id = e.reservation_id
      where e.charged > 0 and e.created_at >= $1 and e.created_at < $2 and ($3::text is null or e.account_id = $3)
-       and ($4::text is null or r.key_id = $4) and ($5::text is null or r.model = $5)
+       and ($4::text is null or ${KEY} = $4) and ($5::text is null or r.model = $5)
        and ($6::text is null or r.endpoint = $6) and ($7::text is null or ${GROUPS[grouping]} > $7)
      group by 1 order by 1 limit $8`,
     [from, to, account, key, model, endpoint, after, limit],

@@ -5,6 +5,6 @@
  */
 export { type StartParts, startTranscription } from './create.ts';
 export { CLIP_RULES } from './input.ts';
-export { expireTranscripts, getTranscription } from './read.ts';
-export type { SavedResult, TranscriptionRecord } from './record.ts';
+export { expireTranscripts, getTranscription, listTranscriptions } from './read.ts';
+export type { ListedTranscription, SavedResult, TranscriptionRecord } from './record.ts';
 export { type Started, Transcriptions } from './transcriptions.ts';

@@ -2,12 +2,17 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { asOf, type TranscriptionRecord } from './record.ts';
-import { expireSome, selectRecord } from './store.ts';
+import { asOf, isOver, type ListedTranscription, type TranscriptionRecord } from './record.ts';
+import { expireSome, type RecordPage, selectRecord, selectRecords } from './store.ts';
+
+interface ReadParts {
+  readonly db: Db;
+  readonly clock: Clock;
+}
 
 /** Only reads. Throws `transcription_not_found`, alike for what is not there and what is somebody else's. */
 export async function getTranscription(
-  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  { db, clock }: ReadParts,
   accountId: string,
   id: string,
 ): Promise<TranscriptionRecord> {
@@ -15,6 +20,17 @@ export async function getTranscription(
   const record = await selectRecord(db, accountId, id, now);
   if (record === undefined) throw new ApiError('transcription_not_found');
   return asOf(record, now);
+}
+
+/** Newest first, without what was heard. */
+export async function listTranscriptions(
+  { db, clock }: ReadParts,
+  accountId: string,
+  page: RecordPage,
+): Promise<ListedTranscription[]> {
+  const now = clock.now();
+  const records = await selectRecords(db, accountId, page);
+  return records.map((record) => (isOver(record, now) ? { ...record, status: 'expired' } : record));
 }
 
 const PER_TURN_MAX = 100;

@@ -77,6 +77,12 @@ export interface TranscriptionRecord {
   readonly result: SavedResult | null;
 }
 
+/** The same in a list: what was heard is asked for one by one. */
+export interface ListedTranscription extends Omit<TranscriptionRecord, 'result'> {
+  readonly seconds: number;
+  readonly charged: MicroCredits | null;
+}
+
 /** What was heard, and what that cost. */
 export interface SavedResult {
   readonly transcript: Transcript;
@@ -88,6 +94,10 @@ export interface SavedResult {
 
 /** Whoever reads a record after its time finds it expired, also before anybody came to clear it. */
 export function asOf(record: TranscriptionRecord, now: Date): TranscriptionRecord {
-  const isOver = record.status === 'completed' && record.expiresAt !== null && record.expiresAt <= now;
-  return isOver ? { ...record, status: 'expired', result: null } : record;
+  return isOver(record, now) ? { ...record, status: 'expired', result: null } : record;
+}
+
+/** Also before it was cleared. */
+export function isOver({ status, expiresAt }: Pick<TranscriptionRecord, 'status' | 'expiresAt'>, now: Date): boolean {
+  return status === 'completed' && expiresAt !== null && expiresAt <= now;
 }

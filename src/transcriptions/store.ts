@@ -3,7 +3,14 @@ import type { Db, Queries, Tx } from '../db/index.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Transcript } from '../vendors/index.ts';
-import { type Held, settlementsBefore, statusesBefore, type TranscriptionRecord, type Wanted } from './record.ts';
+import {
+  type Held,
+  type ListedTranscription,
+  settlementsBefore,
+  statusesBefore,
+  type TranscriptionRecord,
+  type Wanted,
+} from './record.ts';
 
 /** A record as it is admitted. */
 export interface NewRecord
@@ -163,6 +170,9 @@ interface RecordRow extends Omit<TranscriptionRecord, 'result'> {
   readonly charged: MicroCredits | null;
 }
 
+const RECORD_COLUMNS = `id, model, status, settlement_state as "settlementState", created_at as "createdAt",
+  completed_at as "completedAt", expires_at as "expiresAt", error_code as "errorCode", seconds, charged`;
+
 export async function selectRecord(
   queries: Queries,
   accountId: string,
@@ -170,15 +180,29 @@ export async function selectRecord(
   now: Date,
 ): Promise<TranscriptionRecord | undefined> {
   const [row] = await queries.rows<RecordRow>(
-    `select id, model, status, settlement_state as "settlementState", created_at as "createdAt",
-       completed_at as "completedAt", expires_at as "expiresAt", error_code as "errorCode", request as wanted, seconds,
-       charged, case when expires_at <= $3 then null else result end as transcript
+    `select ${RECORD_COLUMNS}, request as wanted, case when expires_at <= $3 then null else result end as transcript
      from transcriptions where id = $2 and account_id = $1`,
     [accountId, id, now],
   );
   if (row === undefined) return undefined;
   const { transcript, wanted, seconds, charged, ...record } = row;
   return { ...record, result: transcript && { transcript, wanted, seconds, charged: charged ?? 0n } };
+}
+
+export interface RecordPage {
+  readonly limit: number;
+  readonly after: string | undefined;
+}
+
+/** Newest first, without what was heard. An `after` that is no record of this account gives nothing. */
+export function selectRecords(db: Db, accountId: string, { limit, after }: RecordPage): Promise<ListedTranscription[]> {
+  return db.rows<ListedTranscription>(
+    `select ${RECORD_COLUMNS} from transcriptions
+     where account_id = $1 and ($2::text is null or (created_at, id) < (
+       select created_at, id from transcriptions where id = $2 and account_id = $1))
+     order by created_at desc, id desc limit $3`,
+    [accountId, after ?? null, limit],
+  );
 }
 
 /** Clears what has expired, some at a time; tells how many. Their money and their dates stay. */

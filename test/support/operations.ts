@@ -1,7 +1,7 @@
 import type { Gateway } from './gateway.ts';
 
-/** Who may use an operation: the caller's key, the operator's token, a session, or nothing at all. */
-export type Access = 'key' | 'operator' | 'session' | 'public';
+/** Who may use an operation: the caller's key, a signed-in person, the operator's token, or nothing at all. */
+export type Access = 'key' | 'session' | 'operator' | 'public';
 
 export interface Operation {
   readonly method: string;

@@ -30,11 +30,12 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
       summary: 'The balance of the account',
       access: 'caller',
       scope: 'user:credits',
+      console: 'read',
       answers: { 200: balanceSchema },
       codes: ['precheck_failed'],
     },
-    async ({ caller, reply }) => {
-      const balance = await ofLedger(() => balanceOf(db, caller.accountId, clock.now()));
+    async ({ accountId, reply }) => {
+      const balance = await ofLedger(() => balanceOf(db, accountId, clock.now()));
       if (balance === undefined) throw new ApiError('no_account');
       reply.header('cache-control', 'private, no-store');
       return {
@@ -54,13 +55,14 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
       summary: 'The credits that the account was given, newest first',
       access: 'caller',
       scope: 'user:credits',
+      console: 'read',
       query: pageQuery,
       answers: { 200: listOf(grantSchema) },
       codes: ['precheck_failed'],
     },
-    ({ caller, query }) => {
+    ({ accountId, query }) => {
       const read = (limit: number) =>
-        ofLedger(() => listGrants(db, caller.accountId, { limit, after: query.after }, clock.now()));
+        ofLedger(() => listGrants(db, accountId, { limit, after: query.after }, clock.now()));
       return page(query.limit, read, grantView);
     },
   );
@@ -72,12 +74,13 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
       summary: 'Every movement of the account, newest first',
       access: 'caller',
       scope: 'user:credits',
+      console: 'read',
       query: pageQuery,
       answers: { 200: listOf(entrySchema) },
       codes: ['precheck_failed'],
     },
-    ({ caller, query }) => {
-      const read = (limit: number) => ofLedger(() => listEntries(db, caller.accountId, { limit, after: query.after }));
+    ({ accountId, query }) => {
+      const read = (limit: number) => ofLedger(() => listEntries(db, accountId, { limit, after: query.after }));
       return page(query.limit, read, entryView);
     },
   );

@@ -6,22 +6,19 @@ import { listAllJobs } from '../../jobs/index.ts';
 import { USAGE_ROWS_DEFAULT, USAGE_ROWS_MAX } from '../../limits.ts';
 import { listRequests, usageOfAll } from '../../reports/index.ts';
 import { jobRecordSchema, jobRecordView, requestRecordSchema, requestRecordView } from '../admin-views.ts';
-import { momentParam, pageQuery, textParam } from '../fields.ts';
+import { momentParam, textParam } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
+import { callFilters, callListQuery, requestListQuery } from '../request-queries.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { usageCsv, usageRange } from '../usage-views.ts';
 
 const GROUPINGS = ['day', 'account', 'key', 'model', 'endpoint'] as const;
 
-const filters = {
-  account: textParam.describe('The id of an account.'),
-  key: textParam.describe('The id of a key.'),
-  model: textParam,
-  endpoint: textParam,
-};
+const ofAccount = { account: textParam.describe('The id of an account.') };
 
 const usageQuery = z.object({
-  ...filters,
+  ...ofAccount,
+  ...callFilters,
   from: momentParam.optional(),
   to: momentParam.optional().describe('Not included.'),
   group_by: z.enum(GROUPINGS).default('day'),
@@ -46,16 +43,10 @@ const usageSchema = z
   })
   .meta({ id: 'DeploymentUsage' });
 
-const listQuery = pageQuery.extend({
-  ...filters,
-  request_id: textParam,
-  since: momentParam.optional(),
-  until: momentParam.optional().describe('Not included.'),
-});
+const requestsQuery = requestListQuery.extend(ofAccount);
 
-const requestsQuery = listQuery.extend({ status: z.enum(['running', 'settled', 'refunded']).optional() });
-
-const jobsQuery = listQuery.extend({
+const jobsQuery = callListQuery.extend({
+  ...ofAccount,
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'queue_expired', 'canceled']).optional(),
   kind: z.enum(['image', 'video', 'audio']).optional(),
   code: textParam.describe('The error code of a job that failed.'),

@@ -31,6 +31,7 @@ export function chatRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Chat, whole or streamed',
       access: 'caller',
       scope: 'user:inference:chat',
+      console: 'run',
       body: { kind: 'json', schema: chatSchema, bytesMax: CHAT_BODY_BYTES_MAX },
       answers: { 200: completionSchema },
       otherMedia: ['text/event-stream'],

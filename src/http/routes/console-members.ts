@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX } from '../../limits.ts';
-import { ACCOUNT_ROLES, changeMembership, invitations, links, membersOf, type sessions } from '../../people/index.ts';
+import { ACCOUNT_ROLES, changeMembership, invitations, links, membersOf } from '../../people/index.ts';
 import type { HttpParts } from '../parts.ts';
 import { invitationView, linkSchema } from '../people-views.ts';
 import type { Routes } from '../route.ts';
@@ -45,8 +45,8 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       role: 'viewer',
       answers: { 200: list(memberSchema) },
     },
-    async ({ signedIn }) => {
-      const members = await membersOf(parts.db, accountOf(signedIn));
+    async ({ accountId }) => {
+      const members = await membersOf(parts.db, accountId);
       return { object: 'list', data: members.map(memberView) };
     },
   );
@@ -62,8 +62,7 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: memberSchema },
       codes: ['member_not_found', 'last_owner'],
     },
-    async ({ signedIn, actor, param, body }) => {
-      const accountId = accountOf(signedIn);
+    async ({ accountId, actor, param, body }) => {
       await changeMembership(parts, actor, accountId, param('person_id'), body.role);
       const member = (await membersOf(parts.db, accountId)).find(({ id }) => id === param('person_id'));
       if (member === undefined) throw new ApiError('member_not_found');
@@ -81,8 +80,8 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: deleted('member') },
       codes: ['member_not_found', 'last_owner'],
     },
-    async ({ signedIn, actor, param }) => {
-      await changeMembership(parts, actor, accountOf(signedIn), param('person_id'), null);
+    async ({ accountId, actor, param }) => {
+      await changeMembership(parts, actor, accountId, param('person_id'), null);
       return { id: param('person_id'), object: 'member', deleted: true };
     },
   );
@@ -96,8 +95,8 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       role: 'owner',
       answers: { 200: list(invitationSchema) },
     },
-    async ({ signedIn }) => {
-      const open = await links.openInvitations(parts.db, accountOf(signedIn), parts.clock.now());
+    async ({ accountId }) => {
+      const open = await links.openInvitations(parts.db, accountId, parts.clock.now());
       return { object: 'list', data: open.map(openInvitationView) };
     },
   );
@@ -116,8 +115,8 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       },
       answers: { 200: linkSchema },
     },
-    async ({ signedIn, actor, body, reply }) => {
-      const invited = { email: body.email, accountId: accountOf(signedIn), role: body.role, operatorRole: null };
+    async ({ accountId, actor, body, reply }) => {
+      const invited = { email: body.email, accountId, role: body.role, operatorRole: null };
       const { link, secret } = await invitations.invite(parts, actor, invited);
       reply.header('cache-control', 'no-store');
       return invitationView(link, `${parts.config.publicUrl}/link/${secret}`);
@@ -134,17 +133,11 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: deleted('invitation') },
       codes: ['invitation_not_found'],
     },
-    async ({ signedIn, actor, param }) => {
-      await invitations.withdrawInvitation(parts, actor, accountOf(signedIn), param('invitation_id'));
+    async ({ accountId, actor, param }) => {
+      await invitations.withdrawInvitation(parts, actor, accountId, param('invitation_id'));
       return { id: param('invitation_id'), object: 'invitation', deleted: true };
     },
   );
-}
-
-/** The account that the session works in; routes with a role are not reached without one. */
-function accountOf({ membership }: sessions.SignedIn): string {
-  if (membership === undefined) throw new ApiError('no_account');
-  return membership.accountId;
 }
 
 function memberView(member: Awaited<ReturnType<typeof membersOf>>[number]): z.infer<typeof memberSchema> {

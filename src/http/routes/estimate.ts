@@ -84,6 +84,7 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpParts): void {
       summary: 'What a create call would reserve: its body plus `endpoint`',
       access: 'caller',
       scope: 'any',
+      console: 'run',
       body: { kind: 'json', schema: estimateBody, bytesMax: ESTIMATE_BODY_BYTES_MAX },
       answers: { 200: estimateSchema },
       codes: ESTIMATE_CODES,

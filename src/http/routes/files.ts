@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
-import { discardFile, keepFile, receiveFile } from '../../files/index.ts';
+import { deleteFile, discardFile, keepFile, type LinkedFile, listFiles, receiveFile } from '../../files/index.ts';
 import { FILE_BYTES_MAX, FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../../limits.ts';
 import { parseWith } from '../../parse.ts';
 import { callContext } from '../call.ts';
-import { nameField } from '../fields.ts';
+import { nameField, pageQuery } from '../fields.ts';
 import { filesOf, readForm, valuesOf } from '../form.ts';
 import type { HttpParts } from '../parts.ts';
-import type { Routes } from '../route.ts';
+import { listOf, page, type Routes } from '../route.ts';
 
 const fileSchema = z
   .strictObject({
@@ -24,6 +24,9 @@ const fileSchema = z
   })
   .meta({ id: 'File' });
 
+const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) });
+
+const PRIVATE = 'private, no-store';
 const purposeField = z.object({ purpose: nameField.optional() });
 
 /** The file itself and what stands around it. */
@@ -37,6 +40,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Keep a picture, clip or sound for a day, to be named in later requests',
       access: 'caller',
       scope: 'user:files',
+      console: 'run',
       body: { kind: 'form', formBytesMax: FORM_BYTES_MAX, tooLarge: 'file_too_large' },
       answers: { 200: fileSchema },
       codes: [
@@ -71,22 +75,58 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
         const given = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
         const { purpose } = parseWith(purposeField, given === '' ? {} : { purpose: given });
         const kept = await keepFile(parts, accountId, file.file, purpose);
-        reply.header('cache-control', 'private, no-store');
-        return {
-          id: kept.id,
-          object: 'file',
-          bytes: kept.bytes,
-          filename: kept.fileName,
-          mime_type: kept.mimeType,
-          purpose: kept.purpose ?? null,
-          url: kept.url,
-          created_at: unixSeconds(kept.createdAt),
-          expires_at: unixSeconds(kept.expiresAt),
-        };
+        reply.header('cache-control', PRIVATE);
+        return fileView(kept);
       } catch (error) {
         for (const objectKey of received) await discardFile(parts, objectKey);
         throw error;
       }
     },
   );
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/console/files',
+      summary: 'The files that the account keeps, newest first',
+      access: 'session',
+      role: 'viewer',
+      query: pageQuery,
+      answers: { 200: listOf(fileSchema) },
+      codes: ['job_service_unavailable'],
+    },
+    ({ accountId, query, reply }) => {
+      reply.header('cache-control', PRIVATE);
+      return page(query.limit, (limit) => listFiles(parts, accountId, { limit, after: query.after }), fileView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'DELETE',
+      path: '/api/console/files/{file_id}',
+      summary: 'Delete a file before its day; a job that was given it keeps it',
+      access: 'session',
+      role: 'member',
+      answers: { 200: deletedSchema },
+      codes: ['file_not_found'],
+    },
+    async ({ accountId, actor, param }) => {
+      await deleteFile(parts, actor, accountId, param('file_id'));
+      return { id: param('file_id'), object: 'file', deleted: true };
+    },
+  );
+}
+
+function fileView(file: LinkedFile): z.infer<typeof fileSchema> {
+  return {
+    id: file.id,
+    object: 'file',
+    bytes: file.bytes,
+    filename: file.fileName,
+    mime_type: file.mimeType,
+    purpose: file.purpose ?? null,
+    url: file.url,
+    created_at: unixSeconds(file.createdAt),
+    expires_at: unixSeconds(file.expiresAt),
+  };
 }

@@ -30,6 +30,7 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Make images; answers with a job',
       access: 'caller',
       scope: 'user:inference:image',
+      console: 'run',
       body: { kind: 'json', schema: imageSchemas.images, bytesMax: IMAGE_JSON_BYTES_MAX },
       answers: { 202: jobSchema },
       codes: IMAGE_CODES,
@@ -48,6 +49,7 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Change images, sent as files or named by URL; answers with a job',
       access: 'caller',
       scope: 'user:inference:image',
+      console: 'run',
       body: {
         kind: 'json or form',
         schema: imageSchemas.image_edits,

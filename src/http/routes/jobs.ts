@@ -17,6 +17,11 @@ const PRIVATE = 'private, no-store';
 const JOB_PATHS = ['/v1/jobs/{job_id}', '/v1/videos/{job_id}', '/v1/audio/music/{job_id}'] as const;
 const CONTENT_PATHS = JOB_PATHS.map((path) => `${path}/content` as const);
 
+/** One of the names is enough where no client library asks for the others. */
+function forConsole(path: string): { readonly console?: 'read' } {
+  return path.startsWith('/v1/jobs/') ? { console: 'read' } : {};
+}
+
 export function jobRoutes(routes: Routes, parts: HttpParts): void {
   for (const path of JOB_PATHS) {
     routes.add(
@@ -26,12 +31,13 @@ export function jobRoutes(routes: Routes, parts: HttpParts): void {
         summary: 'How a job is doing',
         access: 'caller',
         scope: 'user:jobs',
+        ...forConsole(path),
         answers: { 200: jobSchema },
         codes: ['job_not_found', 'database_unavailable'],
       },
-      async ({ caller, param, reply }) => {
+      async ({ accountId, param, reply }) => {
         reply.header('cache-control', PRIVATE);
-        return jobView(await getJob(parts, caller.accountId, param('job_id')));
+        return jobView(await getJob(parts, accountId, param('job_id')));
       },
     );
   }
@@ -42,13 +48,14 @@ export function jobRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'The jobs of the account, newest first',
       access: 'caller',
       scope: 'user:jobs',
+      console: 'read',
       query: listQuery,
       answers: { 200: listOf(jobSchema) },
       codes: ['database_unavailable'],
     },
-    ({ caller, query: { status, kind, after, limit }, reply }) => {
+    ({ accountId, query: { status, kind, after, limit }, reply }) => {
       reply.header('cache-control', PRIVATE);
-      const read = (most: number) => listJobs(parts, caller.accountId, { status, kind, after, limit: most });
+      const read = (most: number) => listJobs(parts, accountId, { status, kind, after, limit: most });
       return page(limit, read, jobView);
     },
   );
@@ -59,12 +66,13 @@ export function jobRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'What a job has made, with fresh links',
       access: 'caller',
       scope: 'user:jobs',
+      console: 'read',
       answers: { 200: assetsSchema },
       codes: ['job_not_found', 'job_asset_not_ready', 'job_service_unavailable', 'database_unavailable'],
     },
-    async ({ caller, param, reply }) => {
+    async ({ accountId, param, reply }) => {
       reply.header('cache-control', PRIVATE);
-      const assets = await getAssets(parts, caller.accountId, param('job_id'));
+      const assets = await getAssets(parts, accountId, param('job_id'));
       return { items: assets.map(assetView) };
     },
   );
@@ -79,11 +87,12 @@ function contentRoute(routes: Routes, parts: HttpParts, path: (typeof CONTENT_PA
       summary: 'Leads to what a job has made first',
       access: 'caller',
       scope: 'user:jobs',
+      ...forConsole(path),
       answers: { 302: null },
       codes: ['job_not_found', 'job_asset_not_ready', 'job_service_unavailable', 'database_unavailable'],
     },
-    async ({ caller, param, reply }) => {
-      const [first] = await getAssets(parts, caller.accountId, param('job_id'));
+    async ({ accountId, param, reply }) => {
+      const [first] = await getAssets(parts, accountId, param('job_id'));
       if (first === undefined) throw new ApiError('job_not_found');
       return reply.header('cache-control', PRIVATE).redirect(first.url, 302);
     },

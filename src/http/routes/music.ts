@@ -14,6 +14,7 @@ export function musicRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Make music; answers with a job',
       access: 'caller',
       scope: 'user:inference:audio',
+      console: 'run',
       body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
       answers: { 202: jobSchema },
       codes: [...CREATE_CODES, ...SOUND_CODES],

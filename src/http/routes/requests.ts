@@ -4,9 +4,11 @@ import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { findRequest } from '../../reports/index.ts';
+import { findRequest, listRequests } from '../../reports/index.ts';
+import { requestRecordSchema, requestRecordView } from '../admin-views.ts';
 import type { HttpParts } from '../parts.ts';
-import type { Routes } from '../route.ts';
+import { requestListQuery } from '../request-queries.ts';
+import { listOf, page, type Routes } from '../route.ts';
 import { unitName } from '../views.ts';
 
 const requestSchema = z
@@ -26,15 +28,35 @@ export function requestRoutes(routes: Routes, { db }: HttpParts): void {
   routes.add(
     {
       method: 'GET',
+      path: '/api/console/requests',
+      summary: 'The calls and jobs of the account as the ledger knows them, newest first',
+      access: 'session',
+      role: 'viewer',
+      query: requestListQuery,
+      answers: { 200: listOf(requestRecordSchema) },
+      codes: ['precheck_failed'],
+    },
+    ({ accountId, query: { limit, request_id, ...filter }, reply }) => {
+      reply.header('cache-control', 'private, no-store');
+      const read = (most: number) =>
+        ofLedger(() => listRequests(db, { ...filter, account: accountId, requestId: request_id, limit: most }));
+      return page(limit, read, requestRecordView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
       path: '/v1/requests/{request_id}',
       summary: 'What became of a call, by the id it was answered with',
       access: 'caller',
       scope: 'user:credits',
+      console: 'read',
       answers: { 200: requestSchema },
       codes: ['request_not_found', 'precheck_failed'],
     },
-    async ({ caller, param }) => {
-      const found = await ofLedger(() => findRequest(db, caller.accountId, param('request_id')));
+    async ({ accountId, param }) => {
+      const found = await ofLedger(() => findRequest(db, accountId, param('request_id')));
       if (found === undefined) throw new ApiError('request_not_found');
       return {
         id: found.requestId,

@@ -18,6 +18,7 @@ export function speechRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Read text aloud; answers with the sound itself, or with JSON where `output` asks for it',
       access: 'caller',
       scope: 'user:inference:audio',
+      console: 'run',
       body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
       answers: { 200: spokenSchema },
       otherMedia: ['audio/*'],

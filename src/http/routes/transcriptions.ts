@@ -11,16 +11,26 @@ import {
   transcriptionFromForm,
   transcriptionSchema,
 } from '../../requests/index.ts';
-import { CLIP_RULES, getTranscription, type Started, startTranscription } from '../../transcriptions/index.ts';
+import {
+  CLIP_RULES,
+  getTranscription,
+  listTranscriptions,
+  type Started,
+  startTranscription,
+} from '../../transcriptions/index.ts';
 import { CALL_CODES, callContext } from '../call.ts';
+import { consolePath } from '../contract.ts';
 import type { CreateCall } from '../create-call.ts';
+import { pageQuery } from '../fields.ts';
 import { filesOf, readForm, valuesOf } from '../form.ts';
 import type { HttpParts } from '../parts.ts';
-import { FORM_TO_READ, type Routes } from '../route.ts';
+import { FORM_TO_READ, listOf, page, type Routes } from '../route.ts';
 import {
   transcriptionSchema as answerSchema,
   endedRecordSchema,
   expiredRecordSchema,
+  listedRecordSchema,
+  listedRecordView,
   openRecordSchema,
   recordView,
   transcriptionView,
@@ -62,6 +72,7 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Turn sound into text; the result is also kept under the Location of the answer',
       access: 'caller',
       scope: 'user:inference:audio',
+      console: 'run',
       body: {
         kind: 'json or form',
         schema: transcriptionSchema,
@@ -82,16 +93,34 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
   routes.add(
     {
       method: 'GET',
+      path: consolePath(PATH),
+      summary: 'The transcriptions of the account, newest first, without what was heard',
+      access: 'session',
+      role: 'viewer',
+      query: pageQuery,
+      answers: { 200: listOf(listedRecordSchema) },
+    },
+    ({ accountId, query: { limit, after }, reply }) => {
+      reply.header('cache-control', PRIVATE);
+      const read = (most: number) => listTranscriptions(parts, accountId, { limit: most, after });
+      return page(limit, read, listedRecordView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
       path: `${PATH}/{request_id}`,
       summary: 'A transcription as it was saved; never asks an upstream and never costs anything',
       access: 'caller',
       scope: 'user:jobs',
+      console: 'read',
       answers: { 200: endedRecordSchema, 202: openRecordSchema, 410: expiredRecordSchema },
       codes: ['transcription_not_found', 'database_unavailable'],
     },
-    async ({ caller, param, reply }) => {
+    async ({ accountId, param, reply }) => {
       reply.header('cache-control', PRIVATE);
-      const record = await getTranscription(parts, caller.accountId, param('request_id'));
+      const record = await getTranscription(parts, accountId, param('request_id'));
       if (record.status === 'pending' || record.status === 'processing') {
         reply.code(202).header('retry-after', RETRY_AFTER_SECONDS[record.status]);
       } else if (record.status === 'expired') {
@@ -159,7 +188,8 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
 async function answered(parts: HttpParts, { request, reply }: CreateCall, { id, result }: Started) {
   if (id !== request.id)
     parts.log.info({ request_id: request.id, transcription: id }, 'a transcription has an id of its own');
-  reply.headers({ 'x-request-id': id, location: `${parts.config.publicUrl}${PATH}/${id}`, 'cache-control': PRIVATE });
+  const path = request.signedIn === undefined ? PATH : consolePath(PATH);
+  reply.headers({ 'x-request-id': id, location: `${parts.config.publicUrl}${path}/${id}`, 'cache-control': PRIVATE });
   const saved = await result;
   parts.log.trace({ request_id: id }, 'transcription to be answered');
   if (saved.wanted.responseFormat !== 'text') return transcriptionView(saved);

@@ -33,14 +33,15 @@ export function usageRoutes(routes: Routes, { db, clock }: HttpParts): void {
       summary: 'What was charged, added up by day, model or key',
       access: 'caller',
       scope: 'user:credits',
+      console: 'read',
       query: usageQuery,
       answers: { 200: usageSchema },
       otherMedia: ['text/csv'],
       codes: ['precheck_failed'],
     },
-    async ({ caller, query, reply }) => {
+    async ({ accountId, query, reply }) => {
       const range = usageRange(query.from, query.to, clock.now());
-      const rows = await ofLedger(() => usageOf(db, caller.accountId, query.group_by, range));
+      const rows = await ofLedger(() => usageOf(db, accountId, query.group_by, range));
       reply.header('cache-control', 'private, no-store');
       if (query.format === 'csv') return reply.type('text/csv; charset=utf-8').send(usageCsv(query.group_by, rows));
       return {

@@ -17,6 +17,7 @@ export function videoRoutes(routes: Routes, parts: HttpParts): void {
       summary: 'Make a video; answers with a job',
       access: 'caller',
       scope: 'user:inference:video',
+      console: 'run',
       body: {
         kind: 'json or form',
         schema: videoSchema,

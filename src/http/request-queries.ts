@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { momentParam, pageQuery, textParam } from './fields.ts';
+
+/** What lists of calls and jobs, and sums over them, can be narrowed to. */
+
+export const callFilters = {
+  key: textParam.describe('The id of a key or of an app’s grant, or `console`.'),
+  model: textParam,
+  endpoint: textParam,
+};
+
+export const callListQuery = pageQuery.extend({
+  ...callFilters,
+  request_id: textParam,
+  since: momentParam.optional(),
+  until: momentParam.optional().describe('Not included.'),
+});
+
+export const requestListQuery = callListQuery.extend({
+  status: z.enum(['running', 'settled', 'refunded']).optional(),
+});

@@ -1,0 +1,104 @@
+import { type Account, createKey, deleteKey, updateKey } from '../../accounts/index.ts';
+import { ApiError } from '../../errors.ts';
+import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
+import { keyRecordSchema, newKeySchema } from '../admin-views.ts';
+import { pageQuery } from '../fields.ts';
+import {
+  deletedKeySchema,
+  keyChangeBody,
+  keyChangeOf,
+  keyRecordOf,
+  keyRecordsOf,
+  keySettingsOf,
+  newKeyBody,
+  newKeyView,
+  requireAccount,
+} from '../key-bodies.ts';
+import type { HttpParts } from '../parts.ts';
+import { listOf, type Routes } from '../route.ts';
+
+/** The keys of the account that the session works in. Viewers may look; members make, change and delete them. */
+export function consoleKeyRoutes(routes: Routes, parts: HttpParts): void {
+  const refuseFasterThanAllowed = async (accountId: string, rates: Rates) =>
+    refuseFaster(rates, await requireAccount(parts, accountId), parts.config);
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/console/keys',
+      summary: 'The live keys of the account, newest first',
+      access: 'session',
+      role: 'viewer',
+      query: pageQuery,
+      answers: { 200: listOf(keyRecordSchema) },
+      codes: ['account_not_found'],
+    },
+    ({ accountId, query }) => keyRecordsOf(parts, accountId, query),
+  );
+
+  routes.add(
+    {
+      method: 'POST',
+      path: '/api/console/keys',
+      summary: 'Make an API key; the answer is the only place that ever shows it',
+      access: 'session',
+      role: 'member',
+      body: { kind: 'json', schema: newKeyBody, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: newKeySchema },
+      codes: ['account_not_found', 'key_limit_reached'],
+    },
+    async ({ accountId, body, actor, reply }) => {
+      await refuseFasterThanAllowed(accountId, body);
+      return newKeyView(parts, reply, await createKey(parts, actor, accountId, keySettingsOf(body)));
+    },
+  );
+
+  routes.add(
+    {
+      method: 'PATCH',
+      path: '/api/console/keys/{key_id}',
+      summary: 'Disable or enable a key, or change its name and limits',
+      access: 'session',
+      role: 'member',
+      body: { kind: 'json', schema: keyChangeBody, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: keyRecordSchema },
+      codes: ['account_not_found', 'key_not_found'],
+    },
+    async ({ accountId, param, body, actor }) => {
+      await refuseFasterThanAllowed(accountId, body);
+      const key = await updateKey(parts, actor, { id: param('key_id'), accountId }, keyChangeOf(body));
+      return keyRecordOf(parts, key);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'DELETE',
+      path: '/api/console/keys/{key_id}',
+      summary: 'Delete a key; it is refused everywhere once this is answered',
+      access: 'session',
+      role: 'member',
+      answers: { 200: deletedKeySchema },
+      codes: ['key_not_found'],
+    },
+    async ({ accountId, param, actor }) => {
+      const { id } = await deleteKey(parts, actor, { id: param('key_id'), accountId });
+      return { id, object: 'api_key', deleted: true };
+    },
+  );
+}
+
+interface Rates {
+  readonly rpm?: number | null | undefined;
+  readonly concurrency?: number | null | undefined;
+}
+
+/** Only an operator gives a key more than the account's rates, or else the deployment's. */
+function refuseFaster(asked: Rates, account: Account, config: HttpParts['config']): void {
+  const most = { rpm: account.rpm ?? config.defaultRpm, concurrency: account.concurrency ?? config.defaultConcurrency };
+  for (const field of ['rpm', 'concurrency'] as const) {
+    if ((asked[field] ?? 0) <= most[field]) continue;
+    const message = `"${field}": expected at most ${most[field]}, which is what the account may have.`;
+    throw new ApiError('invalid_parameter', { message, param: field });
+  }
+}
