@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/errors.ts';
 import { books, listEntries, listGrants } from '../src/ledger/index.ts';
-import { asked, openAccount, openKey, openLedger } from './support/ledger.ts';
+import { asked, openAccount, openKey, openLedger, SPENDERS } from './support/ledger.ts';
 
 const ledger = await openLedger();
 const { db, clock } = ledger;
@@ -209,19 +209,21 @@ test('a check reads only what came after the last one; a full one reads all', as
   assert.deepEqual([(await books(db)).checked, (await books(db, true)).checked], [0, entries + 3]);
 });
 
-test('a key’s periods are right across a checkpoint and a new day, week and month', async () => {
-  const own = await openAccount(ledger, 1000n);
-  const limited = await openKey(ledger, own, 900n, 'day');
-  for (const days of [0, 0, 1, 1, 7, 31, 31]) {
-    clock.advance(days * 86_400);
-    const call = asked(own, 10n, limited);
-    await ledger.plain.reserve(call);
-    assert.equal((await books(db)).balanced, true);
-    await ledger.plain.settle(call, 7n);
-    assert.equal((await books(db)).balanced, true);
-  }
-  assert.equal((await books(db, true)).balanced, true);
-});
+for (const [what, open] of SPENDERS) {
+  test(`${what}’s periods are right across a checkpoint and a new day, week and month`, async () => {
+    const own = await openAccount(ledger, 1000n);
+    const limited = await open(ledger, own, 900n, 'day');
+    for (const days of [0, 0, 1, 1, 7, 31, 31]) {
+      clock.advance(days * 86_400);
+      const call = asked(own, 10n, limited);
+      await ledger.plain.reserve(call);
+      assert.equal((await books(db)).balanced, true);
+      await ledger.plain.settle(call, 7n);
+      assert.equal((await books(db)).balanced, true);
+    }
+    assert.equal((await books(db, true)).balanced, true);
+  });
+}
 
 test('checks at the same time agree, while calls go on', async () => {
   const own = await openAccount(ledger, 10_000n);

@@ -5,7 +5,7 @@ import { DatabaseUnavailable, openDb } from '../src/db/index.ts';
 import { balanceOf, books, catchUp, endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
 import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
-import { asked, availableOf, give, openAccount, openKey, openLedger, remainders } from './support/ledger.ts';
+import { asked, availableOf, give, openAccount, openApp, openLedger, remainders, SPENDERS } from './support/ledger.ts';
 import { atEnd, until } from './support/postgres.ts';
 
 const ledger = await openLedger();
@@ -209,18 +209,37 @@ test('R-275: no purse is made of credits that may expire meanwhile, and a new gr
   assert.deepEqual((await remainders(ledger, lasting))[1], 0n);
 });
 
-test('a key with a limit is never served from a purse', async (t) => {
+for (const [what, open] of SPENDERS) {
+  test(`${what} with a limit is never served from a purse`, async (t) => {
+    const till = await openTill(t);
+    const account = await openAccount(ledger, 100_000n);
+    const key = await open(ledger, account, 25n);
+    await makeBusy(till, account);
+    const admitted = await till.reserve(asked(account, 20n, key), true);
+    assert.equal(admitted.state, 'admitted');
+    assert.deepEqual(await till.reserve(asked(account, 10n, key), true), {
+      state: 'refused',
+      reason: 'key_limit',
+      left: 5n,
+    });
+  });
+}
+
+test('what an app without a limit spends out of a purse is counted to its grant', async (t) => {
   const till = await openTill(t);
   const account = await openAccount(ledger, 100_000n);
-  const key = await openKey(ledger, account, 25n);
+  const app = await openApp(ledger, account, 1_000n);
   await makeBusy(till, account);
-  const admitted = await till.reserve(asked(account, 20n, key), true);
-  assert.equal(admitted.state, 'admitted');
-  assert.deepEqual(await till.reserve(asked(account, 10n, key), true), {
-    state: 'refused',
-    reason: 'key_limit',
-    left: 5n,
-  });
+  const [settled, refunded, dear] = [asked(account, 20n, app), asked(account, 30n, app), asked(account, 40n, app)];
+  for (const call of [settled, refunded, dear]) await till.reserve(call, false);
+  await till.settle(settled, 15n);
+  await till.refund(refunded);
+  await till.settle(dear, 50n);
+  await catchUp(db, account);
+  assert.deepEqual(await db.rows('select held, spent from key_spending where key_id = $1', [app]), [
+    { held: 0n, spent: 65n },
+  ]);
+  assert.equal((await books(db, true)).balanced, true);
 });
 
 test('R-277: what a dead process has written is done, what it held goes back, and its purse too', async (t) => {

@@ -12,7 +12,7 @@ import {
   settle,
 } from '../src/ledger/index.ts';
 import { reserve } from '../src/ledger/ledger.ts';
-import { asked, availableOf, give, openAccount, openKey, openLedger, remainders } from './support/ledger.ts';
+import { asked, availableOf, give, openAccount, openApp, openLedger, remainders, SPENDERS } from './support/ledger.ts';
 
 const ledger = await openLedger();
 const { db, clock } = ledger;
@@ -195,32 +195,40 @@ for (const way of ways) {
     assert.deepEqual(await remainders(ledger, account), [6n]);
   });
 
-  test(`a key's credit limit is exact, counts what is held, and starts again at midnight UTC (${way.name})`, async () => {
-    clock.advance(DAY_SECONDS - ((clock.nowMs() / 1000) % DAY_SECONDS));
-    const account = await openAccount(ledger, 1000n);
-    const key = await openKey(ledger, account, 100n, 'day');
-    const [first, second] = [asked(account, 60n, key), asked(account, 40n, key)];
-    await way.reserve(first);
-    assert.deepEqual(await way.reserve(asked(account, 41n, key)), { state: 'refused', reason: 'key_limit', left: 40n });
-    assert.equal((await way.reserve(second)).state, 'admitted');
-    await way.settle(first, 50n);
-    assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
-    assert.equal((await way.reserve(asked(account, 11n))).state, 'admitted');
-    clock.advance(DAY_SECONDS - 1);
-    assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
-    clock.advance(1);
-    assert.equal((await way.reserve(asked(account, 61n, key))).state, 'refused');
-    assert.equal((await way.reserve(asked(account, 60n, key))).state, 'admitted');
-  });
+  for (const [what, open] of SPENDERS) {
+    test(`${what}'s credit limit is exact, counts what is held, and starts again at midnight UTC (${way.name})`, async () => {
+      clock.advance(DAY_SECONDS - ((clock.nowMs() / 1000) % DAY_SECONDS));
+      const account = await openAccount(ledger, 1000n);
+      const key = await open(ledger, account, 100n, 'day');
+      const [first, second] = [asked(account, 60n, key), asked(account, 40n, key)];
+      await way.reserve(first);
+      assert.deepEqual(await way.reserve(asked(account, 41n, key)), {
+        state: 'refused',
+        reason: 'key_limit',
+        left: 40n,
+      });
+      assert.equal((await way.reserve(second)).state, 'admitted');
+      await way.settle(first, 50n);
+      assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
+      assert.equal((await way.reserve(asked(account, 11n))).state, 'admitted');
+      clock.advance(DAY_SECONDS - 1);
+      assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
+      clock.advance(1);
+      assert.equal((await way.reserve(asked(account, 61n, key))).state, 'refused');
+      assert.equal((await way.reserve(asked(account, 60n, key))).state, 'admitted');
+    });
+  }
 
-  test(`a limit without a reset counts for ever; parallel calls on one key never pass it (${way.name})`, async () => {
-    const account = await openAccount(ledger, 1000n);
-    const key = await openKey(ledger, account, 100n);
-    const admissions = await Promise.all(Array.from({ length: 50 }, () => way.reserve(asked(account, 10n, key))));
-    assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
-    clock.advance(400 * DAY_SECONDS);
-    assert.deepEqual(await way.reserve(asked(account, 1n, key)), { state: 'refused', reason: 'key_limit', left: 0n });
-  });
+  for (const [what, open] of SPENDERS) {
+    test(`${what}'s limit without a reset counts for ever; parallel calls never pass it (${way.name})`, async () => {
+      const account = await openAccount(ledger, 1000n);
+      const key = await open(ledger, account, 100n);
+      const admissions = await Promise.all(Array.from({ length: 50 }, () => way.reserve(asked(account, 10n, key))));
+      assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
+      clock.advance(400 * DAY_SECONDS);
+      assert.deepEqual(await way.reserve(asked(account, 1n, key)), { state: 'refused', reason: 'key_limit', left: 0n });
+    });
+  }
 
   test(`an unknown account, key or reservation, or an id used twice, is refused as misuse (${way.name})`, async () => {
     const account = await openAccount(ledger, 100n);
@@ -229,6 +237,8 @@ for (const way of ways) {
     await assert.rejects(way.reserve({ ...call, amount: 11n }), /conflict/);
     await assert.rejects(way.reserve(asked('acct_nobody', 1n)), /unknown/);
     await assert.rejects(way.reserve(asked(account, 1n, 'key_nobody')), /unknown/);
+    const foreign = await openApp(ledger, await openAccount(ledger), 100n);
+    await assert.rejects(way.reserve(asked(account, 1n, foreign)), /unknown/);
     await assert.rejects(way.settle(asked(account, 1n), 1n), /unknown/);
     await assert.rejects(way.reserve(asked(account, -1n)), RangeError);
     await assert.rejects(way.settle(call, -1n), RangeError);

@@ -13,10 +13,19 @@ export async function benchChat(): Promise<Row[]> {
     const ratio = measured.cpuMicros / yardstick.cpuMicros;
     return { measure: name, bare: yardstick.cpuMicros, tollgate: measured.cpuMicros, ratio, goal };
   };
+  const compareCredentials = async (): Promise<Row> => {
+    const load = chatLoad(false);
+    const [byKey, byToken] = await measureInTurn([gateway, { ...gateway, key: gateway.token }], load);
+    if (byKey === undefined || byToken === undefined) throw new Error('nothing was measured');
+    const ratio = byToken.cpuMicros / byKey.cpuMicros;
+    const measure = 'chat with an app’s token against chat with a key, processor µs per request';
+    return { measure, bare: byKey.cpuMicros, tollgate: byToken.cpuMicros, ratio, goal: '≤ 1.1' };
+  };
   try {
     return [
       await compare('chat, processor µs per request', false, '≤ 2.0'),
       await compare('chat stream of 50 frames, processor µs per request', true, '≤ 1.5'),
+      await compareCredentials(),
     ];
   } finally {
     await Promise.all([gateway.stop(), bare.stop(), upstream.stop()]);

@@ -9,6 +9,8 @@ export interface BenchServer {
   readonly url: string;
   /** An API key, where the server wants one. */
   readonly key: string;
+  /** An access token of the same account, where the server knows any. */
+  readonly token: string;
   used(): Promise<Used>;
   stop(): Promise<void>;
 }
@@ -24,16 +26,18 @@ interface Used {
 interface Ready {
   readonly url: string;
   readonly key: string;
+  readonly token?: string;
 }
 
 export async function forkServer(script: string, args: readonly string[] = []): Promise<BenchServer> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   // Its log goes where an operator's would go, only that nobody keeps it.
   const child = fork(path, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const { url, key } = await answerOf<Ready>(child);
+  const { url, key, token = '' } = await answerOf<Ready>(child);
   return {
     url,
     key,
+    token,
     used: async () => {
       child.send('used');
       return answerOf<Used>(child);

@@ -3,10 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../../src/app.ts';
+import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
 import { CONCURRENCY_MAX, RPM_MAX } from '../../src/limits.ts';
 import { createLog } from '../../src/log.ts';
 import { tuneMemory } from '../../src/memory.ts';
+import { findEmbeddedPostgres } from '../../src/postgres/index.ts';
+import { Apps } from '../../test/support/tokens.ts';
 import { ADMIN_TOKEN, answerBench } from './child.ts';
 
 /** Pictures that are there at once, and clips that never are. */
@@ -58,13 +61,28 @@ const config = loadConfig({
   TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
   TOLLGATE_RPM: String(RPM_MAX),
   TOLLGATE_CONCURRENCY: String(CONCURRENCY_MAX),
+  TOLLGATE_TOKEN_RPM: String(RPM_MAX),
+  TOLLGATE_TOKEN_CONCURRENCY: String(CONCURRENCY_MAX),
 });
 const { log } = createLog('info');
 const app = await startApp({ config, environment: {}, log, progress: () => undefined });
-answerBench({ url: app.url, key: app.firstSteps.key ?? '' }, async () => {
+const { key = '', account } = app.firstSteps;
+answerBench({ url: app.url, key, token: await tokenOf(account?.id ?? '') }, async () => {
   await app.stop(1000);
   await rm(folder, { recursive: true, force: true });
 });
+
+/** Of an app that somebody lets act for the account. */
+async function tokenOf(accountId: string): Promise<string> {
+  const state = await findEmbeddedPostgres(folder);
+  if (state.state !== 'running') throw new Error('the database of the gateway does not run');
+  const apps = await Apps.open({ database: { address: state.connection }, clock: systemClock });
+  try {
+    return await apps.newToken(accountId);
+  } finally {
+    await apps.close();
+  }
+}
 
 /** One model of each kind that is measured, served by the bench's own upstream. */
 function documentFor(url: string): string {

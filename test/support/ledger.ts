@@ -103,6 +103,29 @@ export async function openKey(ledger: TestLedger, accountId: string, limit: bigi
   return id;
 }
 
+/** The same for an app: a grant is counted and limited where a key is. */
+export async function openApp(ledger: TestLedger, accountId: string, limit: bigint, reset?: string): Promise<string> {
+  const id = newId('oag');
+  const now = ledger.clock.now();
+  await ledger.db.run(
+    `with person as (insert into people (id, email, name, created_at) values ($1, $1 || '@example.com', 'test', $5)),
+     client as (
+       insert into oauth_clients (id, name, redirect_uris, scopes, created_at) values ($1, 'test', '{test}', '{test}', $5)
+     )
+     insert into oauth_grants (id, client_id, account_id, person_id, scopes, credit_limit, credit_limit_reset, created_at,
+       updated_at)
+     values ($1, $1, $2, $1, '{test}', $3, $4, $5, $5)`,
+    [id, accountId, limit, reset, now],
+  );
+  return id;
+}
+
+/** What spending is counted and limited by. */
+export const SPENDERS = [
+  ['a key', openKey],
+  ['an app', openApp],
+] as const;
+
 export function asked(accountId: string, amount: bigint, keyId?: string): NewReservation {
   const id = randomUUIDv7();
   const rest = { jobId: undefined, model: 'test/chat', endpoint: 'chat', price: '{"mode":"per_request"}' };

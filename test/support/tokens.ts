@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
-import { Bus, type Db, openDb, type Tx } from '../../src/db/index.ts';
+import { Bus, type Db, type DbAddress, openDb, type Tx } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
 import { SCOPES } from '../../src/scopes.ts';
 import { newSecretText } from '../../src/secret-text.ts';
-import { silentLog, type TestDatabase } from './database.ts';
+import { silentLog } from './database.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -36,14 +36,14 @@ export class Apps {
   readonly #clock: Clock;
   readonly #bus: Bus;
 
-  private constructor(database: TestDatabase, clock: Clock) {
-    this.db = openDb(database.address, silentLog);
+  private constructor(address: DbAddress, clock: Clock) {
+    this.db = openDb(address, silentLog);
     this.#clock = clock;
-    this.#bus = new Bus(this.db, database.address, newId('proc'), silentLog);
+    this.#bus = new Bus(this.db, address, newId('proc'), silentLog);
   }
 
-  static async open({ database, clock }: { database: TestDatabase; clock: Clock }): Promise<Apps> {
-    const apps = new Apps(database, clock);
+  static async open({ database, clock }: { database: { address: DbAddress }; clock: Clock }): Promise<Apps> {
+    const apps = new Apps(database.address, clock);
     await apps.#bus.start();
     return apps;
   }
