@@ -116,6 +116,18 @@ test('R-132: a process whose listener hears nothing more, and does not know it, 
   await refusedNext(second, token, 'invalid_api_key');
 });
 
+test('R-113: without the database an unseen token gets 503, and works again when it is back', async () => {
+  const { json } = await first.admin('POST', '/accounts', { name: 'Test' });
+  const [token, mistyped] = [await apps.newToken(json.id), 'oat_none'];
+  await link.cut();
+  const answer = await use(second, token);
+  assert.deepEqual([answer.status, answer.json.error?.code], [503, 'identity_unavailable']);
+  // A typing error needs no database to be seen.
+  await refusedNext(second, mistyped, 'invalid_api_key');
+  await link.restore();
+  await until(async () => (await use(second, token)).status === 200);
+});
+
 test('R-112: a suspension and its end are in force on the other process with the very next request', async () => {
   const { grant, token } = await knownToken();
   for (let round = 0; round < 10; round++) {

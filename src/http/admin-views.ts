@@ -20,7 +20,11 @@ export const accountSchema = z
     email: z.string().nullable(),
     status: z.enum(['active', 'suspended']),
     groups: z.array(z.string()),
-    limits: z.strictObject({ rpm: z.int().nullable(), concurrency: z.int().nullable() }),
+    limits: z
+      .strictObject({ rpm: z.int().nullable(), concurrency: z.int().nullable() })
+      .describe(
+        'Of all its OAuth access tokens together, and of its console. Null is the default; keys have their own.',
+      ),
     balance: z.number().describe('What can be spent now; below zero by what real usage exceeded.'),
     held: z.number().describe('What running calls and jobs hold.'),
     last_used_at: z.int().nullable().describe('Unix seconds of the last request with any of its keys.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, errorStatus } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import { OAUTH_PATHS } from '../oauth/index.ts';
 import { SCOPE_WORDS } from '../scopes.ts';
 import type { Access, Contract, RouteBody } from './contract.ts';
 import { errorSchema } from './views.ts';
@@ -24,7 +25,7 @@ export function openApiDocument(contracts: readonly Contract[], version: string,
 }
 
 function securitySchemes(serverUrl: string): JsonObject {
-  const [authorizationUrl, tokenUrl] = [`${serverUrl}/oauth/authorize`, `${serverUrl}/oauth/token`];
+  const [authorizationUrl, tokenUrl] = [serverUrl + OAUTH_PATHS.authorize, serverUrl + OAUTH_PATHS.token];
   const authorizationCode = { authorizationUrl, tokenUrl, refreshUrl: tokenUrl, scopes: SCOPE_WORDS };
   return {
     key: { type: 'http', scheme: 'bearer', description: 'An API key.' },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
 import { Bus, type Db, type DbAddress, openDb, type Tx } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
+import { revokeGrant } from '../../src/oauth/index.ts';
 import { SCOPES } from '../../src/scopes.ts';
 import { newSecretText } from '../../src/secret-text.ts';
 import { silentLog } from './database.ts';
@@ -114,10 +115,10 @@ export class Apps {
     await this.#bus.heardByAll();
   }
 
-  revoke(grant: AppGrant): Promise<void> {
-    return this.change(grant, (tx) =>
-      tx.run('update oauth_grants set revoked_at = $2 where id = $1', [grant.grantId, this.#clock.now()]),
-    );
+  /** As the console does. */
+  revoke({ grantId }: AppGrant): Promise<void> {
+    const deps = { db: this.db, bus: this.#bus, clock: this.#clock };
+    return revokeGrant(deps, { name: 'test', requestId: undefined }, grantId);
   }
 }
 
