@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { AssemblyAiEmulator } from './emulators/assemblyai.ts';
-import { ElevenLabsEmulator } from './emulators/elevenlabs.ts';
-import { OpenAiEmulator } from './emulators/openai.ts';
+import { AssemblyAiEmulator } from '../src/vendors/assemblyai/emulator.ts';
+import { ElevenLabsEmulator } from '../src/vendors/elevenlabs/emulator.ts';
+import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { CLIP, CLIP_PRICE, clipForm, SECOND_PRICE, TRANSCRIPTIONS } from './support/booth.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';

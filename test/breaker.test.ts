@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { OpenAiEmulator, type Script } from './emulators/openai.ts';
+import { OpenAiEmulator, type Script } from '../src/vendors/openai/emulator.ts';
 import type { Fields } from './support/documents.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { chatBody, delta, gated, moneyOf, paidCaller, tokenModel } from './support/paid-calls.ts';

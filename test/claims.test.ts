@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { OpenAiEmulator } from './emulators/openai.ts';
+import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import type { Fields } from './support/documents.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { captureLog } from './support/leaks.ts';

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { APICallError, experimental_generateSpeech as generateSpeech } from 'ai';
 import OpenAI from 'openai';
-import { soundAs } from './emulators/openai-audio.ts';
+import { soundAs } from '../src/vendors/openai/emulator/audio.ts';
 import { paidCaller, spentInTheEnd } from './support/paid-calls.ts';
 import { PRICE, piecewise, SpeechStudio } from './support/speech-studio.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { smallPng } from './emulators/fal-files.ts';
+import { smallPng } from '../src/vendors/fal/emulator/files.ts';
 import { form, headOf, tailOf, typeOf } from './support/forms.ts';
 import type { Answer, NewCaller } from './support/gateway.ts';
 import { crowd, rowsOf, storedFiles, sweep, tracesOf } from './support/keeping.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { smallPng } from './emulators/fal-files.ts';
+import { smallPng } from '../src/vendors/fal/emulator/files.ts';
 import { form, headOf, type Part, typeOf } from './support/forms.ts';
 import type { Answer, NewCaller } from './support/gateway.ts';
 import { storedFiles, sweep, tracesOf } from './support/keeping.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { apiKeyDigest, newApiKey } from '../src/accounts/api-key.ts';
-import { smallPng } from './emulators/fal-files.ts';
+import { smallPng } from '../src/vendors/fal/emulator/files.ts';
 import { FetchTarget } from './support/fetch-target.ts';
 import { form, type Part } from './support/forms.ts';
 import type { Answer, NewCaller } from './support/gateway.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { openDb } from '../src/db/index.ts';
-import { smallPng } from './emulators/fal-files.ts';
+import { smallPng } from '../src/vendors/fal/emulator/files.ts';
 import { silentLog } from './support/database.ts';
 import { form } from './support/forms.ts';
 import type { Answer, NewCaller } from './support/gateway.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { pino } from 'pino';
 import { JOB_LEASE_MS, OUTPUT_BYTES_MAX } from '../src/limits.ts';
-import { smallPng } from './emulators/fal-files.ts';
+import { smallPng } from '../src/vendors/fal/emulator/files.ts';
 import type { NewCaller } from './support/gateway.ts';
 import { objectFolder, rowsOf } from './support/keeping.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';

@@ -7,7 +7,7 @@ import {
   JSON_VALUES_MAX,
   NATIVE_BODY_BYTES_MAX,
 } from '../src/limits.ts';
-import { OpenAiEmulator } from './emulators/openai.ts';
+import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { paidCaller, tokenModel } from './support/paid-calls.ts';
 

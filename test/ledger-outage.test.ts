@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { DatabaseUnavailable, type Db, openDb } from '../src/db/index.ts';
 import { Till } from '../src/ledger/index.ts';
-import { soundAs } from './emulators/openai-audio.ts';
+import { soundAs } from '../src/vendors/openai/emulator/audio.ts';
 import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
 import { Gateway } from './support/gateway.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { GeminiEmulator } from './emulators/gemini.ts';
+import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
 import { type Answer, type CallOptions, Gateway } from './support/gateway.ts';
 import { HELLO, hash, MARKER, MODELS, nativeDocument, post, UPSTREAM_KEY } from './support/native.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';

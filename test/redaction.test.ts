@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { OpenAiEmulator } from './emulators/openai.ts';
+import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { Gateway } from './support/gateway.ts';
 import { captureLog, dumpOf } from './support/leaks.ts';
 import { chatBody, delta, paidCaller, tokenModel } from './support/paid-calls.ts';

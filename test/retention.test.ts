@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, test } from 'node:test';
-import { smallPng } from './emulators/fal-files.ts';
+import { smallPng } from '../src/vendors/fal/emulator/files.ts';
 import { form } from './support/forms.ts';
 import type { NewCaller } from './support/gateway.ts';
 import { objectFolder, rowsOf, storedFiles, sweep, tracesOf } from './support/keeping.ts';

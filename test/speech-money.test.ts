@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { soundAs } from './emulators/openai-audio.ts';
+import { soundAs } from '../src/vendors/openai/emulator/audio.ts';
 import type { NewCaller } from './support/gateway.ts';
 import { captureLog } from './support/leaks.ts';
 import { toneAs } from './support/media-samples.ts';

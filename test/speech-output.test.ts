@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { request } from 'undici';
-import { soundAs } from './emulators/openai-audio.ts';
+import { soundAs } from '../src/vendors/openai/emulator/audio.ts';
 import type { NewCaller } from './support/gateway.ts';
 import { rowsOf } from './support/keeping.ts';
 import { picture, toneAs } from './support/media-samples.ts';

@@ -32,11 +32,21 @@ const FUNCTION_LINES_MAX = 70;
 const INDEX_EXPORTS_MAX = 15;
 const BANNED_WORDS = /^(provider|channel|manager|service|handler|helper|util|common|base|info)s?$/i;
 
-const sources = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
+/** What a vendor's tests run against lies beside the vendor, and is no part of the program. */
+const OF_TESTS = /\.test\.ts$|\/emulator(\.ts$|\/)/;
+
+const sources = globSync('src/**/*.ts').filter((file) => !OF_TESTS.test(file));
 const textOf = (file: string) => readFileSync(file, 'utf8');
 
 test('every import goes to a lower level and through the folder’s index.ts', () => {
   const faults = sources.flatMap((file) => importsOf(file).flatMap((target) => importFault(file, target)));
+  assert.deepEqual(faults, []);
+});
+
+test('nothing of the program imports a test, an emulator or what tests share', () => {
+  const faults = sources.filter((file) =>
+    importPathsOf(file).some((path) => OF_TESTS.test(path) || /^(test|scripts)\//.test(path)),
+  );
   assert.deepEqual(faults, []);
 });
 
@@ -139,10 +149,12 @@ function levelOf(folder: string): number {
 }
 
 function importsOf(file: string): string[] {
+  return importPathsOf(file).filter((path) => path.startsWith('src/'));
+}
+
+function importPathsOf(file: string): string[] {
   const found = textOf(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
-  return [...found]
-    .map(([, path = '']) => normalize(join(dirname(file), path)))
-    .filter((path) => path.startsWith('src/'));
+  return [...found].map(([, path = '']) => normalize(join(dirname(file), path)));
 }
 
 function importFault(file: string, target: string): string[] {

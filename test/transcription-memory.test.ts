@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { request } from 'undici';
-import { OpenAiEmulator } from './emulators/openai.ts';
+import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { CLIP, earModel, TRANSCRIPTIONS } from './support/booth.ts';
 import type { Fields } from './support/documents.ts';
 import { headOf, tailOf, typeOf } from './support/forms.ts';

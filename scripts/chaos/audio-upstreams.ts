@@ -7,8 +7,8 @@ import {
   type Recorded as AskedTask,
   AssemblyAiEmulator,
   type Script as TaskScript,
-} from '../../test/emulators/assemblyai.ts';
-import { OpenAiEmulator, type Recorded, type Script } from '../../test/emulators/openai.ts';
+} from '../../src/vendors/assemblyai/emulator.ts';
+import { OpenAiEmulator, type Recorded, type Script } from '../../src/vendors/openai/emulator.ts';
 import { nameIn, soundNamed } from './audio-sounds.ts';
 
 /** How an order is treated. Only bad upstreams do anybody harm; any upstream may hold what it was asked for, or after. */

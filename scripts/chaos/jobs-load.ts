@@ -1,6 +1,6 @@
 // What clients ask for in a round, and how they behave when an answer gets lost.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { smallPng } from '../../test/emulators/fal-files.ts';
+import { smallPng } from '../../src/vendors/fal/emulator/files.ts';
 import type { Random } from '../simulate/random.ts';
 import type { Upstreams } from './jobs-upstreams.ts';
 import type { Customer, World } from './world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { AssemblyAiEmulator } from '../emulators/assemblyai.ts';
-import { OpenAiEmulator } from '../emulators/openai.ts';
+import { AssemblyAiEmulator } from '../../src/vendors/assemblyai/emulator.ts';
+import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import { formOf, type Part, valuesOf } from './asked-forms.ts';
 import type { Fields } from './documents.ts';
 import { FetchTarget } from './fetch-target.ts';

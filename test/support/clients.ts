@@ -1,6 +1,6 @@
-import { AnthropicEmulator, textBlock, toolBlock } from '../emulators/anthropic.ts';
-import { GeminiEmulator } from '../emulators/gemini.ts';
-import { OpenAiEmulator } from '../emulators/openai.ts';
+import { AnthropicEmulator, textBlock, toolBlock } from '../../src/vendors/anthropic/emulator.ts';
+import { GeminiEmulator } from '../../src/vendors/gemini/emulator.ts';
+import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import { Gateway } from './gateway.ts';
 import { tokenModel } from './paid-calls.ts';
 

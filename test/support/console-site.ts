@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { BUILT_IN_CATALOGUE } from '../../src/configuration/index.ts';
-import { OpenAiEmulator } from '../emulators/openai.ts';
+import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import { form } from './forms.ts';
 import { type Answer, type CallOptions, Gateway, type GatewayOptions } from './gateway.ts';
 import { picture, toneAs } from './media-samples.ts';

@@ -1,6 +1,6 @@
-import { AnthropicEmulator, type Scripted } from '../emulators/anthropic.ts';
-import { GeminiEmulator, type Script as GeminiScript } from '../emulators/gemini.ts';
-import { OpenAiEmulator, type Script as OpenAiScript } from '../emulators/openai.ts';
+import { AnthropicEmulator, type Scripted } from '../../src/vendors/anthropic/emulator.ts';
+import { GeminiEmulator, type Script as GeminiScript } from '../../src/vendors/gemini/emulator.ts';
+import { OpenAiEmulator, type Script as OpenAiScript } from '../../src/vendors/openai/emulator.ts';
 
 /** Stands in everything that an upstream is known by or says beside its answer, and so in nothing a caller may see. */
 export const MARK = 'zq7xkw3mplq';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { FalOptions } from '../emulators/fal.ts';
-import { OpenAiEmulator } from '../emulators/openai.ts';
+import type { FalOptions } from '../../src/vendors/fal/emulator.ts';
+import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import type { Fields } from './documents.ts';
 import type { Answer, CallOptions, Gateway, GatewayOptions, NewCaller } from './gateway.ts';
 import { type Delivered, OpenQueue } from './open-queue.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'undici';
-import type { GeminiEmulator } from '../emulators/gemini.ts';
+import type { GeminiEmulator } from '../../src/vendors/gemini/emulator.ts';
 import type { WrittenDocument } from './documents.ts';
 import type { Gateway } from './gateway.ts';
 import { tokenModel } from './paid-calls.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'undici';
-import { ElevenLabsEmulator } from '../emulators/elevenlabs.ts';
-import { OpenAiEmulator } from '../emulators/openai.ts';
+import { ElevenLabsEmulator } from '../../src/vendors/elevenlabs/emulator.ts';
+import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import type { Fields } from './documents.ts';
 import { type Answer, type CallOptions, Gateway, type GatewayOptions, type NewCaller } from './gateway.ts';
 import { toldBy } from './media-studio.ts';

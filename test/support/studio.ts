@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'undici';
-import { FalEmulator, type FalOptions } from '../emulators/fal.ts';
-import { OpenAiEmulator } from '../emulators/openai.ts';
+import { FalEmulator, type FalOptions } from '../../src/vendors/fal/emulator.ts';
+import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import type { Fields } from './documents.ts';
 import { type Answer, Gateway, type GatewayOptions, type NewCaller } from './gateway.ts';
 import { until } from './postgres.ts';

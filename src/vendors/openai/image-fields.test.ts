@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ImageCall, image, imageRequest, mediaOf } from '../../../test/emulators/openai-images-calls.ts';
 import { parseJson } from '../../json.ts';
+import { type ImageCall, image, imageRequest, mediaOf } from './emulator/images-calls.ts';
 import { fieldsOf } from './image-fields.ts';
 
 /** Fields as they go over the wire, without what is always there. */

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { plainTranscription } from '../../../../test/support/plain-requests.ts';
+import type { JsonObject } from '../../../json.ts';
+import type { TranscriptionRequest } from '../../../requests/index.ts';
+import {
+  type AudioFile,
+  findVendor,
+  heldMedia,
+  type TranscriptionProgress,
+  type TranscriptionWork,
+  type Upstream,
+  UpstreamPools,
+} from '../../index.ts';
+import { AssemblyAiEmulator, type AssemblyAiOptions } from '../emulator.ts';
+
+export const MARKER = 'mk7Q';
+export const KEY = 'upstream-key';
+
+function transcriptionWork(): TranscriptionWork {
+  const work = findVendor('assemblyai')?.transcription;
+  assert.ok(work);
+  return work;
+}
+
+export const transcription = transcriptionWork();
+
+export async function poll(task: JsonObject, upstream: Upstream): Promise<TranscriptionProgress> {
+  const progress = await transcription.poll?.(task, upstream);
+  assert.ok(progress);
+  return progress;
+}
+
+export const AUDIO: AudioFile = {
+  ...heldMedia(Buffer.from('RIFF of a kind'), 'audio/wav'),
+  extension: 'wav',
+  seconds: 5,
+};
+
+export async function withEmulator(
+  run: (emulator: AssemblyAiEmulator, upstream: Upstream) => Promise<void>,
+  options: AssemblyAiOptions = {},
+): Promise<void> {
+  const emulator = new AssemblyAiEmulator({ apiKey: KEY, marker: MARKER, ...options });
+  await emulator.start();
+  const pools = new UpstreamPools();
+  const { signal } = new AbortController();
+  const address = emulator.url;
+  try {
+    await run(emulator, { model: 'universal-3-pro', address, apiKey: KEY, timeoutMs: 60_000, signal, pools });
+  } finally {
+    await pools.close();
+    await emulator.stop();
+  }
+}
+
+/** The task of a request that was accepted. */
+export async function accepted(
+  upstream: Upstream,
+  fields: Partial<TranscriptionRequest> = {},
+): Promise<{ id: string }> {
+  const request = plainTranscription(fields);
+  transcription.check(request, upstream.model);
+  const answer = await transcription.submit(request, AUDIO, upstream);
+  assert.ok(answer.state === 'accepted' && typeof answer.task.id === 'string');
+  assert.deepEqual(Object.keys(answer.task), ['id']);
+  return { id: answer.task.id };
+}
+
+/** What becomes of a request when this is done to its task. */
+export async function outcome(upstream: Upstream, done: (id: string) => void): Promise<TranscriptionProgress> {
+  const task = await accepted(upstream);
+  done(task.id);
+  return poll(task, upstream);
+}

@@ -1,0 +1,163 @@
+import { type Answer, type Recorded, type Script, ScriptedServer } from '../../../test/support/scripted-server.ts';
+import { measure, readableOf, sniff } from '../../media/index.ts';
+import { readSubmission, type Submission } from './emulator/checks.ts';
+import { ERRORS, type ErrorName, refusalAnswer, today } from './emulator/errors.ts';
+import { contentTypeOf, soundOf } from './emulator/sounds.ts';
+
+export interface ElevenLabsOptions {
+  /** The key that it asks for. */
+  readonly apiKey?: string;
+  /** The voices that it has; without a list it has every one. */
+  readonly voices?: readonly string[];
+  /** Stands in every header, error and made-up id. */
+  readonly marker?: string;
+}
+
+/** The speech, effect, voice design and transcription routes of the vendor, as strict as it is. */
+export class ElevenLabsEmulator {
+  /** What it did, whether or not anybody got the answer. */
+  readonly submissions: Submission[] = [];
+  readonly #server = new ScriptedServer((asked) => this.#answer(asked));
+  readonly #options: ElevenLabsOptions;
+  readonly #marker: string;
+
+  constructor({ marker = 'upstream-marker', ...options }: ElevenLabsOptions = {}) {
+    this.#options = options;
+    this.#marker = marker;
+  }
+
+  start(): Promise<void> {
+    return this.#server.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop();
+  }
+
+  /** The bare origin, as this vendor's addresses are. */
+  get url(): string {
+    return this.#server.url;
+  }
+
+  get requests(): readonly Recorded[] {
+    return this.#server.requests;
+  }
+
+  script(...scripts: readonly Script[]): void {
+    this.#server.script(...scripts);
+  }
+
+  /** The next requests are refused in this way. */
+  refuse(...errors: readonly ErrorName[]): void {
+    for (const error of errors) this.script({ kind: 'instead', ...refusalAnswer(ERRORS[error], this.#marker) });
+  }
+
+  async #answer(asked: Recorded): Promise<Answer> {
+    const { apiKey = 'xi-secret', voices } = this.#options;
+    const read = await readSubmission(asked, { apiKey, voices });
+    if ('detail' in read) return refusalAnswer(read, this.#marker);
+    const answer = await this.#work(read);
+    if (answer.status < 300) this.submissions.push(read);
+    const own = {
+      'request-id': `req_${this.#marker}`,
+      'character-cost': '7',
+      'current-concurrent-requests': '1',
+      'maximum-concurrent-requests': '10',
+    };
+    return { ...answer, headers: { ...own, ...answer.headers } };
+  }
+
+  async #work(submission: Submission): Promise<Answer> {
+    const { route, query, fields } = submission;
+    const outputFormat = query.output_format ?? 'mp3_44100_128';
+    switch (route) {
+      case 'speech':
+      case 'speech stream':
+        return sounding(outputFormat, SPOKEN_SECONDS);
+      case 'effect':
+        return sounding(outputFormat, Number(fields.duration_seconds ?? SPOKEN_SECONDS));
+      case 'design':
+        return document(await this.#previews(outputFormat, fields));
+      case 'transcription':
+        return this.#transcribe(submission);
+    }
+  }
+
+  async #previews(
+    outputFormat: string,
+    { text, stream_previews: withoutSound }: Submission['fields'],
+  ): Promise<object> {
+    const sound = await soundOf(outputFormat, SPOKEN_SECONDS);
+    const previews = [1, 2, 3].map((at) => ({
+      audio_base_64: withoutSound === true ? '' : sound.toString('base64'),
+      generated_voice_id: `voice_${this.#marker}_${at}`,
+      media_type: contentTypeOf(outputFormat),
+      duration_secs: SPOKEN_SECONDS,
+      language: 'en',
+    }));
+    return { previews, text: text ?? 'A text that the vendor thought of.' };
+  }
+
+  async #transcribe({ fields, file }: Submission): Promise<Answer> {
+    const seconds = file && (await secondsOf(file.bytes));
+    if (seconds === undefined)
+      return refusalAnswer(today(400, 'validation_error', 'invalid_audio_format'), this.#marker);
+    if (seconds < 0.1) return refusalAnswer(today(400, 'validation_error', 'audio_too_short'), this.#marker);
+    return document({
+      language_code: 'eng',
+      language_probability: 0.98,
+      text: HEARD.map(([text]) => text).join(''),
+      words: HEARD.map((item) => heardAs(item, fields)),
+      transcription_id: `transcription_${this.#marker}`,
+      audio_duration_secs: seconds,
+    });
+  }
+}
+
+const SPOKEN_SECONDS = 0.5;
+
+async function sounding(outputFormat: string, seconds: number): Promise<Answer> {
+  const body = await soundOf(outputFormat, seconds);
+  return { status: 200, headers: { 'content-type': contentTypeOf(outputFormat) }, body };
+}
+
+function document(body: object): Answer {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+}
+
+/** How long a file of a known kind is. */
+async function secondsOf(bytes: Buffer): Promise<number | undefined> {
+  const sniffed = sniff(bytes);
+  if (sniffed === undefined) return undefined;
+  const measured = await measure(readableOf(bytes), sniffed).catch(() => undefined);
+  return measured?.seconds;
+}
+
+type Item = readonly [text: string, start: number, end: number, type: string, speaker: string];
+
+/** What the vendor hears in every clip. */
+const HEARD: readonly Item[] = [
+  ['Hello', 0, 0.4, 'word', 'speaker_0'],
+  [' ', 0.4, 0.5, 'spacing', 'speaker_0'],
+  ['there.', 0.5, 0.9, 'word', 'speaker_0'],
+  [' ', 0.9, 1, 'spacing', 'speaker_0'],
+  ['(laughter)', 1, 1.3, 'audio_event', 'speaker_0'],
+  [' ', 1.3, 1.4, 'spacing', 'speaker_0'],
+  ['Hi', 1.4, 1.6, 'word', 'speaker_1'],
+];
+
+function heardAs([text, start, end, type, speaker_id]: Item, fields: Submission['fields']): object {
+  const { timestamps_granularity: granularity = 'word', diarize } = fields;
+  const step = (end - start) / text.length;
+  const characters = text.split('').map((each, at) => {
+    return { text: each, start: start + at * step, end: start + (at + 1) * step };
+  });
+  return {
+    text,
+    type,
+    logprob: -0.01,
+    ...(granularity !== 'none' && { start, end }),
+    ...(granularity === 'character' && { characters }),
+    ...(diarize === true && { speaker_id }),
+  };
+}

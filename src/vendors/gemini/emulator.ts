@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer } from '../../../test/support/local-server.ts';
+import { type Answer, documentOf, ERRORS, errorBody, framesOf, type Refusal, stamp } from './emulator/answers.ts';
+import { type Asked, refusalOf, type Target, type Terms, targetOf } from './emulator/checks.ts';
+
+export { ERRORS } from './emulator/answers.ts';
+
+type Json = Record<string, unknown>;
+type Frames = Iterable<Json | string> | AsyncIterable<Json | string>;
+type FramesEnd = 'close' | 'reset' | 'silence';
+
+export interface GeminiOptions {
+  /** The key that it asks for; without one, any. */
+  readonly apiKey?: string;
+  /** The models that it has; without a list it has every one. */
+  readonly models?: readonly string[];
+  /** Stands in every header, document, error and frame, but not in what the model says. */
+  readonly marker?: string;
+  /** Between the frames; the vendor's own is CRLF. */
+  readonly lineEnd?: string;
+}
+
+/** What the next request gets. A request that the vendor would refuse is refused whatever the script says. */
+export type Script =
+  | ({ readonly kind: 'answer' } & Answer)
+  | { readonly kind: 'error'; readonly error: keyof typeof ERRORS; readonly headers?: Readonly<Record<string, string>> }
+  /** Each piece is sent when it is there: an object as a frame with the marker, a text as it is. */
+  | { readonly kind: 'frames'; readonly frames: Frames; readonly end?: FramesEnd }
+  | {
+      readonly kind: 'raw';
+      readonly status?: number;
+      readonly contentType?: string;
+      readonly body: string | Buffer;
+    }
+  | { readonly kind: 'fault'; readonly fault: SocketFault };
+
+export type SocketFault = 'reset' | 'reset in the body' | 'silence' | 'garbage' | 'empty stream' | 'wrong content type';
+
+export interface Recorded extends Asked {
+  /** Resolves when the exchange is over: true if the client left before the answer was whole. */
+  readonly isAbandoned: Promise<boolean>;
+}
+
+/** The vendor's three actions on models, as strict as it is about what it is sent. */
+export class GeminiEmulator extends LocalServer {
+  readonly requests: Recorded[] = [];
+  readonly #scripts: Script[] = [];
+  readonly #marker: string;
+  readonly #lineEnd: string;
+  readonly #terms: Terms;
+
+  constructor({ apiKey, models, marker = 'upstream-marker', lineEnd = '\r\n' }: GeminiOptions = {}) {
+    super();
+    this.#marker = marker;
+    this.#lineEnd = lineEnd;
+    this.#terms = { apiKey, models };
+  }
+
+  /** One for each request to come; when they are used up, the model greets. */
+  script(...scripts: readonly Script[]): void {
+    this.#scripts.push(...scripts);
+  }
+
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const asked = this.#record(request, response, Buffer.concat(chunks));
+    response.setHeader('x-request-id', `request-${this.#marker}`);
+    response.setHeader('server', `server-${this.#marker}`);
+    const refusal = refusalOf(asked, this.#terms);
+    const target = targetOf(asked.path);
+    if (refusal !== undefined || target === undefined) this.#refuse(response, refusal ?? ERRORS['not found']);
+    else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, target, response);
+  }
+
+  #record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
+    const isAbandoned = once(response, 'close').then(() => !response.writableFinished);
+    const { method = '', url: path = '', headers } = request;
+    const recorded = { method, path, headers, bytes, isAbandoned };
+    this.requests.push(recorded);
+    return recorded;
+  }
+
+  async #follow(script: Script, target: Target, response: ServerResponse): Promise<void> {
+    switch (script.kind) {
+      case 'answer':
+        return this.#answer(script, target, response);
+      case 'error':
+        for (const [name, value] of Object.entries(script.headers ?? {})) response.setHeader(name, value);
+        return this.#refuse(response, ERRORS[script.error]);
+      case 'frames':
+        return this.#sendFrames(response, script.frames, script.end ?? 'close');
+      case 'raw':
+        response.writeHead(script.status ?? 200, { 'content-type': script.contentType ?? 'application/json' });
+        response.end(script.body);
+        return;
+      case 'fault':
+        return this.#fail(script.fault, response);
+    }
+  }
+
+  async #answer(answer: Answer, { action, query }: Target, response: ServerResponse): Promise<void> {
+    if (action === 'countTokens') return this.#sendDocument(response, 200, { totalTokens: 7, ...stamp(this.#marker) });
+    if (action === 'generateContent') return this.#sendDocument(response, 200, documentOf(answer, this.#marker));
+    const frames = framesOf(answer, this.#marker);
+    if (query.get('alt') === 'sse') return this.#sendFrames(response, frames, 'close');
+    // Unless it is asked for events, the vendor streams one array.
+    return this.#sendDocument(response, 200, frames);
+  }
+
+  #refuse(response: ServerResponse, refusal: Refusal): void {
+    this.#sendDocument(response, refusal.status, errorBody(refusal, this.#marker));
+  }
+
+  #sendDocument(response: ServerResponse, status: number, document: Json | readonly Json[]): void {
+    response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' });
+    response.end(JSON.stringify(document, undefined, 2));
+  }
+
+  async #sendFrames(response: ServerResponse, frames: Frames, end: FramesEnd): Promise<void> {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.flushHeaders();
+    for await (const frame of frames) await written(response, this.#frameText(frame));
+    if (end === 'reset') response.socket?.resetAndDestroy();
+    if (end === 'close') response.end();
+  }
+
+  #frameText(frame: Json | string): string {
+    if (typeof frame === 'string') return frame;
+    return `data: ${JSON.stringify({ ...frame, ...stamp(this.#marker) })}${this.#lineEnd}${this.#lineEnd}`;
+  }
+
+  async #fail(fault: SocketFault, response: ServerResponse): Promise<void> {
+    const whole = JSON.stringify(documentOf({}, this.#marker));
+    switch (fault) {
+      case 'reset':
+        response.socket?.resetAndDestroy();
+        return;
+      case 'reset in the body':
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length });
+        await written(response, whole.slice(0, 20));
+        response.socket?.resetAndDestroy();
+        return;
+      case 'silence':
+        return;
+      case 'garbage':
+        response.socket?.end(`${this.#marker} is not HTTP\r\n\r\n`);
+        return;
+      case 'empty stream':
+        return this.#sendFrames(response, [], 'close');
+      case 'wrong content type':
+        response.writeHead(200, { 'content-type': 'text/html' });
+        response.end(`<html>${this.#marker}</html>`);
+    }
+  }
+}
+
+/** Resolves when the bytes are with the system, or nobody takes them any more. */
+async function written(response: ServerResponse, text: string): Promise<void> {
+  if (response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.write(text, () => {
+      response.off('close', resolve);
+      resolve();
+    });
+  });
+}

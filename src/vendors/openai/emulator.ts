@@ -1,0 +1,264 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer } from '../../../test/support/local-server.ts';
+import { COMPATIBLE, documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './emulator/answers.ts';
+import { formatOf, soundAs, transcriptOf } from './emulator/audio.ts';
+import { type Recording, readRecording, readSpeech } from './emulator/audio-checks.ts';
+import { parsed, type Refusal, refusalOf, type Terms } from './emulator/checks.ts';
+import { Gallery } from './emulator/images.ts';
+import { readSubmission, type Submission } from './emulator/images-checks.ts';
+import { isDone, type Script, type SocketFault } from './emulator/scripts.ts';
+
+export { COMPATIBLE, ERRORS, type Quirks } from './emulator/answers.ts';
+export type { Script } from './emulator/scripts.ts';
+
+type Json = Record<string, unknown>;
+
+export interface OpenAiOptions {
+  /** The key that it asks for; without one it asks for none. */
+  readonly apiKey?: string;
+  /** The models that it has; without a list it has every one. */
+  readonly models?: readonly string[];
+  /** Stands in every header, document, error and frame, but not in what the model says. */
+  readonly marker?: string;
+  /** One of COMPATIBLE; without it, the format's author. */
+  readonly speaks?: string;
+  readonly quirks?: Quirks;
+  /** Overlooks fields that it does not know. */
+  readonly isLenient?: boolean;
+  /** What a request for sound or about sound gets for which nothing was scripted. */
+  readonly scriptOf?: (asked: Recorded) => Script | undefined;
+}
+
+export interface Recorded {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** Resolves when the exchange is over: true if the client left before the answer was whole. */
+  readonly isAbandoned: Promise<boolean>;
+}
+
+/** The chat, image and audio routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
+export class OpenAiEmulator extends LocalServer {
+  readonly requests: Recorded[] = [];
+  /** The image requests whose work was done, whether or not anybody got the answer. */
+  readonly submissions: Submission[] = [];
+  /** The texts that were spoken, and the recordings that were written down, as they were read. */
+  readonly speeches: Json[] = [];
+  readonly recordings: Recording[] = [];
+  readonly #gallery = new Gallery();
+  readonly #scripts: Script[] = [];
+  readonly #marker: string;
+  readonly #quirks: Quirks;
+  readonly #terms: Terms;
+  readonly #scriptOf: (asked: Recorded) => Script | undefined;
+
+  constructor(options: OpenAiOptions = {}) {
+    super();
+    const { apiKey, models, marker = 'upstream-marker', speaks, quirks, isLenient, scriptOf } = options;
+    this.#scriptOf = scriptOf ?? (() => undefined);
+    const server = speaks === undefined ? undefined : COMPATIBLE[speaks];
+    this.#marker = marker;
+    this.#quirks = { ...server?.quirks, ...quirks };
+    this.#terms = {
+      path: `${new URL(server?.address ?? 'https://api.openai.com/v1').pathname}/chat/completions`,
+      apiKey,
+      models,
+      isLenient: isLenient ?? server !== undefined,
+      forbids: server?.forbids ?? [],
+      knowsDeveloper: server === undefined,
+    };
+  }
+
+  /** With the version segment, as this vendor's addresses are. */
+  override get url(): string {
+    return `${this.origin}/v1`;
+  }
+
+  /** One for each request to come; when they are used up, the model greets. */
+  script(...scripts: readonly Script[]): void {
+    this.#scripts.push(...scripts);
+  }
+
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [next] = this.#scripts;
+    if (next?.kind === 'fault' && next.fault === 'reset before the body') {
+      this.#scripts.shift();
+      this.#record(request, response, Buffer.alloc(0));
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const asked = this.#record(request, response, Buffer.concat(chunks));
+    for (const [name, value] of Object.entries(this.#headers())) response.setHeader(name, value);
+    if (/\/(images|generated)\//.test(asked.path)) return this.#serveImages(asked, response);
+    if (asked.path.endsWith('/audio/speech')) return this.#speak(asked, response);
+    if (asked.path.endsWith('/audio/transcriptions')) return this.#write(asked, response);
+    const refusal = refusalOf(asked, this.#terms);
+    if (refusal !== undefined) this.#refuse(response, refusal);
+    else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, parsed(asked.bytes) ?? {}, response);
+  }
+
+  async #serveImages(asked: Recorded, response: ServerResponse): Promise<void> {
+    const picture = this.#gallery.at(asked.path);
+    if (picture !== undefined) {
+      response.writeHead(200, { 'content-type': picture.type });
+      response.end(picture.bytes);
+      return;
+    }
+    const route = asked.path.endsWith('/edits') ? 'edits' : 'generations';
+    const read = await readSubmission(asked, route, this.#termsAt(`images/${route}`));
+    if ('refusal' in read) return this.#refuse(response, read.refusal);
+    const script = this.#scripts.shift() ?? { kind: 'pictures' };
+    if (isDone(script)) this.submissions.push(read);
+    if (script.kind !== 'pictures') return this.#follow(script, read.fields, response);
+    const document = await this.#gallery.documentOf(script, read, this.origin, this.#marker);
+    this.#sendDocument(response, 200, document);
+  }
+
+  async #speak(asked: Recorded, response: ServerResponse): Promise<void> {
+    const read = readSpeech(asked, this.#termsAt('audio/speech'));
+    if ('refusal' in read) return this.#refuse(response, read.refusal);
+    const script = this.#scripts.shift() ?? this.#scriptOf(asked) ?? { kind: 'sound' };
+    if (isDone(script)) this.speeches.push(read.fields);
+    if (script.kind !== 'sound') return this.#follow(script, read.fields, response);
+    const { format, type } = formatOf(read.fields);
+    const { pieces = [await soundAs(format)], end = 'close', contentType = type } = script;
+    response.writeHead(200, { 'content-type': contentType });
+    response.flushHeaders();
+    for await (const piece of pieces) await written(response, piece);
+    if (end === 'reset') response.socket?.resetAndDestroy();
+    if (end === 'close') response.end();
+  }
+
+  async #write(asked: Recorded, response: ServerResponse): Promise<void> {
+    const recording = await readRecording(asked, this.#termsAt('audio/transcriptions'));
+    if ('refusal' in recording) return this.#refuse(response, recording.refusal);
+    const script = this.#scripts.shift() ?? this.#scriptOf(asked) ?? { kind: 'transcript' };
+    if (isDone(script)) this.recordings.push(recording);
+    if (script.kind !== 'transcript') return this.#follow(script, recording.fields, response);
+    const { type, body } = await transcriptOf(script, recording);
+    response.writeHead(200, { 'content-type': type });
+    response.end(body);
+  }
+
+  #termsAt(route: string): Terms {
+    return { ...this.#terms, path: this.#terms.path.replace('chat/completions', route) };
+  }
+
+  #record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
+    const isAbandoned = once(response, 'close').then(() => !response.writableFinished);
+    const { method = '', url: path = '', headers } = request;
+    const recorded = { method, path, headers, bytes, isAbandoned };
+    this.requests.push(recorded);
+    return recorded;
+  }
+
+  #headers(): Record<string, string> {
+    return {
+      'x-request-id': `req_${this.#marker}`,
+      'openai-organization': `org-${this.#marker}`,
+      'openai-processing-ms': '12',
+      'openai-version': '2020-10-01',
+      'x-ratelimit-limit-requests': '5000',
+      'x-ratelimit-remaining-requests': '4999',
+      'x-ratelimit-reset-requests': '12ms',
+    };
+  }
+
+  async #follow(script: Script, body: Json, response: ServerResponse): Promise<void> {
+    const speaker = { marker: this.#marker, quirks: this.#quirks, model: String(body.model) };
+    switch (script.kind) {
+      case 'answer':
+        if (body.stream !== true) return this.#sendDocument(response, 200, documentOf(script, speaker));
+        return this.#sendFrames(response, framesOf(script, speaker, optionsOf(body)), 'done');
+      case 'pictures':
+      case 'sound':
+      case 'transcript':
+        throw new Error(`this route makes no ${script.kind}`);
+      case 'error':
+        return this.#refuse(response, ERRORS[script.error], script.headers);
+      case 'frames':
+        return this.#sendFrames(response, script.frames, script.end ?? 'done');
+      case 'raw':
+        response.writeHead(script.status ?? 200, { 'content-type': script.contentType ?? 'application/json' });
+        response.end(script.body);
+        return;
+      case 'fault':
+        return this.#fail(script.fault, speaker, response);
+    }
+  }
+
+  #refuse(response: ServerResponse, refusal: Refusal, headers: Readonly<Record<string, string>> = {}): void {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    const status = this.#quirks.errorsAreSuccesses === true ? 200 : refusal.status;
+    this.#sendDocument(response, status, errorBody(refusal, this.#quirks, this.#marker));
+  }
+
+  #sendDocument(response: ServerResponse, status: number, document: Json): void {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    for (const _line of this.#quirks.comments ?? []) response.write('\n\n');
+    response.end(JSON.stringify(document));
+  }
+
+  async #sendFrames(
+    response: ServerResponse,
+    frames: Iterable<Json | string> | AsyncIterable<Json | string>,
+    end: 'done' | 'close' | 'reset' | 'silence',
+  ): Promise<void> {
+    const { lineEnd = '\n', comments = [], sendsNoEnd = false } = this.#quirks;
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    response.flushHeaders();
+    for await (const frame of frames) {
+      for (const line of comments) await written(response, line + lineEnd + lineEnd);
+      await written(response, typeof frame === 'string' ? frame : `data: ${JSON.stringify(frame)}${lineEnd}${lineEnd}`);
+    }
+    if (end === 'reset') response.socket?.resetAndDestroy();
+    if (end === 'done' && !sendsNoEnd) response.write(`data: [DONE]${lineEnd}${lineEnd}`);
+    if (end === 'done' || end === 'close') response.end();
+  }
+
+  async #fail(fault: SocketFault, speaker: Speaker, response: ServerResponse): Promise<void> {
+    const whole = JSON.stringify(documentOf({}, speaker));
+    switch (fault) {
+      case 'reset before the body':
+      case 'reset':
+      case 'reset when done':
+        response.socket?.resetAndDestroy();
+        return;
+      case 'reset in the body':
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length });
+        await written(response, whole.slice(0, 20));
+        response.socket?.resetAndDestroy();
+        return;
+      case 'silence':
+        return;
+      case 'garbage':
+        response.socket?.end(`${this.#marker} is not HTTP\r\n\r\n`);
+        return;
+      case 'empty stream':
+        return this.#sendFrames(response, [], 'close');
+      case 'wrong content type':
+        response.writeHead(200, { 'content-type': 'text/html' });
+        response.end(`<html>${this.#marker}</html>`);
+    }
+  }
+}
+
+function optionsOf({ stream_options: options }: Json): Json {
+  return typeof options === 'object' && options !== null ? { ...options } : {};
+}
+
+/** Resolves when the bytes are with the system, or nobody takes them any more. */
+async function written(response: ServerResponse, content: string | Buffer): Promise<void> {
+  if (response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.write(content, () => {
+      response.off('close', resolve);
+      resolve();
+    });
+  });
+}
