@@ -3,8 +3,8 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { createGoogle } from '@ai-sdk/google';
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI } from '@google/genai';
 import { APICallError, generateText, isStepCount, jsonSchema, Output, streamText, tool } from 'ai';
-import { ClientWorld, NATIVE_SPEAKERS } from './support/clients.ts';
 import { frame } from '../src/vendors/gemini/emulator/calls.ts';
+import { ClientWorld, NATIVE_SPEAKERS } from './support/clients.ts';
 import { moneyOf, paidCaller, spentInTheEnd } from './support/paid-calls.ts';
 
 // Unmodified client libraries of the native format, told nothing but an address and a key.

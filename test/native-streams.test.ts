@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
+import { frame } from '../src/vendors/gemini/emulator/calls.ts';
 import { GeminiEmulator, type Script } from '../src/vendors/gemini/emulator.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
-import { frame } from '../src/vendors/gemini/emulator/calls.ts';
 import { HELLO, hash, MARKER, MODELS, nativeDocument, post, UPSTREAM_KEY } from './support/native.ts';
 import { moneyOf, OpenStream, paidCaller, spentInTheEnd } from './support/paid-calls.ts';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { frame } from '../src/vendors/gemini/emulator/calls.ts';
 import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { Gateway, type NewCaller } from './support/gateway.ts';
-import { frame } from '../src/vendors/gemini/emulator/calls.ts';
 import { HELLO, MODELS, nativeDocument, UPSTREAM_KEY } from './support/native.ts';
 import {
   chatBody,

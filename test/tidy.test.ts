@@ -168,7 +168,7 @@ function importFault(file: string, target: string): string[] {
 function isOtherVendor(file: string, target: string): boolean {
   const own = file.split('/')[2];
   const [, folder, name, ...rest] = target.split('/');
-  return folder === 'vendors' && rest.length > 0 && name !== own && name !== 'wire';
+  return folder === 'vendors' && rest.length > 0 && name !== own && name !== 'kit';
 }
 
 /** Counts from a function's first line to the brace that closes it at the same indentation. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../requests/index.ts';
-import type { Upstream } from './http.ts';
+import type { Upstream } from './kit/http.ts';
 
 /** A foreign wire format: what an upstream that speaks it must be given, and the work it can do. */
 export interface Vendor {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { JsonObject } from '../../src/json.ts';
-import { heldMedia } from '../../src/vendors/held-media.ts';
-import { type Upstream, UpstreamPools } from '../../src/vendors/http.ts';
+import { heldMedia } from '../../src/vendors/kit/held-media.ts';
+import { type Upstream, UpstreamPools } from '../../src/vendors/kit/http.ts';
 import type { Media, Output, Progress, TaskWork } from '../../src/vendors/vendor.ts';
 import { plainImage, plainSound, plainVideo } from './plain-requests.ts';
 

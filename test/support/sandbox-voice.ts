@@ -10,7 +10,7 @@ import {
   type OutputFormat,
 } from 'mediabunny';
 import { measure, readableOf, sniff } from '../../src/media/index.ts';
-import { heldMedia } from '../../src/vendors/held-media.ts';
+import { heldMedia } from '../../src/vendors/kit/held-media.ts';
 import type { AudioFile, Speech } from '../../src/vendors/vendor.ts';
 import { plainSound, plainTranscription } from './plain-requests.ts';
 

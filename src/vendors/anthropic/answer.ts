@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import { randomBase62 } from '../../ids.ts';
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
-import { countOr, isList, isObject, objectAt } from '../fields.ts';
+import { countOr, isList, isObject, objectAt } from '../kit/json.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
 import { faultOf } from './faults.ts';
 import { listOf, textOf } from './fields.ts';

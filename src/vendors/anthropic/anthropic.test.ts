@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ApiError, UpstreamError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 import { chatSchema, toChatRequest } from '../../requests/index.ts';
-import { isObject } from '../fields.ts';
+import { isObject } from '../kit/json.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
 import { toAnswer } from './answer.ts';
 import { faultOfRefusal } from './faults.ts';

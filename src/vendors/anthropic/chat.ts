@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
 import type { ChatRequest } from '../../requests/index.ts';
-import { readBytes, send, type Upstream, type UpstreamReply } from '../http.ts';
+import { readBytes, send, type Upstream, type UpstreamReply } from '../kit/http.ts';
 import type { ChatWork } from '../vendor.ts';
 import { toAnswer } from './answer.ts';
 import { faultOfRefusal } from './faults.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isList, isObject } from '../fields.ts';
+import { isList, isObject } from '../kit/json.ts';
 import { invalid, isGiven, textOf } from './fields.ts';
 
 /** What a message may hold: words only, or pictures and files as well. */

@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { isObject } from '../fields.ts';
+import { isObject } from '../kit/json.ts';
 import { textOf } from './fields.ts';
 
 const FAULT_OF_TYPE: ReadonlyMap<string, Fault> = new Map<string, Fault>([

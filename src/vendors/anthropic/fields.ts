@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
-import { isList } from '../fields.ts';
+import { isList } from '../kit/json.ts';
 
 /** What is sent: `JSON.stringify` leaves out what is undefined. */
 export type WireValue =

@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { ApiError, UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { type ChatRequest, chatSchema, toChatRequest } from '../../requests/index.ts';
-import { type Upstream, UpstreamPools } from '../http.ts';
+import { type Upstream, UpstreamPools } from '../kit/http.ts';
 import type { ChatChunk } from '../vendor.ts';
 import { chat } from './chat.ts';
 import { AnthropicEmulator, type Frame, type Scripted, textBlock, toolBlock } from './emulator.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { parseJson } from '../../json.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isList, isObject } from '../fields.ts';
+import { isList, isObject } from '../kit/json.ts';
 import { toBlocks } from './content.ts';
 import { invalid, isGiven, listOf, textOf, type WireValue } from './fields.ts';
 

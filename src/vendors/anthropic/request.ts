@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isList, isObject } from '../fields.ts';
+import { isList, isObject } from '../kit/json.ts';
 import { invalid, isGiven, listOf, textOf, type WireValue } from './fields.ts';
 import { toConversation } from './messages.ts';
 

@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { isObject } from '../fields.ts';
-import { parseObject } from '../http.ts';
-import { readEvents, type SseEvent } from '../sse.ts';
+import { parseObject } from '../kit/http.ts';
+import { isObject } from '../kit/json.ts';
+import { readEvents, type SseEvent } from '../kit/sse.ts';
 import type { ChatAnswer, ChatChunk, TokenUsage } from '../vendor.ts';
 import {
   completionId,

@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { stringAt } from '../fields.ts';
+import { stringAt } from '../kit/json.ts';
 import type { Failed } from '../vendor.ts';
 
 /** An unpaid bill is told as a bad request. Undefined leaves it to the status. */

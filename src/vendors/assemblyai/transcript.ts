@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
-import { amountAt, isObject, listAt, stringAt } from '../fields.ts';
+import { amountAt, isObject, listAt, stringAt } from '../kit/json.ts';
 import type { Failed, Transcribed, Transcript, TranscriptSegment } from '../vendor.ts';
 import { failedFor, textOf } from './faults.ts';
 import { toIsoCode } from './languages.ts';

@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { isObject, stringAt } from '../fields.ts';
+import { isObject, stringAt } from '../kit/json.ts';
 
 /** By the name that the vendor gives an error, of today or of old; its status alone would mislead. */
 const FAULT_OF_NAME: ReadonlyMap<string, Fault> = new Map<string, Fault>([

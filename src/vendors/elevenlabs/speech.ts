@@ -1,10 +1,10 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
-import { readJsonWithBlobs } from '../blobs.ts';
-import { isList, isObject, stringAt } from '../fields.ts';
-import type { Upstream, UpstreamReply } from '../http.ts';
-import { openSound } from '../sound-reply.ts';
+import { readJsonWithBlobs } from '../kit/blobs.ts';
+import type { Upstream, UpstreamReply } from '../kit/http.ts';
+import { isList, isObject, stringAt } from '../kit/json.ts';
+import { openSound } from '../kit/sound.ts';
 import type { SpeechWork, VoicePreview } from '../vendor.ts';
 import { designCall, type SoundCall, soundCall } from './sound-calls.ts';
 import { post } from './wire.ts';

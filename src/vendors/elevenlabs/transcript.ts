@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { amountAt, isList, isObject, stringAt } from '../fields.ts';
+import { amountAt, isList, isObject, stringAt } from '../kit/json.ts';
 import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
 
 /** What was heard: a word, the space behind it, or a sound such as laughter. */

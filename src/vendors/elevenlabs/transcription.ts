@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isList, isObject } from '../fields.ts';
-import { readBytes } from '../http.ts';
-import { type Part, toMultipart } from '../multipart.ts';
-import { readTranscript } from '../transcript-json.ts';
+import { readBytes } from '../kit/http.ts';
+import { isList, isObject } from '../kit/json.ts';
+import { type Part, toMultipart } from '../kit/multipart.ts';
+import { readTranscript } from '../kit/transcripts.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
 import { refuseKeys, textOf } from './fields.ts';
 import { transcriptIn } from './transcript.ts';

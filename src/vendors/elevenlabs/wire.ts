@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../json.ts';
-import { send, type Upstream, type UpstreamCall, type UpstreamReply } from '../http.ts';
+import { send, type Upstream, type UpstreamCall, type UpstreamReply } from '../kit/http.ts';
 import { faultOf } from './faults.ts';
 import { textOf } from './fields.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { heldMedia } from '../held-media.ts';
+import { heldMedia } from '../kit/held-media.ts';
 import type { Output, TaskWork } from '../vendor.ts';
 import { sized } from './image-size.ts';
 import { fal } from './index.ts';

@@ -1,7 +1,7 @@
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
-import { isList, isObject, stringAt } from '../fields.ts';
+import { isList, isObject, stringAt } from '../kit/json.ts';
 import type { Failed, Progress } from '../vendor.ts';
 
 /** An answer about a task, whatever its status. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../json.ts';
 import type { ImageRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import type { Fields, Takes } from '../kit/mapping.ts';
 import type { Media } from '../vendor.ts';
-import type { Fields, Takes } from './input.ts';
 
 type Shape = Pick<ImageRequest<Media>, 'size' | 'resolution' | 'aspectRatio'>;
 

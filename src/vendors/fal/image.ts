@@ -1,7 +1,7 @@
 import type { ImageRequest } from '../../requests/index.ts';
+import { as, type Family, type Fields, inputOf, oneOf, type PublicNames, single, type Takes } from '../kit/mapping.ts';
 import type { Media } from '../vendor.ts';
 import { exactSize, sized } from './image-size.ts';
-import { as, type Family, type Fields, inputOf, oneOf, type PublicNames, single, type Takes } from './input.ts';
 import { queued } from './queue.ts';
 
 type Request = ImageRequest<Media>;

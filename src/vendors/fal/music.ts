@@ -1,8 +1,8 @@
 import type { SoundRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { SOUND_NAMES } from '../sound-names.ts';
+import { as, type Family, type Fields, inputOf, single, type Takes } from '../kit/mapping.ts';
+import { SOUND_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
-import { as, type Family, type Fields, inputOf, single, type Takes } from './input.ts';
 import { queued } from './queue.ts';
 
 type Request = SoundRequest<Media>;

@@ -1,12 +1,12 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { unsupported } from '../../unsupported.ts';
-import { stringAt } from '../fields.ts';
-import { parseObject, readBytes, readJson, send, type Upstream } from '../http.ts';
+import { parseObject, readBytes, readJson, send, type Upstream } from '../kit/http.ts';
+import { toBody } from '../kit/inline-media.ts';
+import { stringAt } from '../kit/json.ts';
+import type { Fields } from '../kit/mapping.ts';
 import type { Progress, TaskOrder, TaskWork } from '../vendor.ts';
-import { toBody } from './body.ts';
 import { failed, faultOf, faultOfName, type Told, verdictOf } from './faults.ts';
-import type { Fields } from './input.ts';
 import { type Kind, resultOf } from './results.ts';
 
 /** What differs between the kinds of work; the queue is one for all. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { isList, isObject, stringAt } from '../fields.ts';
+import { isList, isObject, stringAt } from '../kit/json.ts';
 import type { Failed, Output, Succeeded } from '../vendor.ts';
 import { failed } from './faults.ts';
 

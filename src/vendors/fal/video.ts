@@ -1,6 +1,6 @@
 import type { VideoRequest } from '../../requests/index.ts';
+import { as, type Family, type Fields, inputOf, type PublicNames, secondsText, type Takes } from '../kit/mapping.ts';
 import type { Media } from '../vendor.ts';
-import { as, type Family, type Fields, inputOf, type PublicNames, secondsText, type Takes } from './input.ts';
 import { queued } from './queue.ts';
 
 type Request = VideoRequest<Media>;

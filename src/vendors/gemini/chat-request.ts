@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
+import { isObject, itemsAt, objectAt, stringAt } from '../kit/json.ts';
 import { toConversation, type WireContent, type WirePart } from './messages.ts';
 
 /** The body of generateContent, as far as chat needs it. What is undefined is not written. */

@@ -1,5 +1,5 @@
 import type { ChatRequest } from '../../requests/index.ts';
-import { readJson, type Upstream, type UpstreamReply } from '../http.ts';
+import { readJson, type Upstream, type UpstreamReply } from '../kit/http.ts';
 import type { ChatWork, NativeAction } from '../vendor.ts';
 import { toAnswer, toChunks } from './chat-answer.ts';
 import { toWire } from './chat-request.ts';

@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
-import { countAt, isObject, itemsAt, stringAt } from '../fields.ts';
-import { parseObject, type UpstreamReply } from '../http.ts';
-import { readEvents } from '../sse.ts';
+import { parseObject, type UpstreamReply } from '../kit/http.ts';
+import { countAt, isObject, itemsAt, stringAt } from '../kit/json.ts';
+import { readEvents } from '../kit/sse.ts';
 import { blockOf, contentTypeOf, errorOf } from './wire.ts';
 
 export interface Frame {

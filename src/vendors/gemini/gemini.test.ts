@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
-import { isObject } from '../fields.ts';
+import { isObject } from '../kit/json.ts';
 import { toWire } from './chat-request.ts';
 
 const HI = { role: 'user', content: 'Hi' };

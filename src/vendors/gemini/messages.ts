@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
+import { isObject, itemsAt, objectAt, stringAt } from '../kit/json.ts';
 
 export interface WirePart {
   readonly text?: string;

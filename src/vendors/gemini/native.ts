@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../errors.ts';
-import { parseObject, readBytes } from '../http.ts';
+import { parseObject, readBytes } from '../kit/http.ts';
 import type { NativeFrame, NativeWork } from '../vendor.ts';
 import { type Frame, openFrames } from './frames.ts';
 import { contentTypeOf, errorOf, post, usageOf } from './wire.ts';

@@ -1,8 +1,8 @@
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
-import { countOr, isObject, itemsAt, objectAt, stringAt } from '../fields.ts';
-import { send, type Upstream, type UpstreamReply } from '../http.ts';
+import { send, type Upstream, type UpstreamReply } from '../kit/http.ts';
+import { countOr, isObject, itemsAt, objectAt, stringAt } from '../kit/json.ts';
 import type { NativeAction, TokenUsage } from '../vendor.ts';
 
 export interface Post {

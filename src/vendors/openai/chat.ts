@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { EventChunks, type EventReader } from '../chunks.ts';
-import { listAt } from '../fields.ts';
-import { parseObject, readJson, send } from '../http.ts';
-import type { SseEvent } from '../sse.ts';
+import { EventChunks, type EventReader } from '../kit/chunks.ts';
+import { parseObject, readJson, send } from '../kit/http.ts';
+import { listAt } from '../kit/json.ts';
+import type { SseEvent } from '../kit/sse.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { Choices, toBody, toChoice } from './choices.ts';
 import { refuseDocument } from './documents.ts';

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { isList, isObject, listAt, objectAt, stringAt } from '../fields.ts';
+import { isList, isObject, listAt, objectAt, stringAt } from '../kit/json.ts';
 import { toUpstreamError } from './faults.ts';
 
 /**

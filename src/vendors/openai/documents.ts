@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../errors.ts';
-import { readJson, type UpstreamReply } from '../http.ts';
+import { readJson, type UpstreamReply } from '../kit/http.ts';
 import { throwIfError } from './faults.ts';
 
 /** Some servers answer with a document under status 200 when what was asked for went wrong. */

@@ -1,7 +1,7 @@
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
-import { isObject, objectAt, stringAt } from '../fields.ts';
+import { isObject, objectAt, stringAt } from '../kit/json.ts';
 
 /** `error.code` tells more than the status: a 429 is a throttle or an unpaid bill. */
 const FAULT_OF_CODE: ReadonlyMap<string, Fault> = new Map<string, Fault>([

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../json.ts';
-import type { Part } from '../multipart.ts';
+import type { Part } from '../kit/multipart.ts';
 
 /** JSON in the form's own way: `a[b]` for objects, `a[]` for lists, and numbers as they were written. */
 export function toValues(name: string, value: JsonValue | undefined): Part[] {

@@ -1,4 +1,4 @@
-import type { Upstream } from '../http.ts';
+import type { Upstream } from '../kit/http.ts';
 
 /** A server without a key is sent no authorization. */
 export function headersOf({ apiKey }: Upstream, accept: string): Record<string, string> {

@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../json.ts';
 import { canonicalQuality } from '../../quality.ts';
 import type { ImageRequest } from '../../requests/index.ts';
+import { refuse, refuseStream } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { isSize, isTier, sizeFor, tierOf } from './image-size.ts';
-import { refuse, refuseStream } from './refuse.ts';
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
 

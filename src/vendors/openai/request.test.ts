@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type JsonObject, parseJson } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
-import { type Upstream, UpstreamPools } from '../http.ts';
+import { type Upstream, UpstreamPools } from '../kit/http.ts';
 import { toCall } from './request.ts';
 
 const MESSAGES = '[{"role":"user","content":"Hi"}]';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
-import { isObject, listAt, objectAt } from '../fields.ts';
-import type { Upstream, UpstreamCall } from '../http.ts';
+import type { Upstream, UpstreamCall } from '../kit/http.ts';
+import { isObject, listAt, objectAt } from '../kit/json.ts';
 import { headersOf } from './headers.ts';
 
 /** The caller's body as it was sent, under the upstream's name of the model. */

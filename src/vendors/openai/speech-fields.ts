@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
-import { soundName } from '../sound-names.ts';
+import { soundName } from '../kit/public-names.ts';
+import { refuse, refuseStream } from '../kit/refusals.ts';
 import type { Media, Speech } from '../vendor.ts';
 import { cutText } from './cut-text.ts';
-import { refuse, refuseStream } from './refuse.ts';
 
 type Request = SoundRequest<Media>;
 type Fields = Readonly<Record<string, JsonValue | undefined>>;

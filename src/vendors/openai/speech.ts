@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../json.ts';
-import { send, type Upstream } from '../http.ts';
-import { openSound } from '../sound-reply.ts';
+import { send, type Upstream } from '../kit/http.ts';
+import { openSound } from '../kit/sound.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
 import { faultOf, throwIfError } from './faults.ts';
 import { headersOf } from './headers.ts';

@@ -1,11 +1,11 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { amountAt, isObject, listAt, objectAt, stringAt } from '../fields.ts';
-import { readBytes, type UpstreamReply } from '../http.ts';
-import { parseTranscript } from '../transcript-json.ts';
+import { readBytes, type UpstreamReply } from '../kit/http.ts';
+import { amountAt, isObject, listAt, objectAt, stringAt } from '../kit/json.ts';
+import { languageCode } from '../kit/languages.ts';
+import { parseTranscript } from '../kit/transcripts.ts';
 import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
 import { throwIfError } from './faults.ts';
-import { languageCode } from './languages.ts';
 
 /** Brief and verbose answers, under whatever content type; some servers answer with nothing but the text. */
 export async function transcriptIn(reply: UpstreamReply): Promise<Transcript> {

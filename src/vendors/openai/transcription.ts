@@ -1,12 +1,12 @@
 import { UpstreamError } from '../../errors.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
-import { send } from '../http.ts';
-import { type Part, toMultipart } from '../multipart.ts';
+import { send } from '../kit/http.ts';
+import { type Part, toMultipart } from '../kit/multipart.ts';
+import { refuse, refuseStream } from '../kit/refusals.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
 import { faultOf } from './faults.ts';
 import { toValues } from './form-values.ts';
 import { headersOf } from './headers.ts';
-import { refuse, refuseStream } from './refuse.ts';
 import { transcriptIn } from './transcript.ts';
 
 /** The text comes with the answer. There is no task, and so nothing to ask after. */

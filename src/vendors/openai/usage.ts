@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import { countAt, objectAt } from '../fields.ts';
+import { countAt, objectAt } from '../kit/json.ts';
 import type { TokenUsage } from '../vendor.ts';
 
 /**

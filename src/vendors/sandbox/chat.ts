@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
 import type { ChatRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isObject } from '../fields.ts';
+import { isObject } from '../kit/json.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { delivered, type FailureCounts, type Faults, faultsOf, plain, suffer } from './faults.ts';
 import { ofData, ofUrl } from './media.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
-import type { Upstream } from '../http.ts';
+import type { Upstream } from '../kit/http.ts';
 
 const DELAY_MS_MAX = 60_000;
 const FAILURES_MAX = 1_000;

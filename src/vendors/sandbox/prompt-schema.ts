@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import { isObject } from '../fields.ts';
+import { isObject } from '../kit/json.ts';
 import type { Turn } from './text.ts';
 
 const CHARS_MAX = 32_768;

@@ -9,7 +9,7 @@ import { ApiError, UpstreamError } from '../../errors.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
 import { chatSchema, toChatRequest } from '../../requests/index.ts';
-import { type Upstream, UpstreamPools } from '../http.ts';
+import { type Upstream, UpstreamPools } from '../kit/http.ts';
 import type { ChatChunk, ChatWork, NativeAction, NativeWork } from '../vendor.ts';
 import { chatWork } from './chat.ts';
 import { FailureCounts } from './faults.ts';

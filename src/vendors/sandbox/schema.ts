@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { isObject } from '../fields.ts';
+import { isObject } from '../kit/json.ts';
 import { topicOf } from './essay.ts';
 import { numberAt, numberWithin } from './number-schema.ts';
 import { textMatching } from './pattern.ts';

@@ -1,7 +1,7 @@
 import { SPOKEN_CHARS_MAX } from '../../limits.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
-import type { Upstream } from '../http.ts';
+import type { Upstream } from '../kit/http.ts';
 import type { Media, SpeechWork, VoicePreview } from '../vendor.ts';
 import { encodingOf, type Ways } from './encoding.ts';
 import { type Cut, type FailureCounts, suffer } from './faults.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { systemClock } from '../../clock.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Taken, unsupported } from '../../unsupported.ts';
-import type { Upstream } from '../http.ts';
+import type { Upstream } from '../kit/http.ts';
 import type { Output, Progress, Submitted, TaskOrder, TaskWork } from '../vendor.ts';
 import { type FailureCounts, type Faults, faultDue, faultsOf, plain, requestedFault } from './faults.ts';
 import { digest } from './random.ts';

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../../errors.ts';
 import { Thread } from '../../../thread.ts';
-import type { Upstream } from '../../http.ts';
+import type { Upstream } from '../../kit/http.ts';
 import type { Answer, Message } from './serve.ts';
 
 const WAITING_MAX = 200;

@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
-import { type Fault, UpstreamError } from '../errors.ts';
+import { type Fault, UpstreamError } from '../../errors.ts';
 import { readBytes, readJson, send, type Upstream, UpstreamPools } from './http.ts';
 
 type Serve = (socket: Socket) => void;

@@ -1,6 +1,6 @@
-import { UpstreamError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { TRANSCRIPT_VALUES_MAX } from '../limits.ts';
+import { UpstreamError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { TRANSCRIPT_VALUES_MAX } from '../../limits.ts';
 import { parseObject } from './http.ts';
 
 /** What servers answer in place of a transcript when they have heard nothing. */

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
-import { UpstreamError } from '../errors.ts';
-import { UPSTREAM_FRAME_BYTES_MAX } from '../limits.ts';
+import { UpstreamError } from '../../errors.ts';
+import { UPSTREAM_FRAME_BYTES_MAX } from '../../limits.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -1,4 +1,4 @@
-import type { SoundRequest } from '../requests/index.ts';
+import type { SoundRequest } from '../../requests/index.ts';
 
 type Field = keyof SoundRequest<unknown>;
 

@@ -1,7 +1,7 @@
-import { UpstreamError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { SNIFF_BYTES } from '../limits.ts';
-import { sniff } from '../media/index.ts';
+import { UpstreamError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { SNIFF_BYTES } from '../../limits.ts';
+import { sniff } from '../../media/index.ts';
 import { parseObject, type UpstreamReply } from './http.ts';
 
 /**

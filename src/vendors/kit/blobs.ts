@@ -1,5 +1,5 @@
-import { UpstreamError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { UpstreamError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
 import { parseObject, type UpstreamReply } from './http.ts';
 
 export interface JsonWithBlobs {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
-import { UpstreamError } from '../errors.ts';
-import { UPSTREAM_BUFFER_BYTES_MAX } from '../limits.ts';
+import { UpstreamError } from '../../errors.ts';
+import { UPSTREAM_BUFFER_BYTES_MAX } from '../../limits.ts';
 
 /** A body that is read while it is sent. A failure to read it ends the call as it is, and is no UpstreamError. */
 export interface StreamedBody {

@@ -1,16 +1,16 @@
 import { Pool } from 'undici';
-import { type Fault, UpstreamError } from '../errors.ts';
-import { JsonError, type JsonObject } from '../json.ts';
-import { scanJson } from '../json-scan.ts';
+import { type Fault, UpstreamError } from '../../errors.ts';
+import { JsonError, type JsonObject } from '../../json.ts';
+import { scanJson } from '../../json-scan.ts';
 import {
   JSON_DEPTH_MAX,
   UPSTREAM_CONNECT_TIMEOUT_MS,
   UPSTREAM_CONNECTIONS_MAX,
   UPSTREAM_ERROR_BYTES_MAX,
   UPSTREAM_RESPONSE_BYTES_MAX,
-} from '../limits.ts';
+} from '../../limits.ts';
 import { type Exchanged, exchange, type StreamedBody } from './exchange.ts';
-import { isObject } from './fields.ts';
+import { isObject } from './json.ts';
 
 /** One configured account at a vendor, for one attempt: address, secret, time limit, and when to give up. */
 export interface Upstream {

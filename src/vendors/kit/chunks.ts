@@ -1,5 +1,5 @@
+import type { ChatChunk, ChunkStream } from '../vendor.ts';
 import { EventSplitter, type SseEvent } from './sse.ts';
-import type { ChatChunk, ChunkStream } from './vendor.ts';
 
 /** A vendor's reading of its own stream. */
 export interface EventReader {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { Media } from '../vendor.ts';
 import type { StreamedBody } from './exchange.ts';
-import type { Media } from './vendor.ts';
 
 export type Part =
   | { readonly name: string; readonly value: string }

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { test } from 'node:test';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../../errors.ts';
+import type { Media } from '../vendor.ts';
 import { heldMedia } from './held-media.ts';
 import { send, type Upstream, UpstreamPools } from './http.ts';
 import { type Part, toMultipart } from './multipart.ts';
-import type { Media } from './vendor.ts';
 
 function fileOf(bytes: Buffer, mimeType = 'image/png'): Media {
   return heldMedia(bytes, mimeType);

@@ -1,5 +1,5 @@
-import { UPSTREAM_PIECE_BYTES } from '../limits.ts';
-import type { Media } from './vendor.ts';
+import { UPSTREAM_PIECE_BYTES } from '../../limits.ts';
+import type { Media } from '../vendor.ts';
 
 /** What is in memory already. */
 export function heldMedia(bytes: Buffer, mimeType: string, url?: string): Media {

@@ -1,4 +1,4 @@
-import { isWrittenNumber, type JsonObject, type JsonValue } from '../json.ts';
+import { isWrittenNumber, type JsonObject, type JsonValue } from '../../json.ts';
 
 /** Readers of JSON that may hold anything anywhere: an upstream's answer, or what a caller gave to be passed on. */
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../../json.ts';
 import { INLINE_MEDIA_BYTES_MAX, UPSTREAM_PIECE_BYTES } from '../../limits.ts';
-import type { StreamedBody } from '../exchange.ts';
 import type { Media } from '../vendor.ts';
-import type { Fields } from './input.ts';
+import type { StreamedBody } from './exchange.ts';
+import type { Fields } from './mapping.ts';
 
 /** An input as JSON. Media are read when their turn comes, so that one or two are in memory at a time. */
 export function toBody(input: Fields): string | StreamedBody {
