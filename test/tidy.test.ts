@@ -101,6 +101,14 @@ test('a vendor imports no other vendor', () => {
   assert.deepEqual(faults, []);
 });
 
+test('a call to an upstream is made by a wire only, which has a fault table', () => {
+  const ofVendors = sources.filter((file) => file.startsWith('src/vendors/'));
+  const makers = ofVendors.filter((file) => /import \{[^}]*\} from '[^']*\/exchange\.ts'/.test(textOf(file)));
+  assert.deepEqual(makers, ['src/vendors/kit/wire.ts']);
+  const clients = ofVendors.filter((file) => /from '(undici|node:https?)'/.test(textOf(file)));
+  assert.deepEqual(clients.sort(), ['src/vendors/kit/exchange.ts', 'src/vendors/kit/http.ts']);
+});
+
 test('the code table equals docs/errors.md', () => {
   const rows = [...textOf('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \| `(\w+)` \|/gm)];
   const documented = rows.map(([, code, status, type]) => `${code} ${status} ${type}`).sort();

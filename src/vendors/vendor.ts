@@ -127,7 +127,7 @@ export interface AudioFile extends Media {
 export type Transcribing = { readonly state: 'accepted'; readonly task: JsonObject } | Transcribed;
 export type TranscriptionProgress = { readonly state: 'running' } | { readonly state: 'lost' } | Transcribed | Failed;
 
-export interface Transcribed {
+interface Transcribed {
   readonly state: 'transcribed';
   readonly transcript: Transcript;
 }

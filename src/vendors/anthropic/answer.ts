@@ -1,13 +1,12 @@
 import { UpstreamError } from '../../errors.ts';
 import { randomBase62 } from '../../ids.ts';
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
-import { countOr, isList, isObject, objectAt } from '../kit/json.ts';
+import { countOr, isObject, listAt, objectAt, objectsAt, requiredString, stringAt } from '../kit/json.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
-import { faultOf } from './faults.ts';
-import { listOf, textOf } from './fields.ts';
+import { wire } from './wire.ts';
 
-/** What one answer said, however it came. */
-export interface Said {
+/** One answer, however it came. */
+export interface Message {
   text: string;
   reasoning: string;
   readonly calls: ToolCall[];
@@ -23,20 +22,15 @@ interface ToolCall {
 /** Throws UpstreamError for anything that is not a whole message. */
 export function toAnswer(text: string, model: string): ChatAnswer {
   const { value, exact } = parse(text);
-  if (value.type === 'error' && isObject(value.error)) {
-    throw new UpstreamError(
-      faultOf(value.error) ?? 'server',
-      `an error with status 200: ${JSON.stringify(value.error)}`,
-    );
-  }
-  const finish = textOf(value.stop_reason);
-  if (value.type !== 'message' || !isList(value.content) || finish === undefined) {
+  wire.faults.throwIfError(value);
+  const finish = stringAt(value, 'stop_reason');
+  if (value.type !== 'message' || listAt(value, 'content') === undefined || finish === undefined) {
     throw new UpstreamError('garbled', 'the answer is not a whole message');
   }
-  const said: Said = { text: '', reasoning: '', calls: [], finish: finishReason(finish) };
-  for (const block of listOf(exact.content)) addBlock(said, block);
-  const usage = isObject(value.usage) ? toUsage(countTokens(value.usage, NO_TOKENS)) : undefined;
-  return { body: toCompletion(said, model), usage };
+  const message: Message = { text: '', reasoning: '', calls: [], finish: finishReason(finish) };
+  for (const block of objectsAt(exact, 'content')) addBlock(message, block);
+  const usage = objectAt(value, 'usage');
+  return { body: toCompletion(message, model), usage: usage && toUsage(countTokens(usage, NO_TOKENS)) };
 }
 
 /** `exact` keeps numbers as written: a tool's input goes on as text. */
@@ -52,25 +46,20 @@ function parse(text: string): { value: JsonObject; exact: JsonObject } {
 }
 
 /** Blocks of other types belong to the vendor's own tools. */
-function addBlock(said: Said, block: JsonValue): void {
-  if (!isObject(block)) return;
-  if (block.type === 'text') said.text += textOf(block.text) ?? '';
-  else if (block.type === 'thinking') said.reasoning += textOf(block.thinking) ?? '';
+function addBlock(message: Message, block: JsonObject): void {
+  if (block.type === 'text') message.text += stringAt(block, 'text') ?? '';
+  else if (block.type === 'thinking') message.reasoning += stringAt(block, 'thinking') ?? '';
   else if (block.type === 'tool_use') {
-    const { id, name } = readCall(block);
-    said.calls.push({ id, name, arguments: JSON.stringify(block.input ?? {}) });
+    message.calls.push({ ...readCall(block), arguments: JSON.stringify(block.input ?? {}) });
   }
 }
 
 export function readCall(block: JsonObject): { id: string; name: string } {
-  const id = textOf(block.id);
-  const name = textOf(block.name);
-  if (id === undefined || name === undefined) throw new UpstreamError('garbled', 'a tool call without id or name');
-  return { id, name };
+  return { id: requiredString(block, 'id'), name: requiredString(block, 'name') };
 }
 
 /** A whole `chat.completion`, but for its usage. The upstream tells no time: `created` is 0. */
-export function toCompletion({ text, reasoning, calls, finish }: Said, model: string): JsonObject {
+export function toCompletion({ text, reasoning, calls, finish }: Message, model: string): JsonObject {
   const message: Record<string, JsonValue> = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,

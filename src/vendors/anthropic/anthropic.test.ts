@@ -6,10 +6,9 @@ import { chatSchema, toChatRequest } from '../../requests/index.ts';
 import { isObject } from '../kit/json.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
 import { toAnswer } from './answer.ts';
-import { faultOfRefusal } from './faults.ts';
-import { textOf } from './fields.ts';
 import { toWire } from './request.ts';
-import { gather, type Piece, readPieces, toChunks } from './stream.ts';
+import { type AnswerDelta, joinDeltas, readDeltas, toChunks } from './stream.ts';
+import { wire } from './wire.ts';
 
 const HELLO = { role: 'user', content: 'Hello' };
 const HELLO_WIRE = { role: 'user', content: [{ type: 'text', text: 'Hello' }] };
@@ -251,7 +250,7 @@ const REFUSALS: readonly (readonly [field: string, given: JsonObject, code?: str
   ['audio', { audio: { voice: 'alloy', format: 'wav' } }],
   ['modalities', { modalities: ['text', 'audio'] }],
   ['response_format', { response_format: { type: 'json_object' } }],
-  ['response_format.json_schema.schema', { response_format: { type: 'json_schema' } }, 'invalid_parameter'],
+  ['response_format.json_schema', { response_format: { type: 'json_schema' } }, 'invalid_parameter'],
   ['reasoning_effort', { reasoning_effort: 'heroic' }],
   ['tools[0]', { tools: [{ type: 'custom', custom: { name: 'f' } }] }],
   ['tools[0].function.name', { tools: [{ type: 'function', function: {} }] }, 'invalid_parameter'],
@@ -273,14 +272,14 @@ const REFUSALS: readonly (readonly [field: string, given: JsonObject, code?: str
   ['messages[0].content[0].image_url', part({ type: 'image_url', image_url: {} }), 'invalid_parameter'],
   ['messages[0].content[0].file.file_id', part({ type: 'file', file: { file_id: 'file-1' } })],
   ['messages[0].content[0].file.file_data', part({ type: 'file', file: { file_data: 'data:audio/wav;base64,QQ==' } })],
-  ['messages[0].content[0]', part({ type: 'text' }), 'invalid_parameter'],
+  ['messages[0].content[0].text', part({ type: 'text' }), 'invalid_parameter'],
   ['messages[0].content[0].type', { messages: [{ role: 'system', content: [{ type: 'image_url' }] }] }],
   ['messages[0].content', { messages: [{ role: 'user', content: { text: 'x' } }] }, 'invalid_parameter'],
   ['messages[0].role', { messages: [{ role: 'function', name: 'f', content: 'x' }] }],
   ['messages[0].audio', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }],
   ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'x' }] }, 'invalid_parameter'],
   ['messages[0].tool_calls[0]', calling({ id: 't', type: 'custom', custom: {} })],
-  ['messages[0].tool_calls[0]', calling({ type: 'function', function: { name: 'f' } }), 'invalid_parameter'],
+  ['messages[0].tool_calls[0].id', calling({ type: 'function', function: { name: 'f' } }), 'invalid_parameter'],
   [
     'messages[0].tool_calls[0].function.arguments',
     calling({ id: 't', type: 'function', function: { name: 'f', arguments: '{"a":' } }),
@@ -316,7 +315,7 @@ function choice({ body }: ChatAnswer): JsonObject {
 
 test('answers with a whole completion under the public name and an id of its own', () => {
   const { body } = answer({ id: 'msg_1', model: 'claude-x', content: [{ type: 'text', text: 'Hi' }] });
-  assert.match(textOf(body.id) ?? '', /^chatcmpl-[0-9A-Za-z]{24}$/);
+  assert.match(typeof body.id === 'string' ? body.id : '', /^chatcmpl-[0-9A-Za-z]{24}$/);
   assert.deepEqual(body, {
     id: body.id ?? '',
     object: 'chat.completion',
@@ -434,7 +433,7 @@ test('takes an error under status 200 for what it is', () => {
   );
 });
 
-const ERRORS: readonly (readonly [status: number, error: JsonValue, fault: string | undefined])[] = [
+const ERRORS: readonly (readonly [status: number, error: JsonValue, fault: string])[] = [
   [400, { type: 'invalid_request_error', message: 'messages: too many' }, 'client'],
   [400, { type: 'invalid_request_error', message: 'Your credit balance is too low to access …' }, 'account'],
   [400, { type: 'invalid_request_error', message: 'You have reached your specified API usage limits.' }, 'account'],
@@ -453,13 +452,13 @@ const ERRORS: readonly (readonly [status: number, error: JsonValue, fault: strin
   [500, { type: 'api_error', message: '' }, 'server'],
   [504, { type: 'timeout_error', message: '' }, 'timeout'],
   [529, { type: 'overloaded_error', message: '' }, 'server'],
-  [503, { type: 'unavailable' }, undefined],
-  [500, 'text', undefined],
+  [503, { type: 'unavailable' }, 'server'],
+  [500, 'text', 'server'],
 ];
 
 for (const [status, error, fault] of ERRORS) {
-  test(`reads ${status} ${JSON.stringify(error)} as ${fault ?? 'what the status says'}`, () => {
-    assert.equal(faultOfRefusal(status, { type: 'error', error }), fault);
+  test(`reads ${status} ${JSON.stringify(error)} as ${fault}`, () => {
+    assert.equal(wire.faults.ofRefusal(status, { type: 'error', error }), fault);
   });
 }
 
@@ -471,10 +470,10 @@ async function* bytesOf(events: readonly Event[]): AsyncIterable<Buffer> {
   }
 }
 
-async function read(events: readonly Event[]): Promise<{ pieces: Piece[]; error: unknown }> {
-  const pieces: Piece[] = [];
+async function read(events: readonly Event[]): Promise<{ pieces: AnswerDelta[]; error: unknown }> {
+  const pieces: AnswerDelta[] = [];
   try {
-    for await (const piece of readPieces(bytesOf(events))) pieces.push(piece);
+    for await (const piece of readDeltas(bytesOf(events))) pieces.push(piece);
   } catch (error) {
     return { pieces, error };
   }
@@ -490,7 +489,7 @@ const END = [
   { type: 'message_stop' },
 ];
 const text = (words: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: words } });
-const deltas = (pieces: readonly Piece[]) => pieces.map(({ delta }) => delta);
+const deltas = (pieces: readonly AnswerDelta[]) => pieces.map(({ delta }) => delta);
 
 test('streams text, and tells the usage once the output is counted', async () => {
   const { pieces, error } = await read([
@@ -561,7 +560,7 @@ test('streams calls, numbered without the other blocks, and an empty input as an
 test('wraps every piece into a chunk with one id, and usage alone into none', async () => {
   const soFar = { type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 2 } };
   const chunks = await Array.fromAsync(
-    toChunks(readPieces(bytesOf([START, text('Hi'), soFar, ...END])), 'public/name'),
+    toChunks(readDeltas(bytesOf([START, text('Hi'), soFar, ...END])), 'public/name'),
   );
   const [first, second, usageOnly, last] = chunks;
   assert.deepEqual(second?.body, {
@@ -579,8 +578,8 @@ test('wraps every piece into a chunk with one id, and usage alone into none', as
 test('gathers a stream into the same completion as a document gives', async () => {
   const call = { type: 'tool_use', id: 't', name: 'f', input: {} };
   const input = { type: 'input_json_delta', partial_json: '{"id":9007199254740993}' };
-  const { body, usage } = await gather(
-    readPieces(
+  const { body, usage } = await joinDeltas(
+    readDeltas(
       bytesOf([
         START,
         text('A'),
@@ -647,7 +646,7 @@ for (const [name, events, pieces, fault] of BROKEN) {
 test('ends quietly when a stream holds nothing, and does not take that for an answer', async () => {
   for (const events of [[], [{ type: 'ping' }], [': hello\n\n']]) {
     assert.deepEqual(await read(events), { pieces: [], error: undefined });
-    await assert.rejects(gather(readPieces(bytesOf(events)), 'm'), UpstreamError);
+    await assert.rejects(joinDeltas(readDeltas(bytesOf(events)), 'm'), UpstreamError);
   }
 });
 

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { parseJson } from '../../json.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isList, isObject } from '../kit/json.ts';
+import { requiredObject, requiredText, toolCallsIn } from '../kit/chat-fields.ts';
+import { isList, stringAt } from '../kit/json.ts';
+import type { WireValue } from '../kit/wire.ts';
 import { toBlocks } from './content.ts';
-import { invalid, isGiven, listOf, textOf, type WireValue } from './fields.ts';
 
 interface Conversation {
   readonly system: readonly WireValue[];
@@ -21,10 +21,10 @@ interface Turn {
 export function toConversation(messages: readonly JsonValue[]): Conversation {
   const system: WireValue[] = [];
   const turns: Turn[] = [];
-  for (const [index, message] of messages.entries()) {
+  for (const [index, value] of messages.entries()) {
     const where = `messages[${index}]`;
-    if (!isObject(message)) throw invalid(where, 'is not an object');
-    switch (textOf(message.role) ?? '') {
+    const message = requiredObject(value, where);
+    switch (stringAt(message, 'role') ?? '') {
       case 'system':
       case 'developer':
         addSystem(system, turns, toBlocks(message.content, `${where}.content`, 'text'));
@@ -47,13 +47,9 @@ export function toConversation(messages: readonly JsonValue[]): Conversation {
 
 /** Only newer models know a system message inside the conversation; every model reads it as marked text of the user. */
 function addSystem(system: WireValue[], turns: Turn[], blocks: readonly JsonObject[]): void {
+  const marked = blocks.map((block) => ({ type: 'text', text: `<system>\n${stringAt(block, 'text')}\n</system>` }));
   if (turns.length === 0) system.push(...blocks);
-  else
-    add(
-      turns,
-      'user',
-      blocks.map(({ text }) => ({ type: 'text', text: `<system>\n${textOf(text)}\n</system>` })),
-    );
+  else add(turns, 'user', marked);
 }
 
 function add(turns: Turn[], role: Turn['role'], blocks: readonly WireValue[]): void {
@@ -70,45 +66,17 @@ function turnOf(turns: Turn[], role: Turn['role']): Turn {
 
 function assistantBlocks(message: JsonObject, where: string): WireValue[] {
   for (const field of ['function_call', 'audio']) {
-    if (isGiven(message[field])) throw unsupported(`${where}.${field}`);
+    if ((message[field] ?? undefined) !== undefined) throw unsupported(`${where}.${field}`);
   }
-  const said = isGiven(message.content) ? message.content : message.refusal;
-  const calls = listOf(message.tool_calls);
-  return [
-    ...toBlocks(said, `${where}.content`, 'text'),
-    ...calls.map((call, index) => toolUse(call, `${where}.tool_calls[${index}]`)),
-  ];
-}
-
-function toolUse(call: JsonValue, where: string): WireValue {
-  const made = isObject(call) ? call.function : undefined;
-  if (!isObject(call) || !isObject(made)) throw unsupported(where, { oneOf: ['functions'] });
-  const id = textOf(call.id);
-  const name = textOf(made.name);
-  if (id === undefined || name === undefined) throw invalid(where, 'needs an "id" and the name of its function');
-  return { type: 'tool_use', id, name, input: toInput(made.arguments, `${where}.function.arguments`) };
-}
-
-/** The arguments with every number as it was written. */
-function toInput(text: JsonValue | undefined, where: string): JsonObject {
-  if (!isGiven(text) || text === '') return {};
-  let input: unknown;
-  try {
-    input = typeof text === 'string' ? parseJson(text).exact() : undefined;
-  } catch {
-    input = undefined;
-  }
-  if (!isObject(input)) throw invalid(where, 'is not a JSON object written as text');
-  return input;
+  const calls = toolCallsIn(message, where).map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }));
+  return [...toBlocks(message.content ?? message.refusal, `${where}.content`, 'text'), ...calls];
 }
 
 function toolResult(message: JsonObject, where: string): WireValue {
-  const id = textOf(message.tool_call_id);
-  if (id === undefined) throw invalid(`${where}.tool_call_id`, 'is missing');
   const { content } = message;
   return {
     type: 'tool_result',
-    tool_use_id: id,
-    content: isList(content) ? toBlocks(content, `${where}.content`, 'media') : textOf(content),
+    tool_use_id: requiredText(message, 'tool_call_id', where),
+    content: isList(content) ? toBlocks(content, `${where}.content`, 'media') : stringAt(message, 'content'),
   };
 }

@@ -2,8 +2,18 @@ import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isList, isObject } from '../kit/json.ts';
-import { invalid, isGiven, listOf, textOf, type WireValue } from './fields.ts';
+import {
+  type ChatFunction,
+  functionsIn,
+  refuseUntranslated,
+  responseFormatIn,
+  stopSequencesIn,
+  type ToolChoice,
+  toolChoiceIn,
+} from '../kit/chat-fields.ts';
+import { itemsAt, stringAt } from '../kit/json.ts';
+import { invalid } from '../kit/refusals.ts';
+import type { WireValue } from '../kit/wire.ts';
 import { toConversation } from './messages.ts';
 
 const MAX_TOKENS_DEFAULT = 4096;
@@ -20,13 +30,14 @@ export function outputTokensMax({ maxOutputTokens, heldOutputTokens }: ChatReque
  */
 export function toWire(request: ChatRequest, model: string, stream: boolean): WireValue {
   const { body } = request;
-  refuseUnsupported(request);
-  const { system, messages } = toConversation(listOf(body.messages));
+  if (request.n > 1) throw unsupported('n', { atMost: 1 });
+  refuseUntranslated(body, TRANSLATED, NEUTRAL);
+  const { system, messages } = toConversation(itemsAt(body, 'messages'));
   if (messages.length === 0) {
     throw new ApiError('missing_messages', { message: 'Give at least one message that says something to the model.' });
   }
-  const tools = toTools(listOf(body.tools));
-  const user = textOf(body.safety_identifier) ?? textOf(body.user);
+  const tools = functionsIn(body).map(toTool);
+  const user = stringAt(body, 'safety_identifier') ?? stringAt(body, 'user');
   return {
     model,
     max_tokens: outputTokensMax(request),
@@ -34,7 +45,7 @@ export function toWire(request: ChatRequest, model: string, stream: boolean): Wi
     messages,
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: toToolChoice(body, tools.length > 0),
-    stop_sequences: toStopSequences(body.stop),
+    stop_sequences: stopSequencesIn(body),
     thinking: body.reasoning_effort === 'none' ? { type: 'disabled' } : undefined,
     output_config: toOutputConfig(body),
     metadata: user === undefined ? undefined : { user_id: user },
@@ -42,96 +53,53 @@ export function toWire(request: ChatRequest, model: string, stream: boolean): Wi
   };
 }
 
-const FIELD_CHARS_MAX = 100;
-
-/** Fields that change what the answer is, and when they do. */
-const REFUSED: readonly (readonly [field: string, isAsked: (value: JsonValue) => boolean])[] = [
-  ['logprobs', (value) => value !== false],
-  ['top_logprobs', (value) => value !== 0],
-  ['logit_bias', (value) => !isObject(value) || Object.keys(value).length > 0],
-  ['functions', (value) => !isList(value) || value.length > 0],
-  ['function_call', () => true],
-  ['web_search_options', () => true],
-  ['audio', () => true],
-  ['modalities', (value) => listOf(value).some((modality) => modality !== 'text')],
-];
-
 /** Translated, or left out because they change nothing, or nothing that any model of this format would let them. */
-const TAKEN = new Set([
+const TRANSLATED = new Set([
   ...['model', 'messages', 'n', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'stop'],
   ...['tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'reasoning_effort', 'user'],
   ...['safety_identifier', 'temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty', 'seed'],
   ...['metadata', 'store', 'service_tier', 'verbosity', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
 ]);
 
-function refuseUnsupported({ n, body }: ChatRequest): void {
-  if (n > 1) throw unsupported('n', { atMost: 1 });
-  const known = (field: string) => TAKEN.has(field) || REFUSED.some(([name]) => name === field);
-  const unknown = Object.keys(body).find((field) => isGiven(body[field]) && !known(field));
-  if (unknown !== undefined) throw unsupported(unknown.slice(0, FIELD_CHARS_MAX));
-  for (const [field, isAsked] of REFUSED) {
-    const value = body[field];
-    if (isGiven(value) && isAsked(value)) throw unsupported(field);
-  }
-}
+/** Fields that change what the answer is, with the values that do not. */
+const NEUTRAL: ReadonlyMap<string, readonly string[]> = new Map([
+  ['logprobs', ['false']],
+  ['top_logprobs', ['0']],
+  ['logit_bias', ['{}']],
+  ['functions', ['[]']],
+  ['modalities', ['[]', '["text"]']],
+]);
 
-function toTools(tools: readonly JsonValue[]): WireValue[] {
-  return tools.map((tool, index) => {
-    const made = isObject(tool) ? tool.function : undefined;
-    if (!isObject(tool) || tool.type !== 'function' || !isObject(made)) {
-      throw unsupported(`tools[${index}]`, { oneOf: ['functions'] });
-    }
-    const name = textOf(made.name);
-    if (name === undefined) throw invalid(`tools[${index}].function.name`, 'is missing');
-    const parameters = isObject(made.parameters) ? made.parameters : {};
-    return {
-      name,
-      description: textOf(made.description),
-      input_schema: { type: 'object', ...parameters },
-      strict: made.strict === true ? true : undefined,
-    };
-  });
+function toTool({ name, description, parameters, isStrict }: ChatFunction): WireValue {
+  return { name, description, input_schema: { type: 'object', ...parameters }, strict: isStrict || undefined };
 }
 
 function toToolChoice(body: JsonObject, hasTools: boolean): WireValue {
-  const kind = choiceKind(body.tool_choice);
-  const isSerial = body.parallel_tool_calls === false;
+  const choice = toWireChoice(toolChoiceIn(body));
   if (!hasTools) {
-    if (isGiven(kind) && kind.type !== 'auto' && kind.type !== 'none') throw invalid('tool_choice', 'needs "tools"');
+    if (choice?.type === 'any' || choice?.type === 'tool') throw invalid('tool_choice', 'needs "tools"');
     return undefined;
   }
-  if (!isSerial || kind?.type === 'none') return kind;
-  return { ...(kind ?? { type: 'auto' }), disable_parallel_tool_use: true };
+  if (body.parallel_tool_calls !== false || choice?.type === 'none') return choice;
+  return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true };
 }
 
-function choiceKind(choice: JsonValue | undefined): JsonObject | undefined {
-  if (!isGiven(choice)) return undefined;
-  if (choice === 'none' || choice === 'auto') return { type: choice };
-  if (choice === 'required') return { type: 'any' };
-  const named = isObject(choice) && choice.type === 'function' ? choice.function : undefined;
-  const name = isObject(named) ? textOf(named.name) : undefined;
-  if (name === undefined) throw unsupported('tool_choice', 'another value');
-  return { type: 'tool', name };
-}
-
-function toStopSequences(stop: JsonValue | undefined): readonly JsonValue[] | undefined {
-  if (!isGiven(stop)) return undefined;
-  const sequences = isList(stop) ? stop : [stop];
-  if (!sequences.every((sequence) => typeof sequence === 'string'))
-    throw invalid('stop', 'is not a text or a list of texts');
-  return sequences.length > 0 ? sequences : undefined;
+function toWireChoice(choice: ToolChoice | undefined): JsonObject | undefined {
+  if (choice === undefined) return undefined;
+  if (typeof choice === 'object') return { type: 'tool', name: choice.name };
+  return { type: choice === 'required' ? 'any' : choice };
 }
 
 function toOutputConfig(body: JsonObject): WireValue {
   const effort = toEffort(body.reasoning_effort);
-  const format = toFormat(body.response_format);
+  const format = toFormat(body);
   return effort === undefined && format === undefined ? undefined : { effort, format };
 }
 
 const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 function toEffort(effort: JsonValue | undefined): string | undefined {
-  if (!isGiven(effort) || effort === 'none') return undefined;
+  if (effort === undefined || effort === null || effort === 'none') return undefined;
   if (effort === 'minimal') return 'low';
   if (typeof effort !== 'string' || !EFFORTS.has(effort)) {
     throw unsupported('reasoning_effort', 'another value');
@@ -139,14 +107,10 @@ function toEffort(effort: JsonValue | undefined): string | undefined {
   return effort;
 }
 
-function toFormat(format: JsonValue | undefined): JsonObject | undefined {
-  if (!isGiven(format)) return undefined;
-  const type = isObject(format) ? format.type : undefined;
+function toFormat(body: JsonObject): JsonObject | undefined {
+  const { type, schema } = responseFormatIn(body);
   if (type === 'text') return undefined;
-  if (!isObject(format) || type !== 'json_schema') {
-    throw unsupported('response_format', 'another value');
-  }
-  const schema = isObject(format.json_schema) ? format.json_schema.schema : undefined;
-  if (!isObject(schema)) throw invalid('response_format.json_schema.schema', 'is missing');
-  return { type: 'json_schema', schema };
+  if (type === 'json_object') throw unsupported('response_format', 'another value');
+  if (schema === undefined) throw invalid('response_format.json_schema.schema', 'is missing');
+  return { type, schema };
 }

@@ -1,27 +1,24 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { parseObject } from '../kit/http.ts';
-import { isObject } from '../kit/json.ts';
-import { readEvents, type SseEvent } from '../kit/sse.ts';
+import { isObject, objectAt, stringAt } from '../kit/json.ts';
+import { parseEvent, readEvents, type SseEvent } from '../kit/sse.ts';
 import type { ChatAnswer, ChatChunk, TokenUsage } from '../vendor.ts';
 import {
   completionId,
   countTokens,
   finishReason,
+  type Message,
   NO_TOKENS,
   readCall,
-  type Said,
   type Tokens,
   toCompletion,
   toUsage,
 } from './answer.ts';
-import { faultOf } from './faults.ts';
-import { textOf } from './fields.ts';
-
-const LF = 0x0a;
+import { wire } from './wire.ts';
 
 /** What one event adds to the answer. */
-export interface Piece {
+export interface AnswerDelta {
   readonly delta: Delta | undefined;
   readonly finish: string | null;
   readonly usage: TokenUsage | undefined;
@@ -42,7 +39,7 @@ type CallDelta = {
 };
 
 /** Throws UpstreamError if the stream tells an error, or begins and does not come to its end. */
-export async function* readPieces(body: AsyncIterable<Buffer>): AsyncIterable<Piece> {
+export async function* readDeltas(body: AsyncIterable<Buffer>): AsyncIterable<AnswerDelta> {
   const reader = new EventReader();
   let isStarted = false;
   let isEnded = false;
@@ -50,13 +47,12 @@ export async function* readPieces(body: AsyncIterable<Buffer>): AsyncIterable<Pi
     // Read on behind the last event: a body that is read to its end leaves its connection to the next call.
     for await (const event of readEvents(body)) {
       if (isEnded || event.data === '' || event.event === 'ping') continue;
-      const frame = parseObject(event.data);
-      if (frame === undefined) throw notAFrame(event);
+      const frame = frameOf(event);
       isEnded = frame.type === 'message_stop';
-      const piece = reader.read(frame);
-      if (piece === undefined) continue;
+      const answer = reader.read(frame);
+      if (answer === undefined) continue;
       isStarted = true;
-      yield piece;
+      yield answer;
     }
   } catch (error) {
     if (!isEnded) throw error;
@@ -66,17 +62,15 @@ export async function* readPieces(body: AsyncIterable<Buffer>): AsyncIterable<Pi
   }
 }
 
-/** A body that ends inside an event was cut; its sender did not write nonsense. */
-function notAFrame({ bytes, event }: SseEvent): UpstreamError {
-  if (event === 'error') return new UpstreamError('server', 'an error event that is not a JSON object');
-  const isCut = bytes.at(-1) !== LF;
-  return new UpstreamError(
-    isCut ? 'server' : 'garbled',
-    isCut ? 'the stream was cut' : 'an event is not a JSON object',
-  );
+/** An event of an error is one, whatever it holds. */
+function frameOf(event: SseEvent): JsonObject {
+  const isError = event.event === 'error';
+  const frame = isError ? (parseObject(event.data) ?? { type: 'error' }) : parseEvent(event);
+  wire.faults.throwIfError(frame);
+  return frame;
 }
 
-export async function* toChunks(pieces: AsyncIterable<Piece>, model: string): AsyncIterable<ChatChunk> {
+export async function* toChunks(pieces: AsyncIterable<AnswerDelta>, model: string): AsyncIterable<ChatChunk> {
   const id = completionId();
   for await (const { delta, finish, usage } of pieces) {
     yield { body: delta === undefined ? undefined : toChunk(id, model, delta, finish), usage };
@@ -93,22 +87,22 @@ function toChunk(id: string, model: string, delta: Delta, finish: string | null)
   };
 }
 
-/** The whole answer of a stream, for a caller who does not take it piece by piece. */
-export async function gather(pieces: AsyncIterable<Piece>, model: string): Promise<ChatAnswer> {
-  const said: Said = { text: '', reasoning: '', calls: [], finish: '' };
+/** The whole answer of a stream, for a caller who does not take it piece by answer. */
+export async function joinDeltas(pieces: AsyncIterable<AnswerDelta>, model: string): Promise<ChatAnswer> {
+  const message: Message = { text: '', reasoning: '', calls: [], finish: '' };
   let usage: TokenUsage | undefined;
-  for await (const piece of pieces) {
-    usage = piece.usage ?? usage;
-    said.text += piece.delta?.content ?? '';
-    said.reasoning += piece.delta?.reasoning_content ?? '';
-    said.finish = piece.finish ?? said.finish;
-    for (const call of piece.delta?.tool_calls ?? []) addCall(said, call);
+  for await (const answer of pieces) {
+    usage = answer.usage ?? usage;
+    message.text += answer.delta?.content ?? '';
+    message.reasoning += answer.delta?.reasoning_content ?? '';
+    message.finish = answer.finish ?? message.finish;
+    for (const call of answer.delta?.tool_calls ?? []) addCall(message, call);
   }
-  if (said.finish === '') throw new UpstreamError('server', 'the stream held no message');
-  return { body: toCompletion(said, model), usage };
+  if (message.finish === '') throw new UpstreamError('server', 'the stream held no message');
+  return { body: toCompletion(message, model), usage };
 }
 
-function addCall({ calls }: Said, { index, id, function: made }: CallDelta): void {
+function addCall({ calls }: Message, { index, id, function: made }: CallDelta): void {
   const call = calls[index];
   if (call !== undefined) call.arguments += made.arguments;
   else calls.push({ id: id ?? '', name: made.name ?? '', arguments: made.arguments });
@@ -117,10 +111,10 @@ function addCall({ calls }: Said, { index, id, function: made }: CallDelta): voi
 interface OpenCall {
   readonly index: number;
   readonly input: JsonValue | undefined;
-  isTold: boolean;
+  hasArguments: boolean;
 }
 
-/** Events of one stream, in order, to pieces. */
+/** Events of one stream, in order, to what they add. */
 class EventReader {
   isFinished = false;
   #tokens: Tokens = NO_TOKENS;
@@ -129,8 +123,8 @@ class EventReader {
   readonly #open = new Map<JsonValue | undefined, OpenCall>();
 
   /** Undefined for an event that adds nothing, or that this version does not know. */
-  read(frame: JsonObject): Piece | undefined {
-    switch (textOf(frame.type) ?? '') {
+  read(frame: JsonObject): AnswerDelta | undefined {
+    switch (stringAt(frame, 'type') ?? '') {
       case 'content_block_delta':
         return this.#blockDelta(frame);
       case 'content_block_start':
@@ -141,58 +135,56 @@ class EventReader {
         return this.#messageStart(frame);
       case 'message_delta':
         return this.#messageDelta(frame);
-      case 'error':
-        throw toError(frame);
       default:
         return undefined;
     }
   }
 
   /** Its usage is kept and not told: the output in it is that of the start, and a stream that is left is charged by it. */
-  #messageStart({ message }: JsonObject): Piece {
+  #messageStart({ message }: JsonObject): AnswerDelta {
     if (isObject(message)) this.#count(message.usage);
-    return piece({ role: 'assistant', content: '' });
+    return toDelta({ role: 'assistant', content: '' });
   }
 
-  #blockStart({ index, content_block: block }: JsonObject): Piece | undefined {
+  #blockStart({ index, content_block: block }: JsonObject): AnswerDelta | undefined {
     if (!isObject(block)) return undefined;
-    if (block.type === 'text') return textPiece(block.text);
-    if (block.type === 'thinking') return reasoningPiece(block.thinking);
+    if (block.type === 'text') return textDelta(block.text);
+    if (block.type === 'thinking') return reasoningDelta(block.thinking);
     if (block.type !== 'tool_use') return undefined;
     const { id, name } = readCall(block);
-    const call: OpenCall = { index: this.#calls++, input: block.input, isTold: false };
+    const call: OpenCall = { index: this.#calls++, input: block.input, hasArguments: false };
     this.#open.set(index, call);
-    return callPiece({ index: call.index, id, type: 'function', function: { name, arguments: '' } });
+    return callDelta({ index: call.index, id, type: 'function', function: { name, arguments: '' } });
   }
 
-  #blockDelta({ index, delta }: JsonObject): Piece | undefined {
+  #blockDelta({ index, delta }: JsonObject): AnswerDelta | undefined {
     if (!isObject(delta)) return undefined;
-    if (delta.type === 'text_delta') return textPiece(delta.text);
-    if (delta.type === 'thinking_delta') return reasoningPiece(delta.thinking);
+    if (delta.type === 'text_delta') return textDelta(delta.text);
+    if (delta.type === 'thinking_delta') return reasoningDelta(delta.thinking);
     if (delta.type !== 'input_json_delta') return undefined;
     const call = this.#open.get(index);
-    const text = textOf(delta.partial_json);
+    const text = stringAt(delta, 'partial_json');
     // The vendor's own tools are told the same way; they are no calls of the caller's.
     if (call === undefined || text === undefined || text === '') return undefined;
-    call.isTold = true;
-    return callPiece({ index: call.index, function: { arguments: text } });
+    call.hasArguments = true;
+    return callDelta({ index: call.index, function: { arguments: text } });
   }
 
   /** A call without arguments has no delta, and a client cannot parse ''. */
-  #blockStop({ index }: JsonObject): Piece | undefined {
+  #blockStop({ index }: JsonObject): AnswerDelta | undefined {
     const call = this.#open.get(index);
     if (call === undefined) return undefined;
     this.#open.delete(index);
-    if (call.isTold) return undefined;
-    return callPiece({ index: call.index, function: { arguments: JSON.stringify(call.input ?? {}) } });
+    if (call.hasArguments) return undefined;
+    return callDelta({ index: call.index, function: { arguments: JSON.stringify(call.input ?? {}) } });
   }
 
-  #messageDelta({ delta, usage }: JsonObject): Piece {
-    const reason = isObject(delta) ? textOf(delta.stop_reason) : undefined;
-    const told = this.#count(usage);
-    if (reason === undefined) return { delta: undefined, finish: null, usage: told };
+  #messageDelta(frame: JsonObject): AnswerDelta {
+    const reason = stringAt(objectAt(frame, 'delta'), 'stop_reason');
+    const usage = this.#count(frame.usage);
+    if (reason === undefined) return { delta: undefined, finish: null, usage };
     this.isFinished = true;
-    return { delta: {}, finish: finishReason(reason), usage: told };
+    return { delta: {}, finish: finishReason(reason), usage };
   }
 
   #count(usage: JsonValue | undefined): TokenUsage | undefined {
@@ -202,23 +194,18 @@ class EventReader {
   }
 }
 
-function textPiece(text: JsonValue | undefined): Piece | undefined {
-  return typeof text !== 'string' || text === '' ? undefined : piece({ content: text });
+function textDelta(text: JsonValue | undefined): AnswerDelta | undefined {
+  return typeof text !== 'string' || text === '' ? undefined : toDelta({ content: text });
 }
 
-function reasoningPiece(text: JsonValue | undefined): Piece | undefined {
-  return typeof text !== 'string' || text === '' ? undefined : piece({ reasoning_content: text });
+function reasoningDelta(text: JsonValue | undefined): AnswerDelta | undefined {
+  return typeof text !== 'string' || text === '' ? undefined : toDelta({ reasoning_content: text });
 }
 
-function callPiece(call: CallDelta): Piece {
-  return piece({ tool_calls: [call] });
+function callDelta(call: CallDelta): AnswerDelta {
+  return toDelta({ tool_calls: [call] });
 }
 
-function piece(delta: Delta): Piece {
+function toDelta(delta: Delta): AnswerDelta {
   return { delta, finish: null, usage: undefined };
-}
-
-function toError({ error }: JsonObject): UpstreamError {
-  const fault = isObject(error) ? faultOf(error) : undefined;
-  return new UpstreamError(fault ?? 'server', `an error event: ${JSON.stringify(error)}`);
 }

@@ -1,49 +1,38 @@
-import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
-import { amountAt, isObject, listAt, stringAt } from '../kit/json.ts';
-import type { Failed, Transcribed, Transcript, TranscriptSegment } from '../vendor.ts';
-import { failedFor, textOf } from './faults.ts';
-import { toIsoCode } from './languages.ts';
+import { amountAt, listAt, objectsAt, stringAt } from '../kit/json.ts';
+import { languageCode } from '../kit/languages.ts';
+import { type TimedText, timedText } from '../kit/transcripts.ts';
+import type { Transcript } from '../vendor.ts';
 
-/** What a task says of itself. */
-export function verdictOn(told: JsonObject): { readonly state: 'running' } | Transcribed | Failed {
-  const status = stringAt(told, 'status') ?? '';
-  switch (status) {
-    case 'queued':
-    case 'processing':
-      return { state: 'running' };
-    case 'completed':
-      return { state: 'transcribed', transcript: transcriptOf(told) };
-    case 'error':
-      return failedFor(textOf(told).slice(0, UPSTREAM_ERROR_BYTES_MAX));
-    default:
-      throw new UpstreamError('garbled', `unknown status "${status}"`);
-  }
-}
-
-function transcriptOf(told: JsonObject): Transcript {
-  const language = stringAt(told, 'language_code');
+export function transcriptOf(task: JsonObject): Transcript {
   return {
     // A recording without speech has null, or nothing, in the place of a text.
-    text: stringAt(told, 'text') ?? '',
-    language: language === undefined ? undefined : toIsoCode(language),
-    seconds: amountAt(told, 'audio_duration'),
-    words: timedIn(told, 'words')?.map(({ text: word, start, end }) => ({ word, start, end })),
+    text: stringAt(task, 'text') ?? '',
+    language: languageCode(stringAt(task, 'language_code') ?? ''),
+    seconds: amountAt(task, 'audio_duration'),
+    words: timedTexts(task, 'words')?.map(({ text: word, start, end }) => ({ word, start, end })),
   };
 }
 
-/** The sentences of a transcript. */
-export function segmentsIn(told: JsonObject): readonly TranscriptSegment[] | undefined {
-  return timedIn(told, 'sentences');
+/** Times are told in milliseconds. What lacks one of them, or its text, is left out. */
+export function timedTexts(task: JsonObject, key: string): TimedText[] | undefined {
+  if (listAt(task, key) === undefined) return undefined;
+  return objectsAt(task, key).flatMap((entry) => timedText(entry, 'text', 1000) ?? []);
 }
 
-/** Times are told in milliseconds. What lacks one of them, or its text, is left out. */
-function timedIn(told: JsonObject, key: string): { start: number; end: number; text: string }[] | undefined {
-  return listAt(told, key)?.flatMap((value) => {
-    if (!isObject(value)) return [];
-    const [start, end, text] = [amountAt(value, 'start'), amountAt(value, 'end'), stringAt(value, 'text')];
-    if (start === undefined || end === undefined || text === undefined) return [];
-    return [{ start: start / 1000, end: end / 1000, text }];
-  });
+/** This vendor's own codes, by what callers write. It knows few countries, and refuses a code that it does not know. */
+const CODES: ReadonlyMap<string, string> = new Map([
+  ['en_us', 'en_us'],
+  ['en_au', 'en_au'],
+  ['en_gb', 'en_uk'],
+  ['en_uk', 'en_uk'],
+  ['de_ch', 'de_ch'],
+  ['jv', 'jw'],
+]);
+
+/** `pt-BR` is asked for as `pt`. */
+export function toVendorCode(language: string): string {
+  const code = language.toLowerCase().replaceAll('-', '_');
+  const [tongue = ''] = code.split('_');
+  return CODES.get(code) ?? CODES.get(tongue) ?? tongue;
 }

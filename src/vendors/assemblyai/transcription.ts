@@ -3,51 +3,61 @@ import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { readBytes, readJson, send, type Upstream } from '../kit/http.ts';
-import { stringAt } from '../kit/json.ts';
+import type { Upstream } from '../kit/http.ts';
+import { requiredString } from '../kit/json.ts';
+import { stateIn } from '../kit/queue.ts';
+import { refuseOutside } from '../kit/refusals.ts';
 import { readTranscript } from '../kit/transcripts.ts';
-import type { AudioFile, TranscriptionWork } from '../vendor.ts';
-import { faultOf, isUnknown, textOf } from './faults.ts';
-import { toVendorCode } from './languages.ts';
-import { segmentsIn, verdictOn } from './transcript.ts';
+import type { WireValue } from '../kit/wire.ts';
+import type { AudioFile, TranscriptionProgress, TranscriptionWork, TranscriptSegment } from '../vendor.ts';
+import { timedTexts, toVendorCode, transcriptOf } from './transcript.ts';
+import { errorText, failedFor, wire } from './wire.ts';
 
 /** Upload the recording, create a task for it, ask after the task. Its id is all that has to be remembered. */
 export const transcription: TranscriptionWork = {
   check(request, upstreamModel) {
-    const { prompt, temperature = 0, extra } = request;
+    const { prompt, temperature, extra } = request;
     if (prompt && !takesPrompt(upstreamModel)) throw unsupported('prompt');
-    if (!(temperature >= 0 && temperature <= 1)) throw unsupported('temperature', { from: 0, to: 1 });
-    for (const name of OURS) if (extra[name] !== undefined) throw unsupported(name);
+    refuseOutside('temperature', temperature, 0, 1);
+    for (const name of NOT_FOR_CALLERS) if (extra[name] !== undefined) throw unsupported(name);
   },
 
   async submit(request, audio, upstream) {
     const audioUrl = await upload(audio, upstream);
-    const body = JSON.stringify(toWire(request, audioUrl, upstream.model));
-    const headers = { ...headersOf(upstream), 'content-type': 'application/json' };
-    const call = { method: 'POST', path: '/v2/transcript', headers, body } as const;
-    const id = stringAt(await readJson(await send(upstream, call, { faultOf })), 'id');
-    if (id === undefined) throw new UpstreamError('garbled', 'a task without an id');
-    return { state: 'accepted', task: { id } };
+    const json = toWire(request, audioUrl, upstream.model);
+    const answer = await wire.json(upstream, { path: '/v2/transcript', body: { json } });
+    return { state: 'accepted', task: { id: requiredString(answer, 'id') } };
   },
 
-  async poll(task, upstream) {
-    assert.ok(typeof task.id === 'string');
-    const path = `/v2/transcript/${encodeURIComponent(task.id)}`;
-    const reply = await send(upstream, { ...asking(upstream, path), accepts: [200, 400, 404] }, { faultOf });
-    const told = readTranscript(await readBytes(reply));
-    if (reply.status !== 200) {
-      if (isUnknown(reply.status, told)) return { state: 'lost' };
-      throw new UpstreamError(faultOf(reply.status, told) ?? 'client', `status ${reply.status}: ${textOf(told)}`);
-    }
-    const verdict = verdictOn(told);
-    if (verdict.state !== 'transcribed') return verdict;
-    const segments = await sentences(path, upstream);
-    return { ...verdict, transcript: { ...verdict.transcript, segments } };
+  async poll({ id }, upstream) {
+    assert.ok(typeof id === 'string');
+    const path = `/v2/transcript/${encodeURIComponent(id)}`;
+    const reply = await wire.send(upstream, { path, accepts: [200, 400, 404] });
+    const answer = await readTranscript(reply);
+    if (reply.status === 200) return progressOf(answer, path, upstream);
+    // A task that is unknown, or deleted, is told as a bad request too.
+    if (reply.status === 404 || /not found/i.test(errorText(answer))) return { state: 'lost' };
+    const detail = `status ${reply.status}: ${errorText(answer)}`;
+    throw new UpstreamError(wire.faults.ofRefusal(reply.status, answer), detail);
   },
 };
 
-/** What is ours to say, because it chooses the price, or because the answer would name the upstream to the caller. */
-const OURS = [
+const STATES = { queued: 'running', processing: 'running', completed: 'transcribed', error: 'failed' } as const;
+
+async function progressOf(answer: JsonObject, path: string, upstream: Upstream): Promise<TranscriptionProgress> {
+  const state = stateIn<(typeof STATES)[keyof typeof STATES]>(answer, STATES);
+  switch (state) {
+    case 'running':
+      return { state };
+    case 'failed':
+      return failedFor(errorText(answer));
+    case 'transcribed':
+      return { state, transcript: { ...transcriptOf(answer), segments: await sentences(path, upstream) } };
+  }
+}
+
+/** They choose the price, or the answer to them would name the upstream to the caller. */
+const NOT_FOR_CALLERS = [
   'audio_url',
   'speech_model',
   'speech_models',
@@ -64,12 +74,9 @@ function takesPrompt(upstreamModel: string): boolean {
 /** Nothing is done, and so nothing paid, for a recording that lies there without a task. */
 async function upload(audio: AudioFile, upstream: Upstream): Promise<string> {
   try {
-    const headers = { ...headersOf(upstream), 'content-type': 'application/octet-stream' };
-    const body = { bytes: audio.bytes, pieces: audio.pieces() };
-    const reply = await send(upstream, { method: 'POST', path: '/v2/upload', headers, body }, { faultOf });
-    const url = stringAt(await readJson(reply), 'upload_url');
-    if (url === undefined) throw new UpstreamError('garbled', 'an upload without an address');
-    return url;
+    const content = { bytes: audio.bytes, pieces: audio.pieces() };
+    const call = { path: '/v2/upload', body: { type: 'application/octet-stream', content } };
+    return requiredString(await wire.json(upstream, call), 'upload_url');
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const { fault, message, retryAfterMs } = error;
@@ -77,49 +84,37 @@ async function upload(audio: AudioFile, upstream: Upstream): Promise<string> {
   }
 }
 
-type Fields = Readonly<Record<string, JsonValue | undefined>>;
-
 /** Undefined fields are left out. An upstream that is not told the language would take everything for English. */
-function toWire(request: TranscriptionRequest, audioUrl: string, upstreamModel: string): Fields {
+function toWire(request: TranscriptionRequest, audioUrl: string, upstreamModel: string): WireValue {
   const { language, prompt, temperature, extra } = request;
-  const isTold = language || extra.language_code || extra.language_detection !== undefined;
+  const isGiven = language || extra.language_code || extra.language_detection !== undefined;
   return {
-    ...typed(extra),
+    ...withTypes(extra),
     audio_url: audioUrl,
     speech_models: upstreamModel.split(','),
     ...(language && { language_code: toVendorCode(language) }),
-    ...(!isTold && { language_detection: true }),
+    ...(!isGiven && { language_detection: true }),
     prompt: prompt || undefined,
     temperature,
   };
 }
 
 /** A form holds words for everything, and no text of this vendor's is a number or a flag. */
-function typed(extra: JsonObject): Fields {
-  return Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, meant(value)]));
+function withTypes(extra: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, withType(value)]));
 }
 
-function meant(value: JsonValue): JsonValue {
+function withType(value: JsonValue): JsonValue {
   const isOther = typeof value === 'string' && /^(true|false|-?(0|[1-9]\d{0,8})(\.\d{1,9})?)$/.test(value);
   return isOther ? JSON.parse(value) : value;
 }
 
 /** They only divide what is there already, so a transcript without them is still a transcript. */
-async function sentences(path: string, upstream: Upstream): Promise<ReturnType<typeof segmentsIn>> {
+async function sentences(path: string, upstream: Upstream): Promise<TranscriptSegment[] | undefined> {
   try {
-    const reply = await send(upstream, asking(upstream, `${path}/sentences`), { faultOf });
-    return segmentsIn(readTranscript(await readBytes(reply)));
+    return timedTexts(await readTranscript(await wire.send(upstream, { path: `${path}/sentences` })), 'sentences');
   } catch (error) {
     if (error instanceof UpstreamError) return undefined;
     throw error;
   }
-}
-
-function asking(upstream: Upstream, path: string) {
-  return { method: 'GET', path, headers: headersOf(upstream) } as const;
-}
-
-/** This vendor's keys stand without a word for their kind. */
-function headersOf({ apiKey }: Upstream): Record<string, string> {
-  return { accept: 'application/json', authorization: apiKey };
 }

@@ -1,5 +1,6 @@
 import type { SoundRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { kilobits } from '../kit/sound.ts';
 import type { Media } from '../vendor.ts';
 
 /** One of the vendor's output formats. */
@@ -41,15 +42,9 @@ export function formatFor(request: SoundRequest<Media>, codecs: readonly Codec[]
   if (ofRate.length === 0) {
     throw unsupported('sample_rate', { oneOf: listed(ROWS[codec].map(([rate]) => rate)) });
   }
-  const asked = bitrate === undefined ? undefined : kilobitsOf(bitrate);
-  const found = ofRate.find(([, kilobits]) => asked === undefined || kilobits === asked);
+  const found = ofRate.find(([, each]) => bitrate === undefined || each === kilobits(bitrate));
   if (found === undefined) throw unsupported('bitrate', { oneOf: listed(ofRate.flatMap(([, each]) => each ?? [])) });
   return { name: [codec, ...found].join('_'), codec, rate: found[0] };
-}
-
-/** Callers write 128 as well as 128000. */
-function kilobitsOf(bitrate: number): number {
-  return bitrate < 1000 ? bitrate : bitrate / 1000;
 }
 
 function listed(numbers: readonly number[]): number[] {

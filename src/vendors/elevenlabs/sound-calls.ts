@@ -1,13 +1,14 @@
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../requests/index.ts';
-import { countCharacters } from '../../text.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isObject } from '../kit/json.ts';
+import { withQuery } from '../kit/forms.ts';
+import { defined, isObject } from '../kit/json.ts';
+import { firstMatch, refuseFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
+import { refuseKeys, refuseLength, refuseOutside } from '../kit/refusals.ts';
+import type { WireValue } from '../kit/wire.ts';
 import type { Media } from '../vendor.ts';
-import { refuseKeys } from './fields.ts';
 import { formatFor, type SoundFormat } from './formats.ts';
-import { withQuery } from './wire.ts';
 
 type Request = SoundRequest<Media>;
 
@@ -15,7 +16,7 @@ type Request = SoundRequest<Media>;
 export interface SoundCall {
   /** With its query. */
   readonly path: string;
-  readonly body: JsonObject;
+  readonly json: WireValue;
   readonly format: SoundFormat;
 }
 
@@ -42,8 +43,7 @@ function speechCall(request: Request, model: string): SoundCall {
   refuseAllBut(request, ['input', 'voice', 'referenceId', 'language', 'speed', 'seed']);
   const { input: text, language, seed } = request;
   if (text === undefined) throw unsupported('input', { atLeast: 1, unit: 'character' });
-  const [, charsMax = Number.POSITIVE_INFINITY] = SPOKEN_CHARS_MAX.find(([name]) => name.test(model)) ?? [];
-  refuseLength('input', text, 0, charsMax);
+  refuseLength('input', text, 0, firstMatch(SPOKEN_CHARS_MAX, model) ?? Number.POSITIVE_INFINITY);
   refuseOutside('seed', seed, 0, SEED_MAX);
   if (language !== undefined && model.startsWith('eleven_multilingual_')) throw unsupported('language');
   const { enable_logging, optimize_streaming_latency, ...extra } = request.extra;
@@ -53,7 +53,7 @@ function speechCall(request: Request, model: string): SoundCall {
   const route = `/v1/text-to-speech/${voiceOf(request)}${format.codec === 'wav' ? '' : '/stream'}`;
   return {
     path: withQuery(route, { output_format: format.name, enable_logging, optimize_streaming_latency }),
-    body: bodyOf(extra, { model_id: model, text, language_code: language, voice_settings, seed }),
+    json: { ...extra, ...defined({ model_id: model, text, language_code: language, voice_settings, seed }) },
     format,
   };
 }
@@ -85,7 +85,7 @@ function effectCall(request: Request, model: string): SoundCall {
   if (text === undefined) throw unsupported('prompt', { atLeast: 1, unit: 'character' });
   return {
     path: withQuery('/v1/sound-generation', { output_format: format.name }),
-    body: bodyOf(request.extra, { model_id: idOf(model), text, duration_seconds, prompt_influence, loop }),
+    json: { ...request.extra, ...defined({ model_id: idOf(model), text, duration_seconds, prompt_influence, loop }) },
     format,
   };
 }
@@ -111,7 +111,7 @@ export function designCall(request: Request, model: string): SoundCall {
   const fields = { model_id: idOf(model), voice_description, text, auto_generate_text, loudness, guidance_scale, seed };
   return {
     path: withQuery('/v1/text-to-voice/design', { output_format: format.name }),
-    body: bodyOf(request.extra, fields),
+    json: { ...request.extra, ...defined(fields) },
     format,
   };
 }
@@ -120,34 +120,9 @@ function idOf(model: string): string | undefined {
   return UNNAMED_MODELS.test(model) ? undefined : model;
 }
 
-/** Format, rate and bitrate are for `formatFor` to judge. */
-const OF_THE_FORMAT: readonly (keyof Request)[] = ['format', 'sampleRate', 'bitrate'];
-
 function refuseAllBut(request: Request, taken: readonly (keyof Request)[]): void {
-  for (const [key, field] of SOUND_NAMES) {
-    const value = request[key];
-    // What cannot be switched on is off.
-    const isAbsent = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
-    if (!isAbsent && !taken.includes(key) && !OF_THE_FORMAT.includes(key)) throw unsupported(field);
-  }
-  // It is made of three other fields.
+  // Format, rate and bitrate are for `formatFor` to judge.
+  refuseFields(request, [...taken, 'format', 'sampleRate', 'bitrate'], SOUND_NAMES);
+  // It is made of these three.
   refuseKeys(request.extra, ['output_format']);
-}
-
-function refuseLength(field: string, text: string, min: number, max: number): void {
-  const characters = countCharacters(text);
-  if (characters < min) throw unsupported(field, { atLeast: min, unit: 'characters' });
-  if (characters > max) throw unsupported(field, { atMost: max, unit: 'characters' });
-}
-
-function refuseOutside(field: string, value: number | undefined, min: number, max: number): void {
-  if (value !== undefined && (value < min || value > max)) throw unsupported(field, { from: min, to: max });
-}
-
-/** Unmodelled keys stay as they were sent; those that the request names too are its own. */
-function bodyOf(extra: JsonObject, fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const given = Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
-  return { ...extra, ...Object.fromEntries(given) };
 }

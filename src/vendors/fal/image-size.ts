@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json.ts';
 import type { ImageRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import type { Fields, Takes } from '../kit/mapping.ts';
+import type { FieldMap, WireFields } from '../kit/mapping.ts';
 import type { Media } from '../vendor.ts';
 
 type Shape = Pick<ImageRequest<Media>, 'size' | 'resolution' | 'aspectRatio'>;
@@ -23,15 +23,15 @@ const PRESETS: ReadonlyMap<string, string> = new Map([
  * For models that have one field for size, tier and shape. `side` is that of a square where no tier is asked for;
  * `free` begins the words for a tier whose shape the model may choose.
  */
-export function sized(side: number, free?: string): Takes<ImageRequest<Media>> {
-  const take = (_value: string, field: string, shape: Shape): Fields => {
+export function sized(side: number, free?: string): FieldMap<ImageRequest<Media>> {
+  const take = (_value: string, field: string, shape: Shape): WireFields => {
     const size = shape.size === undefined || shape.size === 'auto' ? sizeOf(shape, field, side, free) : undefined;
     return size === undefined ? {} : { image_size: size };
   };
   return { size: exactSize, resolution: take, aspectRatio: take };
 }
 
-export function exactSize(size: string, field: string, { resolution }: Shape): Fields {
+export function exactSize(size: string, field: string, { resolution }: Shape): WireFields {
   if (size === 'auto') return {};
   // A tier has its price, and a size of the caller's own would get around it.
   if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });

@@ -1,46 +1,39 @@
 import type { ImageRequest } from '../../requests/index.ts';
-import { as, type Family, type Fields, inputOf, oneOf, type PublicNames, single, type Takes } from '../kit/mapping.ts';
+import {
+  as,
+  type FieldMap,
+  firstMatch,
+  type ModelFamily,
+  mapFields,
+  oneOf,
+  single,
+  type WireFields,
+} from '../kit/mapping.ts';
+import { IMAGE_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
 import { exactSize, sized } from './image-size.ts';
 import { queued } from './queue.ts';
 
 type Request = ImageRequest<Media>;
 
-/** `response_format` is not here: it changes nothing of what is made. */
-const NAMES: PublicNames<Request> = [
-  ['prompt', 'prompt'],
-  ['size', 'size'],
-  ['resolution', 'resolution'],
-  ['aspectRatio', 'aspect_ratio'],
-  ['quality', 'quality'],
-  ['style', 'style'],
-  ['negativePrompt', 'negative_prompt'],
-  ['background', 'background'],
-  ['outputFormat', 'output_format'],
-  ['seed', 'seed'],
-  ['watermark', 'watermark'],
-  ['referenceImages', 'reference_images'],
-  ['mask', 'mask'],
-];
-
-interface ImageFamily extends Family<Request> {
+interface ImageFamily extends ModelFamily<Request> {
   /** Cannot be asked for several pictures at once. */
   readonly isSingle?: boolean;
 }
 
-const prompted: Takes<Request> = { prompt: as('prompt') };
-const seeded: Takes<Request> = { ...prompted, seed: as('seed') };
-const anyFormat: Takes<Request> = { outputFormat: as('output_format') };
-const jpegOrPng: Takes<Request> = { outputFormat: oneOf('output_format', ['jpeg', 'png']) };
-const byRatio: Takes<Request> = { aspectRatio: as('aspect_ratio') };
-const byTier: Takes<Request> = { resolution: (tier) => ({ resolution: tier.toUpperCase() }) };
+const prompted: FieldMap<Request> = { prompt: as('prompt') };
+const seeded: FieldMap<Request> = { ...prompted, seed: as('seed') };
+const anyFormat: FieldMap<Request> = { outputFormat: as('output_format') };
+const jpegOrPng: FieldMap<Request> = { outputFormat: oneOf('output_format', ['jpeg', 'png']) };
+const byRatio: FieldMap<Request> = { aspectRatio: as('aspect_ratio') };
+const byTier: FieldMap<Request> = { resolution: (tier) => ({ resolution: tier.toUpperCase() }) };
 const bySize = sized(1024);
-const styled: Takes<Request> = { style: as('style') };
-const drawn: Takes<Request> = { quality: as('quality'), background: as('background') };
-const negative: Takes<Request> = { negativePrompt: as('negative_prompt') };
+const styled: FieldMap<Request> = { style: as('style') };
+const drawn: FieldMap<Request> = { quality: as('quality'), background: as('background') };
+const negative: FieldMap<Request> = { negativePrompt: as('negative_prompt') };
 /** Otherwise each picture may become as many as the caller likes. */
-const ONE_EACH: Fields = { max_images: 1 };
-const several: Takes<Request> = { referenceImages: as('image_urls') };
+const ONE_EACH: WireFields = { max_images: 1 };
+const several: FieldMap<Request> = { referenceImages: as('image_urls') };
 
 /** The first that fits the name counts. What a model takes beside its prompt differs even within a family. */
 const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
@@ -78,7 +71,7 @@ const USUAL: ImageFamily = {
 };
 
 /** Which pictures an endpoint takes is told by the end of its name. */
-const ENDPOINTS: readonly (readonly [RegExp, Takes<Request>])[] = [
+const ENDPOINTS: readonly (readonly [RegExp, FieldMap<Request>])[] = [
   [/gpt-image-1(-mini)?\/edit/, several],
   [/gpt-image-.*edit/, { ...several, mask: as('mask_image_url') }],
   [/z-image.*inpaint/, { referenceImages: single('image_url'), mask: as('mask_image_url') }],
@@ -88,7 +81,7 @@ const ENDPOINTS: readonly (readonly [RegExp, Takes<Request>])[] = [
   [/image-to-image|redux|kontext|canny|depth|v1\.1-ultra|subject-reference/, { referenceImages: single('image_url') }],
 ];
 
-const ANY_PICTURES: Takes<Request> = {
+const ANY_PICTURES: FieldMap<Request> = {
   referenceImages: (pictures) => (pictures.length === 1 ? single('image_url')(pictures, '') : { image_urls: pictures }),
   mask: as('mask_url'),
 };
@@ -96,13 +89,13 @@ const ANY_PICTURES: Takes<Request> = {
 export const image = queued<Request>({
   kind: 'image',
   priced: ['image_size', 'num_images', 'max_images'],
-  inputOf: (request, model) => inputOf(request, familyOf(model), NAMES),
+  inputOf: (request, model) => mapFields(request, familyOf(model), IMAGE_NAMES),
   countOf: (model) => (familyOf(model).isSingle === true ? undefined : { field: 'num_images', max: 4 }),
 });
 
 function familyOf(model: string): ImageFamily {
-  const known = FAMILIES.find(([name]) => name.test(model))?.[1];
-  const pictures = ENDPOINTS.find(([name]) => name.test(model))?.[1] ?? (known === undefined ? ANY_PICTURES : {});
+  const known = firstMatch(FAMILIES, model);
+  const pictures = firstMatch(ENDPOINTS, model) ?? (known === undefined ? ANY_PICTURES : {});
   const family = known ?? USUAL;
   return { ...family, takes: { ...pictures, ...family.takes } };
 }

@@ -1,18 +1,19 @@
 import type { SoundRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type Family, type Fields, inputOf, single, type Takes } from '../kit/mapping.ts';
+import { as, type FieldMap, firstMatch, type ModelFamily, mapFields, single, type WireFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
+import { kilobits } from '../kit/sound.ts';
 import type { Media } from '../vendor.ts';
 import { queued } from './queue.ts';
 
 type Request = SoundRequest<Media>;
 
-const codec: Takes<Request> = everyOf(codecOf, 'output_format');
-const setting: Takes<Request> = everyOf(settingOf, 'audio_setting');
-const guided: Takes<Request> = { seed: as('seed'), guidanceScale: as('guidance_scale') };
+const codec: FieldMap<Request> = everyOf(codecOf, 'output_format');
+const setting: FieldMap<Request> = everyOf(settingOf, 'audio_setting');
+const guided: FieldMap<Request> = { seed: as('seed'), guidanceScale: as('guidance_scale') };
 
 /** The first that fits the name counts. */
-const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
+const FAMILIES: readonly (readonly [RegExp, ModelFamily<Request>])[] = [
   [
     /\/elevenlabs\/music/,
     {
@@ -66,7 +67,7 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
 ];
 
 /** Of a model that is not known, all is asked for under the usual names. */
-const USUAL: Family<Request> = {
+const USUAL: ModelFamily<Request> = {
   takes: {
     ...described('prompt'),
     ...guided,
@@ -85,12 +86,11 @@ const USUAL: Family<Request> = {
 export const music = queued<Request>({
   kind: 'audio',
   priced: ['music_length_ms', 'seconds_total', 'total_seconds'],
-  inputOf: (request, model) => inputOf(request, FAMILIES.find(([name]) => name.test(model))?.[1] ?? USUAL, SOUND_NAMES),
-  countOf: () => undefined,
+  inputOf: (request, model) => mapFields(request, firstMatch(FAMILIES, model) ?? USUAL, SOUND_NAMES),
 });
 
 /** A text without a prompt is the prompt. */
-function described(name: string): Takes<Request> {
+function described(name: string): FieldMap<Request> {
   return {
     prompt: as(name),
     input: (text, field, { prompt }) => {
@@ -101,8 +101,8 @@ function described(name: string): Takes<Request> {
 }
 
 /** Format, sample rate and bitrate are one field. */
-function everyOf(write: (request: Request, field: string) => Fields[string], name: string): Takes<Request> {
-  const take = (_value: string | number, field: string, request: Request): Fields => ({
+function everyOf(write: (request: Request, field: string) => WireFields[string], name: string): FieldMap<Request> {
+  const take = (_value: string | number, field: string, request: Request): WireFields => ({
     [name]: write(request, field),
   });
   return { format: take, sampleRate: take, bitrate: take };
@@ -110,22 +110,17 @@ function everyOf(write: (request: Request, field: string) => Fields[string], nam
 
 /** `codec_rate_kilobits`. */
 function codecOf({ format = 'mp3', sampleRate, bitrate }: Request, field: string): string {
-  const kilobits = bitrate === undefined ? 128 : bitsOf(bitrate) / 1000;
-  if (format === 'mp3') return `mp3_${sampleRate ?? 44_100}_${kilobits}`;
-  if (format === 'opus') return `opus_${sampleRate ?? 48_000}_${kilobits}`;
+  const rate = bitrate === undefined ? 128 : kilobits(bitrate);
+  if (format === 'mp3') return `mp3_${sampleRate ?? 44_100}_${rate}`;
+  if (format === 'opus') return `opus_${sampleRate ?? 48_000}_${rate}`;
   if (format !== 'pcm' || bitrate !== undefined) throw unsupported(field, 'another value');
   return `pcm_${sampleRate ?? 44_100}`;
 }
 
-function settingOf({ format, sampleRate, bitrate }: Request): Fields[string] {
+function settingOf({ format, sampleRate, bitrate }: Request): WireFields[string] {
   return {
     ...(format === undefined ? {} : { format }),
     ...(sampleRate === undefined ? {} : { sample_rate: String(sampleRate) }),
-    ...(bitrate === undefined ? {} : { bitrate: String(bitsOf(bitrate)) }),
+    ...(bitrate === undefined ? {} : { bitrate: String(kilobits(bitrate) * 1000) }),
   };
-}
-
-/** Callers write 128 as well as 128000. */
-function bitsOf(bitrate: number): number {
-  return bitrate < 1000 ? bitrate * 1000 : bitrate;
 }

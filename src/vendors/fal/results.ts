@@ -1,7 +1,9 @@
+import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { isList, isObject, stringAt } from '../kit/json.ts';
+import { outputAt } from '../kit/data-url.ts';
+import { failed } from '../kit/faults.ts';
+import { isList, isObject, itemsAt, stringAt } from '../kit/json.ts';
 import type { Failed, Output, Succeeded } from '../vendor.ts';
-import { failed } from './faults.ts';
 
 /** Where the models of each kind put their files; the first that is there counts. */
 const PLACES = {
@@ -13,9 +15,10 @@ const PLACES = {
 export type Kind = keyof typeof PLACES;
 
 /** The files of a result, in its order. */
-export function resultOf(result: JsonObject, kind: Kind): Succeeded | Failed {
+export function resultOf(result: JsonObject | undefined, kind: Kind): Succeeded | Failed {
+  if (result === undefined) throw new UpstreamError('garbled', 'the result is not a JSON object');
   const files = filesAt(result, PLACES[kind]);
-  const isFlagged = flagsOf(result);
+  const isFlagged = itemsAt(result, 'has_nsfw_concepts');
   const clean = files.filter((_file, at) => isFlagged[at] !== true);
   // A picture that was flagged is delivered as a black one.
   if (clean.length === 0 && isFlagged.includes(true)) return failed('policy', 'every picture was flagged');
@@ -31,13 +34,7 @@ function filesAt(result: JsonObject, places: readonly string[]): readonly JsonVa
   return isList(found) ? found : [found];
 }
 
-function flagsOf({ has_nsfw_concepts: flags }: JsonObject): readonly JsonValue[] {
-  return isList(flags) ? flags : [];
-}
-
 function toOutput(file: JsonValue): Output[] {
   const url = isObject(file) ? stringAt(file, 'url') : undefined;
-  if (url === undefined || url === '') return [];
-  const inline = /^data:[^,]*;base64,/.exec(url)?.[0];
-  return [inline === undefined ? { url } : { data: Buffer.from(url.slice(inline.length), 'base64') }];
+  return url === undefined || url === '' ? [] : [outputAt(url)];
 }

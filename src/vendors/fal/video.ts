@@ -1,68 +1,56 @@
 import type { VideoRequest } from '../../requests/index.ts';
-import { as, type Family, type Fields, inputOf, type PublicNames, secondsText, type Takes } from '../kit/mapping.ts';
+import {
+  as,
+  type FieldMap,
+  firstMatch,
+  type ModelFamily,
+  mapFields,
+  secondsText,
+  type WireFields,
+} from '../kit/mapping.ts';
+import { VIDEO_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
 import { queued } from './queue.ts';
 
 type Request = VideoRequest<Media>;
 
-const NAMES: PublicNames<Request> = [
-  ['prompt', 'prompt'],
-  ['seconds', 'seconds'],
-  ['resolution', 'resolution'],
-  ['size', 'size'],
-  ['aspectRatio', 'aspect_ratio'],
-  ['fps', 'fps'],
-  ['seed', 'seed'],
-  ['negativePrompt', 'negative_prompt'],
-  ['cameraFixed', 'camera_fixed'],
-  ['watermark', 'watermark'],
-  ['generateAudio', 'generate_audio'],
-  ['inputReference', 'input_reference'],
-  ['referenceImages', 'reference_image_urls'],
-  ['firstFrame', 'first_frame'],
-  ['lastFrame', 'last_frame'],
-  ['referenceVideos', 'reference_videos'],
-  ['referenceAudios', 'reference_audios'],
-  ['sourceVideo', 'ref_video_url'],
-];
-
-interface VideoFamily extends Family<Request> {
+interface VideoFamily extends ModelFamily<Request> {
   /** Where the clip begins and ends. */
-  readonly frames?: Takes<Request>;
+  readonly frames?: FieldMap<Request>;
   /** What it goes by. */
-  readonly references?: Takes<Request>;
+  readonly references?: FieldMap<Request>;
   /** Taken only where no picture gives the shape. */
-  readonly shape?: Takes<Request>;
+  readonly shape?: FieldMap<Request>;
 }
 
-const lasting: Takes<Request> = { prompt: as('prompt'), seconds: secondsText('duration') };
-const lastingWithUnit: Takes<Request> = { prompt: as('prompt'), seconds: secondsText('duration', 's') };
-const ratio: Takes<Request> = { aspectRatio: as('aspect_ratio') };
-const negative: Takes<Request> = { negativePrompt: as('negative_prompt') };
-const seeded: Takes<Request> = { seed: as('seed') };
-const tier: Takes<Request> = { resolution: as('resolution') };
-const steady: Takes<Request> = { cameraFixed: as('camera_fixed') };
-const audible: Takes<Request> = { generateAudio: as('generate_audio') };
+const lasting: FieldMap<Request> = { prompt: as('prompt'), seconds: secondsText('duration') };
+const lastingWithUnit: FieldMap<Request> = { prompt: as('prompt'), seconds: secondsText('duration', 's') };
+const ratio: FieldMap<Request> = { aspectRatio: as('aspect_ratio') };
+const negative: FieldMap<Request> = { negativePrompt: as('negative_prompt') };
+const seeded: FieldMap<Request> = { seed: as('seed') };
+const tier: FieldMap<Request> = { resolution: as('resolution') };
+const steady: FieldMap<Request> = { cameraFixed: as('camera_fixed') };
+const audible: FieldMap<Request> = { generateAudio: as('generate_audio') };
 /** They make sound, for more money, unless told not to. Where it was not asked for, it is not in the price. */
-const SILENT: Fields = { generate_audio: false };
+const SILENT: WireFields = { generate_audio: false };
 
-const startToEnd: Takes<Request> = { firstFrame: as('start_image_url'), lastFrame: as('end_image_url') };
-const imageToEnd: Takes<Request> = { firstFrame: as('image_url'), lastFrame: as('end_image_url') };
-const imageToTail: Takes<Request> = { firstFrame: as('image_url'), lastFrame: as('tail_image_url') };
-const firstToLast: Takes<Request> = { firstFrame: as('first_frame_url'), lastFrame: as('last_frame_url') };
-const source: Takes<Request> = { sourceVideo: as('video_url') };
-const clips: Takes<Request> = { referenceVideos: as('video_urls'), referenceAudios: as('audio_urls') };
+const startToEnd: FieldMap<Request> = { firstFrame: as('start_image_url'), lastFrame: as('end_image_url') };
+const imageToEnd: FieldMap<Request> = { firstFrame: as('image_url'), lastFrame: as('end_image_url') };
+const imageToTail: FieldMap<Request> = { firstFrame: as('image_url'), lastFrame: as('tail_image_url') };
+const firstToLast: FieldMap<Request> = { firstFrame: as('first_frame_url'), lastFrame: as('last_frame_url') };
+const source: FieldMap<Request> = { sourceVideo: as('video_url') };
+const clips: FieldMap<Request> = { referenceVideos: as('video_urls'), referenceAudios: as('audio_urls') };
 const images = pictures('image_urls');
 
-const firstOnly: Takes<Request> = { firstFrame: as('image_url') };
-const prompted: Takes<Request> = { prompt: as('prompt') };
+const firstOnly: FieldMap<Request> = { firstFrame: as('image_url') };
+const prompted: FieldMap<Request> = { prompt: as('prompt') };
 
 const KLING: VideoFamily = { takes: { ...lasting, ...negative }, shape: ratio };
 const LOUD_KLING: VideoFamily = { takes: { ...lasting, ...audible }, shape: ratio, always: SILENT };
-const SEEDANCE: Takes<Request> = { ...lasting, ...ratio, ...tier, ...seeded };
-const VEO2: Takes<Request> = { ...lastingWithUnit, ...ratio, ...negative, ...seeded };
+const SEEDANCE: FieldMap<Request> = { ...lasting, ...ratio, ...tier, ...seeded };
+const VEO2: FieldMap<Request> = { ...lastingWithUnit, ...ratio, ...negative, ...seeded };
 const VEO: VideoFamily = { takes: { ...VEO2, ...tier, ...audible }, always: SILENT };
-const VEO_BY_REFERENCE: Takes<Request> = { ...lastingWithUnit, ...ratio, ...tier, ...audible };
+const VEO_BY_REFERENCE: FieldMap<Request> = { ...lastingWithUnit, ...ratio, ...tier, ...audible };
 
 /** The first that fits the name counts. What a model takes differs even within a family. */
 const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
@@ -99,7 +87,7 @@ const USUAL: VideoFamily = {
 };
 
 /** Which media an endpoint takes is told by the end of its name. */
-const ENDPOINTS: readonly (readonly [RegExp, (family: VideoFamily) => Takes<Request>])[] = [
+const ENDPOINTS: readonly (readonly [RegExp, (family: VideoFamily) => FieldMap<Request>])[] = [
   [/text-to-video/, (family) => ({ ...family.shape })],
   [/reference-to-video|\/elements$/, (family) => ({ ...family.shape, ...family.references })],
   [
@@ -112,25 +100,24 @@ const ENDPOINTS: readonly (readonly [RegExp, (family: VideoFamily) => Takes<Requ
 export const video = queued<Request>({
   kind: 'video',
   priced: ['video_urls'],
-  inputOf: (request, model) => inputOf(request, familyOf(model), NAMES),
-  countOf: () => undefined,
+  inputOf: (request, model) => mapFields(request, familyOf(model), VIDEO_NAMES),
 });
 
 function familyOf(model: string): VideoFamily {
-  const known = FAMILIES.find(([name]) => name.test(model))?.[1];
+  const known = firstMatch(FAMILIES, model);
   const family = known ?? USUAL;
-  const mediaOf = ENDPOINTS.find(([name]) => name.test(model))?.[1];
+  const mediaOf = firstMatch(ENDPOINTS, model);
   const anything = known === undefined ? { ...family.frames, ...family.references, ...source } : {};
   return { ...family, takes: { ...family.takes, ...(mediaOf?.(family) ?? anything) } };
 }
 
 /** The picture to go by is one of the reference pictures, and the first. */
-function pictures(name: string): Takes<Request> {
+function pictures(name: string): FieldMap<Request> {
   const take = (
     _value: Media | readonly Media[],
     _field: string,
     { inputReference, referenceImages }: Request,
-  ): Fields => ({
+  ): WireFields => ({
     [name]: inputReference === undefined ? referenceImages : [inputReference, ...referenceImages],
   });
   return { inputReference: take, referenceImages: take };

@@ -1,27 +1,33 @@
-import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { isObject, itemsAt, objectAt, stringAt } from '../kit/json.ts';
+import {
+  functionsIn,
+  refuseUntranslated,
+  responseFormatIn,
+  stopSequencesIn,
+  toolChoiceIn,
+} from '../kit/chat-fields.ts';
+import { defined } from '../kit/json.ts';
 import { toConversation, type WireContent, type WirePart } from './messages.ts';
 
 /** The body of generateContent, as far as chat needs it. What is undefined is not written. */
-export interface WireRequest {
+export type WireRequest = {
   readonly systemInstruction: { readonly parts: readonly WirePart[] } | undefined;
   readonly contents: readonly WireContent[];
   readonly tools: JsonObject[] | undefined;
   readonly toolConfig: JsonObject | undefined;
   readonly generationConfig: Readonly<Record<string, JsonValue | undefined>>;
-}
+};
 
 /** Pure. Throws ApiError for what the format cannot express. */
 export function toWire(request: ChatRequest, upstreamModel: string): WireRequest {
   const { body } = request;
-  for (const key of Object.keys(body)) refuseUnsupported(key, body[key]);
+  refuseUntranslated(body, TRANSLATED, NEUTRAL);
   return {
     ...toConversation(request.messages, upstreamModel),
-    tools: toTools(itemsAt(body, 'tools')),
-    toolConfig: toToolConfig(given(body, 'tool_choice')),
+    tools: toTools(body),
+    toolConfig: toToolConfig(body),
     generationConfig: {
       // Numbers are passed on as they were written; the upstream knows its own limits.
       temperature: given(body, 'temperature'),
@@ -32,9 +38,9 @@ export function toWire(request: ChatRequest, upstreamModel: string): WireRequest
       seed: given(body, 'seed'),
       candidateCount: request.n === 1 ? undefined : request.n,
       maxOutputTokens: request.maxOutputTokens,
-      stopSequences: toStopSequences(given(body, 'stop')),
+      stopSequences: stopSequencesIn(body),
       thinkingConfig: toThinkingConfig(given(body, 'reasoning_effort')),
-      ...toResponseFormat(given(body, 'response_format')),
+      ...toResponseFormat(body),
     },
   };
 }
@@ -44,7 +50,7 @@ function given(body: JsonObject, key: string): JsonValue | undefined {
 }
 
 /** Translated above, or of no meaning to the answer. */
-const TAKEN = new Set([
+const TRANSLATED = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'n', 'max_tokens', 'max_completion_tokens', 'tools'],
   ...['tool_choice', 'temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty', 'seed', 'stop'],
   ...['response_format', 'reasoning_effort', 'user', 'metadata', 'store', 'safety_identifier'],
@@ -61,49 +67,20 @@ const NEUTRAL: ReadonlyMap<string, readonly string[]> = new Map([
   ['verbosity', ['"medium"']],
 ]);
 
-function refuseUnsupported(key: string, value: JsonValue | undefined): void {
-  if (TAKEN.has(key) || value === null || value === undefined) return;
-  const neutral = NEUTRAL.get(key);
-  if (neutral === undefined) throw unsupported(key.slice(0, 100));
-  if (!neutral.includes(JSON.stringify(value))) throw unsupported(key, 'another value');
+function toTools(body: JsonObject): JsonObject[] | undefined {
+  const functionDeclarations = functionsIn(body).map(({ name, description, parameters }) =>
+    defined({ name, description, parametersJsonSchema: parameters }),
+  );
+  return functionDeclarations.length === 0 ? undefined : [{ functionDeclarations }];
 }
 
-function toTools(tools: readonly JsonValue[]): JsonObject[] | undefined {
-  if (tools.length === 0) return undefined;
-  return [{ functionDeclarations: tools.map(toDeclaration) }];
-}
+const MODES = { none: 'NONE', auto: 'AUTO', required: 'ANY' } as const;
 
-function toDeclaration(tool: JsonValue, index: number): JsonObject {
-  const declared = isObject(tool) && tool.type === 'function' ? objectAt(tool, 'function') : undefined;
-  if (declared === undefined) throw unsupported(`tools[${index}]`, { oneOf: ['functions'] });
-  const name = stringAt(declared, 'name');
-  if (name === undefined) throw invalid(`"tools[${index}].function.name" is not a text.`);
-  const { description, parameters } = declared;
-  return {
-    name,
-    ...(typeof description === 'string' ? { description } : {}),
-    ...(isObject(parameters) ? { parametersJsonSchema: parameters } : {}),
-  };
-}
-
-const MODES: ReadonlyMap<unknown, string> = new Map([
-  ['none', 'NONE'],
-  ['auto', 'AUTO'],
-  ['required', 'ANY'],
-]);
-
-function toToolConfig(choice: JsonValue | undefined): JsonObject | undefined {
+function toToolConfig(body: JsonObject): JsonObject | undefined {
+  const choice = toolChoiceIn(body);
   if (choice === undefined) return undefined;
-  const mode = MODES.get(choice);
-  if (mode !== undefined) return { functionCallingConfig: { mode } };
-  const named = isObject(choice) && choice.type === 'function' ? objectAt(choice, 'function') : undefined;
-  const name = named === undefined ? undefined : stringAt(named, 'name');
-  if (name === undefined) throw unsupported('tool_choice', 'another value');
-  return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [name] } };
-}
-
-function toStopSequences(stop: JsonValue | undefined): JsonValue | undefined {
-  return typeof stop === 'string' ? [stop] : stop;
+  if (typeof choice === 'string') return { functionCallingConfig: { mode: MODES[choice] } };
+  return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [choice.name] } };
 }
 
 const LEVELS: ReadonlyMap<unknown, JsonObject> = new Map<unknown, JsonObject>([
@@ -122,25 +99,8 @@ function toThinkingConfig(effort: JsonValue | undefined): JsonObject | undefined
   return level;
 }
 
-function toResponseFormat(format: JsonValue | undefined): JsonObject {
-  switch (format === undefined ? 'text' : isObject(format) ? (stringAt(format, 'type') ?? '') : '') {
-    case 'text':
-      return {};
-    case 'json_object':
-      return { responseMimeType: 'application/json' };
-    case 'json_schema':
-      return { responseMimeType: 'application/json', ...toSchema(format) };
-    default:
-      throw unsupported('response_format', 'another value');
-  }
-}
-
-function toSchema(format: JsonValue | undefined): JsonObject {
-  const named = isObject(format) ? objectAt(format, 'json_schema') : undefined;
-  if (named === undefined) throw invalid('"response_format.json_schema" is not an object.');
-  return isObject(named.schema) ? { responseJsonSchema: named.schema } : {};
-}
-
-function invalid(message: string): ApiError {
-  return new ApiError('invalid_parameter', { message });
+function toResponseFormat(body: JsonObject): JsonObject {
+  const { type, schema } = responseFormatIn(body);
+  if (type === 'text') return {};
+  return { responseMimeType: 'application/json', ...defined({ responseJsonSchema: schema }) };
 }

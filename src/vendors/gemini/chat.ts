@@ -1,22 +1,18 @@
-import type { ChatRequest } from '../../requests/index.ts';
-import { readJson, type Upstream, type UpstreamReply } from '../kit/http.ts';
-import type { ChatWork, NativeAction } from '../vendor.ts';
+import type { ChatWork } from '../vendor.ts';
 import { toAnswer, toChunks } from './chat-answer.ts';
 import { toWire } from './chat-request.ts';
-import { openFrames } from './frames.ts';
-import { post } from './wire.ts';
+import { readFrames } from './frames.ts';
+import { toCall, wire } from './wire.ts';
 
 export const chat: ChatWork = {
   async complete(request, upstream) {
-    return toAnswer(await readJson(await ask(request, upstream, 'generateContent')));
+    const body = { json: toWire(request, upstream.model) };
+    return toAnswer(await wire.json(upstream, toCall(upstream, { action: 'generateContent', body })));
   },
 
   async stream(request, upstream) {
-    return toChunks(await openFrames(await ask(request, upstream, 'streamGenerateContent')));
+    const body = { json: toWire(request, upstream.model) };
+    const reply = await wire.events(upstream, toCall(upstream, { action: 'streamGenerateContent', body }));
+    return toChunks(readFrames(reply.body));
   },
 };
-
-function ask(request: ChatRequest, upstream: Upstream, action: NativeAction): Promise<UpstreamReply> {
-  const accept = action === 'generateContent' ? 'application/json' : 'text/event-stream';
-  return post(upstream, { action, body: JSON.stringify(toWire(request, upstream.model)), query: '', accept });
-}

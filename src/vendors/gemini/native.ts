@@ -1,28 +1,34 @@
 import { UpstreamError } from '../../errors.ts';
-import { parseObject, readBytes } from '../kit/http.ts';
-import type { NativeFrame, NativeWork } from '../vendor.ts';
-import { type Frame, openFrames } from './frames.ts';
-import { contentTypeOf, errorOf, post, usageOf } from './wire.ts';
+import { parseObject, readBytes, type Upstream } from '../kit/http.ts';
+import { type Call, contentTypeOf } from '../kit/wire.ts';
+import type { NativeFrame, NativeRequest, NativeWork } from '../vendor.ts';
+import { type Frame, readFrames } from './frames.ts';
+import { toCall, usageOf, wire } from './wire.ts';
 
 /** The caller's bytes go up and the upstream's come back; a copy is parsed to learn the usage. */
 export const native: NativeWork = {
-  async call({ accept = 'application/json', ...request }, upstream) {
-    const reply = await post(upstream, { ...request, accept });
-    const bytes = await readBytes(reply);
-    const answer = parseObject(bytes.toString('utf8'));
+  async call(request, upstream) {
+    const reply = await wire.send(upstream, callOf(request, upstream));
+    const body = await readBytes(reply);
+    const answer = parseObject(body.toString('utf8'));
     if (answer === undefined && !request.isShaped) {
       throw new UpstreamError('garbled', 'the answer is not a JSON object');
     }
-    const error = answer && errorOf(answer);
-    if (error !== undefined) throw error;
-    return { contentType: contentTypeOf(reply), body: bytes, usage: answer && usageOf(answer) };
+    if (answer !== undefined) wire.faults.throwIfError(answer);
+    return { contentType: contentTypeOf(reply), body, usage: answer && usageOf(answer) };
   },
 
-  async stream({ accept = 'text/event-stream', ...request }, upstream) {
-    const reply = await post(upstream, { ...request, accept });
-    return { contentType: contentTypeOf(reply), frames: toNative(await openFrames(reply, request.isShaped)) };
+  async stream(request, upstream) {
+    const reply = await wire.events(upstream, callOf(request, upstream), request.isShaped ? 'client' : 'garbled');
+    return { contentType: contentTypeOf(reply), frames: toNative(readFrames(reply.body, request.isShaped)) };
   },
 };
+
+function callOf({ action, query, contentType, body, accept }: NativeRequest, upstream: Upstream): Call {
+  const content = { type: contentType ?? 'application/json', content: body };
+  const call = toCall(upstream, { action, body: content, query });
+  return accept === undefined ? call : { ...call, accept };
+}
 
 async function* toNative(frames: AsyncIterable<Frame>): AsyncIterable<NativeFrame> {
   for await (const { bytes, data, body } of frames) yield { bytes, data, usage: usageOf(body) };

@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
 import { type Fault, UpstreamError } from '../../errors.ts';
-import { readBytes, readJson, send, type Upstream, UpstreamPools } from './http.ts';
+import { readBytes, type Upstream, UpstreamPools } from './http.ts';
+import { defineWire } from './wire.ts';
+
+const wire = defineWire({ headers: () => ({}), faults: {} });
 
 type Serve = (socket: Socket) => void;
 
@@ -29,7 +32,7 @@ async function call(address: string, pools = new UpstreamPools(), timeoutMs = 60
   const { signal } = new AbortController();
   const upstream: Upstream = { model: 'm', address, apiKey: '', timeoutMs, signal, pools };
   try {
-    return await readJson(await send(upstream, { method: 'POST', path: '/work', headers: {}, body: '{}' }));
+    return await wire.json(upstream, { path: '/work', body: { json: {} } });
   } finally {
     await pools.close();
   }
@@ -133,7 +136,7 @@ test('a kept connection that breaks under the next request leaves it uncertain',
   });
   const [pools, { signal }] = [new UpstreamPools(), new AbortController()];
   const upstream = { model: 'm', address: addressOf(server), apiKey: '', timeoutMs: 60_000, signal, pools };
-  const ask = async () => readBytes(await send(upstream, { method: 'POST', path: '/', headers: {}, body: '{}' }));
+  const ask = async () => readBytes(await wire.send(upstream, { path: '/', body: { json: {} } }));
   await ask();
   await fails(ask(), 'connection', true);
   await pools.close();
@@ -145,7 +148,7 @@ const STATUSES: readonly [number, Fault][] = [
   [400, 'client'],
   [401, 'account'],
   [404, 'config'],
-  [408, 'garbled'],
+  [408, 'timeout'],
   [429, 'rate'],
   [500, 'server'],
   [503, 'server'],

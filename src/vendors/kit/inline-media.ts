@@ -1,41 +1,33 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { JsonValue } from '../../json.ts';
 import { INLINE_MEDIA_BYTES_MAX, UPSTREAM_PIECE_BYTES } from '../../limits.ts';
 import type { Media } from '../vendor.ts';
-import type { StreamedBody } from './exchange.ts';
-import type { Fields } from './mapping.ts';
+import type { WireFields } from './mapping.ts';
+import type { CallBody } from './wire.ts';
 
-/** An input as JSON. Media are read when their turn comes, so that one or two are in memory at a time. */
-export function toBody(input: Fields): string | StreamedBody {
-  // Stands where the bytes of a medium will be; nobody can have written it.
+/**
+ * An input as JSON, with media anywhere in it as data URLs, or by their addresses where they are large and have one. Media
+ * are read when their turn comes, so that one or two are in memory at a time.
+ */
+export function jsonWithMedia(input: WireFields): CallBody {
+  // Stands where the bytes of a medium will be; no caller can have written it.
   const gap = randomUUID();
   const inline: Media[] = [];
-  const toUrl = (media: Media) => {
-    if (media.url !== undefined && media.bytes > INLINE_MEDIA_BYTES_MAX) return media.url;
-    inline.push(media);
-    return `data:${media.mimeType};base64,${gap}`;
-  };
-  const wire = Object.entries(input).map(([name, value]) => [name, toJson(value, toUrl)] as const);
-  const text = JSON.stringify(Object.fromEntries(wire));
-  if (inline.length === 0) return text;
+  const text = JSON.stringify(input, (_key, value: unknown) => {
+    if (!isMedia(value)) return value;
+    if (value.url !== undefined && value.bytes > INLINE_MEDIA_BYTES_MAX) return value.url;
+    inline.push(value);
+    return `data:${value.mimeType};base64,${gap}`;
+  });
+  if (inline.length === 0) return { type: 'application/json', content: text };
   const texts = text.split(gap).map((piece) => Buffer.from(piece));
   const encoded = inline.reduce((sum, { bytes }) => sum + Math.ceil(bytes / 3) * 4, 0);
   const bytes = texts.reduce((sum, piece) => sum + piece.length, encoded);
-  return { bytes, pieces: pieces(texts, inline) };
+  return { type: 'application/json', content: { bytes, pieces: pieces(texts, inline) } };
 }
 
-function toJson(value: Fields[string], toUrl: (media: Media) => string): JsonValue {
-  if (isMedia(value)) return toUrl(value);
-  return areMedia(value) ? value.map(toUrl) : value;
-}
-
-function isMedia(value: Fields[string]): value is Media {
+function isMedia(value: unknown): value is Media {
   return typeof value === 'object' && value !== null && 'read' in value && typeof value.read === 'function';
-}
-
-function areMedia(value: Fields[string]): value is readonly Media[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isMedia);
 }
 
 async function* pieces(texts: readonly Buffer[], inline: readonly Media[]): AsyncGenerator<Buffer> {

@@ -1,3 +1,4 @@
+import { UpstreamError } from '../../errors.ts';
 import { isWrittenNumber, type JsonObject, type JsonValue } from '../../json.ts';
 
 /** Readers of JSON that may hold anything anywhere: an upstream's answer, or what a caller gave to be passed on. */
@@ -31,6 +32,18 @@ export function stringAt(from: JsonObject | undefined, key: string): string | un
   return typeof value === 'string' ? value : undefined;
 }
 
+/** What an answer cannot do without, such as the id of a task. */
+export function requiredString(from: JsonObject | undefined, key: string): string {
+  const value = stringAt(from, key);
+  if (value === undefined || value === '') throw new UpstreamError('garbled', `an answer without "${key}"`);
+  return value;
+}
+
+/** The objects of a list; all else in it is left out. */
+export function objectsAt(from: JsonObject | undefined, key: string): JsonObject[] {
+  return itemsAt(from, key).filter(isObject);
+}
+
 /** A whole number from zero up; undefined for all else. */
 export function countAt(from: JsonObject | undefined, key: string): number | undefined {
   const value = from?.[key];
@@ -47,4 +60,11 @@ export function countOr(from: JsonObject | undefined, key: string, otherwise: nu
 export function amountAt(from: JsonObject | undefined, key: string): number | undefined {
   const value = from?.[key];
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** Without what is undefined, so that spreading it leaves what was there. */
+export function defined<Fields extends Readonly<Record<string, JsonValue | undefined>>>(fields: Fields): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

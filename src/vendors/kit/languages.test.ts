@@ -17,6 +17,10 @@ const CASES: readonly [told: string, code: string | undefined][] = [
   ['zh_hant_tw', 'zh'],
   ['haw', 'haw'],
   ['jw', 'jv'],
+  ['eng', 'en'],
+  ['deu', 'de'],
+  ['tl', 'tl'],
+  ['und', undefined],
   ['klingonese', undefined],
   ['', undefined],
 ];

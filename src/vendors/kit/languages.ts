@@ -16,9 +16,17 @@ const CODES: ReadonlyMap<string, string> = new Map(
   NAMES.split(/,\s*/).map((entry) => [entry.slice(entry.indexOf(' ') + 1), entry.slice(0, entry.indexOf(' '))]),
 );
 
-/** The ISO code of a language, however an upstream tells it: `english`, `EN`, `en-US`. Undefined if nobody can say. */
-export function languageCode(told: string): string | undefined {
-  const name = told.trim().toLowerCase();
+/** The ISO code of a language, however an upstream writes it: `english`, `EN`, `en-US`, `eng`. Undefined if it is none. */
+export function languageCode(written: string): string | undefined {
+  const name = written.trim().toLowerCase();
   const [, code] = /^([a-z]{2,3})(?:[-_][a-z0-9]+)*$/.exec(name) ?? [];
-  return CODES.get(name) ?? (code === 'jw' ? 'jv' : code);
+  return CODES.get(name) ?? (code && shortCode(code));
+}
+
+/** Two letters where there are two. `jw` is an old code that several upstreams still write. */
+function shortCode(code: string): string | undefined {
+  if (code === 'jw') return 'jv';
+  if (code.length === 2) return code;
+  const { language } = new Intl.Locale(code);
+  return language === 'und' ? undefined : language;
 }

@@ -3,29 +3,34 @@ import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
 
 /** Part of a model's input. Media in it are still to be read. */
-export type Fields = Readonly<Record<string, JsonValue | Media | readonly Media[]>>;
+export type WireFields = Readonly<Record<string, JsonValue | Media | readonly Media[]>>;
 
 /** How a model takes each public field of a request. A field that is not here is one that it cannot take. */
-export type Takes<Request> = { readonly [Key in keyof Request]?: Take<Request, NonNullable<Request[Key]>> };
-type Take<Request, Value> = (value: Value, field: string, request: Request) => Fields;
+export type FieldMap<Request> = { readonly [Key in keyof Request]?: Mapping<Request, NonNullable<Request[Key]>> };
+type Mapping<Request, Value> = (value: Value, field: string, request: Request) => WireFields;
 
 /** Every field of a request that a model may be unable to take, with its public name. */
 export type PublicNames<Request> = readonly (readonly [keyof Request, string])[];
 
-export interface Family<Request> {
-  readonly takes: Takes<Request>;
+/** Models that take the same. */
+export interface ModelFamily<Request> {
+  readonly takes: FieldMap<Request>;
   /** Sent whatever is asked for, unless one of the fields says otherwise. */
-  readonly always?: Fields;
+  readonly always?: WireFields;
 }
 
 /** The input for a request. Throws ApiError for what the family cannot take. */
-export function inputOf<Request>(request: Request, family: Family<Request>, names: PublicNames<Request>): Fields {
-  const input: Record<string, Fields[string]> = { ...family.always };
+export function mapFields<Request>(
+  request: Request,
+  family: ModelFamily<Request>,
+  names: PublicNames<Request>,
+): WireFields {
+  const input: Record<string, WireFields[string]> = { ...family.always };
   const add = <Key extends keyof Request>(key: Key, field: string) => {
     const value = request[key];
-    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return;
-    const take: Takes<Request>[Key] = family.takes[key];
-    if (take !== undefined) Object.assign(input, take(value, field, request));
+    if (value === undefined || value === null || isEmptyList(value)) return;
+    const map: FieldMap<Request>[Key] = family.takes[key];
+    if (map !== undefined) Object.assign(input, map(value, field, request));
     // What cannot be switched on is off.
     else if (value !== false) throw unsupported(field);
   };
@@ -33,13 +38,36 @@ export function inputOf<Request>(request: Request, family: Family<Request>, name
   return input;
 }
 
+/** Throws ApiError for a field that is neither absent nor among those that are taken. */
+export function refuseFields<Request>(
+  request: Request,
+  taken: readonly (keyof Request)[],
+  names: PublicNames<Request>,
+): void {
+  for (const [key, field] of names) {
+    const isGiven = !OFF.has(request[key]) && !isEmptyList(request[key]);
+    if (isGiven && !taken.includes(key)) throw unsupported(field);
+  }
+}
+
+const OFF: ReadonlySet<unknown> = new Set([undefined, null, false]);
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** By a model's name: the first row that fits it counts. */
+export function firstMatch<Value>(rows: readonly (readonly [RegExp, Value])[], model: string): Value | undefined {
+  return rows.find(([name]) => name.test(model))?.[1];
+}
+
 /** As it is, under the model's own name. */
-export function as(name: string): (value: Fields[string]) => Fields {
+export function as(name: string): (value: WireFields[string]) => WireFields {
   return (value) => ({ [name]: value });
 }
 
 /** One of a list only. */
-export function single(name: string): (value: readonly Media[], field: string) => Fields {
+export function single(name: string): (value: readonly Media[], field: string) => WireFields {
   return (media, field) => {
     const [first, second] = media;
     if (first === undefined || second !== undefined) throw unsupported(field, { atMost: 1 });
@@ -47,15 +75,15 @@ export function single(name: string): (value: readonly Media[], field: string) =
   };
 }
 
-/** A length as the models write it: whole seconds in a text. */
-export function secondsText(name: string, unit: '' | 's' = ''): (seconds: number, field: string) => Fields {
+/** Whole seconds in a text. */
+export function secondsText(name: string, unit: '' | 's' = ''): (seconds: number, field: string) => WireFields {
   return (seconds, field) => {
     if (!Number.isInteger(seconds)) throw unsupported(field, { oneOf: ['whole seconds'] });
     return { [name]: `${seconds}${unit}` };
   };
 }
 
-export function oneOf(name: string, words: readonly string[]): (word: string, field: string) => Fields {
+export function oneOf(name: string, words: readonly string[]): (word: string, field: string) => WireFields {
   return (word, field) => {
     if (!words.includes(word)) throw unsupported(field, { oneOf: words });
     return { [name]: word };

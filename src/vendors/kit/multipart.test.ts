@@ -6,8 +6,9 @@ import { test } from 'node:test';
 import { ApiError } from '../../errors.ts';
 import type { Media } from '../vendor.ts';
 import { heldMedia } from './held-media.ts';
-import { send, type Upstream, UpstreamPools } from './http.ts';
+import { type Upstream, UpstreamPools } from './http.ts';
 import { type Part, toMultipart } from './multipart.ts';
+import { defineWire } from './wire.ts';
 
 function fileOf(bytes: Buffer, mimeType = 'image/png'): Media {
   return heldMedia(bytes, mimeType);
@@ -78,8 +79,8 @@ async function withServer(
 }
 
 async function post(upstream: Upstream, parts: readonly Part[]): Promise<void> {
-  const { contentType, body } = toMultipart(parts);
-  await send(upstream, { method: 'POST', path: '/form', headers: { 'content-type': contentType }, body });
+  const wire = defineWire({ headers: () => ({}), faults: {} });
+  await wire.send(upstream, { path: '/form', body: { form: parts } });
 }
 
 test('large files arrive as they are', async () => {

@@ -1,4 +1,6 @@
+import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { countCharacters } from '../../text.ts';
 import { type Taken, unsupported } from '../../unsupported.ts';
 
 /** Throws ApiError where a field is one that the model cannot take. */
@@ -6,10 +8,26 @@ export function refuse(field: string, isRefused: boolean, taken: Taken = 'anothe
   if (isRefused) throw unsupported(field, taken);
 }
 
-/** Forms hold words for everything. */
-const ABSENT: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, false, 'false']);
+export function refuseOutside(field: string, value: number | undefined, from: number, to: number): void {
+  if (value !== undefined && !(value >= from && value <= to)) throw unsupported(field, { from, to });
+}
 
-/** A stream of events would come where something else is read. */
-export function refuseStream({ stream }: JsonObject): void {
-  refuse('stream', !ABSENT.has(stream));
+/** By characters as a person counts them. */
+export function refuseLength(field: string, text: string, min: number, max: number): void {
+  const characters = countCharacters(text);
+  if (characters < min) throw unsupported(field, { atLeast: min, unit: 'characters' });
+  if (characters > max) throw unsupported(field, { atMost: max, unit: 'characters' });
+}
+
+/** Forms hold words for everything. */
+const OFF: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, false, 'false']);
+
+/** For unmodelled keys that would bring something else than what is answered and charged for. */
+export function refuseKeys(extra: JsonObject, names: readonly string[], taken: Taken = 'none'): void {
+  for (const name of names) if (!OFF.has(extra[name])) throw unsupported(name, taken);
+}
+
+/** What no model could take: the field is not what the format says that it is. */
+export function invalid(field: string, why: string): ApiError {
+  return new ApiError('invalid_parameter', { message: `"${field}" ${why}.` });
 }

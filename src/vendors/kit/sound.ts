@@ -3,6 +3,7 @@ import type { JsonObject } from '../../json.ts';
 import { SNIFF_BYTES } from '../../limits.ts';
 import { sniff } from '../../media/index.ts';
 import { parseObject, type UpstreamReply } from './http.ts';
+import { Peeked } from './peek.ts';
 
 /**
  * The sound of an answer, once the first of it is here: an answer without any can still be had elsewhere. What is
@@ -25,7 +26,7 @@ export async function openSound(
     if (document !== undefined) onDocument(document);
     const isSound = isLabelled ? sniff(head) !== undefined : document === undefined;
     if (!isSound) throw new UpstreamError('garbled', `sound was asked for and ${type || 'JSON'} came`);
-    return new Continued(head, pieces);
+    return new Peeked([head], pieces);
   } catch (error) {
     await pieces.return?.();
     throw error;
@@ -45,29 +46,7 @@ async function untilSound(first: Buffer, pieces: AsyncIterator<Buffer>): Promise
   return head;
 }
 
-/** What has been read, and then the rest. A reader that stops lets the upstream go, even before the first piece. */
-class Continued implements AsyncIterableIterator<Buffer> {
-  #first: Buffer | undefined;
-  readonly #rest: AsyncIterator<Buffer>;
-
-  constructor(first: Buffer, rest: AsyncIterator<Buffer>) {
-    this.#first = first;
-    this.#rest = rest;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Buffer>> {
-    const value = this.#first;
-    this.#first = undefined;
-    return value === undefined ? this.#rest.next() : Promise.resolve({ value, done: false });
-  }
-
-  async return(): Promise<IteratorResult<Buffer>> {
-    this.#first = undefined;
-    await this.#rest.return?.();
-    return { value: undefined, done: true };
-  }
+/** Callers write a bitrate of 128 as well as of 128000. */
+export function kilobits(bitrate: number): number {
+  return bitrate < 1000 ? bitrate : bitrate / 1000;
 }

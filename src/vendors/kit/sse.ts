@@ -1,6 +1,8 @@
 import { isAscii } from 'node:buffer';
 import { UpstreamError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_FRAME_BYTES_MAX } from '../../limits.ts';
+import { parseObject } from './http.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -37,6 +39,25 @@ export class SseEvent {
   get bytes(): Buffer {
     return this.#source.subarray(this.#start, this.#end);
   }
+
+  /** Ends with a blank line. Only the last event of a body can lack it, and then the body was cut. */
+  get isWhole(): boolean {
+    const [source, last] = [this.#source, this.#end - 1];
+    const before = source[last] === LF && source[last - 1] === CR ? last - 2 : last - 1;
+    return isLineEnd(source[last]) && isLineEnd(source[before]);
+  }
+}
+
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === LF || byte === CR;
+}
+
+/** The JSON object that an event holds. What is none was cut off, or is garbled. */
+export function parseEvent(event: SseEvent): JsonObject {
+  const value = parseObject(event.data);
+  if (value !== undefined) return value;
+  if (!event.isWhole) throw new UpstreamError('server', 'the stream ended inside an event');
+  throw new UpstreamError('garbled', 'an event is not a JSON object');
 }
 
 /** Cuts a body into events at its blank lines (LF, CRLF or CR). Comments come as events without data. */

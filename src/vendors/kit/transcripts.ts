@@ -1,7 +1,8 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { TRANSCRIPT_VALUES_MAX } from '../../limits.ts';
-import { parseObject } from './http.ts';
+import { parseObject, readBytes, type UpstreamReply } from './http.ts';
+import { amountAt, stringAt } from './json.ts';
 
 /** What servers answer in place of a transcript when they have heard nothing. */
 const NOTHING = /^\s*(null|"")?\s*$/;
@@ -15,8 +16,22 @@ export function parseTranscript(text: string): JsonObject | undefined {
 }
 
 /** The same for vendors that answer with JSON only. */
-export function readTranscript(bytes: Buffer): JsonObject {
-  const value = parseTranscript(bytes.toString('utf8'));
+export async function readTranscript(reply: UpstreamReply): Promise<JsonObject> {
+  const value = parseTranscript((await readBytes(reply)).toString('utf8'));
   if (value === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
   return value;
+}
+
+export interface TimedText {
+  readonly text: string;
+  /** In seconds, as all times here. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A word or sentence with its times, of which so many units are a second. Undefined for what lacks one of the three. */
+export function timedText(entry: JsonObject, key: string, unitsPerSecond = 1): TimedText | undefined {
+  const [text, start, end] = [stringAt(entry, key), amountAt(entry, 'start'), amountAt(entry, 'end')];
+  if (text === undefined || start === undefined || end === undefined) return undefined;
+  return { text, start: start / unitsPerSecond, end: end / unitsPerSecond };
 }

@@ -1,25 +1,20 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { EventChunks, type EventReader } from '../kit/chunks.ts';
-import { parseObject, readJson, send } from '../kit/http.ts';
+import { parseObject } from '../kit/http.ts';
 import { listAt } from '../kit/json.ts';
-import type { SseEvent } from '../kit/sse.ts';
+import { parseEvent, type SseEvent } from '../kit/sse.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';
 import { Choices, toBody, toChoice } from './choices.ts';
-import { refuseDocument } from './documents.ts';
-import { faultOf, throwIfError, toUpstreamError } from './faults.ts';
 import { PlainFrames } from './plain-frames.ts';
 import { toCall } from './request.ts';
 import { usageIn } from './usage.ts';
-
-const LF = 0x0a;
-const CR = 0x0d;
+import { wire } from './wire.ts';
 
 /** The format's author, and every server that speaks it more or less. */
 export const chat: ChatWork = {
   async complete(request, upstream) {
-    const answer = await readJson(await send(upstream, toCall(request, upstream), { faultOf }));
-    throwIfError(answer);
+    const answer = await wire.json(upstream, toCall(request, upstream));
     const choices = listAt(answer, 'choices') ?? [];
     if (choices.length === 0) throw new UpstreamError('garbled', 'an answer without choices');
     const body = toBody('chat.completion', request.model, answer, choices.map(toChoice));
@@ -27,9 +22,8 @@ export const chat: ChatWork = {
   },
 
   async stream(request, upstream) {
-    const reply = await send(upstream, toCall(request, upstream), { faultOf });
-    await refuseDocument(reply, (type) => type.includes('event-stream'));
-    return new EventChunks(reply.body, new FrameReader(request.model));
+    const { body } = await wire.events(upstream, toCall(request, upstream));
+    return new EventChunks(body, new FrameReader(request.model));
   },
 };
 
@@ -70,17 +64,13 @@ function isComment({ data, event }: SseEvent): boolean {
   return data === '' && event !== 'error';
 }
 
-function frameOf({ data, event, bytes }: SseEvent): JsonObject {
-  const frame = parseObject(data);
-  if (event === 'error') throw toUpstreamError(frame?.error ?? frame ?? data, frame);
-  if (frame === undefined) {
-    const isCut = bytes.at(-1) !== LF && bytes.at(-1) !== CR;
-    throw new UpstreamError(
-      isCut ? 'server' : 'garbled',
-      isCut ? 'the stream broke off in a frame' : 'a frame is no JSON object',
-    );
+function frameOf(event: SseEvent): JsonObject {
+  if (event.event === 'error') {
+    const error = parseObject(event.data);
+    throw wire.faults.toError(error?.error ?? error ?? event.data, error);
   }
-  throwIfError(frame);
+  const frame = parseEvent(event);
+  wire.faults.throwIfError(frame);
   return frame;
 }
 

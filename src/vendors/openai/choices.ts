@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { isList, isObject, listAt, objectAt, stringAt } from '../kit/json.ts';
-import { toUpstreamError } from './faults.ts';
+import { wire } from './wire.ts';
 
 /**
  * An answer or a frame as a caller may see it: only the fields of the format that cannot name the upstream. Whoever
@@ -26,7 +26,7 @@ const TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 
 export function toChoice(choice: JsonValue, at: number): JsonObject {
   const message = isObject(choice) ? objectAt(choice, 'message') : undefined;
   if (!isObject(choice) || message === undefined) throw new UpstreamError('garbled', 'a choice without a message');
-  const clean = { index: indexOf(choice, at), message: inOneVoice(message), finish_reason: finishReasonOf(choice) };
+  const clean = { index: indexOf(choice, at), message: normalize(message), finish_reason: finishReasonOf(choice) };
   return choice.logprobs === undefined ? clean : { ...clean, logprobs: choice.logprobs };
 }
 
@@ -53,7 +53,7 @@ export class Choices {
     const finish_reason = finishReasonOf(choice);
     this.#seen.add(index);
     if (finish_reason !== null) this.#finished.add(index);
-    const delta = this.#withToolIndexes(index, inOneVoice(objectAt(choice, 'delta') ?? {}));
+    const delta = this.#withToolIndexes(index, normalize(objectAt(choice, 'delta') ?? {}));
     if (choice.logprobs === undefined) return { index, delta, finish_reason };
     return { index, delta, finish_reason, logprobs: choice.logprobs };
   }
@@ -87,12 +87,12 @@ const FINISH_REASONS: ReadonlyMap<string, string> = new Map([
 function finishReasonOf(choice: JsonObject): string | null {
   const reason = stringAt(choice, 'finish_reason') ?? '';
   if (reason === '') return null;
-  if (reason === 'error') throw toUpstreamError(choice.error ?? 'the answer ended with an error');
+  if (reason === 'error') throw wire.faults.toError(choice.error ?? 'the answer ended with an error');
   return FINISH_REASONS.get(reason) ?? reason;
 }
 
 /** Reasoning under one name, whatever the server calls it, and content as text. */
-function inOneVoice(message: JsonObject): JsonObject {
+function normalize(message: JsonObject): JsonObject {
   if (isList(message.content)) return withoutParts(message, message.content);
   if (message.reasoning === undefined) return message;
   const { reasoning, ...rest } = message;
@@ -102,10 +102,10 @@ function inOneVoice(message: JsonObject): JsonObject {
 
 function withoutParts(message: JsonObject, parts: readonly JsonValue[]): JsonObject {
   const thoughts = parts.flatMap((part) => (isObject(part) ? (listAt(part, 'thinking') ?? []) : []));
-  const text = { ...message, content: textOf(parts) };
-  return thoughts.length === 0 ? text : { ...text, reasoning_content: textOf(thoughts) };
+  const text = { ...message, content: joinTexts(parts) };
+  return thoughts.length === 0 ? text : { ...text, reasoning_content: joinTexts(thoughts) };
 }
 
-function textOf(parts: readonly JsonValue[]): string {
+function joinTexts(parts: readonly JsonValue[]): string {
   return parts.map((part) => (isObject(part) ? (stringAt(part, 'text') ?? '') : '')).join('');
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../json.ts';
 import { canonicalQuality } from '../../quality.ts';
 import type { ImageRequest } from '../../requests/index.ts';
-import { refuse, refuseStream } from '../kit/refusals.ts';
+import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { isSize, isTier, sizeFor, tierOf } from './image-size.ts';
 
@@ -61,7 +61,7 @@ function qualityOf({ quality }: ImageRequest<Media>): string | undefined {
 
 /** Throws ApiError for what the model cannot take, naming the first such field. */
 export function checkFields(request: ImageRequest<Media>, upstreamModel: string): void {
-  refuseStream(request.extra);
+  refuseKeys(request.extra, ['stream'], 'another value');
   const { isAuthors, areSizesFixed } = familyOf(upstreamModel);
   if (!isAuthors) return;
   const { size, resolution, aspectRatio, background } = request;

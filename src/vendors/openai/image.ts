@@ -1,17 +1,17 @@
 import { UpstreamError } from '../../errors.ts';
-import type { JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_PICTURES_BYTES_MAX } from '../../limits.ts';
 import type { ImageRequest } from '../../requests/index.ts';
-import { readJsonWithBlobs } from '../kit/blobs.ts';
-import { send, type Upstream, type UpstreamCall, type UpstreamReply } from '../kit/http.ts';
-import { isObject, listAt, stringAt } from '../kit/json.ts';
-import { type Part, toMultipart } from '../kit/multipart.ts';
+import type { JsonWithBlobs } from '../kit/blobs.ts';
+import { outputAt } from '../kit/data-url.ts';
+import { toParts } from '../kit/forms.ts';
+import { objectsAt, stringAt } from '../kit/json.ts';
+import type { Part } from '../kit/multipart.ts';
+import type { Call } from '../kit/wire.ts';
 import type { Media, Output, TaskWork } from '../vendor.ts';
-import { faultOf, throwIfError } from './faults.ts';
-import { toValues } from './form-values.ts';
-import { headersOf } from './headers.ts';
 import { checkFields, fieldsOf, sizeOf } from './image-fields.ts';
 import { pixelsOf } from './image-size.ts';
+import { wire } from './wire.ts';
 
 const COUNT_MAX = 10;
 /** A picture needs no more than four bytes for each of its pixels, and base64 a third more. */
@@ -29,23 +29,18 @@ export const image: TaskWork<ImageRequest<Media>> = {
   },
 
   async submit(request, { count }, upstream) {
-    const reply = await send(upstream, toCall(request, count, upstream), { faultOf });
-    return { state: 'succeeded', outputs: await outputsIn(reply) };
+    const call = toCall(request, count, upstream.model);
+    const answer = await wire.jsonWithBlobs(upstream, call, 'b64_json', UPSTREAM_PICTURES_BYTES_MAX);
+    return { state: 'succeeded', outputs: outputsIn(answer) };
   },
 };
 
-function toCall(request: ImageRequest<Media>, count: number, upstream: Upstream): UpstreamCall {
-  const fields = fieldsOf(request, count, upstream.model);
-  const headers = headersOf(upstream, 'application/json');
+function toCall(request: ImageRequest<Media>, count: number, model: string): Call {
+  const json = fieldsOf(request, count, model);
   const files = filesOf(request);
-  if (files.length === 0) {
-    headers['content-type'] = 'application/json';
-    return { method: 'POST', path: '/images/generations', headers, body: JSON.stringify(fields) };
-  }
-  const values = Object.entries(fields).flatMap(([name, value]) => toValues(name, value));
-  const { contentType, body } = toMultipart([...values.filter(({ name }) => !isOfFile(name)), ...files]);
-  headers['content-type'] = contentType;
-  return { method: 'POST', path: '/images/edits', headers, body };
+  if (files.length === 0) return { path: '/images/generations', body: { json } };
+  const values = toParts(json, 'brackets').filter(({ name }) => !isOfFile(name));
+  return { path: '/images/edits', body: { form: [...values, ...files] } };
 }
 
 function filesOf({ referenceImages, mask }: ImageRequest<Media>): Part[] {
@@ -64,31 +59,19 @@ function isOfFile(name: string): boolean {
   return /^(image|mask)(\[|$)/.test(name);
 }
 
-async function outputsIn(reply: UpstreamReply): Promise<Output[]> {
-  const { json, blobs } = await readJsonWithBlobs(reply, 'b64_json', UPSTREAM_PICTURES_BYTES_MAX);
-  throwIfError(json);
-  const entries = listAt(json, 'data') ?? [];
-  const allowed = entries.filter((entry) => !isWithheld(entry));
+function outputsIn({ json, blobs }: JsonWithBlobs): Output[] {
+  const entries = objectsAt(json, 'data');
+  // Some servers put something else in the place of a picture that broke their rules.
+  const allowed = entries.filter((entry) => entry.respect_moderation !== false);
   if (allowed.length === 0 && entries.length > 0) throw new UpstreamError('policy', 'every picture was withheld');
   const outputs = allowed.flatMap((entry) => outputOf(entry, blobs) ?? []);
   if (outputs.length === 0) throw new UpstreamError('garbled', 'an answer without pictures');
   return outputs;
 }
 
-/** Some servers put something else in the place of a picture that broke their rules. */
-function isWithheld(entry: JsonValue): boolean {
-  return isObject(entry) && entry.respect_moderation === false;
-}
-
-function outputOf(entry: JsonValue, blobs: readonly Buffer[]): Output | undefined {
-  if (!isObject(entry)) return undefined;
-  const { b64_json: base64, url } = entry;
-  const data = typeof base64 === 'number' ? blobs[base64] : fromBase64(stringAt(entry, 'b64_json') ?? '');
+function outputOf(entry: JsonObject, blobs: readonly Buffer[]): Output | undefined {
+  const [base64, url] = [entry.b64_json, stringAt(entry, 'url') ?? ''];
+  const data = typeof base64 === 'number' ? blobs[base64] : Buffer.from(stringAt(entry, 'b64_json') ?? '', 'base64');
   if (data !== undefined && data.length > 0) return { data };
-  if (typeof url !== 'string' || url === '') return undefined;
-  return url.startsWith('data:') ? { data: fromBase64(url.slice(url.indexOf(',') + 1)) } : { url };
-}
-
-function fromBase64(text: string): Buffer {
-  return Buffer.from(text, 'base64');
+  return url === '' ? undefined : outputAt(url);
 }

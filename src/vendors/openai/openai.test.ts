@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { Choices, toBody, toChoice } from './choices.ts';
-import { faultOf, throwIfError } from './faults.ts';
 import { usageIn } from './usage.ts';
+import { wire } from './wire.ts';
 
 const USAGES: readonly { name: string; body: JsonObject; counts: readonly number[] | undefined }[] = [
   { name: 'no usage', body: {}, counts: undefined },
@@ -85,7 +85,7 @@ for (const { name, body, counts } of USAGES) {
   });
 }
 
-const FAULTS: readonly [status: number, body: JsonObject | undefined, fault: Fault | undefined][] = [
+const FAULTS: readonly [status: number, body: JsonObject | undefined, fault: Fault][] = [
   [400, { error: { code: 'invalid_value' } }, 'client'],
   [400, { error: { code: 'content_policy_violation' } }, 'policy'],
   [400, { error: { code: 'content_filter' } }, 'policy'],
@@ -104,13 +104,12 @@ const FAULTS: readonly [status: number, body: JsonObject | undefined, fault: Fau
   [429, { error: { type: 'service_unavailable_error', code: 'server_is_overloaded' } }, 'rate'],
   [429, { code: 'credit_balance_exhausted', error: 'text' }, 'account'],
   [429, { error: { code: 'constructor' } }, 'rate'],
-  // Left to the status.
-  [503, { error: { code: 'server_is_overloaded' } }, undefined],
+  [503, { error: { code: 'server_is_overloaded' } }, 'server'],
 ];
 
 for (const [status, body, fault] of FAULTS) {
   test(`a refusal ${status} ${JSON.stringify(body)} is read as ${fault}`, () =>
-    assert.equal(faultOf(status, body), fault));
+    assert.equal(wire.faults.ofRefusal(status, body), fault));
 }
 
 const ERRORS_INSIDE: readonly [body: JsonObject, fault: Fault | undefined][] = [
@@ -129,7 +128,7 @@ const ERRORS_INSIDE: readonly [body: JsonObject, fault: Fault | undefined][] = [
 
 for (const [body, fault] of ERRORS_INSIDE) {
   test(`a success ${JSON.stringify(body)} ${fault === undefined ? 'is one' : `fails as ${fault}`}`, () => {
-    const read = () => throwIfError(body);
+    const read = () => wire.faults.throwIfError(body);
     if (fault === undefined) assert.doesNotThrow(read);
     else assert.throws(read, (error) => error instanceof UpstreamError && error.fault === fault);
   });

@@ -1,14 +1,12 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
-import type { Upstream, UpstreamCall } from '../kit/http.ts';
+import type { Upstream } from '../kit/http.ts';
 import { isObject, listAt, objectAt } from '../kit/json.ts';
-import { headersOf } from './headers.ts';
+import type { Call } from '../kit/wire.ts';
 
 /** The caller's body as it was sent, under the upstream's name of the model. */
-export function toCall(request: ChatRequest, upstream: Upstream): UpstreamCall {
-  const headers = headersOf(upstream, request.stream ? 'text/event-stream' : 'application/json');
-  headers['content-type'] = 'application/json';
-  return { method: 'POST', path: '/chat/completions', headers, body: JSON.stringify(toWire(request, upstream)) };
+export function toCall(request: ChatRequest, upstream: Upstream): Call {
+  return { path: '/chat/completions', body: { json: toWire(request, upstream) } };
 }
 
 function toWire(request: ChatRequest, upstream: Upstream): JsonObject {

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
 import { soundName } from '../kit/public-names.ts';
-import { refuse, refuseStream } from '../kit/refusals.ts';
+import { refuse, refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import type { Media, Speech } from '../vendor.ts';
 import { cutText } from './cut-text.ts';
 
@@ -100,15 +100,15 @@ export function checkFields(request: Request, upstreamModel: string): void {
     unit: `characters in ${formatOf(request)}`,
   });
   refuse('reference_id', request.referenceId !== undefined && request.voice !== undefined, { notWith: 'voice' });
-  refuseStream(request.extra);
+  refuseKeys(request.extra, ['stream'], 'another value');
   refuse('stream_format', !PLAIN.has(request.extra.stream_format));
   if (familyOf(upstreamModel).isAuthors) checkAuthors(request, upstreamModel);
 }
 
 function checkAuthors(request: Request, upstreamModel: string): void {
-  const { speed = 1, prompt } = request;
+  const { prompt } = request;
   refuse('reference_audio', request.referenceAudio.length > 0, 'none');
-  refuse('speed', !(speed >= 0.25 && speed <= 4), { from: 0.25, to: 4 });
+  refuseOutside('speed', request.speed, 0.25, 4);
   refuse('prompt', Boolean(prompt) && !familyOf(upstreamModel).takesInstructions, 'none');
   for (const key of OTHERS) {
     const isMade = key === 'sampleRate' && request[key] === rateMade(request);

@@ -1,57 +1,45 @@
 import { UpstreamError } from '../../errors.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { readBytes, type UpstreamReply } from '../kit/http.ts';
-import { amountAt, isObject, listAt, objectAt, stringAt } from '../kit/json.ts';
+import { amountAt, listAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import { languageCode } from '../kit/languages.ts';
-import { parseTranscript } from '../kit/transcripts.ts';
+import { parseTranscript, timedText } from '../kit/transcripts.ts';
+import { contentTypeOf } from '../kit/wire.ts';
 import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
-import { throwIfError } from './faults.ts';
+import { wire } from './wire.ts';
 
 /** Brief and verbose answers, under whatever content type; some servers answer with nothing but the text. */
 export async function transcriptIn(reply: UpstreamReply): Promise<Transcript> {
   const text = (await readBytes(reply)).toString('utf8');
-  const told = parseTranscript(text);
-  if (told !== undefined) return transcriptOf(told);
-  const isText = String(reply.headers['content-type'] ?? '').startsWith('text/plain');
+  const answer = parseTranscript(text);
+  if (answer !== undefined) return transcriptOf(answer);
+  const isText = contentTypeOf(reply).startsWith('text/plain');
   if (!isText) throw new UpstreamError('garbled', 'the answer is neither JSON nor text');
   return { text: text.trimEnd() };
 }
 
-function transcriptOf(told: JsonObject): Transcript {
-  throwIfError(told);
-  const language = stringAt(told, 'language') ?? firstCode(told);
+function transcriptOf(answer: JsonObject): Transcript {
+  wire.faults.throwIfError(answer);
+  // A newer model lists every language that it heard.
+  const language = stringAt(answer, 'language') ?? stringAt(objectsAt(answer, 'languages')[0], 'code');
   return {
     // Without a usable text there is none, and the caller is told so.
-    text: stringAt(told, 'text') ?? '',
+    text: stringAt(answer, 'text') ?? '',
     language: language === undefined ? undefined : languageCode(language),
-    seconds: amountAt(told, 'duration') ?? amountAt(objectAt(told, 'usage'), 'seconds'),
-    segments: listAt(told, 'segments')?.flatMap(segmentOf),
-    words: listAt(told, 'words')?.flatMap(wordOf),
+    seconds: amountAt(answer, 'duration') ?? amountAt(objectAt(answer, 'usage'), 'seconds'),
+    segments: listAt(answer, 'segments') && objectsAt(answer, 'segments').flatMap(segmentOf),
+    words: listAt(answer, 'words') && objectsAt(answer, 'words').flatMap(wordOf),
   };
 }
 
-/** A newer model lists every language that it heard. */
-function firstCode(told: JsonObject): string | undefined {
-  const [first] = listAt(told, 'languages') ?? [];
-  return isObject(first) ? stringAt(first, 'code') : undefined;
+function segmentOf(entry: JsonObject): TranscriptSegment[] {
+  const timed = timedText(entry, 'text');
+  const probability = entry.no_speech_prob;
+  const noSpeechProbability = typeof probability === 'number' ? probability : undefined;
+  return timed === undefined ? [] : [{ ...timed, noSpeechProbability }];
 }
 
-function segmentOf(value: JsonValue): TranscriptSegment[] {
-  const timed = timedIn(value, 'text');
-  if (timed === undefined || !isObject(value)) return [];
-  const { text, start, end } = timed;
-  const probability = value.no_speech_prob;
-  return [{ start, end, text, noSpeechProbability: typeof probability === 'number' ? probability : undefined }];
-}
-
-function wordOf(value: JsonValue): TranscriptWord[] {
-  const timed = timedIn(value, 'word') ?? timedIn(value, 'text');
+function wordOf(entry: JsonObject): TranscriptWord[] {
+  const timed = timedText(entry, 'word') ?? timedText(entry, 'text');
   return timed === undefined ? [] : [{ word: timed.text, start: timed.start, end: timed.end }];
-}
-
-/** Undefined for what lacks its text or one of its times. */
-function timedIn(value: JsonValue, key: string): { text: string; start: number; end: number } | undefined {
-  if (!isObject(value)) return undefined;
-  const [text, start, end] = [stringAt(value, key), amountAt(value, 'start'), amountAt(value, 'end')];
-  return text === undefined || start === undefined || end === undefined ? undefined : { text, start, end };
 }

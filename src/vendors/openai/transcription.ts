@@ -1,32 +1,29 @@
 import { UpstreamError } from '../../errors.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
-import { send } from '../kit/http.ts';
-import { type Part, toMultipart } from '../kit/multipart.ts';
-import { refuse, refuseStream } from '../kit/refusals.ts';
+import { toParts } from '../kit/forms.ts';
+import type { Part } from '../kit/multipart.ts';
+import { refuse, refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
-import { faultOf } from './faults.ts';
-import { toValues } from './form-values.ts';
-import { headersOf } from './headers.ts';
 import { transcriptIn } from './transcript.ts';
+import { wire } from './wire.ts';
 
 /** The text comes with the answer. There is no task, and so nothing to ask after. */
 export const transcription: TranscriptionWork = {
   check(request, upstreamModel) {
     const { isBrief, isDiarising, isAuthors } = familyOf(upstreamModel);
-    refuseStream(request.extra);
+    refuseKeys(request.extra, ['stream'], 'another value');
     refuse('timestamp_granularities', isBrief && request.granularities.length > 0, 'none');
     refuse('prompt', isDiarising && Boolean(request.prompt), 'none');
-    const { temperature = 0 } = request;
-    refuse('temperature', isAuthors && !(temperature >= 0 && temperature <= 1), { from: 0, to: 1 });
+    if (isAuthors) refuseOutside('temperature', request.temperature, 0, 1);
   },
 
   async submit(request, audio, upstream) {
     refuseFile(audio, upstream.model);
-    const file: Part = { name: 'file', fileName: `audio.${audio.extension}`, file: audio };
-    const { contentType, body } = toMultipart([...valuesOf(request, upstream.model), file]);
-    const headers = { ...headersOf(upstream, 'application/json'), 'content-type': contentType };
-    const call = { method: 'POST', path: '/audio/transcriptions', headers, body } as const;
-    const reply = await send(upstream, call, { faultOf });
+    const form = [
+      ...valuesOf(request, upstream.model),
+      { name: 'file', fileName: `audio.${audio.extension}`, file: audio },
+    ];
+    const reply = await wire.send(upstream, { path: '/audio/transcriptions', body: { form } });
     return { state: 'transcribed', transcript: await transcriptIn(reply) };
   },
 };
@@ -62,9 +59,8 @@ function valuesOf(request: TranscriptionRequest, upstreamModel: string): Part[] 
     response_format: isVerbose ? 'verbose_json' : 'json',
     timestamp_granularities: granularities,
   };
-  const values = Object.entries(fields).flatMap(([name, value]) => toValues(name, value));
   // A value of the caller's own never stands beside the file.
-  return values.filter(({ name }) => !/^file(\[|$)/.test(name));
+  return toParts(fields, 'brackets').filter(({ name }) => !/^file(\[|$)/.test(name));
 }
 
 const FILE_BYTES_MAX = 25 * 1024 * 1024;

@@ -1,0 +1,189 @@
+import { type Fault, UpstreamError } from '../../errors.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
+import { type JsonWithBlobs, readJsonWithBlobs } from './blobs.ts';
+import { exchange, type StreamedBody } from './exchange.ts';
+import { type FaultRules, FaultTable } from './faults.ts';
+import { parseObject, readBytes, type Upstream, type UpstreamReply } from './http.ts';
+import { type Part, toMultipart } from './multipart.ts';
+import { openSound } from './sound.ts';
+
+/** What all calls to one vendor share. */
+export interface WireRules {
+  /** The headers of every call: they carry the credential. */
+  headers(upstream: Upstream): Readonly<Record<string, string>>;
+  readonly faults: FaultRules;
+  /** Some servers of this vendor's format do not say that what they send are events. */
+  readonly hasUntypedEvents?: boolean;
+}
+
+/** What is sent: without a body it is a GET, with one a POST. */
+export interface Call {
+  /** Behind the upstream's address, with its query; or an address of its own (`ownUrl`). */
+  readonly path: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `application/json` where none is named. */
+  readonly accept?: string;
+  readonly body?: CallBody;
+  /** The statuses that are no refusal; 200 alone where none are named. */
+  readonly accepts?: readonly number[];
+}
+
+export type CallBody =
+  | { readonly json: WireValue }
+  | { readonly form: readonly Part[] }
+  | { readonly type: string; readonly content: string | Buffer | StreamedBody };
+
+/** JSON to be written: what is undefined is left out. */
+export type WireValue =
+  | JsonValue
+  | undefined
+  | readonly WireValue[]
+  | {
+      readonly [key: string]: WireValue;
+    };
+
+const SUCCESS: readonly number[] = [200];
+
+/**
+ * The calls to one vendor. This is the only way to make any, so each carries the credential and has its refusals, and
+ * the errors inside its successes, read by the vendor's fault table. Every method throws UpstreamError.
+ */
+export class Wire {
+  readonly faults: FaultTable;
+  readonly #rules: WireRules;
+
+  constructor(rules: WireRules) {
+    this.#rules = rules;
+    this.faults = new FaultTable(rules.faults);
+  }
+
+  /** Resolves with the headers of a success; the body follows piece by piece. */
+  async send(upstream: Upstream, call: Call): Promise<UpstreamReply> {
+    const { pool, path } = placeOf(upstream, call.path);
+    const { type, content } = toContent(call.body);
+    const headers = { accept: call.accept ?? 'application/json', ...this.#rules.headers(upstream), ...call.headers };
+    const reply = await exchange(pool, {
+      method: content === null ? 'GET' : 'POST',
+      path,
+      headers: type === undefined ? headers : { ...headers, 'content-type': type },
+      body: content,
+      signal: upstream.signal,
+      timeoutMs: upstream.timeoutMs,
+    });
+    if ((call.accepts ?? SUCCESS).includes(reply.status)) return reply;
+    throw await this.#refusal(reply);
+  }
+
+  /** A JSON object. */
+  async json(upstream: Upstream, call: Call): Promise<JsonObject> {
+    const value = parseObject((await readBytes(await this.send(upstream, call))).toString('utf8'));
+    if (value === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
+    this.faults.throwIfError(value);
+    return value;
+  }
+
+  /** A JSON object whose bulk is base64 under one key. */
+  async jsonWithBlobs(upstream: Upstream, call: Call, key: string, bytesMax: number): Promise<JsonWithBlobs> {
+    const answer = await readJsonWithBlobs(await this.send(upstream, call), key, bytesMax);
+    this.faults.throwIfError(answer.json);
+    return answer;
+  }
+
+  /** Sound, once the first of it is here. */
+  async sound(upstream: Upstream, call: Call): Promise<AsyncIterable<Buffer>> {
+    const reply = await this.send(upstream, call);
+    return openSound(reply, (document) => this.faults.throwIfError(document));
+  }
+
+  /** A body of server-sent events. A document in place of them is an error inside a success, or else `otherwise`. */
+  async events(upstream: Upstream, call: Call, otherwise: Fault = 'garbled'): Promise<UpstreamReply> {
+    const reply = await this.send(upstream, { accept: 'text/event-stream', ...call });
+    const type = contentTypeOf(reply);
+    if (type.includes('event-stream') || (type === '' && this.#rules.hasUntypedEvents === true)) return reply;
+    const start = await startOf(reply.body);
+    const document = parseHint(start);
+    if (document !== undefined) this.faults.throwIfError(document);
+    throw new UpstreamError(otherwise, `events were asked for and "${type}" came: ${start}`);
+  }
+
+  async #refusal({ status, headers, body }: UpstreamReply): Promise<UpstreamError> {
+    const text = await startOf(body);
+    const document = parseHint(text);
+    const fault = this.faults.ofRefusal(status, document);
+    const retryAfterMs = retryAfterIn(headers) ?? (document && this.faults.retryAfterMs(document));
+    // A success of another kind than was asked for is no refusal.
+    return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs, isUncertain: status < 300 });
+  }
+}
+
+/** Credential, faults and every shape of call in one declaration. */
+export function defineWire(rules: WireRules): Wire {
+  return new Wire(rules);
+}
+
+/** Where a call goes: the connections, and the whole path. */
+function placeOf({ pools, address }: Upstream, to: string | URL): ReturnType<Upstream['pools']['at']> {
+  if (to instanceof URL) return { pool: pools.at(to.origin).pool, path: to.pathname + to.search };
+  const { pool, path } = pools.at(address);
+  return { pool, path: path + to };
+}
+
+function toContent(body: CallBody | undefined): { type?: string; content: string | Buffer | StreamedBody | null } {
+  if (body === undefined) return { content: null };
+  if ('json' in body) return { type: 'application/json', content: JSON.stringify(body.json) };
+  if ('content' in body) return body;
+  const { contentType, body: content } = toMultipart(body.form);
+  return { type: contentType, content };
+}
+
+/**
+ * An address out of an answer, which is given our credential: so it must be one of the upstream's own. `others` are the
+ * vendor's further origins, for upstreams that are the vendor itself.
+ */
+export function ownUrl(address: JsonValue | undefined, upstream: Upstream, others: readonly string[] = []): URL {
+  const url = typeof address === 'string' ? URL.parse(address) : null;
+  const own = [new URL(upstream.address).origin, ...others];
+  if (url === null || !own.includes(url.origin)) {
+    throw new UpstreamError('garbled', 'an address that is not the upstream’s');
+  }
+  return url;
+}
+
+export function contentTypeOf({ headers }: UpstreamReply): string {
+  const type = headers['content-type'];
+  return (Array.isArray(type) ? type[0] : type) ?? '';
+}
+
+/** What it says is only a hint, however it is shaped. */
+function parseHint(text: string): JsonObject | undefined {
+  try {
+    return parseObject(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A refusal's text is for the log; a long one, or one that breaks off, is cut. Stopping there closes the connection. */
+async function startOf(body: AsyncIterable<Buffer>): Promise<string> {
+  let text = '';
+  try {
+    for await (const piece of body) {
+      text += piece.toString('utf8');
+      if (text.length > UPSTREAM_ERROR_BYTES_MAX) break;
+    }
+  } catch {
+    // The status has been told already.
+  }
+  return text.slice(0, UPSTREAM_ERROR_BYTES_MAX);
+}
+
+/** Some servers say it in milliseconds as well, and then more exactly. */
+function retryAfterIn(headers: UpstreamReply['headers']): number | undefined {
+  return numberIn(headers['retry-after-ms'], 1) ?? numberIn(headers['retry-after'], 1000);
+}
+
+function numberIn(header: string | string[] | undefined, unitMs: number): number | undefined {
+  const text = String(header ?? '');
+  return /^\d{1,9}(\.\d+)?$/.test(text) ? Number(text) * unitMs : undefined;
+}
