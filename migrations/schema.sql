@@ -103,6 +103,13 @@ create table files (
 CREATE INDEX files_live ON public.files USING btree (account_id, expires_at);
 CREATE UNIQUE INDEX files_object_key_key ON public.files USING btree (object_key);
 
+create table finished_sign_ins (
+  digest bytea not null,
+  expires_at timestamp with time zone not null,
+  PRIMARY KEY (digest)
+);
+CREATE INDEX finished_sign_ins_expired ON public.finished_sign_ins USING btree (expires_at);
+
 create table grants (
   id text not null,
   number bigint generated always as identity not null,
@@ -288,6 +295,7 @@ create table memberships (
   account_id text not null,
   role text not null,
   created_at timestamp with time zone not null,
+  mapped boolean default false not null,
   PRIMARY KEY (person_id, account_id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
   FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
@@ -428,7 +436,10 @@ create table people (
   disabled boolean default false not null,
   created_at timestamp with time zone not null,
   last_sign_in_at timestamp with time zone,
+  operator_role_mapped boolean default false not null,
+  own_account_id text,
   PRIMARY KEY (id),
+  FOREIGN KEY (own_account_id) REFERENCES accounts(id),
   CHECK ((issuer IS NULL) = (subject IS NULL)),
   CHECK (operator_role = ANY (ARRAY['operator'::text, 'auditor'::text]))
 );

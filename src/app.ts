@@ -14,6 +14,7 @@ import { Admissions, Engine, type JobParts } from './jobs/index.ts';
 import { Till } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
+import { identity } from './people/index.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health, type Pacing } from './routing/index.ts';
 import type { RootSecrets } from './seal.ts';
@@ -83,7 +84,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const till = new Till({ db, clock, processId: bus.processId });
   undo.push(() => till.close());
-  const outward = openOutward(config, log);
+  const outward = openOutward(config, clock, log);
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
   const jobParts: JobParts = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
@@ -100,6 +101,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     adminTokens: adminTokensOf(config),
     authenticator,
     throttle,
+    openId: outward.openId,
     browser: new BrowserSessions({ ...shared, throttle, config }),
     testClock,
     writeProbe: new WriteProbe(db, log),
@@ -155,17 +157,19 @@ async function openClock(
   return { clock: options.clock ?? testClock ?? systemClock, testClock };
 }
 
-/** Every way in which this program calls others: configured upstreams, and addresses that came from outside. */
-function openOutward({ fetchAllow: allow }: Config, log: Logger) {
+/** Every way in which this program calls others: upstreams, addresses that came from outside, the identity provider. */
+function openOutward({ fetchAllow: allow, oidc }: Config, clock: Clock, log: Logger) {
   const pools = new UpstreamPools();
   const guardedFetch = new GuardedFetch({ allow, log });
   const collectingFetch = new GuardedFetch({ allow, log, timeoutMs: COLLECT_TIMEOUT_MS });
+  const openId = oidc === undefined ? undefined : new identity.OpenIdClient(oidc, { clock, log });
   const close = async () => {
     guardedFetch.close();
     collectingFetch.close();
     await pools.close();
+    await openId?.close();
   };
-  return { pools, guardedFetch, collectingFetch, close };
+  return { pools, guardedFetch, collectingFetch, openId, close };
 }
 
 /** The last started is the first stopped; one that fails to stop does not keep the others running. */

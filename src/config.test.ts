@@ -34,6 +34,7 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     previousSecret: undefined,
     databaseUrl: undefined,
     s3: undefined,
+    oidc: undefined,
     defaultRpm: 60,
     defaultConcurrency: 15,
     tokenRpm: 60,

@@ -11,6 +11,7 @@ import {
   SIGN_UP_CREDITS_MAX,
 } from './limits.ts';
 import type { LogLevel } from './log.ts';
+import { type OidcSettings, oidcSettings } from './oidc-settings.ts';
 import { type Environment, Secret, Settings } from './settings.ts';
 
 export { type Environment, Secret } from './settings.ts';
@@ -33,6 +34,8 @@ export interface Config {
   readonly databaseUrl: Secret | undefined;
   /** Undefined means a folder under the data folder. */
   readonly s3: S3Settings | undefined;
+  /** Undefined where people sign in with passwords and links alone. */
+  readonly oidc: OidcSettings | undefined;
   readonly defaultRpm: number;
   readonly defaultConcurrency: number;
   /** Of all access tokens of an account together. */
@@ -115,6 +118,7 @@ export function loadConfig(env: Environment): Config {
     previousSecret: settings.secret('TOLLGATE_SECRET_PREVIOUS', 32),
     databaseUrl,
     s3: s3Settings(settings),
+    oidc: oidcSettings(settings),
     defaultRpm: settings.integer('TOLLGATE_RPM', 60, 1, RPM_MAX),
     defaultConcurrency: settings.integer('TOLLGATE_CONCURRENCY', 15, 1, CONCURRENCY_MAX),
     tokenRpm: settings.integer('TOLLGATE_TOKEN_RPM', 60, 1, RPM_MAX),

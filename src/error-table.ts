@@ -13,6 +13,7 @@ export const ERROR_TABLE = {
   insufficient_scope: [403, 'The access token lacks the scope that this route needs.'],
   not_signed_in: [401, 'Nobody is signed in at this browser.'],
   sign_in_refused: [401, 'The email or the password is wrong.'],
+  sign_in_unavailable: [503, 'The identity provider cannot be reached at the moment. Try again shortly.'],
   csrf_refused: [403, 'The request did not come from a page of this site. Reload the page and try again.'],
   insufficient_role: [403, 'Your role does not allow this.'],
   identity_unavailable: [503, 'The key directory cannot be read at the moment. Try again shortly.'],

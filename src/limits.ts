@@ -280,6 +280,13 @@ export const INVITATION_MS = 7 * 24 * 3_600_000;
 export const SIGN_INS_PER_EMAIL_RPM = 5;
 export const SIGN_INS_PER_ADDRESS_RPM = 20;
 export const SIGN_INS_RPM = 300;
+/** Between the button and the return from an identity provider. */
+export const PROVIDER_SIGN_IN_MS = 600_000;
+/** Requests to an identity provider: each as a whole, and what it may answer. */
+export const PROVIDER_TIMEOUT_MS = 10_000;
+export const PROVIDER_ANSWER_BYTES_MAX = 1_048_576;
+/** How old what an identity provider says of itself may be. */
+export const PROVIDER_METADATA_MS = 3_600_000;
 /** Each takes 19 MiB and a thread of the pool for some 30 ms. */
 export const PASSWORD_CHECKS_AT_ONCE_MAX = 8;
 /** In credits. */

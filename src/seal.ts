@@ -2,7 +2,13 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { Secret } from './config.ts';
 
 /** What a derived key is for; one purpose's key tells nothing of another's. */
-export type KeyPurpose = 'upstream secrets' | 'config digest' | 'media links' | 'csrf tokens' | 'oauth cookies';
+export type KeyPurpose =
+  | 'upstream secrets'
+  | 'config digest'
+  | 'media links'
+  | 'csrf tokens'
+  | 'oauth cookies'
+  | 'sign-in attempts';
 
 /** The root secret, and during a rotation the one before it, which still opens and verifies but makes nothing new. */
 export interface RootSecrets {

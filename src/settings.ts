@@ -139,7 +139,7 @@ export class Settings {
 
   refuseUnknown(): void {
     for (const name of Object.keys(this.#env)) {
-      if (name.startsWith('TOLLGATE_') && !this.#known.has(name)) this.complain(name, 'is not a setting of Tollgate');
+      if (/^(TOLLGATE|OIDC)_/.test(name) && !this.#known.has(name)) this.complain(name, 'is not a setting of Tollgate');
     }
   }
 }

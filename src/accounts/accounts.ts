@@ -47,28 +47,33 @@ export async function updateAccount(
   id: string,
   change: AccountChange,
 ): Promise<Account> {
-  const account = await parts.db.transaction(async (tx) => {
-    const before = await lockAccount(tx, id);
-    if (before === undefined) throw new ApiError('account_not_found');
-    const after: Account = {
-      ...before,
-      name: change.name ?? before.name,
-      status: change.status ?? before.status,
-      groups: change.groups ?? before.groups,
-      rpm: change.limits?.rpm === undefined ? before.rpm : change.limits.rpm,
-      concurrency: change.limits?.concurrency === undefined ? before.concurrency : change.limits.concurrency,
-    };
-    const at = parts.clock.now();
-    await saveAccount(tx, after, at);
-    await recordChange(tx, by, {
-      at,
-      action: 'account.update',
-      target: id,
-      detail: JSON.parse(JSON.stringify(change)),
-    });
-    await parts.bus.announce(tx, 'account', id);
-    return after;
-  });
+  const account = await parts.db.transaction((tx) => changeAccount(tx, parts, by, id, change));
   await parts.bus.heardByAll();
   return account;
+}
+
+/** The same as part of a larger change, after whose commit `bus.heardByAll` is waited for. */
+export async function changeAccount(
+  tx: Tx,
+  { bus, clock }: Pick<AccountParts, 'bus' | 'clock'>,
+  by: Actor,
+  id: string,
+  change: AccountChange,
+): Promise<Account> {
+  const before = await lockAccount(tx, id);
+  if (before === undefined) throw new ApiError('account_not_found');
+  const after: Account = {
+    ...before,
+    name: change.name ?? before.name,
+    status: change.status ?? before.status,
+    groups: change.groups ?? before.groups,
+    rpm: change.limits?.rpm === undefined ? before.rpm : change.limits.rpm,
+    concurrency: change.limits?.concurrency === undefined ? before.concurrency : change.limits.concurrency,
+  };
+  const at = clock.now();
+  await saveAccount(tx, after, at);
+  const detail = JSON.parse(JSON.stringify(change));
+  await recordChange(tx, by, { at, action: 'account.update', target: id, detail });
+  await bus.announce(tx, 'account', id);
+  return after;
 }

@@ -2,7 +2,7 @@
  * Accounts and their API keys: making, changing and ending them, and finding who calls.
  * Hides that only digests are stored, the cache of known callers, and how every process learns of a change at once.
  */
-export { addAccount, type NewAccount, updateAccount } from './accounts.ts';
+export { addAccount, changeAccount, type NewAccount, updateAccount } from './accounts.ts';
 export { Authenticator, type Credential } from './authenticate.ts';
 export type { Caller } from './caller.ts';
 export { findConsoleCaller } from './console-caller.ts';

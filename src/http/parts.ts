@@ -6,7 +6,7 @@ import type { TestClock, WriteProbe } from '../db/index.ts';
 import type { CleanUp } from '../intake/index.ts';
 import type { CreateParts } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
-import type { PeopleDeps } from '../people/index.ts';
+import type { identity, PeopleDeps } from '../people/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import type { StartParts } from '../transcriptions/index.ts';
@@ -18,6 +18,8 @@ export interface HttpParts extends AccountParts, CatalogueParts, CallParts, Crea
   readonly adminTokens: readonly Secret[];
   readonly authenticator: Authenticator;
   readonly browser: BrowserSessions;
+  /** Present where people sign in by an identity provider. */
+  readonly openId: identity.OpenIdClient | undefined;
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;
   readonly cleanUp: CleanUp;

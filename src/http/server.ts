@@ -13,6 +13,7 @@ import { createGate } from './gate.ts';
 import { isMatchedRaw, loggedPath, notFound, RouteHints } from './not-found.ts';
 import { mountAuthorizationServer } from './oauth.ts';
 import { consentPages } from './pages/consent.ts';
+import { identityPages } from './pages/identity.ts';
 import { Pages } from './pages/pages.ts';
 import { linkPages, signInPages } from './pages/sign-in.ts';
 import type { HttpParts } from './parts.ts';
@@ -153,6 +154,7 @@ function addPages(pages: Pages, parts: HttpParts, oauth: AuthorizationServer): v
   signInPages(pages, parts, parts.browser);
   linkPages(pages, parts, parts.browser);
   consentPages(pages, parts, parts.browser, oauth);
+  if (parts.openId !== undefined) identityPages(pages, parts, parts.browser, parts.openId);
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */

@@ -98,7 +98,7 @@ export class BrowserSessions {
   }
 }
 
-function cookieOf(request: FastifyRequest, name: string): string | undefined {
+export function cookieOf(request: FastifyRequest, name: string): string | undefined {
   for (const pair of (request.headers.cookie ?? '').split(';')) {
     const at = pair.indexOf('=');
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;

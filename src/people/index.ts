@@ -4,6 +4,7 @@
  */
 export type { PeopleDeps } from './deps.ts';
 export { ensureFirstOperator, type FirstOperatorOutcome } from './first-operator.ts';
+export * as identity from './identity.ts';
 export * as invitations from './invitations.ts';
 export * as links from './links.ts';
 export { changeMembership, createAccountWithOwner, updatePerson } from './people.ts';

@@ -52,7 +52,7 @@ export async function signInByPassword(
 }
 
 /** Opens a session as part of a change, with its row in the audit. */
-async function startSession(
+export async function startSession(
   tx: Tx,
   { clock }: Pick<PeopleDeps, 'clock'>,
   actor: Actor,

@@ -92,12 +92,12 @@ export async function savePerson(
   tx: Tx,
   { id, name, operatorRole, disabled }: Pick<Person, 'id' | 'name' | 'operatorRole' | 'disabled'>,
 ): Promise<void> {
-  await tx.run('update people set name = $2, operator_role = $3, disabled = $4 where id = $1', [
-    id,
-    name,
-    operatorRole,
-    disabled,
-  ]);
+  await tx.run(
+    `update people set name = $2, operator_role = $3, disabled = $4,
+       operator_role_mapped = operator_role_mapped and operator_role is not distinct from $3
+     where id = $1`,
+    [id, name, operatorRole, disabled],
+  );
   await announce(tx, 'person', id);
 }
 
@@ -105,7 +105,10 @@ export async function saveSignIn(tx: Tx, id: string, at: Date): Promise<void> {
   await tx.run('update people set last_sign_in_at = $2 where id = $1', [id, at]);
 }
 
-/** The same membership given again changes its role. What tokens may spend depends on it, so it is announced. */
+/**
+ * The same membership given again changes its role, and is one by hand from then on, which no group takes away. What tokens
+ * may spend depends on it, so it is announced.
+ */
 export async function saveMembership(
   tx: Tx,
   personId: string,
@@ -115,7 +118,7 @@ export async function saveMembership(
 ): Promise<void> {
   await tx.run(
     `insert into memberships (person_id, account_id, role, created_at) values ($1, $2, $3, $4)
-     on conflict (person_id, account_id) do update set role = excluded.role`,
+     on conflict (person_id, account_id) do update set role = excluded.role, mapped = false`,
     [personId, accountId, role, now],
   );
   await announce(tx, 'person', personId);

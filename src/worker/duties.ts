@@ -8,7 +8,7 @@ import { forgetKeys } from '../jobs/index.ts';
 import { endAbandoned, lapseExpired, type Till } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
 import { forgetRecords } from '../oauth/index.ts';
-import { links, sessions } from '../people/index.ts';
+import { identity, links, sessions } from '../people/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
 
@@ -71,6 +71,7 @@ async function forgetExpired(db: Db, now: Date): Promise<void> {
   await sessions.forgetSessions(db, now);
   await links.forgetLinks(db, now);
   await forgetRecords(db, now);
+  await identity.forgetFinished(db, now);
 }
 
 /** Begins at once. Returns what ends it, after a last round of whatever must not be lost. */

@@ -14,8 +14,8 @@ p { margin: 0 0 16px; } p.soft, .soft { color: var(--soft); } .small { font-size
 label { display: block; font-weight: 600; font-size: .9rem; margin: 14px 0 4px; }
 input:not([type=hidden]):not([type=checkbox]), select { width: 100%; padding: 10px 12px; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 9px; }
 input:focus-visible, select:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-button { width: 100%; margin-top: 20px; padding: 11px 16px; font: inherit; font-weight: 600; border-radius: 9px; border: 1px solid transparent; background: var(--ink); color: var(--paper); cursor: pointer; }
-button.plain { background: transparent; color: inherit; border-color: var(--line); margin-top: 10px; }
+button, a.button { display: block; width: 100%; text-align: center; text-decoration: none; margin-top: 20px; padding: 11px 16px; font: inherit; font-weight: 600; border-radius: 9px; border: 1px solid transparent; background: var(--ink); color: var(--paper); cursor: pointer; }
+button.plain, a.button.plain { background: transparent; color: inherit; border-color: var(--line); margin-top: 10px; }
 a { color: inherit; } ul { margin: 0 0 16px; padding: 0; list-style: none; } li { padding: 10px 0; border-top: 1px solid var(--line); } li:first-child { border-top: 0; }
 .note { padding: 10px 12px; border-radius: 9px; border: 1px solid var(--accent); margin: 0 0 16px; }
 .row { display: flex; justify-content: space-between; gap: 12px; align-items: baseline; } .row button { width: auto; margin: 0; padding: 5px 12px; }

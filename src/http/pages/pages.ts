@@ -54,8 +54,8 @@ export class Pages {
       bodyLimit: FORM_PAGE_BYTES_MAX,
       handler: async (request, reply) => send(reply, await run(callOf(request, reply))),
       errorHandler: (error, request, reply) => {
-        // The server's own handler logs the rest; what it answers is an envelope, which a person can read too.
-        if (!(error instanceof ApiError) || error.status >= 500) throw error;
+        // What has a cause is for the server's own handler, which logs it; its envelope can be read by a person too.
+        if (!(error instanceof ApiError) || (error.status >= 500 && error.cause !== undefined)) throw error;
         void sendRefusal(reply, error, request.id);
       },
     });

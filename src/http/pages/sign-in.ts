@@ -1,12 +1,18 @@
 import { ApiError } from '../../errors.ts';
 import { EMAIL_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
-import { isPerson, links, type PeopleDeps, sessions, signIn } from '../../people/index.ts';
+import { type identity, isPerson, links, type PeopleDeps, sessions, signIn } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
 import { type Html, html } from './html.ts';
 import { localPath, type PageAnswer, type PageCall, type Pages } from './pages.ts';
 
+interface SignInDeps extends PeopleDeps {
+  readonly openId: identity.OpenIdClient | undefined;
+}
+
 /** Signing in and out, the links that work once, and the page that tells who is signed in. All of it without scripts. */
-export function signInPages(pages: Pages, deps: PeopleDeps, browser: BrowserSessions): void {
+export function signInPages(pages: Pages, deps: SignInDeps, browser: BrowserSessions): void {
+  const provider = deps.openId?.settings.name;
+
   pages.get('/', async ({ request }) => {
     const signedIn = await browser.find(request);
     if (signedIn === undefined) return { goTo: '/sign-in' };
@@ -16,7 +22,7 @@ export function signInPages(pages: Pages, deps: PeopleDeps, browser: BrowserSess
   pages.get('/sign-in', async ({ request, query }) => {
     const next = localPath(query.get('next'));
     const isIn = query.get('again') === null && (await browser.find(request)) !== undefined;
-    return isIn ? { goTo: next } : signInPage({ next });
+    return isIn ? { goTo: next } : signInPage({ next, provider });
   });
 
   pages.post('/sign-in', async ({ request, reply, form }) => {
@@ -28,7 +34,7 @@ export function signInPages(pages: Pages, deps: PeopleDeps, browser: BrowserSess
       return await begun(deps, browser, { request, reply }, made, next);
     } catch (error) {
       if (!(error instanceof ApiError) || !['sign_in_refused', 'rate_limited'].includes(error.code)) throw error;
-      return signInPage({ next, email, problem: error.message, status: error.status });
+      return signInPage({ next, provider, email, problem: error.message, status: error.status });
     }
   });
 
@@ -121,7 +127,7 @@ const GONE: PageAnswer = {
 };
 
 /** A browser that was signed in leaves its old session behind: the new cookie takes its place, and the old one opens nothing. */
-async function begun(
+export async function begun(
   deps: PeopleDeps,
   browser: BrowserSessions,
   { request, reply }: Pick<PageCall, 'request' | 'reply'>,
@@ -173,11 +179,13 @@ function invitedPage(link: links.OneTimeLink, problem: string | undefined): Page
 
 function signInPage({
   next,
+  provider,
   email = '',
   problem,
   status,
 }: {
   next: string;
+  provider?: string | undefined;
   email?: string;
   problem?: string;
   status?: number;
@@ -187,6 +195,7 @@ function signInPage({
 <label for="email">Email</label><input id="email" name="email" type="email" value="${email}" autocomplete="username" required autofocus>
 <label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>Sign in</button></form>
+${provider === undefined ? undefined : html`<a class="button plain" href="/sign-in/provider?next=${encodeURIComponent(next)}">Continue with ${provider}</a>`}
 <p class="soft small">Forgot the password? An operator can make you a link that sets a new one.</p>`;
   return { title: 'Sign in', body, ...(status === undefined ? {} : { status }) };
 }
