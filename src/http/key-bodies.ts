@@ -27,7 +27,7 @@ import { page } from './route.ts';
 
 /** Keys as the operator and the account holder make and see them. */
 
-const creditLimitFields = {
+export const creditLimitFields = {
   credit_limit: creditsField.nullable().optional(),
   credit_limit_reset: z.enum(['day', 'week', 'month']).nullable().optional(),
 };

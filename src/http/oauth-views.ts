@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { unixSeconds } from '../clock.ts';
-import { creditsToNumber } from '../credits.ts';
-import type { ListedGrant } from '../oauth/index.ts';
+import { creditsToNumber, type MicroCredits } from '../credits.ts';
+import { type ListedGrant, listGrants } from '../oauth/index.ts';
+import { spentByKeys } from '../reports/index.ts';
+import type { pageQuery } from './fields.ts';
+import type { HttpParts } from './parts.ts';
+import { page } from './route.ts';
 
 /** What a person lets an app do with an account. */
 export const oauthGrantSchema = z
@@ -21,7 +25,28 @@ export const oauthGrantSchema = z
   })
   .meta({ id: 'OauthGrant' });
 
-export function oauthGrantView(grant: ListedGrant) {
+export const deletedOauthGrantSchema = z.strictObject({
+  id: z.string(),
+  object: z.literal('oauth_grant'),
+  deleted: z.literal(true),
+});
+
+/** Live grants, newest first, with what each has spent up to now. */
+export async function oauthGrantPage(
+  { db }: HttpParts,
+  of: Parameters<typeof listGrants>[1],
+  { limit, after }: z.output<typeof pageQuery>,
+) {
+  const grants = await page(
+    limit,
+    (most) => listGrants(db, of, most, after),
+    (grant) => grant,
+  );
+  const spent = await spentByKeys(db, grants.data);
+  return { ...grants, data: grants.data.map((grant) => oauthGrantView(grant, spent.get(grant.id) ?? 0n)) };
+}
+
+function oauthGrantView(grant: ListedGrant, spent: MicroCredits) {
   return {
     id: grant.id,
     object: 'oauth_grant',
@@ -31,7 +56,7 @@ export function oauthGrantView(grant: ListedGrant) {
     scopes: grant.scopes,
     credit_limit: grant.creditLimit === null ? null : creditsToNumber(grant.creditLimit),
     credit_limit_reset: grant.creditLimitReset,
-    credits_used: creditsToNumber(grant.spent),
+    credits_used: creditsToNumber(spent),
     created_at: unixSeconds(grant.createdAt),
     updated_at: unixSeconds(grant.updatedAt),
     last_used_at: grant.lastUsedAt === null ? null : unixSeconds(grant.lastUsedAt),

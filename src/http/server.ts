@@ -34,6 +34,7 @@ import { usageAdminRoutes } from './routes/admin-usage.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { consoleKeyRoutes } from './routes/console-keys.ts';
 import { consoleMemberRoutes } from './routes/console-members.ts';
+import { consoleOauthGrantRoutes } from './routes/console-oauth-grants.ts';
 import { consoleSessionRoutes } from './routes/console-session.ts';
 import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
@@ -143,6 +144,7 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
   consoleSessionRoutes(routes, parts);
   consoleMemberRoutes(routes, parts);
   consoleKeyRoutes(routes, parts);
+  consoleOauthGrantRoutes(routes, parts);
   peopleAdminRoutes(routes, parts);
   recordAdminRoutes(routes, parts);
   usageAdminRoutes(routes, parts);

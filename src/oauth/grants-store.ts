@@ -81,6 +81,29 @@ export async function saveGrant(tx: Tx, grant: OauthGrant): Promise<OauthGrant> 
   return saved;
 }
 
+/** Of a live grant that matches. What is undefined stays as it is. */
+export async function saveLimit(
+  tx: Tx,
+  grant: GrantFilter & { readonly id: string },
+  { creditLimit, creditLimitReset }: { readonly [Name in keyof SpendLimit]?: SpendLimit[Name] | undefined },
+  now: Date,
+): Promise<SpendLimit | undefined> {
+  const [saved] = await tx.rows<SpendLimit>(
+    `update oauth_grants g set updated_at = $8,
+       credit_limit = case when $4 then $5::bigint else credit_limit end,
+       credit_limit_reset = case when $6 then $7 else credit_limit_reset end
+     where id = $1 and revoked_at is null and ($2::text is null or account_id = $2)
+       and ($3::text is null or person_id = $3)
+     returning ${COLUMNS}`,
+    [
+      ...[grant.id, grant.accountId ?? null, grant.personId ?? null],
+      ...[creditLimit !== undefined, creditLimit ?? null, creditLimitReset !== undefined, creditLimitReset ?? null],
+      now,
+    ],
+  );
+  return saved;
+}
+
 /** An account that the person may let an app spend of; the lock keeps the role until the transaction ends. */
 export async function lockSpendingRole(tx: Tx, personId: string, accountId: string): Promise<boolean> {
   const rows = await tx.rows(
@@ -133,7 +156,6 @@ export interface ListedGrant extends OauthGrant {
   readonly clientName: string;
   readonly clientHomePage: string | null;
   readonly personEmail: string;
-  readonly spent: bigint;
 }
 
 /** Live ones, newest first. Throws `invalid_parameter` when `after` is no grant. */
@@ -144,9 +166,8 @@ export async function listGrants(
   after: string | undefined,
 ): Promise<ListedGrant[]> {
   const found = await queries.rows<ListedGrant>(
-    `select ${COLUMNS}, c.name as "clientName", c.home_page as "clientHomePage", p.email as "personEmail", s.spent
+    `select ${COLUMNS}, c.name as "clientName", c.home_page as "clientHomePage", p.email as "personEmail"
      from oauth_grants g join oauth_clients c on c.id = g.client_id join people p on p.id = g.person_id
-       join key_spending s on s.key_id = g.id
      where g.revoked_at is null and ($1::text is null or g.account_id = $1) and ($2::text is null or g.person_id = $2)
        and ($3::text is null or g.client_id = $3) and ($4::text is null or g.id = $4)
        and ($6::text is null or (g.created_at, g.id) < (select created_at, id from oauth_grants where id = $6))

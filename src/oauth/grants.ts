@@ -11,6 +11,7 @@ import {
   type OauthGrant,
   type SpendLimit,
   saveGrant,
+  saveLimit,
 } from './grants-store.ts';
 import { deleteRecordsOfGrants } from './records-store.ts';
 
@@ -40,6 +41,30 @@ export async function giveConsent(tx: Tx, deps: OauthDeps, by: Actor, consent: C
   // Processes that know the grant's limit by its tokens forget it.
   await deps.bus.announce(tx, 'grant', grant.id);
   return grant;
+}
+
+/** Which of the two is left out stays as it is. */
+export type LimitChange = { readonly [Name in keyof SpendLimit]?: SpendLimit[Name] | undefined };
+
+/** Resolves when no process admits by the old limit any more. Throws `grant_not_found` as `revokeGrant` does. */
+export async function changeSpendLimit(
+  deps: OauthDeps,
+  by: Actor,
+  grant: GrantFilter & { readonly id: string },
+  change: LimitChange,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const at = deps.clock.now();
+    const limit = await saveLimit(tx, grant, change, at);
+    if (limit === undefined) throw new ApiError('grant_not_found');
+    const detail = {
+      credit_limit: limit.creditLimit === null ? null : creditsToNumber(limit.creditLimit),
+      credit_limit_reset: limit.creditLimitReset,
+    };
+    await recordChange(tx, by, { at, action: 'consent.limit', target: grant.id, detail });
+    await deps.bus.announce(tx, 'grant', grant.id);
+  });
+  await deps.bus.heardByAll();
 }
 
 /**

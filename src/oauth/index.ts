@@ -4,7 +4,7 @@
  */
 export { type ClientChange, registerClient, removeClient, updateClient } from './clients.ts';
 export type { OauthDeps } from './deps.ts';
-export { giveConsent, revokeGrant } from './grants.ts';
+export { changeSpendLimit, giveConsent, revokeGrant } from './grants.ts';
 export {
   findLatestGrant,
   type LimitReset,

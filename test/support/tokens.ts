@@ -16,6 +16,8 @@ export interface GrantOptions {
   readonly reset?: 'day' | 'week' | 'month';
   /** Null makes the person no member of the account at all. */
   readonly role?: 'owner' | 'member' | 'viewer' | null;
+  /** Of somebody who is there already and belongs to the account. */
+  readonly personId?: string;
 }
 
 export interface AppGrant {
@@ -54,18 +56,21 @@ export class Apps {
     await this.db.close();
   }
 
-  /** An app of its own that a new person lets act for the account. */
+  /** An app of its own that a person, a new one where none is given, lets act for the account. */
   async grant(accountId: string, options: GrantOptions = {}): Promise<AppGrant> {
     const { scopes = SCOPES, limit, reset = null, role = 'owner' } = options;
-    const [personId, clientId, grantId] = [newId('person'), newId('client'), newId('oag')];
+    const [clientId, grantId] = [newId('client'), newId('oag')];
+    const personId = options.personId ?? newId('person');
     const now = this.#clock.now();
     const micro = limit === undefined ? null : BigInt(Math.round(limit * 1e6));
     await this.db.transaction(async (tx) => {
-      await tx.run(`insert into people (id, email, name, created_at) values ($1, $1 || '@example.com', $1, $2)`, [
-        personId,
-        now,
-      ]);
-      if (role !== null) {
+      if (options.personId === undefined) {
+        await tx.run(`insert into people (id, email, name, created_at) values ($1, $1 || '@example.com', $1, $2)`, [
+          personId,
+          now,
+        ]);
+      }
+      if (options.personId === undefined && role !== null) {
         await tx.run('insert into memberships (person_id, account_id, role, created_at) values ($1, $2, $3, $4)', [
           personId,
           accountId,

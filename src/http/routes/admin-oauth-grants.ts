@@ -1,11 +1,8 @@
-import { z } from 'zod';
-import { listGrants, revokeGrant } from '../../oauth/index.ts';
+import { revokeGrant } from '../../oauth/index.ts';
 import { pageQuery, textParam } from '../fields.ts';
-import { oauthGrantSchema, oauthGrantView } from '../oauth-views.ts';
+import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema } from '../oauth-views.ts';
 import type { HttpParts } from '../parts.ts';
-import { listOf, page, type Routes } from '../route.ts';
-
-const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('oauth_grant'), deleted: z.literal(true) });
+import { listOf, type Routes } from '../route.ts';
 
 /** What people let applications do, for the operator. */
 export function oauthGrantAdminRoutes(routes: Routes, parts: HttpParts): void {
@@ -20,7 +17,7 @@ export function oauthGrantAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     ({ query }) => {
       const of = { accountId: query.account, personId: query.person, clientId: query.client };
-      return page(query.limit, (limit) => listGrants(parts.db, of, limit, query.after), oauthGrantView);
+      return oauthGrantPage(parts, of, query);
     },
   );
 
@@ -30,7 +27,7 @@ export function oauthGrantAdminRoutes(routes: Routes, parts: HttpParts): void {
       path: '/api/admin/oauth/grants/{grant_id}',
       summary: 'Revoke a grant with all its tokens; when this is answered, no process accepts them any more',
       access: 'operator',
-      answers: { 200: deletedSchema },
+      answers: { 200: deletedOauthGrantSchema },
       codes: ['grant_not_found'],
     },
     async ({ param, actor }) => {
