@@ -184,7 +184,7 @@ test('pages may not be framed, load nothing and keep nothing in caches', async (
   assert.match(headers['content-security-policy'] ?? '', /default-src 'none'.*frame-ancestors 'none'/);
   assert.equal(headers['x-frame-options'], 'DENY');
   assert.equal(headers['cache-control'], 'no-store');
-  assert.equal(headers['referrer-policy'], 'no-referrer');
+  assert.equal(headers['referrer-policy'], 'same-origin');
 });
 
 test('neither a key nor a session of no operator opens an operator route, and an auditor only reads', async () => {

@@ -19,7 +19,7 @@ button.plain, a.button.plain { background: transparent; color: inherit; border-c
 a { color: inherit; } ul { margin: 0 0 16px; padding: 0; list-style: none; } li { padding: 10px 0; border-top: 1px solid var(--line); } li:first-child { border-top: 0; }
 .note { padding: 10px 12px; border-radius: 9px; border: 1px solid var(--accent); margin: 0 0 16px; }
 .row { display: flex; justify-content: space-between; gap: 12px; align-items: baseline; } .row button { width: auto; margin: 0; padding: 5px 12px; }
-code { font-size: .9em; }
+code { font-size: .9em; } code.secret { overflow-wrap: anywhere; user-select: all; }
 `;
 
 /** Nothing is loaded or run, and no other site may frame a page. Only our own style sheet passes. */
@@ -47,7 +47,8 @@ export function pageHeaders({ formTarget, image }: PageReach = {}): Record<strin
     'content-security-policy': `${POLICY}${images}; form-action 'self'${target}`,
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
+    // Other sites are told nothing. With "no-referrer" a browser would call its own origin "null" when it sends a form.
+    'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
   };
 }
