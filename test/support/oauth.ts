@@ -6,7 +6,7 @@ import { Browser, type Page } from './browser.ts';
 import type { Answer, Gateway } from './gateway.ts';
 
 export const CALLBACK = 'https://app.example/callback';
-const PASSWORD = 'correct horse battery';
+export const PASSWORD = 'correct horse battery';
 
 export interface TestClient {
   readonly id: string;
@@ -130,7 +130,7 @@ export async function authorize(
 
 /** A form to one of the server's endpoints, with the client's own proof. */
 export async function post(
-  gateway: Gateway,
+  gateway: Pick<Gateway, 'url'>,
   path: string,
   client: TestClient,
   form: Record<string, string>,
@@ -144,8 +144,13 @@ export async function post(
 }
 
 /** The server's endpoints are no part of the API's contract, to which the gateway's own calls are held. */
-async function send(gateway: Gateway, path: string, body: string, headers: Record<string, string>): Promise<Answer> {
-  const response = await request(gateway.url + path, { method: 'POST', headers, body });
+async function send(
+  { url }: Pick<Gateway, 'url'>,
+  path: string,
+  body: string,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const response = await request(url + path, { method: 'POST', headers, body });
   const text = await response.body.text();
   const plain = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
   const isJson = String(response.headers['content-type']).includes('json');
@@ -158,7 +163,7 @@ async function send(gateway: Gateway, path: string, body: string, headers: Recor
 }
 
 export async function redeem(
-  gateway: Gateway,
+  gateway: Pick<Gateway, 'url'>,
   client: TestClient,
   asked: AuthorizationRequest,
   address: URL,
@@ -172,7 +177,7 @@ export async function redeem(
 }
 
 export async function refresh(
-  gateway: Gateway,
+  gateway: Pick<Gateway, 'url'>,
   client: TestClient,
   token: string,
   more: Record<string, string> = {},
