@@ -1,5 +1,5 @@
 // Runs every test, or the files given, on one real PostgreSQL server in a temporary folder. Each test file copies its
-// own database from a migrated template.
+// own database from a migrated template. Tests in test/browser need a browser, and scripts/browser.ts.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -23,10 +23,14 @@ const settings = { fsync: 'off', max_connections: '200' };
 const server = await startEmbeddedPostgres({ folder, log, progress: () => undefined, settings });
 try {
   await makeTemplate();
-  process.exitCode = await runTests(files.length > 0 ? files : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']));
+  process.exitCode = await runTests(files.length > 0 ? files : everyFile());
 } finally {
   await server.stop();
   await rm(folder, { recursive: true, force: true });
+}
+
+function everyFile(): readonly string[] {
+  return globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { exclude: ['test/browser/**'] });
 }
 
 async function makeTemplate(): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
+import { installPackage } from '../debian.ts';
 
 /** Debian's own: its packages are for no other. */
 const PYTHON = '/usr/bin/python3';
@@ -23,16 +24,7 @@ export interface Swift {
 
 /** What keeps Swift from running on this machine; it is installed first where it can be. */
 export function installSwift(): string | undefined {
-  if (isInstalled()) return undefined;
-  if (!existsSync('/usr/bin/apt-get')) return `${PACKAGE} is not installed, and this is not Debian`;
-  if (process.getuid?.() !== 0) return `${PACKAGE} is not installed, and only root may install it`;
-  console.error(`Installing ${PACKAGE} …`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  for (const args of [['update'], ['install', '--yes', '--no-install-recommends', PACKAGE]]) {
-    const { status, error, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
-    if (status !== 0) return `apt-get ${args.join(' ')} failed: ${error?.message ?? stderr.trim().slice(-500)}`;
-  }
-  return isInstalled() ? undefined : `${PACKAGE} was installed, and ${PYTHON} does not find it`;
+  return installPackage(PACKAGE, isInstalled);
 }
 
 function isInstalled(): boolean {

@@ -14,6 +14,7 @@ import { isMatchedRaw, loggedPath, notFound, RouteHints } from './not-found.ts';
 import { mountAuthorizationServer } from './oauth.ts';
 import { consentPages } from './pages/consent.ts';
 import { identityPages } from './pages/identity.ts';
+import { keyPages } from './pages/keys.ts';
 import { Pages } from './pages/pages.ts';
 import { linkPages, signInPages } from './pages/sign-in.ts';
 import type { HttpParts } from './parts.ts';
@@ -156,6 +157,7 @@ function addPages(pages: Pages, parts: HttpParts, oauth: AuthorizationServer): v
   signInPages(pages, parts, parts.browser);
   linkPages(pages, parts, parts.browser);
   consentPages(pages, parts, parts.browser, oauth);
+  keyPages(pages, parts, parts.browser);
   if (parts.openId !== undefined) identityPages(pages, parts, parts.browser, parts.openId);
 }
 
