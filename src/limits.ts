@@ -208,9 +208,5 @@ export const EMAIL_CHARS_MAX = 254;
 export const FORM_PAGE_BYTES_MAX = 16 * 1024;
 
 // Third-party applications.
-export const AUTHORIZATION_CODE_SECONDS = 60;
-export const ACCESS_TOKEN_SECONDS = 3_600;
-export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3_600;
-/** How long a person may take to sign in and to decide. */
-export const CONSENT_SECONDS = 3_600;
-export const DEVICE_CODE_SECONDS = 600;
+/** Codes of devices that a person may type in a minute. */
+export const DEVICE_CODES_RPM = 10;

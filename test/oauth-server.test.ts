@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { type Db, openDb } from '../src/db/index.ts';
-import { AUTHORIZATION_CODE_SECONDS, CONSENT_SECONDS, REFRESH_TOKEN_SECONDS } from '../src/limits.ts';
+import { AUTHORIZATION_CODE_SECONDS, CONSENT_SECONDS, REFRESH_TOKEN_SECONDS } from '../src/oauth/lifetimes.ts';
 import { silentLog } from './support/database.ts';
 import { Gateway } from './support/gateway.ts';
 import {

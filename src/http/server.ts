@@ -13,6 +13,7 @@ import { createGate } from './gate.ts';
 import { isMatchedRaw, loggedPath, notFound, RouteHints } from './not-found.ts';
 import { mountAuthorizationServer } from './oauth.ts';
 import { consentPages } from './pages/consent.ts';
+import { devicePages } from './pages/device.ts';
 import { identityPages } from './pages/identity.ts';
 import { keyPages } from './pages/keys.ts';
 import { Pages } from './pages/pages.ts';
@@ -159,6 +160,7 @@ function addPages(pages: Pages, parts: HttpParts, oauth: AuthorizationServer): v
   consentPages(pages, parts, parts.browser, oauth);
   keyPages(pages, parts, parts.browser);
   if (parts.openId !== undefined) identityPages(pages, parts, parts.browser, parts.openId);
+  devicePages(pages, parts, parts.browser);
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */

@@ -4,6 +4,7 @@
  */
 export { type ClientChange, registerClient, removeClient, updateClient } from './clients.ts';
 export type { OauthDeps } from './deps.ts';
+export * as devices from './devices.ts';
 export { changeSpendLimit, giveConsent, revokeGrant } from './grants.ts';
 export {
   findLatestGrant,
@@ -11,6 +12,7 @@ export {
   type ListedGrant,
   listGrants,
   type OauthGrant,
+  type PayingAccount,
   payingAccounts,
 } from './grants-store.ts';
 export { OAUTH_PATHS, serverMetadata } from './metadata.ts';

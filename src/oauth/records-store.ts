@@ -1,4 +1,4 @@
-import type { Queries } from '../db/index.ts';
+import type { Queries, Tx } from '../db/index.ts';
 
 /** What the authorization server keeps of a code, a token, an interaction. */
 export interface OauthRecord {
@@ -69,6 +69,42 @@ export async function consumeRecord(
   );
   return touched > 0;
 }
+
+/** A device whose code a person has and that was not answered yet. */
+export async function findDevice(
+  queries: Queries,
+  userCodeDigest: Buffer,
+  now: Date,
+): Promise<{ readonly clientId: string; readonly scope: string | null } | undefined> {
+  const [device] = await queries.rows<{ clientId: string; scope: string | null }>(
+    `select payload ->> 'clientId' as "clientId", payload -> 'params' ->> 'scope' as scope
+     from oauth_records where ${OPEN_DEVICE}`,
+    [userCodeDigest, now],
+  );
+  return device;
+}
+
+/** Of two decisions at once the second finds the first. False when it was answered or has expired. */
+export async function lockDevice(tx: Tx, userCodeDigest: Buffer, now: Date): Promise<boolean> {
+  const rows = await tx.rows(`select from oauth_records where ${OPEN_DEVICE} for update`, [userCodeDigest, now]);
+  return rows.length > 0;
+}
+
+export async function saveDeviceAnswer(
+  tx: Tx,
+  userCodeDigest: Buffer,
+  answer: Readonly<Record<string, string>>,
+  grantId: string | null,
+): Promise<void> {
+  await tx.run(
+    `update oauth_records set payload = (payload::jsonb || $2::jsonb)::json, grant_id = $3
+     where kind = 'DeviceCode' and user_code_digest = $1`,
+    [userCodeDigest, answer, grantId],
+  );
+}
+
+const OPEN_DEVICE = `kind = 'DeviceCode' and user_code_digest = $1 and expires_at > $2
+  and payload ->> 'accountId' is null and payload ->> 'error' is null`;
 
 /** Tells the grant that it belonged to. */
 export async function deleteRecord(queries: Queries, kind: string, digest: Buffer): Promise<string | undefined> {

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorOut, InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
 import * as errors from 'oidc-provider/lib/helpers/errors.js';
 import { Provider } from 'oidc-provider/lib/provider.js';
+import { systemClock } from '../clock.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { newSecretText } from '../secret-text.ts';
 import { answering, UsedTwice, unavailable } from './adapter.ts';
@@ -65,6 +66,7 @@ export class AuthorizationServer {
     this.#library.proxy = true;
     this.#library.use(async (ctx, next) => {
       await next();
+      if (ctx.path === OAUTH_PATHS.introspect) this.#dateByClock(ctx);
       if (ctx.status < 400) await this.#commit(ctx);
     });
     const events: EventEmitter = this.#library;
@@ -88,7 +90,7 @@ export class AuthorizationServer {
     uid: string,
   ): Promise<PendingAuthorization | undefined> {
     const { cookies } = this.#library.createContext(request, response);
-    if (cookies.get(this.#library.cookieName('interaction')) !== uid) return undefined;
+    if (cookies.get(this.#library.cookieName('interaction'), { signed: true }) !== uid) return undefined;
     const interaction = await this.#library.Interaction.find(uid);
     if (interaction === undefined) return undefined;
     const params = Object.entries(interaction.params).map(([name, value]) => [name, String(value)]);
@@ -111,6 +113,13 @@ export class AuthorizationServer {
     if (interaction === undefined) return;
     interaction.result = resultOf(decision);
     await interaction.persist();
+  }
+
+  /** The library dates by the system's time, see `adapter.ts`. */
+  #dateByClock({ body }: Context): void {
+    if (!isActive(body)) return;
+    const aheadSeconds = Math.round((this.#deps.clock.nowMs() - systemClock.nowMs()) / 1000);
+    Object.assign(body, { iat: body.iat + aheadSeconds, exp: body.exp + aheadSeconds });
   }
 
   /** One transaction for all that the request changes, before its answer is sent. */
@@ -176,6 +185,10 @@ function resultOf(decision: Decision): InteractionResults {
   if (decision === 'denied') return { error: 'access_denied', error_description: 'The person did not allow it.' };
   const { personId, grantId } = decision;
   return { login: { accountId: personId }, ...(grantId === undefined ? {} : { consent: { grantId } }) };
+}
+
+function isActive(body: unknown): body is { readonly iat: number; readonly exp: number } {
+  return typeof body === 'object' && body !== null && 'active' in body && body.active === true;
 }
 
 function promptsOf(query: URLSearchParams): readonly string[] {

@@ -2,18 +2,18 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Configuration, ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import * as errors from 'oidc-provider/lib/helpers/errors.js';
 import { Check, Prompt } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
+import { SCOPES } from '../scopes.ts';
+import { deriveKeys } from '../seal.ts';
+import { answering, recordAdapter } from './adapter.ts';
+import type { ServerDeps } from './deps.ts';
+import { findLatestGrant } from './grants-store.ts';
 import {
   ACCESS_TOKEN_SECONDS,
   AUTHORIZATION_CODE_SECONDS,
   CONSENT_SECONDS,
   DEVICE_CODE_SECONDS,
   REFRESH_TOKEN_SECONDS,
-} from '../limits.ts';
-import { SCOPES } from '../scopes.ts';
-import { deriveKeys } from '../seal.ts';
-import { answering, recordAdapter } from './adapter.ts';
-import type { ServerDeps } from './deps.ts';
-import { findLatestGrant } from './grants-store.ts';
+} from './lifetimes.ts';
 import { OAUTH_PATHS } from './metadata.ts';
 
 /** How the library is set: the code flow and what stands beside it, nothing of OpenID Connect. */

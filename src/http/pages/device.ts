@@ -1,0 +1,106 @@
+import { ApiError } from '../../errors.ts';
+import { DEVICE_CODES_RPM } from '../../limits.ts';
+import {
+  devices,
+  findClient,
+  findLatestGrant,
+  OAUTH_PATHS,
+  type OauthClient,
+  type OauthDeps,
+  payingAccounts,
+} from '../../oauth/index.ts';
+import type { sessions } from '../../people/index.ts';
+import type { Throttle } from '../../throttle/index.ts';
+import type { BrowserSessions } from '../session.ts';
+import { consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
+import { html } from './html.ts';
+import type { PageAnswer, Pages } from './pages.ts';
+
+export interface DeviceDeps extends OauthDeps {
+  readonly throttle: Throttle;
+}
+
+/** Where a person types the code that a device shows, and decides as on any consent page. */
+export function devicePages(pages: Pages, deps: DeviceDeps, browser: BrowserSessions): void {
+  pages.get(OAUTH_PATHS.devicePage, async ({ request, query }) => {
+    const signedIn = await browser.find(request);
+    if (signedIn === undefined) return { goTo: `/sign-in?next=${encodeURIComponent(request.url)}` };
+    const typed = query.get('user_code');
+    if (typed === null) return entryPage();
+    const found = await find(signedIn, typed);
+    return found === undefined ? entryPage(UNKNOWN) : ask(found, signedIn);
+  });
+
+  pages.post(OAUTH_PATHS.devicePage, async ({ request, form }) => {
+    const signedIn = await browser.find(request);
+    if (signedIn === undefined) throw new ApiError('not_signed_in');
+    browser.refuseForged(signedIn, form.get('csrf') ?? '');
+    const found = await find(signedIn, form.get('user_code') ?? '');
+    if (found === undefined) return entryPage(UNKNOWN);
+    if (form.get('decision') !== 'allow') {
+      return (await devices.denyDevice(deps, found.device)) ? DENIED : entryPage(UNKNOWN);
+    }
+    const limit = limitOf(form);
+    if (limit === undefined) return ask(found, signedIn, LIMIT_PROBLEM);
+    const { id: personId, email } = signedIn.person;
+    const consent = { ...limit, accountId: form.get('account') ?? '', personId };
+    const isAllowed = await devices.allowDevice(deps, { name: email, requestId: request.id }, found.device, consent);
+    return isAllowed ? allowed(found.client) : entryPage(UNKNOWN);
+  });
+
+  /** A token bucket per person: codes are short enough to be typed, so they are not to be tried in numbers. */
+  async function find({ person }: sessions.SignedIn, typed: string): Promise<Found | undefined> {
+    const allowance = { rpm: DEVICE_CODES_RPM, concurrency: undefined };
+    const taken = await deps.throttle.take(`device-code person:${person.id}`, allowance);
+    if (taken.state === 'refused') throw new ApiError(taken.code);
+    taken.release();
+    const device = await devices.findPendingDevice(deps.db, typed, deps.clock.now());
+    const client = device === undefined ? undefined : await findClient(deps.db, device.clientId);
+    return device === undefined || client === undefined ? undefined : { device, client };
+  }
+
+  async function ask({ device, client }: Found, signedIn: sessions.SignedIn, problem?: string): Promise<PageAnswer> {
+    const { userCode, scopes } = device;
+    const { id } = signedIn.person;
+    const accounts = await payingAccounts(deps.db, id);
+    const earlier = await findLatestGrant(deps.db, client.id, id);
+    const more = html`<input type="hidden" name="user_code" value="${userCode}"><p>Your device shows <code>${userCode}</code>. If it does not, or you have not begun this yourself, deny.</p>`;
+    const next = 'Your device goes on by itself.';
+    return consentPage({
+      client,
+      signedIn,
+      scopes,
+      earlier,
+      accounts,
+      csrf: browser.csrfToken(signedIn),
+      more,
+      next,
+      problem,
+    });
+  }
+}
+
+interface Found {
+  readonly device: devices.PendingDevice;
+  readonly client: OauthClient;
+}
+
+const UNKNOWN = 'There is no such code, or it has expired.';
+
+function entryPage(problem?: string): PageAnswer {
+  const body = html`<h1>Connect a device</h1><p class="soft">Type the code that it shows.</p>${problem === undefined ? '' : html`<p class="note" role="alert">${problem}</p>`}
+<form method="get" action="${OAUTH_PATHS.devicePage}"><label for="user_code">Code</label><input id="user_code" name="user_code" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20" required autofocus><button>Continue</button></form>`;
+  return { title: 'Device', body, ...(problem === undefined ? {} : { status: 404 }) };
+}
+
+const DENIED: PageAnswer = {
+  title: 'Denied',
+  body: html`<h1>Denied</h1><p>The device was told. You can close this page.</p>`,
+};
+
+function allowed({ name }: OauthClient): PageAnswer {
+  return {
+    title: 'Allowed',
+    body: html`<h1>Allowed</h1><p>${name} goes on at your device. You can close this page.</p>`,
+  };
+}

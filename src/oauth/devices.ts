@@ -1,0 +1,59 @@
+import type { Actor } from '../audit/index.ts';
+import type { Queries } from '../db/index.ts';
+import type { OauthDeps } from './deps.ts';
+import { digestOf } from './digest.ts';
+import { type Consent, giveConsent } from './grants.ts';
+import { findDevice, lockDevice, saveDeviceAnswer } from './records-store.ts';
+
+/** A device that waits for a person's decision (RFC 8628). */
+export interface PendingDevice {
+  /** As the device shows it. */
+  readonly userCode: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+}
+
+/** Undefined for a code that never was, has expired, or was answered. Letters are taken in either case, signs are passed over. */
+export async function findPendingDevice(
+  queries: Queries,
+  typed: string,
+  now: Date,
+): Promise<PendingDevice | undefined> {
+  const code = normalized(typed);
+  const device = await findDevice(queries, digestOf(code), now);
+  if (device === undefined) return undefined;
+  const { clientId, scope } = device;
+  return { userCode: `${code.slice(0, 4)}-${code.slice(4)}`, clientId, scopes: (scope ?? '').split(' ') };
+}
+
+/** The grant and the device's answer are one change. False when it was answered or has expired meanwhile. */
+export async function allowDevice(
+  deps: OauthDeps,
+  by: Actor,
+  { clientId, scopes, userCode }: PendingDevice,
+  consent: Omit<Consent, 'clientId' | 'scopes'>,
+): Promise<boolean> {
+  return deps.db.transaction(async (tx) => {
+    const digest = digestOf(normalized(userCode));
+    if (!(await lockDevice(tx, digest, deps.clock.now()))) return false;
+    const grant = await giveConsent(tx, deps, by, { ...consent, clientId, scopes });
+    const answer = { accountId: consent.personId, grantId: grant.id, scope: scopes.join(' ') };
+    await saveDeviceAnswer(tx, digest, answer, grant.id);
+    return true;
+  });
+}
+
+/** False when it was answered or has expired meanwhile. */
+export async function denyDevice({ db, clock }: OauthDeps, { userCode }: PendingDevice): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const digest = digestOf(normalized(userCode));
+    if (!(await lockDevice(tx, digest, clock.now()))) return false;
+    const answer = { error: 'access_denied', errorDescription: 'The person did not allow it.' };
+    await saveDeviceAnswer(tx, digest, answer, null);
+    return true;
+  });
+}
+
+function normalized(typed: string): string {
+  return typed.toUpperCase().replace(/\W/g, '');
+}
