@@ -181,7 +181,7 @@ export async function listGrants(
       after ?? null,
     ],
   );
-  if (found.length === 0 && after !== undefined && !(await isGrant(queries, after))) {
+  if (after !== undefined && !(await isGrant(queries, filter.accountId, after))) {
     throw new ApiError('invalid_parameter', {
       message: '"after" must be the id of a grant to an app.',
       param: 'after',
@@ -190,6 +190,8 @@ export async function listGrants(
   return found;
 }
 
-async function isGrant(queries: Queries, id: string): Promise<boolean> {
-  return (await queries.rows('select from oauth_grants where id = $1', [id])).length > 0;
+/** Of this account, where one is given: another's says nothing about this one's order. */
+async function isGrant(queries: Queries, accountId: string | undefined, id: string): Promise<boolean> {
+  const sql = 'select from oauth_grants where id = $1 and ($2::text is null or account_id = $2)';
+  return (await queries.rows(sql, [id, accountId ?? null])).length > 0;
 }
