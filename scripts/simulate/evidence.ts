@@ -186,8 +186,11 @@ const LOOK = `
     'keys', (select coalesce(json_agg(row), '[]') from (
       select account, key_id as id, held,
         spent_in_period(key_spending, credit_limit_reset, balances.updated_at) as spent_in_period
-      from ours join balances on balances.account_id = account join api_keys on api_keys.account_id = account
-        join key_spending on key_id = api_keys.id) as row),
+      from ours join balances on balances.account_id = account join (
+          select id, account_id, credit_limit_reset from api_keys
+          union all select id, account_id, credit_limit_reset from oauth_grants
+        ) as spender on spender.account_id = account
+        join key_spending on key_id = spender.id) as row),
     'holds', (select coalesce(json_agg(row), '[]') from (
       select account, id, request_id as name, key_id as key, amount, grant_ids, parts,
         reservation_id is not null as is_open, coalesce(known, 0) as known

@@ -57,7 +57,7 @@ export async function wipe(db: Db): Promise<void> {
   await db.transaction((tx) =>
     tx.script(`set local session_replication_role = replica;
       truncate ledger_entries, ledger_checkpoints, open_reservations, reservation_owners, reservations, grants, balances, key_spending,
-        api_keys, accounts cascade;`),
+        api_keys, oauth_grants, oauth_clients, people, accounts cascade;`),
   );
 }
 

@@ -240,7 +240,7 @@ function wordsOfError(error: unknown): string | undefined {
     if (error.code === 'precheck_failed') return 'lost';
     if (error.code === 'duplicate_reference') return 'duplicate';
     if (error.code === 'credits_not_available') return 'short';
-    if (error.code === 'insufficient_credits') return error.message.includes('key') ? 'key_limit' : 'balance';
+    if (error.code === 'insufficient_credits') return error.message.includes('credit limit') ? 'key_limit' : 'balance';
   }
   // The ledger tells a caller's mistake by its own answer in quotes.
   return error instanceof Error ? /^The ledger answered "(unknown|conflict)"/.exec(error.message)?.[1] : undefined;

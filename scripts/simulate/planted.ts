@@ -74,7 +74,7 @@ const BUGS: readonly Bug[] = [
     name: 'checks a key’s limit without its open reservations',
     sql: {
       function: 'ledger_reserve',
-      swaps: [['credit_limit - key_spending.held - case', 'credit_limit - case']],
+      swaps: [['bound.amount - key_spending.held - case', 'bound.amount - case']],
     },
   },
   {

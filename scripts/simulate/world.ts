@@ -88,8 +88,9 @@ export function accountId(tag: string, account: number): string {
   return `acct_${tag}_a${account}`;
 }
 
+/** Every second one is no key but an app's grant, which is to be counted and limited in the same way. */
 export function keyId(tag: string, key: number): string {
-  return `key_${tag}_k${key}`;
+  return `${key % 2 === 0 ? 'key' : 'oag'}_${tag}_k${key}`;
 }
 
 async function insertRows({ db, tag, scenario, evidence, time }: World): Promise<void> {
@@ -101,9 +102,23 @@ async function insertRows({ db, tag, scenario, evidence, time }: World): Promise
   );
   const keys = scenario.keys;
   await db.run(
-    `insert into api_keys (id, account_id, name, digest, prefix, credit_limit, credit_limit_reset, created_at)
+    `with asked as (
+       select *, id like 'oag%' as is_app
+       from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as k (id, account_id, credit_limit, reset)
+     ), apps as (
+       insert into oauth_clients (id, name, redirect_uris, scopes, created_at)
+       select id, 'simulated', '{simulated}', '{simulated}', $5 from asked where is_app
+     ), persons as (
+       insert into people (id, email, name, created_at)
+       select id, id || '@example.com', 'simulated', $5 from asked where is_app
+     ), app_grants as (
+       insert into oauth_grants (id, client_id, account_id, person_id, scopes, credit_limit, credit_limit_reset, created_at,
+         updated_at)
+       select id, id, account_id, id, '{simulated}', credit_limit, reset, $5, $5 from asked where is_app
+     )
+     insert into api_keys (id, account_id, name, digest, prefix, credit_limit, credit_limit_reset, created_at)
      select id, account_id, 'simulated', sha256(convert_to(id, 'UTF8')), 'simu', credit_limit, reset, $5
-     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as k (id, account_id, credit_limit, reset)`,
+     from asked where not is_app`,
     [
       keys.map((_, place) => keyId(tag, place)),
       keys.map((key) => accountId(tag, key.account)),
