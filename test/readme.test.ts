@@ -104,6 +104,31 @@ test('the commands of docs/tour.md run as they stand there, one after the other'
   }
 });
 
+test('an app is registered as docs/oauth.md says, and the example asks for consent with it', async () => {
+  const [register = ''] = await blocks('docs/oauth.md', 'sh');
+  const [run = ''] = await blocks('docs/oauth.md', 'console');
+  const [{ command } = { command: '' }] = sessionSteps(run);
+  const registered = await shell(register);
+  assert.equal(registered.code, 0, registered.output);
+  assert.match(registered.output, /"object":"oauth_client"/);
+  // From here on it waits for a browser; test/browser follows it to its end.
+  const example = spawn('bash', ['-c', `exec ${command.replace(DOCUMENTED_ORIGIN, origin)}`], {
+    cwd: folder,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let output = '';
+    for await (const chunk of example.stdout) {
+      output += String(chunk);
+      if (output.includes('/oauth/authorize?response_type=code&client_id=client_')) return;
+    }
+    assert.fail(output);
+  } finally {
+    example.kill();
+  }
+});
+
 test('every npm script that the documents name is there, and each of their links leads somewhere', async () => {
   const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
   for (const document of ['README.md', 'docs/contributing.md']) {
@@ -134,7 +159,10 @@ async function started(): Promise<void> {
 /** The fenced blocks of one language. */
 async function blocks(document: string, language: string): Promise<string[]> {
   const text = await readFile(join(ROOT, document), 'utf8');
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) => block);
+  const fenced = new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$`, 'gms');
+  return [...text.matchAll(fenced)].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  );
 }
 
 /** Runs commands in one shell that stops at the first that fails, after the line which the start told to paste. */
