@@ -22,7 +22,7 @@ import { putInForce, readConfiguration } from './start-configuration.ts';
 import { openObjectStore } from './storage/index.ts';
 import { MemoryThrottle } from './throttle/index.ts';
 import { Transcriptions } from './transcriptions/index.ts';
-import { UpstreamPools, vendors } from './vendors/index.ts';
+import { vendors as ownVendors, UpstreamPools, type Vendor } from './vendors/index.ts';
 import { VERSION } from './version.ts';
 import { JobLoop, startDuties } from './worker/index.ts';
 
@@ -47,6 +47,8 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Chance and waiting by hand, in tests. */
   readonly pacing?: Pacing;
+  /** Other vendors than those of this program, in tests. */
+  readonly vendors?: readonly Vendor[];
 }
 
 /** Builds every part, top to bottom, and starts listening. What was started is stopped again when a later part fails. */
@@ -60,8 +62,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
+/** What most folders need. */
+type SharedDeps = CatalogueParts & Pick<JobParts, 'vendors'>;
+
 async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Promise<App> {
-  const { config, log } = options;
+  const { config, log, vendors = ownVendors } = options;
   // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
   const configuration = readConfiguration(config, options);
   const { embedded, address, db } = await openDatabase(options, undo);
@@ -70,7 +75,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const secrets = rootSecretsOf(config);
   const objects = await openObjectStore(config, secrets);
   undo.push(() => objects.close());
-  const shared: CatalogueParts = { db, bus, clock, log, ...secrets, environment: options.environment, vendors };
+  const shared: SharedDeps = { db, bus, clock, log, ...secrets, environment: options.environment, vendors };
   const catalogue = new Catalogue(shared);
   const authenticator = new Authenticator({ db, bus, clock, config });
   const health = new Health({ db, bus, clock, log, pacing: options.pacing });

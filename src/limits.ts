@@ -112,6 +112,7 @@ export const POLL_MS = {
   audio: { first: 1_000, most: 10_000 },
   video: { first: 2_000, most: 30_000 },
 } as const;
+export const POLL_AFTER_MS_MAX = 60_000;
 export const JOB_STEPS_AT_ONCE_MAX = 128;
 /** Results whose address gives nothing are tried again for this long. */
 export const COLLECT_RETRY_MS = 120_000;

@@ -77,7 +77,7 @@ class World {
 
   /** 'answered', or the code of the refusal, and after how many attempts. */
   async request(number: number): Promise<{ readonly outcome: string; readonly attempts: number }> {
-    const parts = { health: this.#health, catalogue: this.#catalogue, pools, log: silentLog };
+    const parts = { health: this.#health, catalogue: this.#catalogue, vendors, pools, log: silentLog };
     const model = this.#catalogue.snapshot.find('talker', ['default']);
     assert.ok(model !== undefined);
     let attempts = 0;

@@ -19,7 +19,7 @@ const BUGS: readonly Bug<Plan>[] = [
         from: '/** Whatever goes wrong ends a record,',
         to: `async function submittedAgain(work: WorkParts, held: Held): Promise<Outcome> {
           const { parts, stopping } = work;
-          const candidate = candidateOf(parts.catalogue, held.upstreamId ?? '', held.upstreamModel ?? '');
+          const candidate = candidateOf(parts, held.upstreamId ?? '', held.upstreamModel ?? '');
           if (candidate === undefined) return unavailable('upstream_failed');
           const { body } = (await parts.objects.read(held.objectKey ?? '')) ?? { body: [] };
           const bytes = Buffer.concat(await Array.fromAsync(body));

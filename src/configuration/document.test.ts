@@ -11,7 +11,7 @@ import type { VendorTerms } from './vendor-terms.ts';
 import { ENDPOINTS } from './vocabulary.ts';
 
 const TERMS: readonly VendorTerms[] = [
-  { name: 'acme', address: 'origin', apiKey: 'required' },
+  { name: 'acme', address: 'origin', apiKey: 'required', dialects: { plain: [], fancy: [] } },
   { name: 'ditto', address: 'versioned', apiKey: 'optional' },
   { name: 'inside', address: 'none', apiKey: 'none' },
 ];
@@ -143,6 +143,7 @@ const GOOD_UPSTREAMS: readonly (readonly [sentence: string, fields: Fields])[] =
   ['takes the mask as a key', { api_key: '********' }],
   ['takes a fraction as weight', { weight: 0.5 }],
   ['takes a priority below zero', { priority: -1_000_000 }],
+  ['takes a dialect of the vendor', { dialect: 'plain' }],
   ['takes an hour as timeout', { timeout_seconds: 3600 }],
   ['takes several groups', { groups: ['default', 'vip_2', '9-x'] }],
 ];
@@ -160,6 +161,19 @@ const BAD_UPSTREAMS: readonly (readonly [sentence: string, fields: Fields, field
     'vendor',
     /one of acme, ditto, inside, got "acne". Did you mean "acme"/,
   ],
+  [
+    'refuses a dialect that the vendor does not have and names those it has',
+    { dialect: 'plane' },
+    'dialect',
+    /one of plain, fancy, got "plane". Did you mean "plain"/,
+  ],
+  [
+    'refuses a dialect of a vendor that has none',
+    { vendor: 'ditto', base_url: 'https://ditto.test/v1', dialect: 'plain' },
+    'dialect',
+    /vendor ditto has no dialects/,
+  ],
+  ['refuses a dialect that is a number', { dialect: 7 }, 'dialect', /expected text, got 7/],
   ['refuses an upstream without an address', { base_url: undefined }, 'base_url', /needs one, without a path/],
   ['refuses an empty address', { base_url: '' }, 'base_url', /http or https/],
   ['refuses an address of another scheme', { base_url: 'ftp://h' }, 'base_url', /got "ftp:"/],

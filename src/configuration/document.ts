@@ -44,6 +44,7 @@ const upstreamSchema = z.strictObject({
   id: upstreamId,
   vendor: z.string(),
   base_url: address.optional(),
+  dialect: z.string().optional(),
   api_key: z
     .string()
     .max(API_KEY_CHARS_MAX)

@@ -8,6 +8,7 @@ const upstreamFields = z.object({
   id: text,
   vendor: text,
   base_url: z.unknown().optional(),
+  dialect: z.unknown().optional(),
   api_key: z.unknown().optional(),
 });
 const upstreamOutline = upstreamFields.catch(() => upstreamFields.parse({}));

@@ -7,7 +7,7 @@ import { type DocumentInForce, MASKED_KEY, maskDocument, resolveSecrets } from '
 import type { VendorTerms } from './vendor-terms.ts';
 
 const TERMS: readonly VendorTerms[] = [
-  { name: 'acme', address: 'origin', apiKey: 'optional' },
+  { name: 'acme', address: 'origin', apiKey: 'optional', dialects: { other: [] } },
   { name: 'other', address: 'origin', apiKey: 'optional' },
 ];
 
@@ -110,12 +110,13 @@ const REDIRECTED: readonly (readonly [sentence: string, fields: Partial<ConfigUp
   ['does not carry a kept key to another port', { base_url: 'https://acme.test:8443' }],
   ['does not carry a kept key over plain http', { base_url: 'http://acme.test' }],
   ['does not carry a kept key to another vendor', { vendor: 'other' }],
+  ['does not carry a kept key to the hosts of another dialect', { dialect: 'other' }],
 ];
 
 for (const [sentence, fields] of REDIRECTED) {
   test(sentence, () => {
     const [problem = ''] = refusals(documentOf({ api_key: MASKED_KEY, ...fields }), {}, inForce);
-    assert.match(problem, /upstreams\[0\]\.api_key: a key is kept only with the same vendor and base_url/);
+    assert.match(problem, /upstreams\[0\]\.api_key: a key is kept only with the same vendor, base_url and dialect/);
     assert.doesNotMatch(problem, /kept-key/);
   });
 }

@@ -77,15 +77,16 @@ function findSecret(upstream: ConfigUpstream, env: Environment, current: Documen
   return variable === undefined ? { state: 'found', secret: api_key } : secretFromEnvironment(variable, env);
 }
 
-/** An address or vendor that changed would carry a stored key to where nobody who knows it has sent it. */
+/** An address, vendor or dialect that changed would carry a stored key to where nobody who knows it has sent it. */
 function secretInForce(upstream: ConfigUpstream, current: DocumentInForce | undefined): Found {
   const before = current?.document.upstreams.find(({ id }) => id === upstream.id);
   const secret = current?.secrets.get(upstream.id);
   if (before === undefined || secret === undefined) {
     return refused(`no key of upstream ${upstream.id} is in force that could be kept; write the key itself`);
   }
-  if (before.vendor !== upstream.vendor || before.base_url !== upstream.base_url) {
-    return refused('a key is kept only with the same vendor and base_url; write the key itself');
+  const isSame = (['vendor', 'base_url', 'dialect'] as const).every((name) => before[name] === upstream[name]);
+  if (!isSame) {
+    return refused('a key is kept only with the same vendor, base_url and dialect; write the key itself');
   }
   return { state: 'found', secret };
 }

@@ -1,3 +1,4 @@
+import { didYouMean } from '../nearest.ts';
 import { excerpt } from './problems.ts';
 
 /** What a vendor asks of the upstreams that speak its format. */
@@ -5,6 +6,8 @@ export interface VendorTerms {
   readonly name: string;
   readonly address: 'versioned' | 'origin' | 'none';
   readonly apiKey: 'required' | 'optional' | 'none';
+  /** By name; what they hold is the vendor's. */
+  readonly dialects?: Readonly<Record<string, unknown>>;
 }
 
 /** What is wrong with an upstream's address. Never quotes it: it may hold a password. */
@@ -24,6 +27,14 @@ export function keyProblem(key: unknown, { name, apiKey: rule }: VendorTerms): s
     return rule === 'optional' ? undefined : `vendor ${name} needs one; \${NAME} takes it from the environment`;
   }
   return undefined;
+}
+
+/** What is wrong with the name of an upstream's dialect. */
+export function dialectProblem(dialect: unknown, { name, dialects = {} }: VendorTerms): string | undefined {
+  const names = Object.keys(dialects);
+  if (typeof dialect !== 'string' || names.includes(dialect)) return undefined;
+  if (names.length === 0) return `vendor ${name} has no dialects`;
+  return `expected one of ${names.join(', ')}, got ${excerpt(dialect)}${didYouMean(dialect, names)}`;
 }
 
 /** The variable that a key is to be taken from. */

@@ -10,6 +10,7 @@ import type { identity, PeopleDeps } from '../people/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import type { StartParts } from '../transcriptions/index.ts';
+import type { Vendor } from '../vendors/index.ts';
 import type { BrowserSessions } from './session.ts';
 
 export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts, StartParts, PeopleDeps {
@@ -21,6 +22,7 @@ export interface HttpParts extends AccountParts, CatalogueParts, CallParts, Crea
   /** Present where people sign in by an identity provider. */
   readonly openId: identity.OpenIdClient | undefined;
   readonly catalogue: Catalogue;
+  readonly vendors: readonly Vendor[];
   readonly throttle: Throttle;
   readonly cleanUp: CleanUp;
   readonly objects: ObjectStore;

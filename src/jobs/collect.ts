@@ -1,16 +1,17 @@
 import { lengthExcess, lengthOrder } from '../billing/index.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, UpstreamError } from '../errors.ts';
 import { BodyTooLarge } from '../fetch/index.ts';
 import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
-import { noteOverclaim, redact } from '../routing/index.ts';
+import { candidateOf, noteOverclaim, redact, upstreamOf } from '../routing/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
-import type { Output } from '../vendors/index.ts';
+import type { Output, TaskUsage } from '../vendors/index.ts';
 import type { EngineParts } from './engine-parts.ts';
-import { type Attempt, type Collected, failure, type HeldJob, type JobKind, type OutputPlace } from './job.ts';
+import { type Attempt, type Collected, failure, type HeldJob, type OutputPlace } from './job.ts';
 import { outputKey } from './output-keys.ts';
 import type { JobParts } from './parts.ts';
+import { taskWorkOf } from './task-work.ts';
 
 /** What an upstream made cannot be delivered as it came. */
 class Undeliverable extends Error {}
@@ -27,11 +28,18 @@ export async function collectNow(
   signal: AbortSignal,
 ): Promise<Attempt> {
   const outputs = asked(made, attempt);
-  if (outputs.length === 0 || !outputs.every((output) => 'url' in output)) {
+  const places = outputs.flatMap(placeOf);
+  if (places.length === 0 || places.length < outputs.length) {
     return collectAll(engine, held, attempt, outputs, signal);
   }
-  const places = outputs.map(({ url, isThumbnail = false }) => ({ url, isThumbnail }));
   return { ...attempt, state: 'ready', outputs: places, tries: 0, updatedAt: engine.parts.clock.now() };
+}
+
+/** Of a result that is elsewhere. */
+function placeOf(output: Output): OutputPlace[] {
+  if ('data' in output) return [];
+  const isThumbnail = output.isThumbnail === true;
+  return ['url' in output ? { url: output.url, isThumbnail } : { path: output.path, isThumbnail }];
 }
 
 /** What an upstream made beyond what it was asked for is left with it: nobody has agreed to pay for it. */
@@ -52,7 +60,9 @@ export async function collectAll(
   signal: AbortSignal,
 ): Promise<Attempt> {
   const settled = await Promise.allSettled(
-    outputs.map((output, index) => store(parts, job.kind, outputKey(job.id, attempt.number, index), output, signal)),
+    outputs.map((output, index) =>
+      store(parts, { job, attempt, output, signal }, outputKey(job.id, attempt.number, index)),
+    ),
   );
   const updatedAt = parts.clock.now();
   const stored = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -83,9 +93,7 @@ function readyStill(attempt: Attempt, outputs: readonly Output[], errors: unknow
   if (errors.length === 0) return undefined;
   const readyAt = attempt.state === 'ready' ? attempt.updatedAt : now;
   const waitedMs = now.getTime() - readyAt.getTime();
-  const places = outputs.flatMap((output): OutputPlace[] =>
-    'url' in output ? [{ url: output.url, isThumbnail: output.isThumbnail === true }] : [],
-  );
+  const places = outputs.flatMap(placeOf);
   const areElsewhere = places.length === outputs.length;
   const tries = errors.some(isPassing) ? 0 : attempt.tries + 1;
   const isAgain = errors.some(isPassing)
@@ -114,22 +122,22 @@ function isOfStorage(error: unknown): boolean {
 }
 
 function isPassing(error: unknown): boolean {
-  return isOfStorage(error) || (error instanceof ApiError && error.code === 'invalid_input_url');
+  const isUnreachable = error instanceof ApiError && error.code === 'invalid_input_url';
+  return isOfStorage(error) || isUnreachable || error instanceof UpstreamError;
 }
 
-async function store(
-  parts: JobParts,
-  jobKind: JobKind,
-  key: string,
-  output: Output,
-  signal: AbortSignal,
-): Promise<Collected> {
-  const kind = output.isThumbnail === true ? 'thumbnail' : jobKind;
+interface Result {
+  readonly job: HeldJob['job'];
+  readonly attempt: Attempt;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+async function store(parts: JobParts, result: Result, key: string): Promise<Collected> {
+  const { job, output, signal } = result;
+  const kind = output.isThumbnail === true ? 'thumbnail' : job.kind;
   try {
-    const body =
-      'data' in output
-        ? output.data
-        : (await parts.collectingFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
+    const body = await open(parts, result);
     const wanted = kind === 'thumbnail' ? 'image' : kind;
     parts.log.trace({ key }, 'result to be stored');
     const piece = await storeMedia(parts, key, body, {
@@ -151,4 +159,27 @@ async function store(
     if (error instanceof ApiError && error.code !== 'invalid_input_url') throw new Undeliverable(error.message);
     throw error;
   }
+}
+
+/** The bytes of a result: at hand, from the upstream under its credential, or from an address of anybody's. */
+async function open(
+  parts: JobParts,
+  { job, attempt, output, signal }: Result,
+): Promise<Buffer | AsyncIterable<Buffer>> {
+  if ('data' in output) return output.data;
+  if ('url' in output) {
+    return (await parts.collectingFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
+  }
+  const candidate = candidateOf(parts, attempt.upstreamId, attempt.upstreamModel);
+  const work = candidate && taskWorkOf(candidate.vendor, job.kind);
+  // An upstream that was taken out of the configuration may come back.
+  if (candidate === undefined || work?.open === undefined)
+    throw new UpstreamError('config', 'there is no such upstream');
+  return work.open(output.path, upstreamOf(candidate, parts.pools, signal));
+}
+
+/** For the operator, who pays the upstream by it; the caller pays what was quoted. */
+export function noteUsage({ parts }: EngineParts, job: HeldJob['job'], attempt: Attempt, usage?: TaskUsage): void {
+  if (usage === undefined || Object.values(usage).every((count) => count === undefined)) return;
+  parts.log.info({ job_id: job.id, upstream: attempt.upstreamId, usage }, 'usage of a job');
 }

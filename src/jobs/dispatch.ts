@@ -3,7 +3,7 @@ import { ApiError, UpstreamError } from '../errors.ts';
 import { type Candidate, candidateOf, type Turn, type Turns, tryOne, upstreamOf } from '../routing/index.ts';
 import type { Submitted, TaskOrder } from '../vendors/index.ts';
 import { jobCandidates } from './candidates.ts';
-import { collectNow } from './collect.ts';
+import { collectNow, noteUsage } from './collect.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { type Attempt, failure, type HeldJob, missing } from './job.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
@@ -123,6 +123,7 @@ async function accepted(
 ): Promise<Attempt> {
   const updatedAt = engine.parts.clock.now();
   if (submitted.state === 'accepted') return { ...attempt, state: 'accepted', task: submitted.task, updatedAt };
+  noteUsage(engine, held.job, attempt, submitted.usage);
   let kept = await collectNow(engine, held, attempt, submitted.outputs, signal);
   // There is no other copy of what is here, so it is held until the store is back. It keeps its step occupied: while results
   // cannot be stored, no more are ordered than there are steps.
@@ -181,7 +182,7 @@ export async function recover(engine: EngineParts, held: HeldJob, signal: AbortS
 
 async function lookFor(engine: EngineParts, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
   const { parts } = engine;
-  const candidate = candidateOf(parts.catalogue, attempt.upstreamId, attempt.upstreamModel);
+  const candidate = candidateOf(parts, attempt.upstreamId, attempt.upstreamModel);
   const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
   const unknown = { ...attempt, ...failure('upstream_failed', 'nobody knows what became of the call') };
   if (candidate === undefined || work?.adopt === undefined) return unknown;

@@ -78,10 +78,8 @@ export interface Attempt {
   readonly updatedAt: Date;
 }
 
-export interface OutputPlace {
-  readonly url: string;
-  readonly isThumbnail: boolean;
-}
+/** At an address that anybody may fetch, or at a path behind the upstream's credential. */
+export type OutputPlace = ({ readonly url: string } | { readonly path: string }) & { readonly isThumbnail: boolean };
 
 /** A result that lies in the object store. */
 export interface Collected {

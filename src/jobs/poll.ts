@@ -1,8 +1,8 @@
 import { UpstreamError } from '../errors.ts';
-import { POLL_MS, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
+import { POLL_AFTER_MS_MAX, POLL_MS, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { candidateOf, redact, upstreamOf } from '../routing/index.ts';
 import type { Progress } from '../vendors/index.ts';
-import { collectAll, collectNow } from './collect.ts';
+import { collectAll, collectNow, noteUsage } from './collect.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { type Attempt, failure, type HeldJob } from './job.ts';
 import { taskWorkOf } from './task-work.ts';
@@ -22,7 +22,7 @@ export async function poll(engine: EngineParts, held: HeldJob, signal: AbortSign
   if (changed.some(({ state }) => state !== 'accepted')) {
     return engine.queue.save(held, { attempts: changed, progress });
   }
-  const dueAt = changed.some(({ tries }) => tries > 0) ? againAt(engine, changed) : nextPollAt(engine, held);
+  const dueAt = changed.some(({ tries }) => tries > 0) ? againAt(engine, changed) : nextPollAt(engine, held, asked);
   await engine.queue.save(held, { attempts: changed, progress, dueAt });
   return undefined;
 }
@@ -56,11 +56,13 @@ function againAt({ parts }: EngineParts, attempts: readonly Attempt[]): Date {
 interface Asked {
   readonly attempt: Attempt;
   readonly percent: number;
+  /** How long the upstream wants not to be asked again. */
+  readonly pollAfterMs?: number;
 }
 
 async function ask(engine: EngineParts, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Asked> {
   const { parts } = engine;
-  const candidate = candidateOf(parts.catalogue, attempt.upstreamId, attempt.upstreamModel);
+  const candidate = candidateOf(parts, attempt.upstreamId, attempt.upstreamModel);
   const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
   // An upstream that was taken out of the configuration may come back; the time limit ends the waiting.
   if (candidate === undefined || work?.poll === undefined || attempt.task === null) return { attempt, percent: 0 };
@@ -95,8 +97,13 @@ async function told(
 ): Promise<Asked> {
   switch (progress.state) {
     case 'running':
-      return { attempt: attempt.tries > 0 ? { ...attempt, tries: 0 } : attempt, percent: progress.percent ?? 0 };
+      return {
+        attempt: attempt.tries > 0 ? { ...attempt, tries: 0 } : attempt,
+        percent: progress.percent ?? 0,
+        pollAfterMs: progress.pollAfterMs ?? 0,
+      };
     case 'succeeded':
+      noteUsage(engine, held.job, attempt, progress.usage);
       return { attempt: await collectNow(engine, held, attempt, progress.outputs, signal), percent: 100 };
     case 'failed': {
       const { clock, catalogue } = engine.parts;
@@ -115,12 +122,16 @@ function progressOf({ job, attempts }: HeldJob, asked: readonly Asked[]): number
   return Math.min(Math.floor(sum / job.wanted), PROGRESS_UNFINISHED_MAX);
 }
 
-/** The longer it has taken, the longer it may take: a quarter of that is waited, within the bounds of the kind. */
-function nextPollAt({ parts }: EngineParts, { job }: HeldJob): Date {
+/**
+ * The longer it has taken, the longer it may take: a quarter of that is waited, within the bounds of the kind, and no less
+ * than an upstream wants.
+ */
+function nextPollAt({ parts }: EngineParts, { job }: HeldJob, asked: readonly Asked[]): Date {
   const { first, most } = POLL_MS[job.kind];
   const nowMs = parts.clock.nowMs();
   const runningMs = nowMs - (job.acceptedAt ?? job.createdAt).getTime();
-  return new Date(nowMs + Math.min(Math.max(runningMs / 4, first), most));
+  const wantedMs = Math.min(Math.max(...asked.map(({ pollAfterMs = 0 }) => pollAfterMs)), POLL_AFTER_MS_MAX);
+  return new Date(nowMs + Math.max(Math.min(Math.max(runningMs / 4, first), most), wantedMs));
 }
 
 /** The time that upstreams have for their work is over: what they have not finished has failed. */

@@ -104,8 +104,8 @@ export async function tryOne<Result>(
 }
 
 export function upstreamOf(candidate: Candidate, pools: UpstreamPools, signal: AbortSignal): Upstream {
-  const { upstreamModel, address, apiKey, timeoutMs } = candidate;
-  return { model: upstreamModel, address, apiKey, timeoutMs, signal, pools };
+  const { upstreamModel, address, apiKey, dialect, timeoutMs } = candidate;
+  return { model: upstreamModel, address, apiKey, dialect, timeoutMs, signal, pools };
 }
 
 /** The request is wrong wherever it goes. */

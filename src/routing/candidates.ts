@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/index.ts';
 import { type Catalogue, type ListedModel, requireModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
-import { findVendor, type Vendor } from '../vendors/index.ts';
+import type { Vendor } from '../vendors/index.ts';
 import type { RouteAccepts } from './fits.ts';
 import type { Health } from './health.ts';
 import { assertAvailable } from './turns.ts';
@@ -15,6 +15,7 @@ export interface Candidate {
   readonly upstreamModel: string;
   readonly address: string;
   readonly apiKey: string;
+  readonly dialect: string | undefined;
   readonly timeoutMs: number;
   readonly priority: number;
   readonly weight: number;
@@ -25,6 +26,7 @@ export interface Candidate {
 export interface CandidateParts {
   readonly catalogue: Catalogue;
   readonly health: Health;
+  readonly vendors: readonly Vendor[];
 }
 
 /** Throws `model_not_found` for a model that does not exist, is out of reach, or does not serve this endpoint. */
@@ -42,12 +44,13 @@ export function modelFor(
  * `no_capable_provider` when none can do such work, `no_available_provider` when no breaker lets a request through now.
  */
 export function candidatesFor(
-  { catalogue, health }: CandidateParts,
+  parts: CandidateParts,
   caller: Pick<Caller, 'groups'>,
   model: ListedModel,
   isAble: (candidate: Candidate) => boolean,
 ): Candidate[] {
-  const able = reachable(catalogue, caller.groups, model).filter(isAble);
+  const { health } = parts;
+  const able = reachable(parts, caller.groups, model).filter(isAble);
   if (able.length === 0) throw new ApiError('no_capable_provider');
   assertAvailable(health, able);
   return able.length === 1 ? able : inOrder(able, health.pacing.random);
@@ -56,7 +59,7 @@ export function candidatesFor(
 // A model lives as long as the snapshot it belongs to, and a list of groups as long as its caller is remembered.
 const reachableOf = new WeakMap<ListedModel, WeakMap<readonly string[], readonly Candidate[]>>();
 
-function reachable(catalogue: Catalogue, groups: readonly string[], model: ListedModel): readonly Candidate[] {
+function reachable(parts: CandidateParts, groups: readonly string[], model: ListedModel): readonly Candidate[] {
   let known = reachableOf.get(model);
   if (known === undefined) {
     known = new WeakMap();
@@ -64,25 +67,29 @@ function reachable(catalogue: Catalogue, groups: readonly string[], model: Liste
   }
   let candidates = known.get(groups);
   if (candidates === undefined) {
-    candidates = findReachable(catalogue, groups, model);
+    candidates = findReachable(parts, groups, model);
     known.set(groups, candidates);
   }
   return candidates;
 }
 
-function findReachable(catalogue: Catalogue, groups: readonly string[], model: ListedModel): Candidate[] {
+function findReachable(parts: CandidateParts, groups: readonly string[], model: ListedModel): Candidate[] {
   return model.routes.flatMap((route) => {
-    const upstream = catalogue.snapshot.upstreams.get(route.upstream);
+    const upstream = parts.catalogue.snapshot.upstreams.get(route.upstream);
     if (upstream?.enabled !== true || !upstream.groups.some((group) => groups.includes(group))) return [];
-    const candidate = candidateOf(catalogue, upstream.id, route.model);
+    const candidate = candidateOf(parts, upstream.id, route.model);
     return candidate === undefined ? [] : [{ ...candidate, accepts: route.accepts ?? {} }];
   });
 }
 
 /** An upstream as it is configured now; undefined when it is not any more. */
-export function candidateOf({ snapshot }: Catalogue, upstreamId: string, upstreamModel: string): Candidate | undefined {
+export function candidateOf(
+  { catalogue: { snapshot }, vendors }: Pick<CandidateParts, 'catalogue' | 'vendors'>,
+  upstreamId: string,
+  upstreamModel: string,
+): Candidate | undefined {
   const upstream = snapshot.upstreams.get(upstreamId);
-  const vendor = upstream && findVendor(upstream.vendor);
+  const vendor = upstream && vendors.find(({ name }) => name === upstream.vendor);
   if (upstream === undefined || vendor === undefined) return undefined;
   return {
     upstreamId,
@@ -90,6 +97,7 @@ export function candidateOf({ snapshot }: Catalogue, upstreamId: string, upstrea
     upstreamModel,
     address: upstream.base_url ?? '',
     apiKey: snapshot.secrets.get(upstreamId) ?? '',
+    dialect: upstream.dialect,
     timeoutMs: upstream.timeout_seconds * 1000,
     priority: upstream.priority,
     weight: upstream.weight,

@@ -139,7 +139,7 @@ async function ask(
   { parts, stopping }: WorkParts,
   held: Held,
 ): Promise<TranscriptionProgress | { readonly state: 'too large' }> {
-  const candidate = candidateOf(parts.catalogue, held.upstreamId ?? '', held.upstreamModel ?? '');
+  const candidate = candidateOf(parts, held.upstreamId ?? '', held.upstreamModel ?? '');
   const transcription = candidate?.vendor.transcription;
   // Whoever took the upstream out of the configuration has given up what it was working on.
   if (candidate === undefined || transcription?.poll === undefined || held.task === null) return { state: 'lost' };

@@ -30,6 +30,7 @@ export type {
   SpeechWork,
   Submitted,
   TaskOrder,
+  TaskUsage,
   TaskWork,
   TokenUsage,
   Transcribing,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../requests/index.ts';
+import type { Dialects } from './kit/dialects.ts';
 import type { Upstream } from './kit/http.ts';
 
 /** A foreign wire format: what an upstream that speaks it must be given, and the work it can do. */
@@ -9,6 +10,8 @@ export interface Vendor {
   /** With the version segment, the bare origin, or none because it runs inside this process. */
   readonly address: 'versioned' | 'origin' | 'none';
   readonly apiKey: 'required' | 'optional' | 'none';
+  /** Ways in which servers of this format differ: an upstream's `dialect`, by the hosts whose default each is. */
+  readonly dialects?: Dialects;
   /** What is absent is not offered. */
   readonly chat?: ChatWork;
   readonly native?: NativeWork;
@@ -44,6 +47,8 @@ export interface TaskWork<Request> {
   submit(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted>;
   /** Asks after an accepted task, also after a restart. An upstream that knows no such task any more has failed it. */
   poll?(task: JsonObject, upstream: Upstream): Promise<Progress>;
+  /** The bytes of an output by its `path`, streamed. */
+  open?(path: string, upstream: Upstream): Promise<AsyncIterable<Buffer>>;
   /** Looks for a task whose submission got no answer. Undefined: it never arrived. Absent: nobody can tell. */
   adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted | undefined>;
 }
@@ -59,15 +64,35 @@ export interface TaskOrder {
 
 /** `task` is all that `poll` needs; it is stored unread. */
 export type Submitted = { readonly state: 'accepted'; readonly task: JsonObject } | Succeeded;
-export type Progress = { readonly state: 'running'; readonly percent?: number } | Succeeded | Failed;
+export type Progress = Running | Succeeded | Failed;
 
-/** Where results are: to be fetched through the guard without any credential, or already here. */
+interface Running {
+  readonly state: 'running';
+  readonly percent?: number;
+  /** How long the upstream wants not to be asked again. */
+  readonly pollAfterMs?: number;
+}
+
 export interface Succeeded {
   readonly state: 'succeeded';
   readonly outputs: readonly Output[];
+  /** What the upstream says that it counted; for the operator, since a job costs what was quoted. */
+  readonly usage?: TaskUsage;
 }
 
-export type Output = ({ readonly url: string } | { readonly data: Buffer }) & {
+export interface TaskUsage {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly seconds?: number | undefined;
+  /** In the vendor's own unit of account. */
+  readonly credits?: number | undefined;
+}
+
+/**
+ * Where a result is: at an address that is fetched through the guard without any credential, at a path behind the
+ * upstream's credential (`TaskWork.open`), or already here.
+ */
+export type Output = ({ readonly url: string } | { readonly path: string } | { readonly data: Buffer }) & {
   /** A small picture of a result, not a result. */
   readonly isThumbnail?: boolean;
 };

@@ -3,6 +3,7 @@ import { Agent, request } from 'undici';
 import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, loadConfig } from '../../src/config.ts';
 import type { Logger } from '../../src/log.ts';
+import { type Vendor, vendors } from '../../src/vendors/index.ts';
 import { ManualClock } from './clock.ts';
 import { ContractCheck } from './contract.ts';
 import { createDatabase, silentLog, type TestDatabase } from './database.ts';
@@ -35,6 +36,8 @@ export interface GatewayOptions {
   /** Another process on the same database. */
   readonly database?: TestDatabase;
   readonly clock?: ManualClock;
+  /** In place of the program's own. */
+  readonly vendors?: readonly Vendor[];
 }
 
 /** The whole program on a real port and a real database, with a clock moved by hand. */
@@ -73,6 +76,7 @@ export class Gateway {
       config,
       environment: options.environment ?? {},
       log: options.log ?? silentLog,
+      vendors: options.vendors ?? vendors,
       progress: () => undefined,
       pacing: { random: Math.random, pause: async () => undefined },
       ...timed,

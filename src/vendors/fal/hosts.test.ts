@@ -86,6 +86,14 @@ describe('the key goes to the upstream’s own hosts only', () => {
       assert.match(emulator.requests[1]?.path ?? '', /status\?logs=0$/);
     }));
 
+  test('they are its own where the configuration says that another server is the vendor’s queue', () =>
+    withEmulator({ readsUntilDone: 0 }, async (emulator, upstream, pools) => {
+      const status_url = `${QUEUE}/fal-ai/flux/requests/1/status`;
+      emulator.script('submit', changed({ status_url }));
+      await submitted(image, imageRequest(), { ...upstream, dialect: 'fal' });
+      assert.deepEqual(pools.origins, [upstream.address]);
+    }));
+
   test('they are not where it is another server', () =>
     withEmulator({}, async (emulator, upstream) => {
       emulator.script('submit', changed({ status_url: `${QUEUE}/fal-ai/flux/requests/1/status` }));

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json.ts';
 import { unsupported } from '../../unsupported.ts';
+import { type Dialects, dialectOf } from '../kit/dialects.ts';
 import { failed } from '../kit/faults.ts';
 import type { Upstream } from '../kit/http.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
@@ -74,11 +75,10 @@ function startHeader({ startWithinMs }: TaskOrder): Record<string, string> {
   return { 'x-fal-request-timeout': String(Math.max(2, Math.floor(startWithinMs / 1000))) };
 }
 
-const QUEUE_ORIGIN = 'https://queue.fal.run';
-const OTHER_ORIGINS: readonly string[] = ['https://fal.run', 'https://rest.fal.ai'];
-
 /** The vendor's own queue names its other hosts too; any other server only itself. */
+export const DIALECTS = { fal: ['fal.run'] } as const satisfies Dialects;
+const FAL_ORIGINS: readonly string[] = ['https://queue.fal.run', 'https://fal.run', 'https://rest.fal.ai'];
+
 function urlOf(address: JsonObject[string] | undefined, upstream: Upstream): URL {
-  const isVendor = new URL(upstream.address).origin === QUEUE_ORIGIN;
-  return ownUrl(address, upstream, isVendor ? OTHER_ORIGINS : []);
+  return ownUrl(address, upstream, dialectOf(upstream, DIALECTS) === 'fal' ? FAL_ORIGINS : []);
 }

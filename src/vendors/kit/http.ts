@@ -17,6 +17,8 @@ export interface Upstream {
   /** Without a trailing slash; '' for a vendor inside this process. */
   readonly address: string;
   readonly apiKey: string;
+  /** One of the vendor's dialects, where the configuration names it; else the host decides (`dialectOf`). */
+  readonly dialect?: string | undefined;
   /** How long the upstream may be silent: until its headers, and between two pieces of its body. */
   readonly timeoutMs: number;
   /** Aborted when the caller leaves or the attempt is given up. */

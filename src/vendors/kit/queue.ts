@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Progress, TaskOrder, TaskWork } from '../vendor.ts';
+import { failed } from './faults.ts';
 import { parseObject, readBytes, type Upstream, type UpstreamReply } from './http.ts';
 import { stringAt } from './json.ts';
 import type { Call, Wire } from './wire.ts';
@@ -24,16 +25,19 @@ export interface Queue<Request> extends Pick<TaskWork<Request>, 'check'> {
   statusAt(task: JsonObject, upstream: Upstream): string | URL;
   /** The vendor's words for the state of a task: still at work, or over, well or badly. */
   readonly states: Readonly<Record<string, 'running' | 'over'>>;
+  /** How far a running task is and when to ask again, where the vendor says so. */
+  progressIn?(answer: TaskAnswer): Omit<Extract<Progress, { state: 'running' }>, 'state'>;
   /** What became of a task that is over. */
   outcome(answer: JsonObject, task: JsonObject, upstream: Upstream): Progress | Promise<Progress>;
   /** Statuses other than of success that tell something of the task itself, and not of our key or our pace. */
-  readonly telling: readonly number[];
-  /** What such an answer means. Throws UpstreamError where asking again may help. */
-  refused(answer: TaskAnswer): Progress;
+  readonly telling?: readonly number[];
+  /** What such an answer means; that the task is lost where nothing else is said. Throws UpstreamError where asking again may help. */
+  refused?(answer: TaskAnswer): Progress;
 }
 
 /** Tasks that wait or run are often told with 202, those that are over with 200. */
 const SUCCESSES: readonly number[] = [200, 202];
+const LOST: readonly number[] = [404, 410];
 
 export function queueWork<Request>(queue: Queue<Request>): TaskWork<Request> {
   const { wire } = queue;
@@ -48,11 +52,14 @@ export function queueWork<Request>(queue: Queue<Request>): TaskWork<Request> {
     },
 
     async poll(task, upstream) {
-      const answer = await askAfter(wire, upstream, queue.statusAt(task, upstream), queue.telling);
-      if (!isSuccess(answer)) return queue.refused(answer);
+      const answer = await askAfter(wire, upstream, queue.statusAt(task, upstream), queue.telling ?? LOST);
+      if (!isSuccess(answer)) return queue.refused?.(answer) ?? failed('server', `the task is lost: ${answer.status}`);
       const state = stateIn(answer.body, queue.states);
-      return state === 'running' ? { state } : queue.outcome(answer.body ?? {}, task, upstream);
+      if (state === 'running') return { state, ...queue.progressIn?.(answer) };
+      return queue.outcome(answer.body ?? {}, task, upstream);
     },
+
+    open: (path, upstream) => wire.download(upstream, path),
   };
 }
 

@@ -96,6 +96,11 @@ export class Wire {
     return openSound(reply, (document) => this.faults.throwIfError(document));
   }
 
+  /** A result behind the credential, piece by piece. */
+  async download(upstream: Upstream, path: string): Promise<AsyncIterable<Buffer>> {
+    return (await this.send(upstream, { path, accept: '*/*' })).body;
+  }
+
   /** A body of server-sent events. A document in place of them is an error inside a success, or else `otherwise`. */
   async events(upstream: Upstream, call: Call, otherwise: Fault = 'garbled'): Promise<UpstreamReply> {
     const reply = await this.send(upstream, { accept: 'text/event-stream', ...call });

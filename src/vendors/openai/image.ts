@@ -5,10 +5,10 @@ import type { ImageRequest } from '../../requests/index.ts';
 import type { JsonWithBlobs } from '../kit/blobs.ts';
 import { outputAt } from '../kit/data-url.ts';
 import { toParts } from '../kit/forms.ts';
-import { objectsAt, stringAt } from '../kit/json.ts';
+import { countAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import type { Part } from '../kit/multipart.ts';
 import type { Call } from '../kit/wire.ts';
-import type { Media, Output, TaskWork } from '../vendor.ts';
+import type { Media, Output, TaskUsage, TaskWork } from '../vendor.ts';
 import { checkFields, fieldsOf, sizeOf } from './image-fields.ts';
 import { pixelsOf } from './image-size.ts';
 import { wire } from './wire.ts';
@@ -31,7 +31,7 @@ export const image: TaskWork<ImageRequest<Media>> = {
   async submit(request, { count }, upstream) {
     const call = toCall(request, count, upstream.model);
     const answer = await wire.jsonWithBlobs(upstream, call, 'b64_json', UPSTREAM_PICTURES_BYTES_MAX);
-    return { state: 'succeeded', outputs: outputsIn(answer) };
+    return { state: 'succeeded', outputs: outputsIn(answer), usage: usageIn(answer.json) };
   },
 };
 
@@ -67,6 +67,12 @@ function outputsIn({ json, blobs }: JsonWithBlobs): Output[] {
   const outputs = allowed.flatMap((entry) => outputOf(entry, blobs) ?? []);
   if (outputs.length === 0) throw new UpstreamError('garbled', 'an answer without pictures');
   return outputs;
+}
+
+/** The format's author counts tokens of pictures too. */
+function usageIn(json: JsonObject): TaskUsage {
+  const usage = objectAt(json, 'usage');
+  return { inputTokens: countAt(usage, 'input_tokens'), outputTokens: countAt(usage, 'output_tokens') };
 }
 
 function outputOf(entry: JsonObject, blobs: readonly Buffer[]): Output | undefined {

@@ -1,6 +1,7 @@
 import type { Vendor } from '../vendor.ts';
 import { chat } from './chat.ts';
 import { image } from './image.ts';
+import { DIALECTS } from './request.ts';
 import { speech } from './speech.ts';
 import { transcription } from './transcription.ts';
 
@@ -9,6 +10,7 @@ export const openai: Vendor = {
   name: 'openai',
   address: 'versioned',
   apiKey: 'optional',
+  dialects: DIALECTS,
   chat,
   image,
   speech,

@@ -29,8 +29,8 @@ function upstreamAt(address: string, apiKey = 'sk-1'): Upstream {
   return { model: 'wire-model', address, apiKey, timeoutMs: 1000, signal, pools: new UpstreamPools() };
 }
 
-function wireOf(text: string, address = 'https://api.openai.com/v1'): string {
-  const { body } = toCall(requestOf(text), upstreamAt(address));
+function wireOf(text: string, address = 'https://api.openai.com/v1', dialect?: string): string {
+  const { body } = toCall(requestOf(text), { ...upstreamAt(address), dialect });
   assert.ok(body !== undefined && 'json' in body);
   return JSON.stringify(body.json);
 }
@@ -116,6 +116,14 @@ for (const { name, address, sent, wire } of WIRES) {
 test('a host whose name only ends like a known one is not taken for it', () => {
   const sent = `{"model":"public","messages":${MESSAGES},"seed":1}`;
   assert.match(wireOf(sent, 'https://notmistral.ai/v1'), /"seed":1/);
+});
+
+test('a dialect of the configuration counts, and the host does where there is none', () => {
+  const sent = `{"model":"public","messages":${MESSAGES},"seed":1}`;
+  assert.match(wireOf(sent, 'http://10.0.0.7/v1', 'mistral'), /"random_seed":1/);
+  assert.match(wireOf(sent, MISTRAL), /"random_seed":1/);
+  assert.match(wireOf(sent, MISTRAL, 'openai'), /"seed":1/);
+  assert.match(wireOf(sent, MISTRAL, 'groq'), /"seed":1/);
 });
 
 test('the key is sent where one is configured, and no header is where none is', async () => {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../requests/index.ts';
+import { type Dialects, dialectOf } from '../kit/dialects.ts';
 import type { Upstream } from '../kit/http.ts';
 import { isObject, listAt, objectAt } from '../kit/json.ts';
 import type { Call } from '../kit/wire.ts';
@@ -16,47 +17,51 @@ function toWire(request: ChatRequest, upstream: Upstream): JsonObject {
     // A stream tells its usage only when asked.
     wire.stream_options = { ...objectAt(request.body, 'stream_options'), include_usage: true };
   }
-  const dialect = dialectOf(upstream.address);
-  if (dialect !== undefined) speak(wire, dialect);
+  const dialect = dialectOf(upstream, DIALECTS);
+  if (dialect !== undefined && dialect !== 'openai') speak(wire, QUIRKS[dialect]);
   return wire;
 }
 
+/** By the host's registered name. All other hosts are taken at their word, and so is what is called `openai`. */
+export const DIALECTS = {
+  openai: [],
+  mistral: ['mistral.ai'],
+  deepseek: ['deepseek.com'],
+  together: ['together.ai', 'together.xyz'],
+  openrouter: ['openrouter.ai'],
+  groq: ['groq.com'],
+  xai: ['x.ai'],
+  fireworks: ['fireworks.ai'],
+} as const satisfies Dialects;
+
 /** What a server cannot take as the format's author defines it. */
-interface Dialect {
+interface Quirks {
   /** Old names that it knows, by the new ones. */
   readonly oldNames?: Readonly<Record<string, string>>;
   /** Tells its usage unasked and refuses to be asked. */
   readonly refusesStreamOptions?: boolean;
 }
 
-const OLD_LIMIT: Dialect = { oldNames: { max_completion_tokens: 'max_tokens' } };
+const OLD_LIMIT: Quirks = { oldNames: { max_completion_tokens: 'max_tokens' } };
 
-/** By the host's registered name. None of them knows the role `developer`. All other hosts are taken at their word. */
-const DIALECTS: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([
-  ['mistral.ai', { oldNames: { ...OLD_LIMIT.oldNames, seed: 'random_seed' }, refusesStreamOptions: true }],
-  ['deepseek.com', OLD_LIMIT],
-  ['together.ai', OLD_LIMIT],
-  ['together.xyz', OLD_LIMIT],
-  ['openrouter.ai', {}],
-  ['groq.com', {}],
-  ['x.ai', {}],
-  ['fireworks.ai', {}],
-]);
+/** None of them knows the role `developer`. */
+const QUIRKS: Readonly<Record<Exclude<keyof typeof DIALECTS, 'openai'>, Quirks>> = {
+  mistral: { oldNames: { ...OLD_LIMIT.oldNames, seed: 'random_seed' }, refusesStreamOptions: true },
+  deepseek: OLD_LIMIT,
+  together: OLD_LIMIT,
+  openrouter: {},
+  groq: {},
+  xai: {},
+  fireworks: {},
+};
 
-/** The last two labels of the host of an address. */
-const REGISTERED_NAME = /^https?:\/\/(?:[^/?#]*[@.])?([^/?#:@.]+\.[^/?#:@.]+)(?:[/?#:]|$)/i;
-
-function dialectOf(address: string): Dialect | undefined {
-  return DIALECTS.get(REGISTERED_NAME.exec(address)?.[1]?.toLowerCase() ?? '');
-}
-
-function speak(wire: Record<string, JsonValue>, dialect: Dialect): void {
-  for (const [name, oldName] of Object.entries(dialect.oldNames ?? {})) {
+function speak(wire: Record<string, JsonValue>, quirks: Quirks): void {
+  for (const [name, oldName] of Object.entries(quirks.oldNames ?? {})) {
     const value = wire[name];
     if (value !== undefined && value !== null) wire[oldName] = value;
     delete wire[name];
   }
-  if (dialect.refusesStreamOptions === true) delete wire.stream_options;
+  if (quirks.refusesStreamOptions === true) delete wire.stream_options;
   const messages = listAt(wire, 'messages');
   if (messages?.some(isFromDeveloper)) wire.messages = messages.map(toSystem);
 }

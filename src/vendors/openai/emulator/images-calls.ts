@@ -48,5 +48,7 @@ export async function pictures(
   image.check(request, upstream.model);
   const submitted = await image.submit(request, orderOf(count), upstream);
   assert.ok(submitted.state === 'succeeded');
-  return submitted.outputs.map((output) => ('url' in output ? output.url : output.data));
+  return submitted.outputs.map((output) =>
+    'data' in output ? output.data : 'url' in output ? output.url : output.path,
+  );
 }
