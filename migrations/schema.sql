@@ -393,14 +393,15 @@ create table one_time_links (
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
   FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
-  CHECK ((purpose = 'invitation'::text) = (person_id IS NULL)),
+  CHECK ((purpose = ANY (ARRAY['invitation'::text, 'sign_up'::text])) = (person_id IS NULL)),
   CHECK ((account_id IS NULL) = (role IS NULL)),
   CHECK (operator_role = ANY (ARRAY['operator'::text, 'auditor'::text])),
-  CHECK (purpose = ANY (ARRAY['sign_in'::text, 'set_password'::text, 'invitation'::text])),
+  CHECK (purpose = ANY (ARRAY['sign_in'::text, 'set_password'::text, 'invitation'::text, 'sign_up'::text])),
   CHECK (role = ANY (ARRAY['owner'::text, 'member'::text, 'viewer'::text]))
 );
 CREATE INDEX one_time_links_expired ON public.one_time_links USING btree (expires_at);
 CREATE INDEX one_time_links_of_account ON public.one_time_links USING btree (account_id, created_at DESC, id DESC);
+CREATE INDEX one_time_links_of_email ON public.one_time_links USING btree (lower(email), created_at DESC);
 CREATE UNIQUE INDEX one_time_links_digest ON public.one_time_links USING btree (digest);
 
 create table open_jobs (

@@ -14,6 +14,7 @@ import { Admissions, Engine, type JobParts } from './jobs/index.ts';
 import { Till } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
+import { Mailer } from './mail/index.ts';
 import { identity } from './people/index.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health, type Pacing } from './routing/index.ts';
@@ -107,7 +108,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     authenticator,
     throttle,
     openId: outward.openId,
-    browser: new BrowserSessions({ ...shared, throttle, config }),
+    mail: outward.mail,
+    browser: new BrowserSessions({ ...shared, ...outward, throttle, config }),
     testClock,
     writeProbe: new WriteProbe(db, log),
     version: VERSION,
@@ -162,19 +164,21 @@ async function openClock(
   return { clock: options.clock ?? testClock ?? systemClock, testClock };
 }
 
-/** Every way in which this program calls others: upstreams, addresses that came from outside, the identity provider. */
-function openOutward({ fetchAllow: allow, oidc }: Config, clock: Clock, log: Logger) {
+/** Every way in which this program calls others: upstreams, addresses from outside, the identity provider, the mail server. */
+function openOutward({ fetchAllow: allow, oidc, mail: mailSettings }: Config, clock: Clock, log: Logger) {
+  const mail = mailSettings === undefined ? undefined : new Mailer(mailSettings, log);
   const pools = new UpstreamPools();
   const guardedFetch = new GuardedFetch({ allow, log });
   const collectingFetch = new GuardedFetch({ allow, log, timeoutMs: COLLECT_TIMEOUT_MS });
   const openId = oidc === undefined ? undefined : new identity.OpenIdClient(oidc, { clock, log });
   const close = async () => {
+    await mail?.close();
     guardedFetch.close();
     collectingFetch.close();
     await pools.close();
     await openId?.close();
   };
-  return { pools, guardedFetch, collectingFetch, openId, close };
+  return { mail, openId, pools, guardedFetch, collectingFetch, close };
 }
 
 /** The last started is the first stopped; one that fails to stop does not keep the others running. */

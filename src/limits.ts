@@ -201,6 +201,15 @@ export const PROVIDER_ANSWER_BYTES_MAX = 1_048_576;
 export const PROVIDER_METADATA_MS = 3_600_000;
 /** Each takes 19 MiB and a thread of the pool for some 30 ms. */
 export const PASSWORD_CHECKS_AT_ONCE_MAX = 8;
+/** Guesses are counted per address, of IPv6 per network of this many bits: one subscriber has all of it. */
+export const ADDRESS_IPV6_BITS = 64;
+export const FOLLOWED_LINKS_PER_ADDRESS_RPM = 20;
+export const LINK_REQUESTS_PER_EMAIL_RPM = 2;
+export const LINK_REQUESTS_PER_ADDRESS_RPM = 5;
+/** Another link is mailed to one address after so long. */
+export const LINK_REQUEST_MS = 15 * 60_000;
+export const SIGN_UP_LINK_MS = 24 * 3_600_000;
+export const INVITATIONS_PER_ACCOUNT_RPM = 20;
 /** In credits. */
 export const SIGN_UP_CREDITS_MAX = 1_000_000;
 export const PASSWORD_CHARS_MIN = 10;
@@ -211,3 +220,10 @@ export const FORM_PAGE_BYTES_MAX = 16 * 1024;
 // Third-party applications.
 /** Codes of devices that a person may type in a minute. */
 export const DEVICE_CODES_RPM = 10;
+
+// Mail.
+export const MAILS_WAITING_MAX = 500;
+export const MAILS_AT_ONCE_MAX = 4;
+export const MAIL_TIMEOUT_MS = 20_000;
+/** How long a stop waits for mails under way. */
+export const MAIL_DRAIN_MS = 3_000;

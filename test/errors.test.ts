@@ -185,6 +185,7 @@ describe('statuses', () => {
     insufficient_scope: 403,
     insufficient_role: 403,
     csrf_refused: 403,
+    sign_up_closed: 403,
     // A link carries its own permission, which can be missing or over.
     invalid_link: 403,
     not_found: 404,

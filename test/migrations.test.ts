@@ -41,6 +41,7 @@ const PUBLISHED = {
   '0019_write_probe': 'f17bc0f4348361c2',
   '0030_people': '981f42c5a9407253',
   '0031_oauth': '52baaa380390fcb2',
+  '0034_sign_up': '5a9d81f33c398608',
   '0035_identity_provider': '582d57cc08b99dc1',
   '0036_transcriptions_of_account': 'b91b857ae55dc8e5',
 };

@@ -10,7 +10,7 @@ import { vendors } from '../src/vendors/index.ts';
 
 const LEVELS: readonly (readonly string[])[] = [
   ['(single files)'],
-  ['db', 'fetch', 'media', 'postgres', 'pricing', 'requests', 'storage', 'throttle'],
+  ['db', 'fetch', 'mail', 'media', 'postgres', 'pricing', 'requests', 'storage', 'throttle'],
   ['audit', 'backup', 'configuration', 'intake'],
   ['accounts', 'catalogue', 'ledger', 'vendors'],
   ['billing', 'reports', 'routing'],

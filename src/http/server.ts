@@ -16,8 +16,11 @@ import { consentPages } from './pages/consent.ts';
 import { devicePages } from './pages/device.ts';
 import { identityPages } from './pages/identity.ts';
 import { keyPages } from './pages/keys.ts';
+import { linkPages } from './pages/links.ts';
 import { Pages } from './pages/pages.ts';
-import { linkPages, signInPages } from './pages/sign-in.ts';
+import { passwordPages } from './pages/password.ts';
+import { signInPages } from './pages/sign-in.ts';
+import { signUpPages } from './pages/sign-up.ts';
 import type { HttpParts } from './parts.ts';
 import { lingerBeforeClose } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
@@ -156,6 +159,8 @@ function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
 
 function addPages(pages: Pages, parts: HttpParts, oauth: AuthorizationServer): void {
   signInPages(pages, parts, parts.browser);
+  signUpPages(pages, parts, parts.browser);
+  passwordPages(pages, parts, parts.browser);
   linkPages(pages, parts, parts.browser);
   consentPages(pages, parts, parts.browser, oauth);
   keyPages(pages, parts, parts.browser);

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Secret } from '../config.ts';
+import type { Config, Secret } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { SESSION_MS_MAX } from '../limits.ts';
 import { type PeopleDeps, sessions } from '../people/index.ts';
@@ -15,7 +15,7 @@ declare module 'fastify' {
 }
 
 export interface SessionDeps extends PeopleDeps {
-  readonly config: { readonly publicUrl: string; readonly trustedProxies: readonly string[] };
+  readonly config: Pick<Config, 'publicUrl' | 'signUp' | 'trustedProxies'>;
   readonly rootSecret: Secret;
 }
 

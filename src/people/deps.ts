@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { Bus, Db } from '../db/index.ts';
+import type { Mailer } from '../mail/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 
 export interface PeopleDeps {
@@ -7,4 +9,7 @@ export interface PeopleDeps {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly throttle: Throttle;
+  /** Undefined sends nothing: links are passed on by hand. */
+  readonly mail: Mailer | undefined;
+  readonly config: Pick<Config, 'publicUrl' | 'signUp'>;
 }

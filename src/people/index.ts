@@ -7,9 +7,12 @@ export { ensureFirstOperator, type FirstOperatorOutcome } from './first-operator
 export * as identity from './identity.ts';
 export * as invitations from './invitations.ts';
 export * as links from './links.ts';
+export * as mailedLinks from './mailed-links.ts';
+export { invitationSentence } from './mails.ts';
 export { changeMembership, createAccountWithOwner, updatePerson } from './people.ts';
 export * as sessions from './sessions.ts';
 export * as signIn from './sign-in.ts';
+export { signUp, signUpByLink } from './sign-up.ts';
 export {
   ACCOUNT_ROLES,
   type AccountRole,

@@ -5,6 +5,7 @@ import { INVITATION_MS, PASSWORD_LINK_MS, SIGN_IN_LINK_MS } from '../limits.ts';
 import type { PeopleDeps } from './deps.ts';
 import { deleteInvitation, deleteLinksOf, insertLink, type OneTimeLink } from './links.ts';
 import { addPerson, refusingDuplicateEmail } from './people.ts';
+import { refuseIfClosed } from './sign-up-mode.ts';
 import {
   type AccountRole,
   findPerson,
@@ -14,6 +15,7 @@ import {
   saveMembership,
   savePerson,
 } from './store.ts';
+import { takeInvitation } from './turn.ts';
 
 /** A link that was made, with the secret that is shown this once. */
 export interface MadeLink {
@@ -29,8 +31,13 @@ export interface Invited {
   readonly operatorRole: OperatorRole | null;
 }
 
-/** A link by which its holder joins an account, the operators, or both. Accepting it makes the holder the person of the invited email. */
-export async function invite({ db, clock }: PeopleDeps, by: Actor, invited: Invited): Promise<MadeLink> {
+/**
+ * A link by which its holder joins an account, the operators, or both. Accepting it makes the holder the person of the invited
+ * email. Throws `sign_up_closed`.
+ */
+export async function invite(deps: PeopleDeps, by: Actor, invited: Invited): Promise<MadeLink> {
+  refuseIfClosed(deps);
+  const { db, clock } = deps;
   return db.transaction(async (tx) => {
     const now = clock.now();
     const made = await insertLink(
@@ -45,6 +52,16 @@ export async function invite({ db, clock }: PeopleDeps, by: Actor, invited: Invi
     await recordChange(tx, by, { at: now, action: 'invitation.create', target, detail });
     return made;
   });
+}
+
+/** By one of the account's own people, throttled: each may send a mail to an address of their choice. Throws `rate_limited`. */
+export async function inviteFromAccount(
+  deps: PeopleDeps,
+  by: Actor,
+  invited: Invited & { readonly accountId: string },
+): Promise<MadeLink> {
+  await takeInvitation(deps, invited.accountId);
+  return invite(deps, by, invited);
 }
 
 export async function withdrawInvitation(
@@ -128,7 +145,8 @@ export async function makeOperator(
   );
 }
 
-async function personalLink(
+/** Part of a larger change. */
+export async function personalLink(
   tx: Tx,
   by: Actor,
   { id, email }: Pick<Person, 'id' | 'email'>,

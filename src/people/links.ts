@@ -3,13 +3,13 @@ import { newId } from '../ids.ts';
 import { newSecret, secretDigest } from './sessions.ts';
 import type { AccountRole, OperatorRole } from './store.ts';
 
-type LinkPurpose = 'sign_in' | 'set_password' | 'invitation';
+type LinkPurpose = 'sign_in' | 'set_password' | 'invitation' | 'sign_up';
 
 /** What a one-time link lets its holder do. */
 export interface OneTimeLink {
   readonly id: string;
   readonly purpose: LinkPurpose;
-  /** Null for an invitation. */
+  /** Null for an invitation and a sign-up. */
   readonly personId: string | null;
   readonly email: string;
   readonly accountId: string | null;
@@ -76,6 +76,16 @@ export async function useLink(tx: Tx, secret: string, now: Date): Promise<OneTim
     [secretDigest(secret), now],
   );
   return link;
+}
+
+/** Whether a link that waits to be used was made for this address since then. */
+export async function wasLinkMade(queries: Queries, email: string, createdBy: string, since: Date): Promise<boolean> {
+  const made = await queries.rows(
+    `select from one_time_links
+     where lower(email) = lower($1) and created_by = $2 and created_at > $3 and used_at is null limit 1`,
+    [email, createdBy, since],
+  );
+  return made.length > 0;
 }
 
 /** Invitations to an account, or, for null, those to the deployment, that are still open; newest first. */

@@ -99,8 +99,9 @@ export async function updatePerson(
       disabled: change.disabled ?? before.disabled,
     };
     await savePerson(tx, after);
-    if (after.disabled) await endOtherSessions(tx, id, undefined);
-    const detail = { name: after.name, operator_role: after.operatorRole, disabled: after.disabled };
+    const ended = after.disabled ? await endOtherSessions(tx, id, undefined) : 0;
+    const { name, operatorRole, disabled } = after;
+    const detail = { name, operator_role: operatorRole, disabled, sessions_ended: ended };
     await recordChange(tx, by, { at: clock.now(), action: 'person.update', target: id, detail });
     return after;
   });

@@ -1,18 +1,14 @@
 import { type Actor, recordChange } from '../audit/index.ts';
 import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import {
-  PASSWORD_CHECKS_AT_ONCE_MAX,
-  SIGN_INS_PER_ADDRESS_RPM,
-  SIGN_INS_PER_EMAIL_RPM,
-  SIGN_INS_RPM,
-} from '../limits.ts';
 import type { PeopleDeps } from './deps.ts';
-import { type OneTimeLink, useLink } from './links.ts';
+import { deleteLinksOf, type OneTimeLink, useLink } from './links.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { addPerson, refusingDuplicateEmail } from './people.ts';
 import { endOtherSessions, type Origin, openSession, type SignInMethod } from './sessions.ts';
-import { findPersonByEmail, type PersonWithVerifier, saveMembership, savePerson, saveVerifier } from './store.ts';
+import { refuseIfClosed } from './sign-up-mode.ts';
+import { findPersonByEmail, lockMembers, type Person, saveMembership, savePerson, saveVerifier } from './store.ts';
+import { takeTurn, withDerivation } from './turn.ts';
 
 /** A browser that has just proved who is at it. The secret belongs into its cookie. */
 export interface NewSession {
@@ -32,23 +28,21 @@ export async function signInByPassword(
   origin: Origin,
 ): Promise<NewSession> {
   const email = given.email.trim().toLowerCase();
-  const release = await takeTurn(deps, email, origin.address);
-  try {
+  await takeTurn(deps, 'sign-in', { address: origin.address, email });
+  return withDerivation(deps, async () => {
     const person = await findPersonByEmail(deps.db, email);
     const { matches, isOutdated } = await checkPassword(given.password, person?.verifier ?? null);
     if (person === undefined || !matches || person.disabled) {
-      await recordRefusal(deps, email, person, requestId, origin);
+      await recordRefusal(deps, person, requestId, origin);
       throw new ApiError('sign_in_refused');
     }
     const verifier = isOutdated ? await hashPassword(given.password) : undefined;
     const actor: Actor = { name: person.email, requestId };
-    return await deps.db.transaction(async (tx) => {
+    return deps.db.transaction(async (tx) => {
       if (verifier !== undefined) await saveVerifier(tx, person.id, verifier);
       return startSession(tx, deps, actor, person.id, 'password', origin);
     });
-  } finally {
-    release();
-  }
+  });
 }
 
 /** Opens a session as part of a change, with its row in the audit. */
@@ -67,36 +61,16 @@ export async function startSession(
   return { id, secret, personId };
 }
 
-/**
- * Token buckets in front of the derivation, which is what a guess costs: per email, per address and for the whole
- * process, all before any work. A guess that is refused here costs a look into a map.
- */
-async function takeTurn({ throttle }: PeopleDeps, email: string, address: string): Promise<() => void> {
-  const buckets = [
-    [`sign-in address:${address}`, { rpm: SIGN_INS_PER_ADDRESS_RPM, concurrency: undefined }],
-    [`sign-in email:${email}`, { rpm: SIGN_INS_PER_EMAIL_RPM, concurrency: undefined }],
-    ['sign-in', { rpm: SIGN_INS_RPM, concurrency: PASSWORD_CHECKS_AT_ONCE_MAX }],
-  ] as const;
-  let release: () => void = () => undefined;
-  for (const [subject, allowance] of buckets) {
-    const taken = await throttle.take(subject, allowance);
-    if (taken.state === 'refused') throw new ApiError('rate_limited', { headers: { 'retry-after': '60' } });
-    release = taken.release;
-  }
-  return release;
-}
-
 /** Bounded by the throttle in front of it. An unknown email is not kept: it may be a password in the wrong field. */
-async function recordRefusal(
+export async function recordRefusal(
   { db, clock }: PeopleDeps,
-  email: string,
-  person: PersonWithVerifier | undefined,
-  requestId: string,
+  person: Pick<Person, 'id' | 'email'> | undefined,
+  requestId: string | undefined,
   { address }: Origin,
+  action: 'session.refused' | 'person.password_refused' = 'session.refused',
 ): Promise<void> {
-  const target = person?.id ?? 'unknown';
-  const actor: Actor = { name: person === undefined ? 'unknown' : email, requestId };
-  const change = { at: clock.now(), action: 'session.refused', target, detail: { address } };
+  const actor: Actor = { name: person?.email ?? 'unknown', requestId };
+  const change = { at: clock.now(), action, target: person?.id ?? 'unknown', detail: { address } };
   await db.transaction((tx) => recordChange(tx, actor, change));
 }
 
@@ -122,20 +96,14 @@ export async function setPasswordByLink(
   password: string,
   origin: Origin,
 ): Promise<NewSession> {
-  const verifier = await hashPassword(password);
+  await takeTurn(deps, 'link', origin);
+  const verifier = await withDerivation(deps, () => hashPassword(password));
   return deps.db.transaction(async (tx) => {
     const now = deps.clock.now();
     const link = await useLink(tx, secret, now);
     if (link?.purpose !== 'set_password' || link.personId === null) throw new ApiError('link_not_found');
     const actor: Actor = { name: link.email, requestId };
-    await saveVerifier(tx, link.personId, verifier);
-    await endOtherSessions(tx, link.personId, undefined);
-    await recordChange(tx, actor, {
-      at: now,
-      action: 'person.password',
-      target: link.personId,
-      detail: { by: 'link' },
-    });
+    await replacePassword(tx, actor, link.personId, verifier, { by: 'link', at: now, keptSessionId: undefined });
     return startSession(tx, deps, actor, link.personId, 'link', origin);
   });
 }
@@ -148,22 +116,37 @@ export async function changePassword(
   given: { readonly current: string; readonly password: string },
   origin: Origin,
 ): Promise<void> {
-  const release = await takeTurn(deps, person.email.toLowerCase(), origin.address);
-  try {
+  await takeTurn(deps, 'sign-in', { address: origin.address, email: person.email });
+  await withDerivation(deps, async () => {
     const found = await findPersonByEmail(deps.db, person.email);
     const { matches } = await checkPassword(given.current, found?.verifier ?? null);
-    if (!matches)
+    if (!matches) {
+      await recordRefusal(deps, person, actor.requestId, origin, 'person.password_refused');
       throw new ApiError('sign_in_refused', { message: 'The current password is wrong.', param: 'current_password' });
+    }
     const verifier = await hashPassword(given.password);
-    await deps.db.transaction(async (tx) => {
-      await saveVerifier(tx, person.id, verifier);
-      await endOtherSessions(tx, person.id, person.sessionId);
-      const at = deps.clock.now();
-      await recordChange(tx, actor, { at, action: 'person.password', target: person.id, detail: { by: 'person' } });
-    });
-  } finally {
-    release();
-  }
+    const change = { by: 'person', at: deps.clock.now(), keptSessionId: person.sessionId } as const;
+    await deps.db.transaction((tx) => replacePassword(tx, actor, person.id, verifier, change));
+  });
+}
+
+/** What the old password opened ends with it: sessions, and links that are not used yet. */
+async function replacePassword(
+  tx: Tx,
+  actor: Actor,
+  personId: string,
+  verifier: string,
+  {
+    by,
+    at,
+    keptSessionId,
+  }: { readonly by: 'link' | 'person'; readonly at: Date; readonly keptSessionId?: string | undefined },
+): Promise<void> {
+  await saveVerifier(tx, personId, verifier);
+  await deleteLinksOf(tx, personId);
+  const ended = await endOtherSessions(tx, personId, keptSessionId);
+  const detail = { by, sessions_ended: ended };
+  await recordChange(tx, actor, { at, action: 'person.password', target: personId, detail });
 }
 
 /** Accepts an invitation for an email that has no person yet, with a password. Throws `link_not_found`, or `duplicate_email` for a known person. */
@@ -174,7 +157,9 @@ export async function acceptAsNewPerson(
   given: { readonly name: string; readonly password: string },
   origin: Origin,
 ): Promise<NewSession> {
-  const verifier = await hashPassword(given.password);
+  refuseIfClosed(deps);
+  await takeTurn(deps, 'link', origin);
+  const verifier = await withDerivation(deps, () => hashPassword(given.password));
   return refusingDuplicateEmail(() =>
     deps.db.transaction(async (tx) => {
       const now = deps.clock.now();
@@ -194,6 +179,7 @@ export async function acceptInvitation(
   secret: string,
   personId: string,
 ): Promise<void> {
+  refuseIfClosed(deps);
   await deps.db.transaction(async (tx) => {
     const now = deps.clock.now();
     const link = await invitation(tx, secret, now);
@@ -209,15 +195,19 @@ async function invitation(tx: Tx, secret: string, now: Date): Promise<OneTimeLin
   return link;
 }
 
+/** The roles become those of the invitation, except that an account keeps its last owner. */
 async function grantInvited(
   tx: Tx,
   actor: Actor,
   link: OneTimeLink,
-  person: Pick<PersonWithVerifier, 'id' | 'name' | 'disabled' | 'operatorRole'>,
+  person: Pick<Person, 'id' | 'name' | 'disabled' | 'operatorRole'>,
   now: Date,
 ): Promise<void> {
-  if (link.accountId !== null && link.role !== null)
-    await saveMembership(tx, person.id, link.accountId, link.role, now);
+  if (link.accountId !== null && link.role !== null) {
+    const owners = (await lockMembers(tx, link.accountId)).filter(({ role }) => role === 'owner');
+    const isLastOwner = owners.length === 1 && owners[0]?.personId === person.id;
+    await saveMembership(tx, person.id, link.accountId, isLastOwner ? 'owner' : link.role, now);
+  }
   if (link.operatorRole !== null) await savePerson(tx, { ...person, operatorRole: link.operatorRole });
   const detail = { person: person.id, role: link.role, operator_role: link.operatorRole, invited_by: link.createdBy };
   const target = link.accountId ?? person.id;

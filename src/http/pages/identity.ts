@@ -3,8 +3,7 @@ import { PROVIDER_SIGN_IN_MS } from '../../limits.ts';
 import { identity } from '../../people/index.ts';
 import { deriveKeys, type RootSecrets, seal, unsealWithAny } from '../../seal.ts';
 import { type BrowserSessions, cookieOf, type SessionDeps } from '../session.ts';
-import { localPath, type Pages } from './pages.ts';
-import { begun } from './sign-in.ts';
+import { localPath, type Pages, startedSession } from './pages.ts';
 
 type IdentityDeps = SessionDeps & RootSecrets;
 
@@ -37,7 +36,7 @@ export function identityPages(
     const kept = cookie.take(request, reply);
     const back = { attempt: kept?.attempt, answer: new URL(`${redirectUri}?${query.toString()}`) };
     const made = await identity.signInByIdentity(deps, client, request.id, back, origin);
-    return begun(deps, browser, { request, reply }, made, localPath(kept?.next ?? null));
+    return startedSession(deps, browser, { request, reply }, made, localPath(kept?.next ?? null));
   });
 }
 

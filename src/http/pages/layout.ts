@@ -9,7 +9,7 @@ body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding
 main { width: 100%; max-width: 440px; background: var(--paper); border: 1px solid var(--line); border-radius: 14px; overflow: hidden; }
 .barrier { height: 10px; background: repeating-linear-gradient(115deg, var(--accent) 0 26px, var(--paper) 26px 52px); border-bottom: 1px solid var(--line); }
 .inside { padding: 28px; }
-h1 { font-size: 1.35rem; line-height: 1.25; margin: 0 0 6px; }
+h1, h2 { font-size: 1.35rem; line-height: 1.25; margin: 0 0 6px; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin-top: 24px; }
 p { margin: 0 0 16px; } p.soft, .soft { color: var(--soft); } .small { font-size: .875rem; }
 label { display: block; font-weight: 600; font-size: .9rem; margin: 14px 0 4px; }
 input:not([type=hidden]):not([type=checkbox]), select { width: 100%; padding: 10px 12px; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 9px; }
@@ -20,6 +20,8 @@ a { color: inherit; } ul { margin: 0 0 16px; padding: 0; list-style: none; } li 
 .note { padding: 10px 12px; border-radius: 9px; border: 1px solid var(--accent); margin: 0 0 16px; }
 .row { display: flex; justify-content: space-between; gap: 12px; align-items: baseline; } .row button { width: auto; margin: 0; padding: 5px 12px; }
 code { font-size: .9em; } code.secret { overflow-wrap: anywhere; user-select: all; }
+.problem { color: var(--accent); margin: 4px 0 0; } label + input + p { margin: 4px 0 0; } input[aria-invalid] { border-color: var(--accent) !important; } input[readonly] { color: var(--soft) !important; }
+.below { margin: 20px 0 0; } .away { position: absolute; width: 1px !important; height: 1px; padding: 0 !important; opacity: 0; pointer-events: none; }
 `;
 
 /** Nothing is loaded or run, and no other site may frame a page. Only our own style sheet passes. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import { FORM_PAGE_BYTES_MAX } from '../../limits.ts';
+import { type PeopleDeps, sessions, type signIn } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
 import { type Html, html } from './html.ts';
 import { layout, type PageReach, pageHeaders } from './layout.ts';
@@ -101,4 +102,21 @@ export function refusalPage(message: string, code: string, requestId: string): s
 export function localPath(text: string | null): string {
   const isLocal = text !== null && /^\/(?![/\\])[\x21-\x7e]{0,2000}$/.test(text) && !text.includes('\\');
   return isLocal ? text : '/';
+}
+
+/** A browser that was signed in leaves its old session behind: the new cookie takes its place, and the old one opens nothing. */
+export async function startedSession(
+  deps: PeopleDeps,
+  browser: BrowserSessions,
+  { request, reply }: Pick<PageCall, 'request' | 'reply'>,
+  made: signIn.NewSession,
+  next: string,
+): Promise<PageAnswer> {
+  const before = await browser.find(request);
+  if (before !== undefined) {
+    const actor = { name: before.person.email, requestId: request.id };
+    await sessions.endSession(deps, actor, before.person.id, before.session.id);
+  }
+  browser.begin(reply, made.secret);
+  return { goTo: next };
 }

@@ -4,7 +4,14 @@ import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX } from '../../limits.ts';
 import { optional } from '../../parse.ts';
-import { ACCOUNT_ROLES, invitations, listPeople, OPERATOR_ROLES, updatePerson } from '../../people/index.ts';
+import {
+  ACCOUNT_ROLES,
+  invitations,
+  listPeople,
+  mailedLinks,
+  OPERATOR_ROLES,
+  updatePerson,
+} from '../../people/index.ts';
 import { nameField, pageQuery } from '../fields.ts';
 import type { HttpParts } from '../parts.ts';
 import { invitationView, linkSchema, personSchema, personView } from '../people-views.ts';
@@ -22,7 +29,11 @@ const memberInvitation = z.strictObject({ email, role: z.enum(ACCOUNT_ROLES) });
 
 /** People as the operator sees them, and the links that let them in. */
 export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
-  const addressOf = (secret: string) => `${parts.config.publicUrl}/link/${secret}`;
+  /** The link goes to its address where mail is set, and is answered in any case. */
+  const passOn = (made: invitations.MadeLink): string => {
+    mailedLinks.mailLink(parts, made);
+    return mailedLinks.linkUrl(parts, made.secret);
+  };
 
   routes.add(
     {
@@ -62,9 +73,9 @@ export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['person_not_found'],
     },
     async ({ param, actor, reply }) => {
-      const { link, secret } = await invitations.makePasswordLink(parts, actor, param('person_id'));
+      const made = await invitations.makePasswordLink(parts, actor, param('person_id'));
       reply.header('cache-control', 'no-store');
-      return { object: 'link', url: addressOf(secret), expires_at: unixSeconds(link.expiresAt) };
+      return { object: 'link', url: passOn(made), expires_at: unixSeconds(made.link.expiresAt) };
     },
   );
 
@@ -76,12 +87,13 @@ export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
       access: 'operator',
       body: { kind: 'json', schema: operatorInvitation, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: linkSchema },
+      codes: ['sign_up_closed'],
     },
     async ({ body, actor, reply }) => {
       const invited = { email: body.email, accountId: null, role: null, operatorRole: body.operator_role };
-      const { link, secret } = await invitations.invite(parts, actor, invited);
+      const made = await invitations.invite(parts, actor, invited);
       reply.header('cache-control', 'no-store');
-      return invitationView(link, addressOf(secret));
+      return invitationView(made.link, passOn(made));
     },
   );
 
@@ -93,15 +105,15 @@ export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
       access: 'operator',
       body: { kind: 'json', schema: memberInvitation, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: linkSchema },
-      codes: ['account_not_found'],
+      codes: ['account_not_found', 'sign_up_closed'],
     },
     async ({ param, body, actor, reply }) => {
       const accountId = param('account_id');
       if ((await findAccount(parts.db, accountId)) === undefined) throw new ApiError('account_not_found');
       const invited = { email: body.email, accountId, role: body.role, operatorRole: null };
-      const { link, secret } = await invitations.invite(parts, actor, invited);
+      const made = await invitations.invite(parts, actor, invited);
       reply.header('cache-control', 'no-store');
-      return invitationView(link, addressOf(secret));
+      return invitationView(made.link, passOn(made));
     },
   );
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX } from '../../limits.ts';
-import { ACCOUNT_ROLES, changeMembership, invitations, links, membersOf } from '../../people/index.ts';
+import { ACCOUNT_ROLES, changeMembership, invitations, links, mailedLinks, membersOf } from '../../people/index.ts';
 import type { HttpParts } from '../parts.ts';
 import { invitationView, linkSchema } from '../people-views.ts';
 import type { Routes } from '../route.ts';
@@ -114,12 +114,14 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
         bytesMax: ADMIN_BODY_BYTES_MAX,
       },
       answers: { 200: linkSchema },
+      codes: ['sign_up_closed', 'rate_limited'],
     },
     async ({ accountId, actor, body, reply }) => {
       const invited = { email: body.email, accountId, role: body.role, operatorRole: null };
-      const { link, secret } = await invitations.invite(parts, actor, invited);
+      const made = await invitations.inviteFromAccount(parts, actor, invited);
+      mailedLinks.mailLink(parts, made);
       reply.header('cache-control', 'no-store');
-      return invitationView(link, `${parts.config.publicUrl}/link/${secret}`);
+      return invitationView(made.link, mailedLinks.linkUrl(parts, made.secret));
     },
   );
 

@@ -1,0 +1,81 @@
+import { isIPv6 } from 'node:net';
+import { ApiError } from '../errors.ts';
+import {
+  ADDRESS_IPV6_BITS,
+  FOLLOWED_LINKS_PER_ADDRESS_RPM,
+  INVITATIONS_PER_ACCOUNT_RPM,
+  LINK_REQUESTS_PER_ADDRESS_RPM,
+  LINK_REQUESTS_PER_EMAIL_RPM,
+  PASSWORD_CHECKS_AT_ONCE_MAX,
+  SIGN_INS_PER_ADDRESS_RPM,
+  SIGN_INS_PER_EMAIL_RPM,
+  SIGN_INS_RPM,
+} from '../limits.ts';
+import type { PeopleDeps } from './deps.ts';
+import { secretDigest } from './sessions.ts';
+
+/** What needs no session, each with buckets of its own. Undefined: a link names the email. */
+const ALLOWANCES = {
+  'sign-in': { address: SIGN_INS_PER_ADDRESS_RPM, email: SIGN_INS_PER_EMAIL_RPM },
+  'link request': { address: LINK_REQUESTS_PER_ADDRESS_RPM, email: LINK_REQUESTS_PER_EMAIL_RPM },
+  link: { address: FOLLOWED_LINKS_PER_ADDRESS_RPM, email: undefined },
+} as const;
+
+/**
+ * Token buckets in front of all work, per address and per email. A request that is refused here costs a look into a map. The
+ * address comes first: it cannot be chosen as freely, so that guesses from one make few buckets and use up few of others.
+ */
+export async function takeTurn(
+  { throttle }: Pick<PeopleDeps, 'throttle'>,
+  kind: keyof typeof ALLOWANCES,
+  { address, email }: { readonly address: string; readonly email?: string },
+): Promise<void> {
+  const allowed = ALLOWANCES[kind];
+  await take(throttle, `${kind} address:${networkOf(address)}`, allowed.address);
+  if (email === undefined || allowed.email === undefined) return;
+  // A digest is as short for every email, and what was typed into the wrong field is not kept.
+  const digest = secretDigest(email.toLowerCase()).toString('base64url', 0, 16);
+  await take(throttle, `${kind} email:${digest}`, allowed.email);
+}
+
+export async function takeInvitation({ throttle }: Pick<PeopleDeps, 'throttle'>, accountId: string): Promise<void> {
+  await take(throttle, `invitations account:${accountId}`, INVITATIONS_PER_ACCOUNT_RPM);
+}
+
+/** Bounds derivations of the whole process, in a minute and at once, since each takes memory and a thread. */
+export async function withDerivation<Result>(
+  { throttle }: Pick<PeopleDeps, 'throttle'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const release = await take(throttle, 'derivations', SIGN_INS_RPM, PASSWORD_CHECKS_AT_ONCE_MAX);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+async function take(
+  throttle: PeopleDeps['throttle'],
+  subject: string,
+  rpm: number,
+  concurrency?: number,
+): Promise<() => void> {
+  const taken = await throttle.take(subject, { rpm, concurrency });
+  if (taken.state === 'refused') throw new ApiError('rate_limited', { headers: { 'retry-after': '60' } });
+  return taken.release;
+}
+
+/** Of IPv6 the network's part: one subscriber can send from every address of it. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail = ''] = address.toLowerCase().replace(/%.*$/, '').split('::');
+  // An IPv4 address in IPv6's form is one machine's.
+  const [, mapped] = /^(?:ffff:)?(\d+\.\d+\.\d+\.\d+)$/.exec(head === '' ? tail : '') ?? [];
+  if (mapped !== undefined) return mapped;
+  const groups = (text: string) => (text === '' ? [] : text.split(':'));
+  const given = groups(head).length + groups(tail).length;
+  const zeros = address.includes('::') ? Array<string>(8 - given).fill('0') : [];
+  const all = [...groups(head), ...zeros, ...groups(tail)].map((group) => Number.parseInt(group, 16).toString(16));
+  return `${all.slice(0, ADDRESS_IPV6_BITS / 16).join(':')}::/${ADDRESS_IPV6_BITS}`;
+}
