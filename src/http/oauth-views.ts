@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { unixSeconds } from '../clock.ts';
 import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import { type ListedGrant, listGrants } from '../oauth/index.ts';
+import type { sessions } from '../people/index.ts';
 import { spentByKeys } from '../reports/index.ts';
 import type { pageQuery } from './fields.ts';
 import type { HttpParts } from './parts.ts';
@@ -30,6 +31,12 @@ export const deletedOauthGrantSchema = z.strictObject({
   object: z.literal('oauth_grant'),
   deleted: z.literal(true),
 });
+
+/** Those that a person may see and end: their own in this account, also with the role to look only; an owner's are all. */
+export function visibleGrants({ person, membership }: sessions.SignedIn): { accountId: string; personId?: string } {
+  const accountId = membership?.accountId ?? '';
+  return membership?.role === 'owner' ? { accountId } : { accountId, personId: person.id };
+}
 
 /** Live grants, newest first, with what each has spent up to now. */
 export async function oauthGrantPage(

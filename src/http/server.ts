@@ -12,6 +12,7 @@ import { allowOrigins } from './cors.ts';
 import { createGate } from './gate.ts';
 import { isMatchedRaw, loggedPath, notFound, RouteHints } from './not-found.ts';
 import { mountAuthorizationServer } from './oauth.ts';
+import { appPages } from './pages/apps.ts';
 import { consentPages } from './pages/consent.ts';
 import { devicePages } from './pages/device.ts';
 import { identityPages } from './pages/identity.ts';
@@ -164,6 +165,7 @@ function addPages(pages: Pages, parts: HttpParts, oauth: AuthorizationServer): v
   linkPages(pages, parts, parts.browser);
   consentPages(pages, parts, parts.browser, oauth);
   keyPages(pages, parts, parts.browser);
+  appPages(pages, parts, parts.browser);
   if (parts.openId !== undefined) identityPages(pages, parts, parts.browser, parts.openId);
   devicePages(pages, parts, parts.browser);
 }

@@ -65,6 +65,14 @@ export class BrowserSessions {
     return found;
   }
 
+  /** The same for a form of one of our pages, which carries the token in a field. */
+  async requireForm(request: FastifyRequest, form: URLSearchParams): Promise<sessions.SignedIn> {
+    const found = await this.find(request);
+    if (found === undefined) throw new ApiError('not_signed_in');
+    this.refuseForged(found, form.get('csrf') ?? '');
+    return found;
+  }
+
   csrfToken({ session }: sessions.SignedIn): string {
     return createHmac('sha256', this.#csrfKey).update(session.id).digest('base64url');
   }

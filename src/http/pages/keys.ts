@@ -35,9 +35,7 @@ export function keyPages(pages: Pages, deps: AccountParts, browser: BrowserSessi
 
   /** The person who sent the form, who may make keys. */
   async function formSender({ request, form }: PageCall) {
-    const signedIn = await browser.find(request);
-    if (signedIn === undefined) throw new ApiError('not_signed_in');
-    browser.refuseForged(signedIn, form.get('csrf') ?? '');
+    const signedIn = await browser.requireForm(request, form);
     const { membership, person } = signedIn;
     if (membership === undefined) throw new ApiError('no_account');
     if (!sessions.isAtLeast(membership.role, 'member')) throw new ApiError('insufficient_role');
@@ -49,15 +47,16 @@ export function keyPages(pages: Pages, deps: AccountParts, browser: BrowserSessi
     if (membership === undefined) throw new ApiError('no_account');
     const keys = await listKeys(deps.db, membership.accountId, { limit: LIVE_KEYS_PER_ACCOUNT_MAX, after: undefined });
     const csrf = html`<input type="hidden" name="csrf" value="${browser.csrfToken(signedIn)}">`;
+    const mayChange = sessions.isAtLeast(membership.role, 'member');
     const body = html`<h1>API keys</h1><p class="soft">of ${membership.accountName}</p>${top}
-${sessions.isAtLeast(membership.role, 'member') && html`<form method="post" action="/keys">${csrf}<label for="name">Name</label><input id="name" name="name" maxlength="${NAME_CHARS_MAX}" required><button>Make a key</button></form>`}
-<ul>${keys.map((key) => row(key, csrf))}</ul><p class="soft small"><a href="/">Back</a></p>`;
+${mayChange && html`<form method="post" action="/keys">${csrf}<label for="name">Name</label><input id="name" name="name" maxlength="${NAME_CHARS_MAX}" required><button>Make a key</button></form>`}
+<ul>${keys.map((key) => row(key, mayChange && csrf))}</ul><p class="soft small"><a href="/">Back</a></p>`;
     return { title: 'API keys', body, status };
   }
 }
 
-function row(key: ApiKey, csrf: Html): Html {
+function row(key: ApiKey, csrf: Html | false): Html {
   const used = key.lastUsedAt === null ? 'never used' : `last used ${key.lastUsedAt.toISOString().slice(0, 10)}`;
   return html`<li class="row"><span>${key.name}<br><span class="soft small"><code>sk-tg1-${key.prefix}…</code> · ${used}${key.disabled && ' · disabled'}</span></span>
-<form method="post" action="/keys/${key.id}/delete">${csrf}<button class="plain">Delete</button></form></li>`;
+${csrf && html`<form method="post" action="/keys/${key.id}/delete">${csrf}<button class="plain">Delete</button></form>`}</li>`;
 }

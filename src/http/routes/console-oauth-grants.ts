@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { changeSpendLimit, revokeGrant } from '../../oauth/index.ts';
-import type { sessions } from '../../people/index.ts';
 import { pageQuery } from '../fields.ts';
 import { creditLimitFields } from '../key-bodies.ts';
-import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema } from '../oauth-views.ts';
+import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema, visibleGrants } from '../oauth-views.ts';
 import type { HttpParts } from '../parts.ts';
 import { listOf, type Routes } from '../route.ts';
 
@@ -21,7 +20,7 @@ export function consoleOauthGrantRoutes(routes: Routes, parts: HttpParts): void 
       query: pageQuery,
       answers: { 200: listOf(oauthGrantSchema) },
     },
-    ({ signedIn, query }) => oauthGrantPage(parts, visibleTo(signedIn), query),
+    ({ signedIn, query }) => oauthGrantPage(parts, visibleGrants(signedIn), query),
   );
 
   routes.add(
@@ -36,7 +35,7 @@ export function consoleOauthGrantRoutes(routes: Routes, parts: HttpParts): void 
       codes: ['grant_not_found'],
     },
     async ({ signedIn, actor, param, body }) => {
-      const grant = { ...visibleTo(signedIn), id: param('grant_id') };
+      const grant = { ...visibleGrants(signedIn), id: param('grant_id') };
       const change = { creditLimit: body.credit_limit, creditLimitReset: body.credit_limit_reset };
       await changeSpendLimit(parts, actor, grant, change);
       const [changed] = (await oauthGrantPage(parts, grant, { limit: 1 })).data;
@@ -56,14 +55,8 @@ export function consoleOauthGrantRoutes(routes: Routes, parts: HttpParts): void 
       codes: ['grant_not_found'],
     },
     async ({ signedIn, actor, param }) => {
-      await revokeGrant(parts, actor, param('grant_id'), visibleTo(signedIn));
+      await revokeGrant(parts, actor, param('grant_id'), visibleGrants(signedIn));
       return { id: param('grant_id'), object: 'oauth_grant', deleted: true };
     },
   );
-}
-
-/** One's own in this account, also for one who may only look; an owner answers for everybody's. */
-function visibleTo({ person, membership }: sessions.SignedIn): { accountId: string; personId?: string } {
-  const accountId = membership?.accountId ?? '';
-  return membership?.role === 'owner' ? { accountId } : { accountId, personId: person.id };
 }
