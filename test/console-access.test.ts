@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ADMIN_TOKEN, type Answer, Gateway } from './support/gateway.ts';
+import { captureLog, dumpOf } from './support/leaks.ts';
 import { type Access, type Operation, operationsOf } from './support/operations.ts';
 import { newMember, newOperator, newOwner, type SignedInPerson } from './support/people.ts';
+import { until } from './support/postgres.ts';
 import { Apps } from './support/tokens.ts';
 
 let gateway: Gateway;
@@ -95,6 +97,30 @@ test('R-525: an operator who belongs to no account finds none in the console', a
     // What a person does with their own sessions and profile needs no account.
     if (/\/(session|sessions\/none|sessions|profile|profile\/password)$/.test(operation.path)) continue;
     assert.deepEqual(told(answer), [401, 'no_account'], place);
+  }
+});
+
+test('the log tells which person did what in which account, and neither cookie nor token nor a new key', async (t) => {
+  const captured = captureLog();
+  const logged = await Gateway.start({ log: captured.log });
+  t.after(() => logged.stop());
+  const person = await newOwner(logged);
+  const made = await person.call('POST', '/keys', { name: 'key' });
+  await person.call('GET', '/run/models');
+  const lineOf = (route: string) =>
+    captured
+      .text()
+      .split('\n')
+      .find((line) => line.includes(`"route":"${route}"`));
+  await until(() => lineOf('/api/console/run/models') !== undefined);
+  for (const route of ['/api/console/keys', '/api/console/run/models']) {
+    const { account, person: who, key: by } = JSON.parse(lineOf(route) ?? '{}');
+    assert.deepEqual([account, who, by], [person.accountId, person.id, undefined], route);
+  }
+  const [cookie = ''] = [...person.browser.cookies.values()];
+  const kept = captured.text() + (await dumpOf(logged.database));
+  for (const secret of [cookie, person.headers['x-csrf-token'] ?? '', made.json.key]) {
+    assert.ok(secret.length > 40 && !kept.includes(secret.slice(8)), 'a secret is kept');
   }
 });
 

@@ -184,6 +184,7 @@ describe('what is not pushed', () => {
       streaming.map(([path, methods]) => [path, Object.keys(methods)]),
       [
         [CHAT, ['post']],
+        ['/api/console/run/chat/completions', ['post']],
         ['/v1beta/models/{model}:{action}', ['post']],
       ],
     );

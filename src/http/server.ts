@@ -211,8 +211,9 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, m
     path: isKnown ? undefined : loggedPath(request.raw.url ?? ''),
     status: isSent ? reply.statusCode : errorStatus(unsent),
     ms: Math.round(ms * 100) / 100,
-    account: request.caller?.accountId,
+    account: request.caller?.accountId ?? request.signedIn?.membership?.accountId,
     key: request.caller?.keyId,
+    person: request.signedIn?.person.id,
     code: isSent ? reply.errorCode : unsent,
   });
 }
