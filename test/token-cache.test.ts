@@ -116,6 +116,25 @@ test('R-132: a process whose listener hears nothing more, and does not know it, 
   await refusedNext(second, token, 'invalid_api_key');
 });
 
+test('a limit that is set on a grant is in force on the other process with the very next request', async () => {
+  const { grant, token } = await knownToken();
+  await first.admin('POST', `/accounts/${grant.accountId}/grants`, { credits: 100 });
+  const body = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20 };
+  const chat = () => second.call('POST', '/v1/chat/completions', { key: token, body });
+  const limit = (credits: bigint | null) =>
+    apps.change(grant, (tx) =>
+      tx.run('update oauth_grants set credit_limit = $2 where id = $1', [grant.grantId, credits]),
+    );
+  for (let round = 0; round < 10; round++) {
+    // Enough that the other process has a purse for the account.
+    for (let call = 0; call < 5; call++) assert.equal((await chat()).status, 200);
+    await limit(0n);
+    const refused = await chat();
+    assert.deepEqual([refused.status, refused.json.error?.code], [402, 'insufficient_credits']);
+    await limit(null);
+  }
+});
+
 test('R-113: without the database an unseen token gets 503, and works again when it is back', async () => {
   const { json } = await first.admin('POST', '/accounts', { name: 'Test' });
   const [token, mistyped] = [await apps.newToken(json.id), 'oat_none'];
