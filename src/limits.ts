@@ -218,6 +218,8 @@ export const EMAIL_CHARS_MAX = 254;
 export const FORM_PAGE_BYTES_MAX = 16 * 1024;
 
 // Third-party applications.
+/** Authorizations that one address may begin in a minute: each leaves a row behind. */
+export const AUTHORIZATIONS_PER_ADDRESS_RPM = 300;
 /** Codes of devices that a person may type in a minute. */
 export const DEVICE_CODES_RPM = 10;
 

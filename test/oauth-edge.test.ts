@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { request } from 'undici';
 import { type Db, openDb } from '../src/db/index.ts';
+import { AUTHORIZATIONS_PER_ADDRESS_RPM } from '../src/limits.ts';
 import { Browser } from './support/browser.ts';
 import { silentLog } from './support/database.ts';
 import { type Answer, Gateway } from './support/gateway.ts';
@@ -389,4 +390,63 @@ test('the operator reads and changes what is registered of an app, and it holds 
   }
   assert.equal((await gateway.admin('PATCH', '/oauth/clients/client_none', {})).json.error.code, 'client_not_found');
   assert.equal((await gateway.admin('GET', '/oauth/clients/client_none')).json.error.code, 'client_not_found');
+});
+
+test('one address begins so many authorizations in a minute and no more', async () => {
+  const flooded = await Gateway.start();
+  try {
+    const own = await registerApp(flooded);
+    const statuses = new Map<number, number>();
+    for (let count = 0; count <= AUTHORIZATIONS_PER_ADDRESS_RPM; count++) {
+      const { statusCode, body } = await request(flooded.url + authorizationRequest(own).path);
+      await body.dump();
+      statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
+    }
+    assert.deepEqual(Object.fromEntries(statuses), { 303: AUTHORIZATIONS_PER_ADDRESS_RPM, 429: 1 });
+    const page = await newBrowser(flooded).fetch('GET', authorizationRequest(own).path);
+    assert.equal(page.status, 303, 'the bucket fills with time');
+  } finally {
+    await flooded.stop();
+  }
+});
+
+test('what PostgreSQL cannot keep is a mistake of the caller', async () => {
+  const page = await openAuthorization(
+    newBrowser(gateway),
+    authorizationRequest({ id: 'a\0b', secret: undefined }).path,
+  );
+  assert.deepEqual([page.status, /invalid_client/.test(page.text)], [400, true]);
+  const token = await post(gateway, '/oauth/token', { id: 'a\0b', secret: undefined }, { grant_type: 'refresh_token' });
+  assert.deepEqual([token.status, token.json.error], [401, 'invalid_client']);
+  const asked = authorizationRequest(client, { state: 'a\0b', prompt: 'consent' });
+  const browser = newBrowser(gateway);
+  await signIn(browser, person);
+  const consent = await openAuthorization(browser, asked.path);
+  assert.equal((await browser.submit(consent, { account: 'acct_\0', decision: 'allow' })).status, 403);
+  const address = appAddress(await browser.submit(consent, { account: person.accountId, decision: 'allow' }));
+  assert.equal(address.searchParams.get('state'), 'a\0b');
+});
+
+test('what is revoked is in the audit with who revoked it: the app, or the detection of re-use', async () => {
+  const own = await registerApp(gateway);
+  const first = await tokensFor(gateway, own, person);
+  await post(gateway, '/oauth/revoke', own, { token: first.access });
+  await post(gateway, '/oauth/revoke', own, { token: first.refresh });
+  const second = await tokensFor(gateway, own, person);
+  await refresh(gateway, own, second.refresh);
+  await refresh(gateway, own, second.refresh);
+  const rows = await db.rows<{ action: string; actor: string }>(
+    `select action, actor from audit where target in (select id from oauth_grants where client_id = $1) order by id`,
+    [own.id],
+  );
+  assert.deepEqual(
+    rows.map(({ action, actor }) => [action, actor]),
+    [
+      ['consent.give', person.email],
+      ['token.revoke', 'app'],
+      ['consent.revoke', 'app'],
+      ['consent.give', person.email],
+      ['consent.revoke', 'reuse detection'],
+    ],
+  );
 });

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, errorHeaders } from '../errors.ts';
+import { AUTHORIZATIONS_PER_ADDRESS_RPM } from '../limits.ts';
 import { AuthorizationServer, OAUTH_PATHS, serverMetadata } from '../oauth/index.ts';
 import { pageHeaders } from './pages/layout.ts';
 import { refusalPage } from './pages/pages.ts';
@@ -22,9 +24,11 @@ export function mountAuthorizationServer(server: FastifyInstance, parts: HttpPar
   void server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.route({ method: ['GET', 'POST'], url: OAUTH_PATHS.authorize, handler: answer });
+    const onRequest = refuseFloods(parts);
+    scope.route({ method: ['GET', 'POST'], url: OAUTH_PATHS.authorize, onRequest, handler: answer });
     scope.get(`${OAUTH_PATHS.authorize}/:uid`, answer);
-    for (const url of [OAUTH_PATHS.token, OAUTH_PATHS.revoke, OAUTH_PATHS.introspect, OAUTH_PATHS.device]) {
+    scope.route({ method: ['POST', 'OPTIONS'], url: OAUTH_PATHS.device, onRequest, handler: answer });
+    for (const url of [OAUTH_PATHS.token, OAUTH_PATHS.revoke, OAUTH_PATHS.introspect]) {
       scope.route({ method: ['POST', 'OPTIONS'], url, handler: answer });
     }
     scope.get(OAUTH_PATHS.metadata, (_request, reply) =>
@@ -32,6 +36,22 @@ export function mountAuthorizationServer(server: FastifyInstance, parts: HttpPar
     );
   });
   return oauth;
+}
+
+/** A token bucket per address in front of what leaves a row behind and asks for no proof. */
+function refuseFloods({ throttle, browser }: HttpParts) {
+  const allowance = { rpm: AUTHORIZATIONS_PER_ADDRESS_RPM, concurrency: undefined };
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const taken = await throttle.take(`authorization address:${browser.originOf(request).address}`, allowance);
+    if (taken.state === 'taken') return taken.release();
+    const error = new ApiError(taken.code);
+    reply.errorCode = error.code;
+    reply.code(error.status).headers(errorHeaders(error.code));
+    if (request.method === 'GET') {
+      return reply.headers(pageHeaders()).send(refusalPage(error.message, error.code, request.id));
+    }
+    return reply.send({ error: 'temporarily_unavailable', error_description: error.message });
+  };
 }
 
 async function visitorOf({ browser }: HttpParts, request: FastifyRequest) {

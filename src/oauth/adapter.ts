@@ -1,11 +1,11 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import * as errors from 'oidc-provider/lib/helpers/errors.js';
-import type { Actor } from '../audit/index.ts';
+import { recordChange } from '../audit/index.ts';
 import { systemClock } from '../clock.ts';
 import { DatabaseUnavailable, type Tx } from '../db/index.ts';
 import type { OauthDeps } from './deps.ts';
 import { digestOf } from './digest.ts';
-import { currentExchange } from './exchange.ts';
+import { currentExchange, serverActor } from './exchange.ts';
 import { revokeIn } from './grants.ts';
 import { findUsableGrant, type OauthGrant } from './grants-store.ts';
 import { ACCESS_TOKEN_SECONDS } from './lifetimes.ts';
@@ -87,8 +87,11 @@ class Records implements Adapter {
   async destroy(id: string): Promise<void> {
     await this.#change(async (tx) => {
       const grantId = await deleteRecord(tx, this.#kind, digestOf(id));
+      if (grantId === undefined) return;
+      const change = { at: this.#deps.clock.now(), action: 'token.revoke', target: grantId, detail: {} };
+      await recordChange(tx, serverActor(), change);
       // Processes that know the token forget it.
-      if (grantId !== undefined) await this.#deps.bus.announce(tx, 'grant', grantId);
+      await this.#deps.bus.announce(tx, 'grant', grantId);
     });
   }
 
@@ -142,9 +145,7 @@ function grantAdapter(deps: OauthDeps): Adapter {
       return grant === undefined ? undefined : grantPayload(grant);
     },
     destroy: async (id) => {
-      const exchange = currentExchange();
-      const by: Actor = { name: 'authorization server', requestId: exchange?.requestId };
-      await answering(() => deps.db.transaction((tx) => revokeIn(tx, deps, by, { id })));
+      await answering(() => deps.db.transaction((tx) => revokeIn(tx, deps, serverActor(), { id })));
       await deps.bus.heardByAll();
     },
   };
@@ -158,7 +159,8 @@ function clientAdapter(deps: OauthDeps): Adapter {
   return {
     ...NOT_KEPT,
     find: async (id) => {
-      const client = await answering(() => findClientWithSecret(deps.db, id));
+      // PostgreSQL keeps no NUL: what has one in its name is not there.
+      const client = id.includes('\0') ? undefined : await answering(() => findClientWithSecret(deps.db, id));
       return client === undefined ? undefined : clientMetadata(client);
     },
   };

@@ -3,7 +3,7 @@ import type { Queries } from '../db/index.ts';
 import type { OauthDeps } from './deps.ts';
 import { digestOf } from './digest.ts';
 import { type Consent, giveConsent } from './grants.ts';
-import { findDevice, lockDevice, saveDeviceAnswer } from './records-store.ts';
+import { findDevice, lockDevice, saveDevice } from './records-store.ts';
 
 /** A device that waits for a person's decision (RFC 8628). */
 export interface PendingDevice {
@@ -35,10 +35,11 @@ export async function allowDevice(
 ): Promise<boolean> {
   return deps.db.transaction(async (tx) => {
     const digest = digestOf(normalized(userCode));
-    if (!(await lockDevice(tx, digest, deps.clock.now()))) return false;
+    const waiting = await lockDevice(tx, digest, deps.clock.now());
+    if (waiting === undefined) return false;
     const grant = await giveConsent(tx, deps, by, { ...consent, clientId, scopes });
     const answer = { accountId: consent.personId, grantId: grant.id, scope: scopes.join(' ') };
-    await saveDeviceAnswer(tx, digest, answer, grant.id);
+    await saveDevice(tx, digest, { payload: { ...waiting.payload, ...answer }, grantId: grant.id });
     return true;
   });
 }
@@ -47,9 +48,10 @@ export async function allowDevice(
 export async function denyDevice({ db, clock }: OauthDeps, { userCode }: PendingDevice): Promise<boolean> {
   return db.transaction(async (tx) => {
     const digest = digestOf(normalized(userCode));
-    if (!(await lockDevice(tx, digest, clock.now()))) return false;
+    const waiting = await lockDevice(tx, digest, clock.now());
+    if (waiting === undefined) return false;
     const answer = { error: 'access_denied', errorDescription: 'The person did not allow it.' };
-    await saveDeviceAnswer(tx, digest, answer, null);
+    await saveDevice(tx, digest, { payload: { ...waiting.payload, ...answer }, grantId: null });
     return true;
   });
 }

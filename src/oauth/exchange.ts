@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Actor } from '../audit/index.ts';
 import type { Tx } from '../db/index.ts';
 
 /** Who is signed in at the browser that a request came from. */
@@ -11,6 +12,8 @@ interface Visitor {
 /** A request to the authorization server, as far as the server's models need to know of it. */
 export interface Exchange {
   readonly requestId: string;
+  /** Whether the app itself gives a token back; otherwise what is revoked was used a second time. */
+  readonly isRevocation: boolean;
   readonly visitor: () => Promise<Visitor | undefined>;
   /**
    * What the request changes. It is committed as one transaction before the answer is sent: a code is used up with the
@@ -28,4 +31,10 @@ export function runExchange<Result>(exchange: Exchange, work: () => Promise<Resu
 /** Models are used by pages too, outside of any request to the server itself. */
 export function currentExchange(): Exchange | undefined {
   return exchanges.getStore();
+}
+
+/** In whose name the current request revokes what it revokes. */
+export function serverActor(): Actor {
+  const exchange = currentExchange();
+  return { name: exchange?.isRevocation === true ? 'app' : 'reuse detection', requestId: exchange?.requestId };
 }

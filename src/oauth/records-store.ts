@@ -84,22 +84,27 @@ export async function findDevice(
   return device;
 }
 
-/** Of two decisions at once the second finds the first. False when it was answered or has expired. */
-export async function lockDevice(tx: Tx, userCodeDigest: Buffer, now: Date): Promise<boolean> {
-  const rows = await tx.rows(`select from oauth_records where ${OPEN_DEVICE} for update`, [userCodeDigest, now]);
-  return rows.length > 0;
-}
-
-export async function saveDeviceAnswer(
+/** Of two decisions at once the second finds the first. Undefined when it was answered or has expired. */
+export async function lockDevice(
   tx: Tx,
   userCodeDigest: Buffer,
-  answer: Readonly<Record<string, string>>,
-  grantId: string | null,
+  now: Date,
+): Promise<Pick<OauthRecord, 'payload'> | undefined> {
+  const [device] = await tx.rows<Pick<OauthRecord, 'payload'>>(
+    `select payload from oauth_records where ${OPEN_DEVICE} for update`,
+    [userCodeDigest, now],
+  );
+  return device;
+}
+
+export async function saveDevice(
+  tx: Tx,
+  userCodeDigest: Buffer,
+  { payload, grantId }: Pick<OauthRecord, 'payload' | 'grantId'>,
 ): Promise<void> {
   await tx.run(
-    `update oauth_records set payload = (payload::jsonb || $2::jsonb)::json, grant_id = $3
-     where kind = 'DeviceCode' and user_code_digest = $1`,
-    [userCodeDigest, answer, grantId],
+    `update oauth_records set payload = $2, grant_id = $3 where kind = 'DeviceCode' and user_code_digest = $1`,
+    [userCodeDigest, payload, grantId],
   );
 }
 

@@ -10,7 +10,7 @@ import { newSecretText } from '../secret-text.ts';
 import { answering, UsedTwice, unavailable } from './adapter.ts';
 import type { ServerDeps } from './deps.ts';
 import { digestOf } from './digest.ts';
-import { currentExchange, type Exchange, runExchange } from './exchange.ts';
+import { currentExchange, type Exchange, runExchange, serverActor } from './exchange.ts';
 import { revokeIn } from './grants.ts';
 import { OAUTH_PATHS } from './metadata.ts';
 import { isRedirectAllowed } from './redirect-uri.ts';
@@ -77,10 +77,15 @@ export class AuthorizationServer {
   }
 
   /** Answers a request to one of `OAUTH_PATHS`. */
-  async answer(request: IncomingMessage, response: ServerResponse, exchange: Omit<Exchange, 'writes'>): Promise<void> {
+  async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: Omit<Exchange, 'writes' | 'isRevocation'>,
+  ): Promise<void> {
     request.headers['x-forwarded-proto'] = this.#public.protocol.slice(0, -1);
     request.headers['x-forwarded-host'] = this.#public.host;
-    await runExchange({ ...exchange, writes: [] }, () => this.#callback(request, response));
+    const isRevocation = request.url === OAUTH_PATHS.revoke;
+    await runExchange({ ...exchange, isRevocation, writes: [] }, () => this.#callback(request, response));
   }
 
   /** Undefined when there is none, when it has expired, and when it was begun in another browser. */
@@ -125,14 +130,14 @@ export class AuthorizationServer {
   /** One transaction for all that the request changes, before its answer is sent. */
   async #commit(ctx: Context): Promise<void> {
     const { db, bus } = this.#deps;
-    const { writes = [] } = currentExchange() ?? {};
+    const { writes = [], isRevocation = false } = currentExchange() ?? {};
     if (writes.length === 0) return;
     try {
       await db.transaction(async (tx) => {
         for (const write of writes) await write(tx);
       });
       // A token that was revoked is accepted by no process when the answer arrives.
-      if (ctx.path === OAUTH_PATHS.revoke) await bus.heardByAll();
+      if (isRevocation) await bus.heardByAll();
     } catch (error) {
       await this.#fail(ctx, error);
     }
@@ -156,8 +161,7 @@ export class AuthorizationServer {
 
   async #revokeUsedTwice({ grantId }: UsedTwice): Promise<void> {
     if (grantId === undefined) return;
-    const by = { name: 'authorization server', requestId: currentExchange()?.requestId };
-    await this.#deps.db.transaction((tx) => revokeIn(tx, this.#deps, by, { id: grantId }));
+    await this.#deps.db.transaction((tx) => revokeIn(tx, this.#deps, serverActor(), { id: grantId }));
     await this.#deps.bus.heardByAll();
   }
 

@@ -79,6 +79,11 @@ function limitFields(earlier: OauthGrant | undefined): Html {
 <select name="reset" aria-label="Period">${PERIODS.map(([value, words]) => html`<option value="${value}"${value === reset ? html` selected` : ''}>${words}</option>`)}</select></div>`;
 }
 
+/** What cannot be the id of an account is none. */
+export function accountOf(form: URLSearchParams): string {
+  return /^acct_\w+$/.exec(form.get('account') ?? '')?.[0] ?? '';
+}
+
 export const LIMIT_PROBLEM = 'A limit is a number of credits with at most six decimals, or empty for none.';
 
 /** Undefined for what is no number of credits. */

@@ -12,7 +12,7 @@ import {
 } from '../../oauth/index.ts';
 import type { sessions } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
-import { consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
+import { accountOf, consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
 import { html } from './html.ts';
 import type { PageAnswer, PageCall, Pages } from './pages.ts';
 
@@ -52,7 +52,7 @@ export function consentPages(
     const consent = {
       ...limit,
       clientId: client.id,
-      accountId: form.get('account') ?? '',
+      accountId: accountOf(form),
       personId: signedIn.person.id,
       scopes: pending.scopes,
     };

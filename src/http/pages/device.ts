@@ -12,7 +12,7 @@ import {
 import type { sessions } from '../../people/index.ts';
 import type { Throttle } from '../../throttle/index.ts';
 import type { BrowserSessions } from '../session.ts';
-import { consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
+import { accountOf, consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
 import { html } from './html.ts';
 import type { PageAnswer, Pages } from './pages.ts';
 
@@ -43,7 +43,7 @@ export function devicePages(pages: Pages, deps: DeviceDeps, browser: BrowserSess
     const limit = limitOf(form);
     if (limit === undefined) return ask(found, signedIn, LIMIT_PROBLEM);
     const { id: personId, email } = signedIn.person;
-    const consent = { ...limit, accountId: form.get('account') ?? '', personId };
+    const consent = { ...limit, accountId: accountOf(form), personId };
     const isAllowed = await devices.allowDevice(deps, { name: email, requestId: request.id }, found.device, consent);
     return isAllowed ? allowed(found.client) : entryPage(UNKNOWN);
   });
