@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { request } from 'undici';
@@ -449,4 +450,28 @@ test('what is revoked is in the audit with who revoked it: the app, or the detec
       ['consent.revoke', 'reuse detection'],
     ],
   );
+});
+
+for (const response_mode of ['form_post', 'fragment', 'web_message', 'jwt']) {
+  test(`the response mode ${response_mode} is refused by query, without a page of the library’s`, async () => {
+    const asked = authorizationRequest(client, { response_mode });
+    const address = appAddress(await openAuthorization(newBrowser(gateway), asked.path));
+    assert.match(address.searchParams.get('error') ?? '', /^(invalid_request|unsupported_response_mode)$/);
+    assert.equal(address.searchParams.get('state'), asked.params.state);
+    assert.equal(address.hash, '');
+  });
+}
+
+test('a scope that an app may not ask for any more is in no token from then on', async () => {
+  const own = await registerApp(gateway);
+  const tokens = await tokensFor(gateway, own, person, { scope: 'user:jobs user:credits' });
+  await gateway.admin('PATCH', `/oauth/clients/${own.id}`, { scopes: ['user:jobs'] });
+  const next = await refresh(gateway, own, tokens.refresh);
+  assert.deepEqual([next.status, next.json.scope], [200, 'user:jobs']);
+});
+
+test('the library prints nothing about the runtime to the operator’s terminal', () => {
+  const code = "await import('./src/oauth/index.ts')";
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code]);
+  assert.deepEqual([status, String(stdout), String(stderr)], [0, '', '']);
 });

@@ -28,7 +28,7 @@ export async function registerClient(
 
 export type ClientChange = { readonly [Name in keyof Omit<NewClient, 'confidential'>]?: NewClient[Name] | undefined };
 
-/** Throws `client_not_found`. What its grants allow stays; a scope that was taken away cannot be asked for any more. */
+/** Throws `client_not_found`. A scope that was taken away is in no token from then on, also of grants that allow it. */
 export async function updateClient(
   { db, clock }: OauthDeps,
   by: Actor,

@@ -32,13 +32,19 @@ const USABLE = `g.revoked_at is null
   and exists (select from accounts a where a.id = g.account_id and a.status = 'active')
   and exists (select from oauth_clients c where c.id = g.client_id and c.deleted_at is null)`;
 
-/** Undefined for a grant that was revoked, or whose person may not spend of the account (any more, or for now). */
+/**
+ * Undefined for a grant that was revoked, or whose person may not spend of the account (any more, or for now). Its scopes are
+ * those that the app may still ask for.
+ */
 export async function findUsableGrant(queries: Queries, id: string): Promise<OauthGrant | undefined> {
-  const [grant] = await queries.rows<OauthGrant>(
-    `select ${COLUMNS} from oauth_grants g where g.id = $1 and ${USABLE}`,
+  const [found] = await queries.rows<OauthGrant & { clientScopes: readonly string[] }>(
+    `select ${COLUMNS}, client.scopes as "clientScopes"
+     from oauth_grants g join oauth_clients client on client.id = g.client_id where g.id = $1 and ${USABLE}`,
     [id],
   );
-  return grant;
+  if (found === undefined) return undefined;
+  const { clientScopes, ...grant } = found;
+  return { ...grant, scopes: grant.scopes.filter((scope) => clientScopes.includes(scope)) };
 }
 
 /** What the person let the app do before, in whichever account that was last. */

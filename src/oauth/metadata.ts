@@ -47,7 +47,6 @@ export function clientMetadata(client: OauthClient & { readonly secretDigest: Bu
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     response_types: ['code'],
-    response_modes: ['query'],
     grant_types: ['authorization_code', 'refresh_token', ...(client.deviceFlow ? [DEVICE_GRANT] : [])],
     application_type: 'web',
     token_endpoint_auth_method: client.secretDigest === null ? 'none' : 'client_secret_basic',

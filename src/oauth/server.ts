@@ -221,6 +221,11 @@ function adaptModels({ AccessToken, RefreshToken, Client, Session }: Provider): 
     compareClientSecret(this: { clientSecret: string }, given: string) {
       return timingSafeEqual(Buffer.from(this.clientSecret, 'hex'), digestOf(given));
     },
+    responseModeAllowed(mode: string) {
+      // A refusal of the mode goes to the app by query like any other, not in the mode that is refused.
+      if (mode !== 'query') Object.assign(Provider.ctx?.oidc.params ?? {}, { response_mode: undefined });
+      return mode === 'query';
+    },
     redirectUriAllowed(this: { redirectUris: string[]; clientAuthMethod: string }, given: string) {
       return isRedirectAllowed(this.redirectUris, given, this.clientAuthMethod === 'none');
     },
