@@ -97,11 +97,17 @@ const POLICY: Prompt[] = [
   ),
 ];
 
-/** A scope that nothing stands for is a mistake that is better told than passed over; so is asking for nothing. */
-function refuseUnknownScopes(_ctx: KoaContextWithOIDC, value: string | undefined): void {
+/**
+ * A scope that nothing stands for is a mistake that is better told than passed over; so is asking for nothing. It is looked
+ * for in the request itself, since the library has dropped what it does not know from the value by now.
+ */
+function refuseUnknownScopes({ oidc, query }: KoaContextWithOIDC, value: string | undefined): void {
   const known: readonly string[] = SCOPES;
   if (value === undefined) throw new errors.InvalidScope('scope must be requested', '');
-  const unknown = value.split(' ').find((scope) => !known.includes(scope));
+  const sent = oidc.body?.scope ?? query.scope;
+  const unknown = (typeof sent === 'string' ? sent : value)
+    .split(' ')
+    .find((scope) => scope !== '' && !known.includes(scope));
   if (unknown !== undefined) throw new errors.InvalidScope('requested scope is not known', unknown);
 }
 
