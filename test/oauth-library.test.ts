@@ -18,7 +18,7 @@ const options = {
     fetch(url.replace(gateway.config.publicUrl, gateway.url), init) as unknown as Promise<Response>,
 };
 
-test('R-114, R-126, R-131: a public and a confidential app of a common library: metadata, code, refresh, revocation', async () => {
+test('a public and a confidential app of a common library: metadata, code, refresh, revocation (R-114, R-126, R-131)', async () => {
   const person = await newPerson(gateway);
   const issuer = new URL(gateway.config.publicUrl);
   const discovered = await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oauth2' });
