@@ -64,6 +64,15 @@ test('R-096, R-525: no console route takes an API key, an app’s token or an ad
   }
 });
 
+test('no answer of the console may be kept by a cache, a refusal neither', async () => {
+  for (const operation of await operationsOf(gateway, 'session')) {
+    for (const headers of [owner.headers, {}]) {
+      const { 'cache-control': caching } = (await ask(operation, headers)).headers;
+      assert.match(caching ?? '', /no-store/, `${operation.method} ${operation.path}`);
+    }
+  }
+});
+
 test('R-525: no route of the API takes a session', async () => {
   for (const operation of await operationsOf(gateway, 'key')) {
     const place = `${operation.method} ${operation.path}`;

@@ -38,7 +38,6 @@ async function sameAs(path: string): Promise<Answer['json']> {
   const byApi = await site.gateway.call('GET', `/v1${path}`, { key: key.key });
   assert.equal(inConsole.status, 200, inConsole.text);
   assert.deepEqual(inConsole.json, byApi.json);
-  assert.equal(inConsole.headers['cache-control'], byApi.headers['cache-control']);
   return inConsole.json;
 }
 

@@ -91,10 +91,20 @@ async function enter(throttle: Throttle, request: FastifyRequest, reply: Fastify
 
 /** A person at a browser, with the role that the route needs in the account that the session works in. */
 function sessionAdmission({ browser }: HttpParts, { role }: Contract): Admission {
-  return async (request) => {
-    const signedIn = await browser.require(request);
+  return async (request, reply) => {
+    const signedIn = await requireSession(browser, request, reply);
     if (role !== undefined) requireRole(signedIn, role);
   };
+}
+
+/** A cookie does not mark an answer as one person's, as the Authorization header does: caches have to be told. */
+function requireSession(
+  browser: BrowserSessions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<sessions.SignedIn> {
+  reply.header('cache-control', 'private, no-store');
+  return browser.require(request);
 }
 
 function requireRole({ membership }: sessions.SignedIn, role: AccountRole): Membership {
@@ -106,7 +116,7 @@ function requireRole({ membership }: sessions.SignedIn, role: AccountRole): Memb
 /** A session in the place of a credential: from here on the request is a call of the account like any other. */
 function playgroundAdmission(parts: HttpParts, { role = 'member' }: Contract): Admission {
   return async (request, reply) => {
-    const signedIn = await parts.browser.require(request);
+    const signedIn = await requireSession(parts.browser, request, reply);
     const { accountId } = requireRole(signedIn, role);
     request.caller = await findConsoleCaller(parts, accountId, signedIn.person.id);
     await enter(parts.throttle, request, reply);

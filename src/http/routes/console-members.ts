@@ -116,11 +116,10 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: linkSchema },
       codes: ['sign_up_closed', 'rate_limited'],
     },
-    async ({ accountId, actor, body, reply }) => {
+    async ({ accountId, actor, body }) => {
       const invited = { email: body.email, accountId, role: body.role, operatorRole: null };
       const made = await invitations.inviteFromAccount(parts, actor, invited);
       mailedLinks.mailLink(parts, made);
-      reply.header('cache-control', 'no-store');
       return invitationView(made.link, mailedLinks.linkUrl(parts, made.secret));
     },
   );

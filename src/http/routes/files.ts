@@ -26,7 +26,6 @@ const fileSchema = z
 
 const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) });
 
-const PRIVATE = 'private, no-store';
 const purposeField = z.object({ purpose: nameField.optional() });
 
 /** The file itself and what stands around it. */
@@ -75,7 +74,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
         const given = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
         const { purpose } = parseWith(purposeField, given === '' ? {} : { purpose: given });
         const kept = await keepFile(parts, accountId, file.file, purpose);
-        reply.header('cache-control', PRIVATE);
+        reply.header('cache-control', 'private, no-store');
         return fileView(kept);
       } catch (error) {
         for (const objectKey of received) await discardFile(parts, objectKey);
@@ -94,10 +93,8 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: listOf(fileSchema) },
       codes: ['job_service_unavailable'],
     },
-    ({ accountId, query, reply }) => {
-      reply.header('cache-control', PRIVATE);
-      return page(query.limit, (limit) => listFiles(parts, accountId, { limit, after: query.after }), fileView);
-    },
+    ({ accountId, query: { limit, after } }) =>
+      page(limit, (most) => listFiles(parts, accountId, { limit: most, after }), fileView),
   );
 
   routes.add(

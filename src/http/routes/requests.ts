@@ -36,8 +36,7 @@ export function requestRoutes(routes: Routes, { db }: HttpParts): void {
       answers: { 200: listOf(requestRecordSchema) },
       codes: ['precheck_failed'],
     },
-    ({ accountId, query: { limit, request_id, ...filter }, reply }) => {
-      reply.header('cache-control', 'private, no-store');
+    ({ accountId, query: { limit, request_id, ...filter } }) => {
       const read = (most: number) =>
         ofLedger(() => listRequests(db, { ...filter, account: accountId, requestId: request_id, limit: most }));
       return page(limit, read, requestRecordView);

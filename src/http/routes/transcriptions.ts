@@ -100,8 +100,7 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
       query: pageQuery,
       answers: { 200: listOf(listedRecordSchema) },
     },
-    ({ accountId, query: { limit, after }, reply }) => {
-      reply.header('cache-control', PRIVATE);
+    ({ accountId, query: { limit, after } }) => {
       const read = (most: number) => listTranscriptions(parts, accountId, { limit: most, after });
       return page(limit, read, listedRecordView);
     },
