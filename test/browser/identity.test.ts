@@ -38,7 +38,7 @@ test('from the printed link to a picture that an app made', async (t) => {
   await page.goto(/^ *(http:\S+\/link\/\S+)$/m.exec(program.told)?.[1] ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('demo@tollgate.localhost').waitFor();
-  const key = await newKey(page, origin);
+  const key = await newKey(page);
   assert.equal((await program.get('/v1/models', key)).status, 200);
 
   const client = await registered(page, origin);
@@ -56,8 +56,8 @@ test('from the printed link to a picture that an app made', async (t) => {
   assert.deepEqual(problems, []);
 });
 
-async function newKey(page: Page, origin: string): Promise<string> {
-  await page.goto(`${origin}/keys`);
+async function newKey(page: Page): Promise<string> {
+  await page.getByRole('link', { name: 'API keys' }).click();
   await page.getByLabel('Name').fill('from the browser');
   await page.getByRole('button', { name: 'Make a key' }).click();
   return (await page.locator('code.secret').textContent()) ?? '';

@@ -17,7 +17,7 @@ export function appPages(pages: Pages, parts: HttpParts, browser: BrowserSession
     const csrf = html`<input type="hidden" name="csrf" value="${browser.csrfToken(signedIn)}">`;
     const none = html`<p>No app may act for this account.</p>`;
     const body = html`<h1>Connected apps</h1><p class="soft">of ${signedIn.membership?.accountName}</p>
-${data.length === 0 ? none : html`<ul>${data.map((grant) => row(grant, csrf))}</ul>`}<p class="soft small"><a href="/">Back</a></p>`;
+${data.length === 0 ? none : html`<ul>${data.map((grant) => row(grant, csrf))}</ul>`}<p class="soft small below"><a href="/">Back</a></p>`;
     return { title: 'Connected apps', body };
   });
 

@@ -34,7 +34,7 @@ ${problem === undefined ? '' : html`<p class="note" role="alert">${problem}</p>`
 <form method="post"><input type="hidden" name="csrf" value="${csrf}">${question.more ?? ''}
 ${accounts.length === 0 ? NO_ACCOUNT : html`${accountField(accounts, chosen)}${limitFields(earlier)}<button name="decision" value="allow">Allow</button>`}
 <button class="plain" name="decision" value="deny">Deny</button></form>
-<p class="soft small">${question.next} You can take this back at any time.</p>`;
+<p class="soft small below">${question.next} You can take this back at any time.</p>`;
   return { title: `Allow ${client.name}`, body, reach: { formTarget, image: client.logo ?? undefined } };
 }
 

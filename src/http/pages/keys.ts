@@ -50,7 +50,7 @@ export function keyPages(pages: Pages, deps: AccountParts, browser: BrowserSessi
     const mayChange = sessions.isAtLeast(membership.role, 'member');
     const body = html`<h1>API keys</h1><p class="soft">of ${membership.accountName}</p>${top}
 ${mayChange && html`<form method="post" action="/keys">${csrf}<label for="name">Name</label><input id="name" name="name" maxlength="${NAME_CHARS_MAX}" required><button>Make a key</button></form>`}
-<ul>${keys.map((key) => row(key, mayChange && csrf))}</ul><p class="soft small"><a href="/">Back</a></p>`;
+<ul>${keys.map((key) => row(key, mayChange && csrf))}</ul><p class="soft small below"><a href="/">Back</a></p>`;
     return { title: 'API keys', body, status };
   }
 }
