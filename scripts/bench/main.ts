@@ -8,6 +8,7 @@ import { benchLedger } from './ledger.ts';
 import { benchMedia } from './media.ts';
 import { benchMemory } from './memory.ts';
 import { benchModels } from './models.ts';
+import { benchSignIn } from './sign-in.ts';
 import { benchSpeech } from './speech.ts';
 import { printTable, type Row } from './table.ts';
 import { benchTranscription } from './transcription.ts';
@@ -24,6 +25,7 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   transcription: benchTranscription,
   memory: benchMemory,
   large: benchLarge,
+  'sign-in': benchSignIn,
 };
 
 const asked = process.argv.slice(2);
