@@ -76,6 +76,19 @@ test('a person of two accounts works in one at a time, and never in one that is 
   assert.deepEqual([foreign.status, foreign.json.error.code], [404, 'account_not_found']);
 });
 
+test('a person who is removed from an account works in no other until they choose one', async () => {
+  const [ada, bob] = [await owner(), await owner()];
+  const invited = await bob.call('POST', '/invitations', { email: ada.email, role: 'member' });
+  await ada.browser.submit(await ada.browser.open(new URL(invited.json.url).pathname), {});
+  await ada.call('PATCH', '/session', { account_id: bob.accountId });
+  assert.equal((await bob.call('DELETE', `/members/${ada.id}`)).status, 200);
+  const refused = await ada.call('GET', '/keys');
+  assert.deepEqual([refused.status, refused.json.error.code], [401, 'no_account']);
+  assert.equal((await ada.call('GET', '/session')).json.account, null);
+  assert.equal((await ada.call('PATCH', '/session', { account_id: ada.accountId })).status, 200);
+  assert.equal((await ada.call('GET', '/keys')).status, 200);
+});
+
 for (const role of ['viewer', 'member'] as const) {
   test(`a ${role} sees the members and changes nothing about them`, async () => {
     const host = await owner();

@@ -18,7 +18,7 @@ const fetchHere = (url: string, init: object) =>
 
 const options = { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: fetchHere };
 
-test('a public and a confidential app of a common library: metadata, code, refresh, revocation (R-114, R-126, R-131)', async () => {
+test('R-114, R-126, R-131: a public and a confidential app of a common library: metadata, code, refresh, revocation', async () => {
   const person = await newPerson(gateway);
   const issuer = new URL(gateway.config.publicUrl);
   const discovered = await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oauth2' });

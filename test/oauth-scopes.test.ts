@@ -118,7 +118,7 @@ for (const [route, needed] of Object.entries(NEEDED)) {
       assert.deepEqual([answer.status, answer.json?.error.code], [403, 'insufficient_scope'], answer.text);
     });
   } else {
-    test(`R-059, R-115, R-123: ${route} needs ${needed} and nothing else`, async () => {
+    test(`R-041, R-059, R-115, R-123: ${route} needs ${needed} and nothing else`, async () => {
       const others = SCOPES.filter((scope) => scope !== needed);
       assertLacks(await call(route, await apps.token(grant, { scopes: others })), needed);
       const answer = await call(route, await apps.token(grant, { scopes: [needed] }));

@@ -38,7 +38,7 @@ after(async () => {
   await gateway.stop();
 });
 
-test('a person signs in, allows an app, and the app has tokens (R-126, R-130, R-131)', async () => {
+test('R-126, R-130, R-131: a person signs in, allows an app, and the app has tokens', async () => {
   const asked = authorizationRequest(client, { state: 'st/ä +&=%' });
   const address = await authorize(newBrowser(gateway), person, asked);
   assert.equal(address.origin + address.pathname, CALLBACK);
@@ -56,7 +56,7 @@ test('a person signs in, allows an app, and the app has tokens (R-126, R-130, R-
   assert.match(answer.headers['x-request-id'] ?? '', /^req_/);
 });
 
-test('of codes and tokens only digests are stored (R-130)', async () => {
+test('R-130: of codes and tokens only digests are stored', async () => {
   const asked = authorizationRequest(client);
   const address = await authorize(newBrowser(gateway), person, asked);
   const code = address.searchParams.get('code') ?? '';
@@ -69,7 +69,7 @@ test('of codes and tokens only digests are stored (R-130)', async () => {
   }
 });
 
-test('a code works once: a second use is refused and revokes what the first one gave (R-129)', async () => {
+test('R-129: a code works once: a second use is refused and revokes what the first one gave', async () => {
   const asked = authorizationRequest(client);
   const address = await authorize(newBrowser(gateway), person, asked);
   const first = await redeem(gateway, client, asked, address);
@@ -79,7 +79,7 @@ test('a code works once: a second use is refused and revokes what the first one 
   assert.deepEqual([next.status, next.json.error], [400, 'invalid_grant']);
 });
 
-test('of two uses of a code at once one has tokens, and both are revoked (R-129)', async () => {
+test('R-129: of two uses of a code at once one has tokens, and both are revoked', async () => {
   const asked = authorizationRequest(client);
   const address = await authorize(newBrowser(gateway), person, asked);
   const answers = await Promise.all([1, 2].map(() => redeem(gateway, client, asked, address)));
@@ -91,7 +91,7 @@ test('of two uses of a code at once one has tokens, and both are revoked (R-129)
   assert.equal((await refresh(gateway, client, won?.json.refresh_token)).json.error, 'invalid_grant');
 });
 
-test('a code lives 60 seconds (R-129)', async () => {
+test('R-129: a code lives 60 seconds', async () => {
   for (const [seconds, status] of [
     [AUTHORIZATION_CODE_SECONDS - 1, 200],
     [AUTHORIZATION_CODE_SECONDS, 400],
@@ -103,7 +103,7 @@ test('a code lives 60 seconds (R-129)', async () => {
   }
 });
 
-test('a refresh token rotates, and the use of an old one revokes the whole grant (R-130)', async () => {
+test('R-130: a refresh token rotates, and the use of an old one revokes the whole grant', async () => {
   const first = await tokensFor(gateway, client, person);
   const second = await refresh(gateway, client, first.refresh);
   assert.equal(second.status, 200, second.text);
@@ -114,7 +114,7 @@ test('a refresh token rotates, and the use of an old one revokes the whole grant
   assert.equal((await refresh(gateway, client, third.json.refresh_token)).json.error, 'invalid_grant');
 });
 
-test('a refresh token lives 30 days from when it was given (R-130)', async () => {
+test('R-130: a refresh token lives 30 days from when it was given', async () => {
   const { refresh: token } = await tokensFor(gateway, client, person);
   gateway.clock.advance(REFRESH_TOKEN_SECONDS - 1);
   const next = await refresh(gateway, client, token);
@@ -160,7 +160,7 @@ test('a person who signs in on the way and has allowed the app before is sent st
   assert.match(next.headers.refresh ?? '', /^0; url=\/oauth\/authorize\//);
 });
 
-test('a denial is told to the app, with state and issuer (R-131)', async () => {
+test('R-131: a denial is told to the app, with state and issuer', async () => {
   const own = await registerApp(gateway);
   const asked = authorizationRequest(own);
   const { searchParams } = await authorize(newBrowser(gateway), person, asked, { decision: 'deny' });
@@ -258,7 +258,7 @@ test('an app that was removed is gone at once, with every grant to it', async ()
   assert.equal((await gateway.admin('DELETE', `/oauth/clients/${own.id}`)).status, 404);
 });
 
-test('there is no registration, user info or key set, and the metadata says what there is (R-121, R-126)', async () => {
+test('R-121, R-126: there is no registration, user info or key set, and the metadata says what there is', async () => {
   for (const path of [
     '/reg',
     '/oauth/register',
@@ -286,7 +286,7 @@ test('there is no registration, user info or key set, and the metadata says what
   assert.equal(metadata.authorization_response_iss_parameter_supported, true);
 });
 
-test('the token opens /v1 with its scopes, until the operator revokes the grant (R-114, R-115)', async () => {
+test('R-114, R-115: the token opens /v1 with its scopes, until the operator revokes the grant', async () => {
   const own = await registerApp(gateway, { name: 'Reader' });
   const { access } = await tokensFor(gateway, own, person, { scope: 'user:credits' });
   assert.equal((await gateway.call('GET', '/v1/credits', { key: access })).status, 200);

@@ -110,7 +110,9 @@ export async function findSession({ db, clock }: PeopleDeps, secret: string): Pr
     createdAt: personCreatedAt,
     lastSignInAt,
   };
-  const membership = memberships.find((candidate) => candidate.accountId === accountId) ?? memberships[0];
+  // A person who was removed from the account works in no other until one is chosen: what they do next may cost credits.
+  const membership =
+    accountId === null ? memberships[0] : memberships.find((candidate) => candidate.accountId === accountId);
   return { session, person, memberships, membership };
 }
 
