@@ -28,17 +28,18 @@ export interface FaultRules {
 /** Status and vendor code to fault, for refusals, for errors inside a success and for tasks that failed. */
 export class FaultTable {
   readonly #rules: FaultRules;
-  readonly #codes: ReadonlyMap<string, Fault>;
+  /** By the vendor's own codes. */
+  readonly codes: ReadonlyMap<string, Fault>;
   readonly #types: ReadonlyMap<string, Fault>;
 
   constructor(rules: FaultRules) {
     this.#rules = rules;
-    this.#codes = byName(rules.codes);
+    this.codes = byName(rules.codes);
     this.#types = byName(rules.types);
   }
 
   ofCode(code: string): Fault | undefined {
-    return this.#codes.get(code) ?? this.#rules.patterns?.find(([pattern]) => pattern.test(code))?.[1];
+    return this.codes.get(code) ?? this.#rules.patterns?.find(([pattern]) => pattern.test(code))?.[1];
   }
 
   /** By what the body says alone. */

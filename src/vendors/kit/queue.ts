@@ -54,6 +54,7 @@ export function queueWork<Request>(queue: Queue<Request>): TaskWork<Request> {
     async poll(task, upstream) {
       const answer = await askAfter(wire, upstream, queue.statusAt(task, upstream), queue.telling ?? LOST);
       if (!isSuccess(answer)) return queue.refused?.(answer) ?? failed('server', `the task is lost: ${answer.status}`);
+      wire.faults.throwIfError(answer.body ?? {});
       const state = stateIn(answer.body, queue.states);
       if (state === 'running') return { state, ...queue.progressIn?.(answer) };
       return queue.outcome(answer.body ?? {}, task, upstream);
