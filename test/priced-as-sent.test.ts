@@ -12,7 +12,7 @@ import type { MediaRequest } from '../src/requests/index.ts';
 import { checkFits, inPublishedWords } from '../src/routing/index.ts';
 import {
   findVendor,
-  heldMedia,
+  inMemoryMedia,
   type Media,
   type TaskWork,
   type Upstream,
@@ -75,7 +75,7 @@ async function wireOf(work: TaskWork<MediaRequest<Media>>, request: MediaRequest
   }
 }
 
-const clip = heldMedia(Buffer.from('clip'), 'video/mp4', 'https://example.com/clip.mp4');
+const clip = inMemoryMedia(Buffer.from('clip'), 'video/mp4', 'https://example.com/clip.mp4');
 const maybe = <Value>(values: readonly Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
 /** Names under which vendors take what public fields decide. */
 const smuggling = (...names: readonly JsonObject[]) =>

@@ -12,14 +12,14 @@ import {
   toVideoRequest,
   videoSchema,
 } from '../src/requests/index.ts';
-import { heldMedia, UpstreamPools, type Vendor, vendors } from '../src/vendors/index.ts';
+import { inMemoryMedia, UpstreamPools, type Vendor, vendors } from '../src/vendors/index.ts';
 import { rawNumber } from './support/raw-number.ts';
 
 /** A caller cannot tell by a refusal which upstream is behind a model: all of them speak the same words. */
 const WORDING =
   /^"([^"]+)": this model (takes none|does not take this value|does not take it together with "\w+"|takes (at (most|least) )?[\w.,:;"\-()’ ]+)\.$/;
 
-const MEDIA = heldMedia(Buffer.from('x'), 'image/tiff');
+const MEDIA = inMemoryMedia(Buffer.from('x'), 'image/tiff');
 
 /** Fields that one or the other vendor cannot take, each on its own. */
 const FIELDS: Readonly<Record<string, readonly object[]>> = {

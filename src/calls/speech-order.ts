@@ -5,7 +5,7 @@ import { ApiError, UpstreamError } from '../errors.ts';
 import { atField } from '../parse.ts';
 import { type MediaSource, type SoundRequest, urlsIn } from '../requests/index.ts';
 import { ableCandidates, asksForVoiceDesign, type Candidate, firstThatWorks, modelFor } from '../routing/index.ts';
-import { heldMedia, type Media, type SpeechWork, type Upstream } from '../vendors/index.ts';
+import { inMemoryMedia, type Media, type SpeechWork, type Upstream } from '../vendors/index.ts';
 import type { CallContext, CallParts } from './parts.ts';
 import { readSample } from './speech-sample.ts';
 
@@ -72,7 +72,7 @@ export async function openOrder(
 
 /** Until it is read, a sample is what every model takes. */
 function unread(): Media {
-  return heldMedia(Buffer.alloc(0), 'audio/mpeg');
+  return inMemoryMedia(Buffer.alloc(0), 'audio/mpeg');
 }
 
 /** As `firstThatWorks`; when the last of them gave something that is no sound, the caller is told that. */

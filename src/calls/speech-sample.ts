@@ -3,7 +3,7 @@ import { linkedObject } from '../intake/index.ts';
 import { CLIP_BYTES_MAX, VOICE_SAMPLE_BYTES_MAX } from '../limits.ts';
 import { measure, readableOf, sniff, Unreadable } from '../media/index.ts';
 import type { MediaSource } from '../requests/index.ts';
-import { heldMedia, type Media } from '../vendors/index.ts';
+import { inMemoryMedia, type Media } from '../vendors/index.ts';
 import type { CallParts } from './parts.ts';
 
 const SAMPLE_TYPES = ['audio/mpeg', 'audio/wav'];
@@ -30,7 +30,7 @@ export async function readSample(
     if (!(error instanceof Unreadable)) throw error;
     throw new ApiError('invalid_reference_audio', { cause: error });
   }
-  return heldMedia(bytes, sniffed.mimeType, url);
+  return inMemoryMedia(bytes, sniffed.mimeType, url);
 }
 
 interface Sample {

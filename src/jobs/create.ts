@@ -9,7 +9,7 @@ import { discardInputs } from '../intake/index.ts';
 import { DISPATCH_DEADLINE_MS, PREPARATION_LEASE_MS } from '../limits.ts';
 import { type MediaRequest, type MediaSource, urlsIn } from '../requests/index.ts';
 import { inPublishedWords, modelFor } from '../routing/index.ts';
-import { heldMedia, type Media } from '../vendors/index.ts';
+import { inMemoryMedia, type Media } from '../vendors/index.ts';
 import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
 import { candidatesOf } from './candidates.ts';
 import type { Job } from './job.ts';
@@ -164,5 +164,5 @@ function uploadsOf(request: MediaRequest<MediaSource>): string[] {
 
 /** For checks that look at what was asked: until they are read, pictures are what every model takes. */
 function unread(request: MediaRequest<MediaSource>): MediaRequest<Media> {
-  return withMedia(request, () => heldMedia(Buffer.alloc(0), 'image/png'));
+  return withMedia(request, () => inMemoryMedia(Buffer.alloc(0), 'image/png'));
 }

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts';
 import { findObject, type HeldMedia, type InputRules, readerOf, type StoredMedia, takeInput } from '../intake/index.ts';
 import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
 import { atField } from '../parse.ts';
-import { type AudioFile, heldMedia } from '../vendors/index.ts';
+import { type AudioFile, inMemoryMedia } from '../vendors/index.ts';
 import type { TranscriptionParts } from './parts.ts';
 
 /** What is taken, and what its files are usually called. */
@@ -66,7 +66,7 @@ async function ownClip(
 export function audioOf({ objects }: TranscriptionParts, clip: HeldMedia | StoredMedia): AudioFile {
   const { url: _, ...media } = clip;
   return {
-    ...('content' in media ? heldMedia(media.content, media.mimeType) : readerOf(objects, media)),
+    ...('content' in media ? inMemoryMedia(media.content, media.mimeType) : readerOf(objects, media)),
     extension: EXTENSIONS.get(clip.mimeType) ?? '',
     seconds: secondsOf(clip),
   };

@@ -11,8 +11,8 @@ import { openai } from './openai/index.ts';
 import { sandbox } from './sandbox/index.ts';
 import type { Vendor } from './vendor.ts';
 
-export { heldMedia } from './kit/held-media.ts';
 export { type Upstream, UpstreamPools } from './kit/http.ts';
+export { inMemoryMedia } from './kit/in-memory-media.ts';
 export type {
   AudioFile,
   ChatChunk,

@@ -26,7 +26,7 @@ export interface Vendor {
 export interface Media {
   readonly mimeType: string;
   readonly bytes: number;
-  /** Where anybody can fetch the same, if there is such a place; its canonical form, already checked. */
+  /** A public address of the same, if there is one; its canonical form, already checked. */
   readonly url: string | undefined;
   /** The whole of it. Vendors that can take a URL prefer it for what is large. */
   read(): Promise<Buffer>;
@@ -43,13 +43,13 @@ export interface TaskWork<Request> {
   check(request: Request, upstreamModel: string): void;
   /** How many results one call can bring, at least 1; a job that wants more calls as often as it must. */
   perCall(request: Request, upstreamModel: string): number;
-  /** One call. Throws UpstreamError. After `timeout`, `garbled` or a broken connection nobody knows whether it counts. */
+  /** One call. Throws UpstreamError. After `timeout`, `garbled` or a broken connection it may have been accepted. */
   submit(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted>;
   /** Asks after an accepted task, also after a restart. An upstream that knows no such task any more has failed it. */
   poll?(task: JsonObject, upstream: Upstream): Promise<Progress>;
   /** The bytes of an output by its `path`, streamed. */
   open?(path: string, upstream: Upstream): Promise<AsyncIterable<Buffer>>;
-  /** Looks for a task whose submission got no answer. Undefined: it never arrived. Absent: nobody can tell. */
+  /** Looks for a task whose submission got no answer. Undefined: it never arrived. Absent: there is no way to tell. */
   adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted | undefined>;
 }
 
@@ -115,7 +115,7 @@ export interface SpeechWork {
 }
 
 export interface Speech {
-  /** As they come. Whoever stops reading lets the upstream go. */
+  /** As they come. A reader that stops closes the connection. */
   readonly pieces: AsyncIterable<Buffer>;
   /** Of samples without a header, which cannot say it themselves: 16 bits each, small end first. */
   readonly samples?: { readonly rate: number; readonly channels: number };
@@ -135,7 +135,7 @@ export interface VoicePreview {
 export interface TranscriptionWork {
   /** As for speech. */
   check(request: TranscriptionRequest, upstreamModel: string): void;
-  /** Throws UpstreamError. After `timeout`, `garbled` or a broken connection nobody knows whether it counts. */
+  /** Throws UpstreamError. After `timeout`, `garbled` or a broken connection it may have been accepted. */
   submit(request: TranscriptionRequest, audio: AudioFile, upstream: Upstream): Promise<Transcribing>;
   /** Asks after an accepted task. An upstream that knows no such task any more has lost it. */
   poll?(task: JsonObject, upstream: Upstream): Promise<TranscriptionProgress>;
@@ -199,7 +199,7 @@ export interface ChunkStream extends AsyncIterable<ChatChunk> {
   ready?(): ChatChunk | undefined;
 }
 
-/** `body` is a whole `chat.completion`; who sends it on replaces its `id`, `model` and `usage`. */
+/** `body` is a whole `chat.completion`; its `id`, `model` and `usage` are replaced before it is sent on. */
 export interface ChatAnswer {
   readonly body: JsonObject;
   readonly usage: TokenUsage | undefined;
@@ -238,7 +238,7 @@ export interface NativeRequest {
   /** Without credentials, with the caller's order and repetition; '' or 'a=1&b=2'. */
   readonly query: string;
   /** The query asks for a form of answer that may tell neither what it cost nor whether it is whole. */
-  readonly isShaped: boolean;
+  readonly hasCustomFormat: boolean;
   /** The caller's headers, where it sent them. */
   readonly contentType?: string | undefined;
   readonly accept: string | undefined;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { JsonObject } from '../../src/json.ts';
-import { heldMedia } from '../../src/vendors/kit/held-media.ts';
 import { type Upstream, UpstreamPools } from '../../src/vendors/kit/http.ts';
+import { inMemoryMedia } from '../../src/vendors/kit/in-memory-media.ts';
 import type { Media, Output, Progress, TaskWork } from '../../src/vendors/vendor.ts';
 import { plainImage, plainSound, plainVideo } from './plain-requests.ts';
 
@@ -56,7 +56,7 @@ function dataOf(output: Output): Buffer {
 }
 
 export function medium(bytes: Buffer, mimeType = 'image/png'): Media {
-  return heldMedia(bytes, mimeType);
+  return inMemoryMedia(bytes, mimeType);
 }
 
 /** A picture from SVG. */

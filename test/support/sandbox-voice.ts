@@ -10,7 +10,7 @@ import {
   type OutputFormat,
 } from 'mediabunny';
 import { measure, readableOf, sniff } from '../../src/media/index.ts';
-import { heldMedia } from '../../src/vendors/kit/held-media.ts';
+import { inMemoryMedia } from '../../src/vendors/kit/in-memory-media.ts';
 import type { AudioFile, Speech } from '../../src/vendors/vendor.ts';
 import { plainSound, plainTranscription } from './plain-requests.ts';
 
@@ -39,7 +39,7 @@ export async function lookedAt(bytes: Buffer): Promise<{ mimeType: string; exten
 
 export async function recording(bytes: Buffer): Promise<AudioFile> {
   const { mimeType, extension, seconds } = await lookedAt(bytes);
-  return { ...heldMedia(bytes, mimeType), extension, seconds };
+  return { ...inMemoryMedia(bytes, mimeType), extension, seconds };
 }
 
 /** The same packets in another container. */

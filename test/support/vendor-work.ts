@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/json.ts';
 import { chatSchema, toChatRequest } from '../../src/requests/index.ts';
-import { type AudioFile, heldMedia, type Upstream, type Vendor } from '../../src/vendors/index.ts';
+import { type AudioFile, inMemoryMedia, type Upstream, type Vendor } from '../../src/vendors/index.ts';
 import { toneAs } from './media-samples.ts';
 import { plainImage, plainSound, plainTranscription, plainVideo } from './plain-requests.ts';
 
@@ -17,7 +17,7 @@ export interface KindOfWork {
 
 const ORDER = { id: 'order', count: 1, startWithinMs: 60_000 };
 const wave = await toneAs('wav', { seconds: 1, sampleRate: 16_000 });
-const AUDIO: AudioFile = { ...heldMedia(wave, 'audio/wav'), extension: 'wav', seconds: 1 };
+const AUDIO: AudioFile = { ...inMemoryMedia(wave, 'audio/wav'), extension: 'wav', seconds: 1 };
 
 export const KINDS_OF_WORK: readonly KindOfWork[] = [
   { kind: 'chat', form: 'document', of: ({ chat }) => chat && ((to) => chat.complete(chatRequest(false), to)) },
@@ -95,5 +95,5 @@ function chatRequest(stream: boolean) {
 
 function nativeRequest(action: 'generateContent' | 'streamGenerateContent') {
   const body = Buffer.from('{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}');
-  return { action, body, query: '', isShaped: false, accept: undefined };
+  return { action, body, query: '', hasCustomFormat: false, accept: undefined };
 }

@@ -31,7 +31,7 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
     async (call) => {
       const { request, reply, caller } = call;
       const { model, action } = targetOf(request.raw.url ?? '');
-      const { query, isShaped, wantsArray } = queryOf(request.raw.url ?? '');
+      const { query, hasCustomFormat, wantsArray } = queryOf(request.raw.url ?? '');
       const { body, asked } = await routes.largeBodies.native(call.body);
       const native = {
         model,
@@ -39,7 +39,7 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
           action,
           body,
           query,
-          isShaped,
+          hasCustomFormat,
           contentType: request.headers['content-type'],
           accept: request.headers.accept,
         },
@@ -83,21 +83,21 @@ function decoded(text: string): string {
 }
 
 /** Without credentials, otherwise as it came. The last `alt` counts. */
-function queryOf(url: string): { query: string; isShaped: boolean; wantsArray: boolean } {
+function queryOf(url: string): { query: string; hasCustomFormat: boolean; wantsArray: boolean } {
   const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
   const kept: string[] = [];
   let alt = '';
-  let isShaped = false;
+  let hasCustomFormat = false;
   for (const part of text.split('&')) {
     const name = nameOf(part.split('=', 1)[0] ?? '');
     if (part === '' || CREDENTIAL_PARAMETERS.has(name)) continue;
     if (name === 'alt') alt = part.slice(part.indexOf('=') + 1);
-    if (FORM_PARAMETERS.has(name)) isShaped = true;
+    if (FORM_PARAMETERS.has(name)) hasCustomFormat = true;
     kept.push(name === 'alt' ? `alt=${alt}` : part);
   }
   return {
     query: kept.join('&'),
-    isShaped: isShaped || !['', 'sse', 'json'].includes(alt),
+    hasCustomFormat: hasCustomFormat || !['', 'sse', 'json'].includes(alt),
     wantsArray: alt === 'json',
   };
 }

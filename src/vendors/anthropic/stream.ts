@@ -87,7 +87,7 @@ function toChunk(id: string, model: string, delta: Delta, finish: string | null)
   };
 }
 
-/** The whole answer of a stream, for a caller who does not take it piece by answer. */
+/** The whole answer of a stream, for a caller who does not take it piece by piece. */
 export async function joinDeltas(pieces: AsyncIterable<AnswerDelta>, model: string): Promise<ChatAnswer> {
   const message: Message = { text: '', reasoning: '', calls: [], finish: '' };
   let usage: TokenUsage | undefined;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { plainTranscription } from '../../../test/support/plain-requests.ts';
 import { parseJson } from '../../json.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
-import { heldMedia, UpstreamPools } from '../index.ts';
+import { inMemoryMedia, UpstreamPools } from '../index.ts';
 import { AUDIO, accepted, KEY, outcome, poll, transcription, withEmulator } from './emulator/calls.ts';
 
 const WORDS = [
@@ -47,7 +47,7 @@ test('a recording with an address of its own is uploaded all the same, piece by 
       for (const piece of ['one ', 'two ', 'three']) yield Buffer.from(piece);
     }
     const read = () => Promise.reject(new Error('it is not to be held'));
-    const media = heldMedia(Buffer.from('one two three'), 'audio/wav', 'https://example.com/a.wav');
+    const media = inMemoryMedia(Buffer.from('one two three'), 'audio/wav', 'https://example.com/a.wav');
     await transcription.submit(plainTranscription(), { ...AUDIO, ...media, read, pieces }, upstream);
     assert.equal(emulator.tasks[0]?.audio?.toString(), 'one two three');
   }));

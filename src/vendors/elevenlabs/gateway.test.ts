@@ -4,7 +4,7 @@ import { plainSound } from '../../../test/support/plain-requests.ts';
 import { ApiError } from '../../errors.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import { soundSchema, toSoundRequest } from '../../requests/index.ts';
-import { heldMedia } from '../index.ts';
+import { inMemoryMedia } from '../index.ts';
 import { KEY, MARKER, said, speech, spoken, VOICE, withEmulator } from './emulator/calls.ts';
 import { soundOf } from './emulator/sounds.ts';
 
@@ -187,7 +187,7 @@ describe('R-379 R-381: format, sample rate and bitrate are one name', () => {
 });
 
 describe('what a model cannot take is refused before anything is sent', () => {
-  const sample = heldMedia(Buffer.from('x'), 'audio/wav');
+  const sample = inMemoryMedia(Buffer.from('x'), 'audio/wav');
   const CASES: readonly [model: string, asked: Sound, field: string][] = [
     [SPEECH, spoken({ input: undefined }), 'input'],
     [SPEECH, spoken({ voice: undefined }), 'voice'],

@@ -10,7 +10,7 @@ import { wire } from './wire.ts';
 
 /**
  * Answered on the same line. There is no field for a prompt, and it is left out: context is a hint, and a transcript
- * without it is better than none. Who wants certain words heard gives the vendor's own `keyterms`.
+ * without it is better than none. The vendor's own `keyterms` name words to listen for.
  */
 export const transcription: TranscriptionWork = {
   check({ extra, temperature }) {

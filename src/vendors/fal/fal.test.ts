@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { heldMedia } from '../kit/held-media.ts';
+import { inMemoryMedia } from '../kit/in-memory-media.ts';
 import type { Output, TaskWork } from '../vendor.ts';
 import { sized } from './image-size.ts';
 import { fal } from './index.ts';
 import { type Kind, resultOf } from './results.ts';
 
-const media = heldMedia(Buffer.from('abc'), 'image/png');
+const media = inMemoryMedia(Buffer.from('abc'), 'image/png');
 const IMAGE = { kind: 'image', model: 'm', prompt: 'p', n: 1, referenceImages: [], extra: {} };
 const VIDEO = { kind: 'video', model: 'm', referenceImages: [], referenceVideos: [], referenceAudios: [], extra: {} };
 const SOUND = { kind: 'audio', model: 'm', prompt: 'p', n: 1, output: 'binary', referenceAudio: [], extra: {} };

@@ -6,7 +6,7 @@ import type { ChatAnswer, ChatChunk } from '../vendor.ts';
 import type { Frame } from './frames.ts';
 import { blockOf, usageOf } from './wire.ts';
 
-/** Whoever sends it on gives it its id, date, model and usage. */
+/** Without id, date, model and usage, which it is given before it is sent on. */
 export function toAnswer(answer: JsonObject): ChatAnswer {
   const choices = candidatesOf(answer).map(toChoice);
   if (choices.length === 0) {
@@ -42,10 +42,10 @@ function candidatesOf(answer: JsonObject): readonly JsonObject[] {
 
 function toChoice(candidate: JsonObject): JsonObject {
   const { text, calls } = readParts(candidate);
-  const said = { role: 'assistant', content: text === '' && calls.length > 0 ? null : text, refusal: null };
+  const message = { role: 'assistant', content: text === '' && calls.length > 0 ? null : text, refusal: null };
   return {
     index: countAt(candidate, 'index') ?? 0,
-    message: calls.length === 0 ? said : { ...said, tool_calls: calls },
+    message: calls.length === 0 ? message : { ...message, tool_calls: calls },
     logprobs: null,
     finish_reason: toFinish(stringAt(candidate, 'finishReason') ?? 'STOP', calls.length > 0),
   };
@@ -58,28 +58,28 @@ function toDelta(candidate: JsonObject, callsOf: Map<number, number>): JsonObjec
   const finish = stringAt(candidate, 'finishReason');
   const before = callsOf.get(index);
   if (before !== undefined && text === '' && calls.length === 0 && finish === undefined) return undefined;
-  const made = (before ?? 0) + calls.length;
-  callsOf.set(index, made);
+  const total = (before ?? 0) + calls.length;
+  callsOf.set(index, total);
   return {
     index,
     delta: {
       ...(before === undefined ? { role: 'assistant', content: text } : text === '' ? {} : { content: text }),
       ...(calls.length === 0
         ? {}
-        : { tool_calls: calls.map((call, at) => ({ index: made - calls.length + at, ...call })) }),
+        : { tool_calls: calls.map((call, at) => ({ index: total - calls.length + at, ...call })) }),
     },
     logprobs: null,
-    finish_reason: finish === undefined ? null : toFinish(finish, made > 0),
+    finish_reason: finish === undefined ? null : toFinish(finish, total > 0),
   };
 }
 
-interface Said {
+interface Content {
   readonly text: string;
   readonly calls: readonly JsonObject[];
 }
 
 /** Thoughts are not said, and media has no place in a chat answer. */
-function readParts(candidate: JsonObject): Said {
+function readParts(candidate: JsonObject): Content {
   const content = objectAt(candidate, 'content');
   const calls: JsonObject[] = [];
   let text = '';

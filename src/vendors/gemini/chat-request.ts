@@ -30,23 +30,19 @@ export function toWire(request: ChatRequest, upstreamModel: string): WireRequest
     toolConfig: toToolConfig(body),
     generationConfig: {
       // Numbers are passed on as they were written; the upstream knows its own limits.
-      temperature: given(body, 'temperature'),
-      topP: given(body, 'top_p'),
-      topK: given(body, 'top_k'),
-      presencePenalty: given(body, 'presence_penalty'),
-      frequencyPenalty: given(body, 'frequency_penalty'),
-      seed: given(body, 'seed'),
+      temperature: body.temperature ?? undefined,
+      topP: body.top_p ?? undefined,
+      topK: body.top_k ?? undefined,
+      presencePenalty: body.presence_penalty ?? undefined,
+      frequencyPenalty: body.frequency_penalty ?? undefined,
+      seed: body.seed ?? undefined,
       candidateCount: request.n === 1 ? undefined : request.n,
       maxOutputTokens: request.maxOutputTokens,
       stopSequences: stopSequencesIn(body),
-      thinkingConfig: toThinkingConfig(given(body, 'reasoning_effort')),
+      thinkingConfig: toThinkingConfig(body.reasoning_effort ?? undefined),
       ...toResponseFormat(body),
     },
   };
-}
-
-function given(body: JsonObject, key: string): JsonValue | undefined {
-  return body[key] ?? undefined;
 }
 
 /** Translated above, or of no meaning to the answer. */

@@ -16,8 +16,8 @@ export interface Frame {
  * The format has no sentinel: a stream is whole when every candidate that began has told why it finished. Frames whose
  * shape the caller chose are not held to any, and what cannot be read of them is the caller's own doing.
  */
-export async function* readFrames(body: AsyncIterable<Buffer>, isShaped = false): AsyncIterable<Frame> {
-  const begun = new Set<number>();
+export async function* readFrames(body: AsyncIterable<Buffer>, hasCustomFormat = false): AsyncIterable<Frame> {
+  const started = new Set<number>();
   const finished = new Set<number>();
   let frames = 0;
   let comments: Buffer[] = [];
@@ -27,31 +27,31 @@ export async function* readFrames(body: AsyncIterable<Buffer>, isShaped = false)
       comments.push(bytes);
       continue;
     }
-    const frame = { bytes: Buffer.concat([...comments, bytes]), data, body: parseFrame(event, isShaped) };
+    const frame = { bytes: Buffer.concat([...comments, bytes]), data, body: parseFrame(event, hasCustomFormat) };
     comments = [];
-    noteCandidates(frame.body, begun, finished);
+    noteCandidates(frame.body, started, finished);
     frames++;
     yield frame;
   }
-  const isWhole = isShaped || (finished.size > 0 && finished.size === begun.size);
+  const isWhole = hasCustomFormat || (finished.size > 0 && finished.size === started.size);
   if (frames > 0 && !isWhole) throw new UpstreamError('server', 'the stream ended before its answer did');
 }
 
-function parseFrame(event: SseEvent, isShaped: boolean): JsonObject {
+function parseFrame(event: SseEvent, hasCustomFormat: boolean): JsonObject {
   if (!event.isWhole) throw new UpstreamError('server', 'the stream ended inside a frame');
-  const body = isShaped ? (parseObject(event.data) ?? {}) : parseEvent(event);
+  const body = hasCustomFormat ? (parseObject(event.data) ?? {}) : parseEvent(event);
   wire.faults.throwIfError(body);
   return body;
 }
 
-function noteCandidates(body: JsonObject, begun: Set<number>, finished: Set<number>): void {
+function noteCandidates(body: JsonObject, started: Set<number>, finished: Set<number>): void {
   for (const candidate of itemsAt(body, 'candidates')) {
     if (!isObject(candidate)) throw new UpstreamError('garbled', 'a candidate is not an object');
     const index = countAt(candidate, 'index') ?? 0;
-    begun.add(index);
+    started.add(index);
     if (stringAt(candidate, 'finishReason') !== undefined) finished.add(index);
   }
   if (blockOf(body) === undefined) return;
-  begun.add(0);
+  started.add(0);
   finished.add(0);
 }

@@ -114,8 +114,8 @@ function assistantParts(message: JsonObject, names: Map<string, string>, model: 
   if (isObject(message.function_call) || isObject(message.audio)) {
     throw unsupported(message.audio ? `${at}.audio` : `${at}.function_call`);
   }
-  const said = message.content ?? message.refusal ?? '';
-  const parts = said === '' ? [] : textParts({ content: said }, at);
+  const content = message.content ?? message.refusal ?? '';
+  const parts = content === '' ? [] : textParts({ content }, at);
   const calls = toolCallsIn(message, at);
   for (const { id, name } of calls) names.set(id, name);
   return [...parts, ...signed(calls.map(toCallPart), model)];

@@ -11,7 +11,7 @@ export const native: NativeWork = {
     const reply = await wire.send(upstream, callOf(request, upstream));
     const body = await readBytes(reply);
     const answer = parseObject(body.toString('utf8'));
-    if (answer === undefined && !request.isShaped) {
+    if (answer === undefined && !request.hasCustomFormat) {
       throw new UpstreamError('garbled', 'the answer is not a JSON object');
     }
     if (answer !== undefined) wire.faults.throwIfError(answer);
@@ -19,8 +19,12 @@ export const native: NativeWork = {
   },
 
   async stream(request, upstream) {
-    const reply = await wire.events(upstream, callOf(request, upstream), request.isShaped ? 'client' : 'garbled');
-    return { contentType: contentTypeOf(reply), frames: toNative(readFrames(reply.body, request.isShaped)) };
+    const reply = await wire.events(
+      upstream,
+      callOf(request, upstream),
+      request.hasCustomFormat ? 'client' : 'garbled',
+    );
+    return { contentType: contentTypeOf(reply), frames: toNative(readFrames(reply.body, request.hasCustomFormat)) };
   },
 };
 

@@ -42,12 +42,12 @@ export function toCall({ model }: Upstream, { action, body, query = '' }: Post):
  */
 function searchOf(action: NativeAction, query: string): string {
   const parts = query === '' ? [] : query.split('&');
-  const wanted = action === 'streamGenerateContent' ? 'alt=sse' : 'alt=json';
+  const alt = action === 'streamGenerateContent' ? 'alt=sse' : 'alt=json';
   const place = parts.findIndex(isUsualAlt);
-  const kept = parts.flatMap((part, at) => (!isUsualAlt(part) ? [part] : at === place ? [wanted] : []));
-  if (wanted === 'alt=sse' && !parts.some(isAlt)) kept.push(wanted);
+  const search = parts.flatMap((part, at) => (!isUsualAlt(part) ? [part] : at === place ? [alt] : []));
+  if (alt === 'alt=sse' && !parts.some(isAlt)) search.push(alt);
   // Whatever a caller's query may hold, what goes out is a query and nothing else.
-  return kept.length === 0 ? '' : new URL(`?${kept.join('&')}`, 'http://localhost').search;
+  return search.length === 0 ? '' : new URL(`?${search.join('&')}`, 'http://localhost').search;
 }
 
 function isUsualAlt(part: string): boolean {
@@ -71,14 +71,14 @@ export function usageOf(answer: JsonObject): TokenUsage | undefined {
   if (usage === undefined) return undefined;
   const cachedTokens = countOr(usage, 'cachedContentTokenCount', 0);
   const promptTokens = countOr(usage, 'promptTokenCount', 0) + countOr(usage, 'toolUsePromptTokenCount', 0);
-  const counted = {
+  const tokens = {
     inputTokens: Math.max(0, promptTokens - cachedTokens),
     cachedTokens,
     outputTokens: countOr(usage, 'candidatesTokenCount', 0),
     reasoningTokens: countOr(usage, 'thoughtsTokenCount', 0),
   };
   // Of counts among which one is none, none can be trusted.
-  return Object.values(counted).some(Number.isNaN) ? undefined : counted;
+  return Object.values(tokens).some(Number.isNaN) ? undefined : tokens;
 }
 
 /** Why the prompt was refused: such an answer is a success without candidates. */

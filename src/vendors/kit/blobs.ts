@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { parseObject, type UpstreamReply } from './http.ts';
+import type { UpstreamReply } from './exchange.ts';
+import { parseObject } from './http.ts';
 
 export interface JsonWithBlobs {
   /** What was a string under the key is now the number of its blob. */
@@ -10,7 +11,7 @@ export interface JsonWithBlobs {
 
 /**
  * A JSON object whose bulk is base64 under one key. It is decoded while it arrives: text, parsed copy and result of a
- * large answer are never in memory together, and nobody waits while all of it is parsed. A string that is missed
+ * large answer are never in memory together, and no other call waits while all of it is parsed. A string that is missed
  * because of odd spacing is still in `json`.
  */
 export async function readJsonWithBlobs(

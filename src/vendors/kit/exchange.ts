@@ -11,7 +11,7 @@ export interface StreamedBody {
 }
 
 /** One request on the wire. */
-export interface Exchange {
+export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Exchange {
   readonly timeoutMs: number;
 }
 
-export interface Exchanged {
+export interface UpstreamReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: AsyncIterable<Buffer>;
@@ -30,33 +30,36 @@ export interface Exchanged {
  * Sends a request and resolves with its headers; the body follows piece by piece. It speaks to the client library on
  * its lowest level: a stream object for each answer would cost more than everything else that is done for it.
  */
-export function exchange(pool: Pool, asked: Exchange): Promise<Exchanged> {
+export function exchange(pool: Pool, request: UpstreamRequest): Promise<UpstreamReply> {
   return new Promise((resolve, reject) => {
-    if (asked.signal.aborted) throw abortError();
-    const { method, path, timeoutMs } = asked;
-    const { body, length } = toSend(asked.body);
-    const headers = { ...asked.headers, ...length };
-    const reception = new Reception(asked.signal, resolve, (error) => {
-      reject(body instanceof Source && body.failure !== undefined ? body.failure.error : error);
+    if (request.signal.aborted) throw abortError();
+    const { method, path, timeoutMs } = request;
+    const { body, length } = toSend(request.body);
+    const headers = { ...request.headers, ...length };
+    const response = new ResponseStream(request.signal, resolve, (error) => {
+      reject(body instanceof RequestStream && body.failure !== undefined ? body.failure.error : error);
     });
-    pool.dispatch({ method, path, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }, reception);
+    pool.dispatch({ method, path, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }, response);
   });
 }
 
-function toSend(body: Exchange['body']): { body: string | Buffer | Source | null; length?: Record<string, string> } {
+function toSend(body: UpstreamRequest['body']): {
+  body: string | Buffer | RequestStream | null;
+  length?: Record<string, string>;
+} {
   if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) return { body };
-  return { body: new Source(body.pieces), length: { 'content-length': String(body.bytes) } };
+  return { body: new RequestStream(body.pieces), length: { 'content-length': String(body.bytes) } };
 }
 
 /** A streamed body, for the client library. It remembers whether it was the reading that failed. */
-class Source extends Readable {
+class RequestStream extends Readable {
   readonly #pieces: AsyncIterator<Buffer>;
   failure: { readonly error: unknown } | undefined;
 
   constructor(pieces: AsyncIterable<Buffer>) {
     super();
     this.#pieces = pieces[Symbol.asyncIterator]();
-    // The library listens only as long as it sends, and nobody else needs to know.
+    // The library listens only as long as it sends; an error after that has no listener of its own.
     this.on('error', () => undefined);
   }
 
@@ -81,9 +84,9 @@ class Source extends Readable {
 type Result = IteratorResult<Buffer, undefined>;
 
 /** Takes an answer from the wire, and hands out its body to one reader. */
-class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer, undefined> {
+class ResponseStream implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer, undefined> {
   readonly #signal: AbortSignal;
-  readonly #resolve: (reply: Exchanged) => void;
+  readonly #resolve: (reply: UpstreamReply) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = () => this.#controller?.abort(abortError());
   #controller: Dispatcher.DispatchController | undefined;
@@ -94,7 +97,7 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
   #error: unknown;
   #arrival: PromiseWithResolvers<void> | undefined;
 
-  constructor(signal: AbortSignal, resolve: (reply: Exchanged) => void, reject: (error: unknown) => void) {
+  constructor(signal: AbortSignal, resolve: (reply: UpstreamReply) => void, reject: (error: unknown) => void) {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -106,7 +109,7 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
     else this.#signal.addEventListener('abort', this.#onAbort);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Exchanged['headers']): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamReply['headers']): void {
     if (status < 200) return;
     this.#begun = true;
     this.#resolve({ status, headers, body: this });
@@ -124,7 +127,7 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // A request whose writing has not begun cannot have arrived. From then on nobody here can tell.
+    // A request whose writing has not begun cannot have arrived. From then on it may have.
     this.#end(toUpstreamError(error, this.#controller !== undefined));
   }
 
@@ -156,7 +159,7 @@ class Reception implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buf
     return { value, done: false };
   }
 
-  /** Whoever stops reading lets the upstream go. */
+  /** A reader that stops closes the connection. */
   return(): Promise<Result> {
     if (!this.#ended) this.#controller?.abort(abortError());
     this.#pieces = [];
@@ -170,7 +173,7 @@ function abortError(): Error {
 
 const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Whatever the socket did, as a fault. A call that was given up is nobody's fault. */
+/** What the socket did, as a fault. A call that was aborted here is none. */
 function toUpstreamError(error: Error, isUncertain: boolean): unknown {
   if (error.name === 'AbortError') return error;
   const code = 'code' in error ? String(error.code) : '';

@@ -8,6 +8,7 @@ import {
   UPSTREAM_CONNECTIONS_MAX,
   UPSTREAM_RESPONSE_BYTES_MAX,
 } from '../../limits.ts';
+import type { UpstreamReply } from './exchange.ts';
 import { isObject } from './json.ts';
 
 /** One configured account at a vendor, for one attempt: address, secret, time limit, and when to give up. */
@@ -24,13 +25,6 @@ export interface Upstream {
   /** Aborted when the caller leaves or the attempt is given up. */
   readonly signal: AbortSignal;
   readonly pools: UpstreamPools;
-}
-
-export interface UpstreamReply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Ends with UpstreamError if the upstream stops in the middle. */
-  readonly body: AsyncIterable<Buffer>;
 }
 
 /** The whole body, at most UPSTREAM_RESPONSE_BYTES_MAX. */

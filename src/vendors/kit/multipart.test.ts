@@ -5,13 +5,13 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { test } from 'node:test';
 import { ApiError } from '../../errors.ts';
 import type { Media } from '../vendor.ts';
-import { heldMedia } from './held-media.ts';
 import { type Upstream, UpstreamPools } from './http.ts';
+import { inMemoryMedia } from './in-memory-media.ts';
 import { type Part, toMultipart } from './multipart.ts';
 import { defineWire } from './wire.ts';
 
 function fileOf(bytes: Buffer, mimeType = 'image/png'): Media {
-  return heldMedia(bytes, mimeType);
+  return inMemoryMedia(bytes, mimeType);
 }
 
 test('a form has one spelling, and the length that it says', async () => {

@@ -1,8 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Progress, TaskOrder, TaskWork } from '../vendor.ts';
+import type { UpstreamReply } from './exchange.ts';
 import { failed } from './faults.ts';
-import { parseObject, readBytes, type Upstream, type UpstreamReply } from './http.ts';
+import { parseObject, readBytes, type Upstream } from './http.ts';
 import { stringAt } from './json.ts';
 import type { Call, Wire } from './wire.ts';
 

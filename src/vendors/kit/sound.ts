@@ -2,7 +2,8 @@ import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { SNIFF_BYTES } from '../../limits.ts';
 import { sniff } from '../../media/index.ts';
-import { parseObject, type UpstreamReply } from './http.ts';
+import type { UpstreamReply } from './exchange.ts';
+import { parseObject } from './http.ts';
 import { Peeked } from './peek.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { TRANSCRIPT_VALUES_MAX } from '../../limits.ts';
-import { parseObject, readBytes, type UpstreamReply } from './http.ts';
+import type { UpstreamReply } from './exchange.ts';
+import { parseObject, readBytes } from './http.ts';
 import { amountAt, stringAt } from './json.ts';
 
 /** What servers answer in place of a transcript when they have heard nothing. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Answer, ScriptedServer } from '../../../test/support/scripted-server.ts';
-import { heldMedia } from './held-media.ts';
 import { type Upstream, UpstreamPools } from './http.ts';
+import { inMemoryMedia } from './in-memory-media.ts';
 import { jsonWithMedia } from './inline-media.ts';
 import { defineWire, ownUrl } from './wire.ts';
 
@@ -77,7 +77,10 @@ test('how long to stay away is read in milliseconds before seconds', async () =>
 });
 
 test('media anywhere in a body are written as data URLs, piece by piece', async () => {
-  const [one, two] = [heldMedia(Buffer.alloc(300_000, 1), 'image/png'), heldMedia(Buffer.from('ab'), 'audio/wav')];
+  const [one, two] = [
+    inMemoryMedia(Buffer.alloc(300_000, 1), 'image/png'),
+    inMemoryMedia(Buffer.from('ab'), 'audio/wav'),
+  ];
   const input = { text: 'x', list: [one, two], deep: { clip: { url: two } } };
   await wire.json(upstream, { path: '/', body: jsonWithMedia(input as never) });
   const url = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`;

@@ -2,9 +2,9 @@ import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
 import { type JsonWithBlobs, readJsonWithBlobs } from './blobs.ts';
-import { exchange, type StreamedBody } from './exchange.ts';
+import { exchange, type StreamedBody, type UpstreamReply } from './exchange.ts';
 import { type FaultRules, FaultTable } from './faults.ts';
-import { parseObject, readBytes, type Upstream, type UpstreamReply } from './http.ts';
+import { parseObject, readBytes, type Upstream } from './http.ts';
 import { type Part, toMultipart } from './multipart.ts';
 import { openSound } from './sound.ts';
 

@@ -4,8 +4,8 @@ import { isList, isObject, listAt, objectAt, stringAt } from '../kit/json.ts';
 import { wire } from './wire.ts';
 
 /**
- * An answer or a frame as a caller may see it: only the fields of the format that cannot name the upstream. Whoever
- * sends it on gives it its `id`.
+ * An answer or a frame as a caller may see it: only the fields of the format that cannot name the upstream. Its
+ * `id` is given before it is sent on.
  */
 export function toBody(
   object: 'chat.completion' | 'chat.completion.chunk',

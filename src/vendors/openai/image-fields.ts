@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, JsonValue | undefined>>;
  * its models are sent only what they take, and `check` refuses the rest. A server that merely speaks the format has
  * fields of its own, and any model's name: it is sent all that the caller gave, as the caller gave it, and may refuse it.
  */
-function familyOf(upstreamModel: string): { isAuthors: boolean; areSizesFixed: boolean } {
+function imageFamily(upstreamModel: string): { isAuthors: boolean; areSizesFixed: boolean } {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
   return {
     isAuthors: /^(gpt-image|chatgpt-image|dall-e)/.test(name),
@@ -24,7 +24,7 @@ function familyOf(upstreamModel: string): { isAuthors: boolean; areSizesFixed: b
 export function fieldsOf(request: ImageRequest<Media>, count: number, upstreamModel: string): Fields {
   const { extra, prompt, background, outputFormat: output_format } = request;
   const shared = { ...extra, model: upstreamModel, prompt, n: count };
-  if (familyOf(upstreamModel).isAuthors) {
+  if (imageFamily(upstreamModel).isAuthors) {
     return { ...shared, size: sizeOf(request, upstreamModel), quality: qualityOf(request), background, output_format };
   }
   return {
@@ -48,7 +48,7 @@ export function sizeOf(request: ImageRequest<Media>, upstreamModel: string): str
   const { size, aspectRatio, resolution } = request;
   const isExact = size !== undefined && size !== 'auto';
   if (isExact || (aspectRatio === undefined && resolution === undefined)) return size;
-  return sizeFor(aspectRatio, resolution, familyOf(upstreamModel).areSizesFixed);
+  return sizeFor(aspectRatio, resolution, imageFamily(upstreamModel).areSizesFixed);
 }
 
 const QUALITIES: ReadonlySet<string> = new Set(['auto', 'low', 'medium', 'high', 'xhigh', 'max']);
@@ -62,7 +62,7 @@ function qualityOf({ quality }: ImageRequest<Media>): string | undefined {
 /** Throws ApiError for what the model cannot take, naming the first such field. */
 export function checkFields(request: ImageRequest<Media>, upstreamModel: string): void {
   refuseKeys(request.extra, ['stream'], 'another value');
-  const { isAuthors, areSizesFixed } = familyOf(upstreamModel);
+  const { isAuthors, areSizesFixed } = imageFamily(upstreamModel);
   if (!isAuthors) return;
   const { size, resolution, aspectRatio, background } = request;
   refuse('negative_prompt', request.negativePrompt !== undefined, 'none');
@@ -76,8 +76,8 @@ export function checkFields(request: ImageRequest<Media>, upstreamModel: string)
   refuse('resolution', resolution !== undefined && !isTier(resolution, areSizesFixed));
   // Only the size is sent, so it must be of the tier that is paid for.
   refuse('resolution', resolution !== undefined && isOfOtherTier(size, resolution, areSizesFixed));
-  const isShaped = (size === undefined || size === 'auto') && aspectRatio !== undefined;
-  refuse('aspect_ratio', isShaped && sizeOf(request, upstreamModel) === undefined);
+  const hasCustomFormat = (size === undefined || size === 'auto') && aspectRatio !== undefined;
+  refuse('aspect_ratio', hasCustomFormat && sizeOf(request, upstreamModel) === undefined);
   refuse('mask', request.mask !== undefined && !isMask(request.mask, request.referenceImages.length));
 }
 

@@ -18,7 +18,7 @@ function toWire(request: ChatRequest, upstream: Upstream): JsonObject {
     wire.stream_options = { ...objectAt(request.body, 'stream_options'), include_usage: true };
   }
   const dialect = dialectOf(upstream, DIALECTS);
-  if (dialect !== undefined && dialect !== 'openai') speak(wire, QUIRKS[dialect]);
+  if (dialect !== undefined && dialect !== 'openai') applyQuirks(wire, QUIRKS[dialect]);
   return wire;
 }
 
@@ -55,7 +55,7 @@ const QUIRKS: Readonly<Record<Exclude<keyof typeof DIALECTS, 'openai'>, Quirks>>
   fireworks: {},
 };
 
-function speak(wire: Record<string, JsonValue>, quirks: Quirks): void {
+function applyQuirks(wire: Record<string, JsonValue>, quirks: Quirks): void {
   for (const [name, oldName] of Object.entries(quirks.oldNames ?? {})) {
     const value = wire[name];
     if (value !== undefined && value !== null) wire[oldName] = value;

@@ -32,7 +32,7 @@ const OTHERS = [
 ] as const satisfies readonly (keyof Request)[];
 
 /** Whose model it is, by its name behind any path, as for pictures. */
-function familyOf(upstreamModel: string): { isAuthors: boolean; takesInstructions: boolean } {
+function speechFamily(upstreamModel: string): { isAuthors: boolean; takesInstructions: boolean } {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
   return { isAuthors: /^(tts-1|gpt-.*-tts)/.test(name), takesInstructions: !name.startsWith('tts-1') };
 }
@@ -69,7 +69,7 @@ export function fieldsOf(
     response_format: formatOf(request),
     speed,
   };
-  if (familyOf(upstreamModel).isAuthors) return { ...fields, voice: fields.voice ?? VOICE };
+  if (speechFamily(upstreamModel).isAuthors) return { ...fields, voice: fields.voice ?? VOICE };
   return { ...fields, reference_audio, ...Object.fromEntries(OTHERS.map((key) => [soundName(key), request[key]])) };
 }
 
@@ -102,14 +102,14 @@ export function checkFields(request: Request, upstreamModel: string): void {
   refuse('reference_id', request.referenceId !== undefined && request.voice !== undefined, { notWith: 'voice' });
   refuseKeys(request.extra, ['stream'], 'another value');
   refuse('stream_format', !PLAIN.has(request.extra.stream_format));
-  if (familyOf(upstreamModel).isAuthors) checkAuthors(request, upstreamModel);
+  if (speechFamily(upstreamModel).isAuthors) checkAuthors(request, upstreamModel);
 }
 
 function checkAuthors(request: Request, upstreamModel: string): void {
   const { prompt } = request;
   refuse('reference_audio', request.referenceAudio.length > 0, 'none');
   refuseOutside('speed', request.speed, 0.25, 4);
-  refuse('prompt', Boolean(prompt) && !familyOf(upstreamModel).takesInstructions, 'none');
+  refuse('prompt', Boolean(prompt) && !speechFamily(upstreamModel).takesInstructions, 'none');
   for (const key of OTHERS) {
     const isMade = key === 'sampleRate' && request[key] === rateMade(request);
     const isAsked = request[key] !== undefined && request[key] !== false;

@@ -4,7 +4,7 @@ import { parseJson } from '../../json.ts';
 import { measure, readableOf, sniff } from '../../media/index.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
-import { heldMedia, type Media } from '../index.ts';
+import { inMemoryMedia, type Media } from '../index.ts';
 import { soundAs } from './emulator/audio.ts';
 import { soundRequest, speech, spoken, withSpeech } from './emulator/audio-calls.ts';
 import { KEY } from './emulator/calls.ts';
@@ -138,7 +138,7 @@ test('R-380 R-384 a server that only speaks the format is sent all that was aske
     { isLenient: true },
   ));
 
-const SAMPLE = heldMedia(Buffer.from('RIFF'), 'audio/wav');
+const SAMPLE = inMemoryMedia(Buffer.from('RIFF'), 'audio/wav');
 const LONG = 'a'.repeat(4097);
 
 describe('what a model cannot take is refused before anything is sent, by its name', () => {

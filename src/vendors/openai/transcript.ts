@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { readBytes, type UpstreamReply } from '../kit/http.ts';
+import type { UpstreamReply } from '../kit/exchange.ts';
+import { readBytes } from '../kit/http.ts';
 import { amountAt, listAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import { languageCode } from '../kit/languages.ts';
 import { parseTranscript, timedText } from '../kit/transcripts.ts';

@@ -10,7 +10,7 @@ import { wire } from './wire.ts';
 /** The text comes with the answer. There is no task, and so nothing to ask after. */
 export const transcription: TranscriptionWork = {
   check(request, upstreamModel) {
-    const { isBrief, isDiarising, isAuthors } = familyOf(upstreamModel);
+    const { isBrief, isDiarising, isAuthors } = transcriptionFamily(upstreamModel);
     refuseKeys(request.extra, ['stream'], 'another value');
     refuse('timestamp_granularities', isBrief && request.granularities.length > 0, 'none');
     refuse('prompt', isDiarising && Boolean(request.prompt), 'none');
@@ -37,7 +37,7 @@ interface Family {
 }
 
 /** By the model's name behind any path. Whatever is not known is taken to know all that the format does. */
-function familyOf(upstreamModel: string): Family {
+function transcriptionFamily(upstreamModel: string): Family {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
   const isBrief = /^gpt-.*transcribe/.test(name);
   return { isBrief, isAuthors: isBrief || name === 'whisper-1', isDiarising: isBrief && name.includes('diarize') };
@@ -46,7 +46,7 @@ function familyOf(upstreamModel: string): Family {
 /** Times are asked for only where they are wanted: they take the upstream longer. */
 function valuesOf(request: TranscriptionRequest, upstreamModel: string): Part[] {
   const { extra, language, prompt, temperature, responseFormat, granularities } = request;
-  const { isBrief, isDiarising } = familyOf(upstreamModel);
+  const { isBrief, isDiarising } = transcriptionFamily(upstreamModel);
   const isVerbose = !isBrief && (responseFormat === 'verbose_json' || granularities.length > 0);
   const fields = {
     // Without it, such a model takes no more than half a minute.
@@ -68,7 +68,7 @@ const EXTENSIONS: ReadonlySet<string> = new Set(['flac', 'm4a', 'mp3', 'mp4', 'm
 
 /** What the format's author is known to refuse is not sent there first. */
 function refuseFile({ bytes, extension }: AudioFile, upstreamModel: string): void {
-  if (!familyOf(upstreamModel).isAuthors) return;
+  if (!transcriptionFamily(upstreamModel).isAuthors) return;
   if (bytes > FILE_BYTES_MAX) throw new UpstreamError('unfit', `a file of ${bytes} bytes is too large`);
   if (!EXTENSIONS.has(extension)) throw new UpstreamError('unfit', `no ${extension} is taken`);
 }

@@ -589,7 +589,7 @@ function contents(text: string): object {
 
 function nativeRequest(body: object | string, action: NativeAction) {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return { action, body: bytes, query: '', isShaped: false, accept: undefined };
+  return { action, body: bytes, query: '', hasCustomFormat: false, accept: undefined };
 }
 
 interface Candidate {

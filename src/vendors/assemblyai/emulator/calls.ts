@@ -5,7 +5,7 @@ import type { TranscriptionRequest } from '../../../requests/index.ts';
 import {
   type AudioFile,
   findVendor,
-  heldMedia,
+  inMemoryMedia,
   type TranscriptionProgress,
   type TranscriptionWork,
   type Upstream,
@@ -31,7 +31,7 @@ export async function poll(task: JsonObject, upstream: Upstream): Promise<Transc
 }
 
 export const AUDIO: AudioFile = {
-  ...heldMedia(Buffer.from('RIFF of a kind'), 'audio/wav'),
+  ...inMemoryMedia(Buffer.from('RIFF of a kind'), 'audio/wav'),
   extension: 'wav',
   seconds: 5,
 };

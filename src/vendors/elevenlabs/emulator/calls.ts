@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { toneAs } from '../../../../test/support/media-samples.ts';
 import { plainSound } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest } from '../../../requests/index.ts';
-import { type AudioFile, findVendor, heldMedia, type Media, type Upstream, UpstreamPools } from '../../index.ts';
+import { type AudioFile, findVendor, inMemoryMedia, type Media, type Upstream, UpstreamPools } from '../../index.ts';
 import { ElevenLabsEmulator, type ElevenLabsOptions } from '../emulator.ts';
 
 export const MARKER = 'mk7Q';
@@ -23,7 +23,7 @@ export function spoken(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<
 }
 
 export async function clip(seconds = 2): Promise<AudioFile> {
-  return { ...heldMedia(await toneAs('flac', { seconds }), 'audio/flac'), extension: 'flac', seconds };
+  return { ...inMemoryMedia(await toneAs('flac', { seconds }), 'audio/flac'), extension: 'flac', seconds };
 }
 
 export async function withEmulator(

@@ -4,7 +4,7 @@ import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { ImageRequest, SoundRequest, VideoRequest } from '../../../requests/index.ts';
 import {
   findVendor,
-  heldMedia,
+  inMemoryMedia,
   type Media,
   type Progress,
   type TaskOrder,
@@ -31,7 +31,7 @@ function present<Work extends Vendor['image' | 'video' | 'music']>(work: Work): 
 }
 
 export function mediaOf(mimeType: string, data: Buffer, url?: string): Media {
-  return heldMedia(data, mimeType, url);
+  return inMemoryMedia(data, mimeType, url);
 }
 
 export const PNG = smallPng();

@@ -50,7 +50,7 @@ const ODD_BODY =
   '{ "contents":[{"parts":[{"text":"Hi \\u00e4"}]}],\n "generationConfig":{"seed":1,"seed":12345678901234567890} }';
 
 export function nativeOf(action: NativeAction, changes: Partial<NativeRequest> = {}): NativeRequest {
-  return { action, body: Buffer.from(ODD_BODY), query: '', isShaped: false, accept: undefined, ...changes };
+  return { action, body: Buffer.from(ODD_BODY), query: '', hasCustomFormat: false, accept: undefined, ...changes };
 }
 
 export const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { plainSound, plainTranscription } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest, TranscriptionRequest } from '../../../requests/index.ts';
-import { type AudioFile, findVendor, heldMedia, type Media, type Transcript, type Upstream } from '../../index.ts';
+import { type AudioFile, findVendor, inMemoryMedia, type Media, type Transcript, type Upstream } from '../../index.ts';
 import type { OpenAiEmulator, OpenAiOptions } from '../emulator.ts';
 import { withEmulator } from './calls.ts';
 
@@ -15,7 +15,7 @@ export function soundRequest(fields: Partial<SoundRequest<Media>> = {}): SoundRe
 }
 
 export function audioFile(bytes: Buffer, mimeType: string, extension: string, seconds = 1): AudioFile {
-  return { ...heldMedia(bytes, mimeType), extension, seconds };
+  return { ...inMemoryMedia(bytes, mimeType), extension, seconds };
 }
 
 type Run = (emulator: OpenAiEmulator, upstream: Upstream) => Promise<void>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { plainImage } from '../../../../test/support/plain-requests.ts';
 import type { ImageRequest } from '../../../requests/index.ts';
-import { findVendor, heldMedia, type Upstream, type Vendor } from '../../index.ts';
+import { findVendor, inMemoryMedia, type Upstream, type Vendor } from '../../index.ts';
 import type { OpenAiEmulator, OpenAiOptions } from '../emulator.ts';
 import { withEmulator } from './calls.ts';
 
@@ -23,7 +23,7 @@ export function imageRequest(fields: Partial<ImageCall> = {}): ImageRequest<Medi
 }
 
 export function mediaOf(bytes: Buffer, mimeType: string): Media {
-  return heldMedia(bytes, mimeType);
+  return inMemoryMedia(bytes, mimeType);
 }
 
 export function orderOf(count = 1): Parameters<ImageWork['submit']>[1] {

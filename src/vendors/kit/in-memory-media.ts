@@ -2,7 +2,7 @@ import { UPSTREAM_PIECE_BYTES } from '../../limits.ts';
 import type { Media } from '../vendor.ts';
 
 /** What is in memory already. */
-export function heldMedia(bytes: Buffer, mimeType: string, url?: string): Media {
+export function inMemoryMedia(bytes: Buffer, mimeType: string, url?: string): Media {
   return { mimeType, bytes: bytes.length, url, read: async () => bytes, pieces: () => inPieces(bytes) };
 }
 
