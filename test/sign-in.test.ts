@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { openDb } from '../src/db/index.ts';
 import {
   SESSION_IDLE_MS_MAX,
   SESSION_MS_MAX,
   SIGN_INS_PER_ADDRESS_RPM,
   SIGN_INS_PER_EMAIL_RPM,
 } from '../src/limits.ts';
+import { hashPassword } from '../src/people/password.ts';
 import { Browser } from './support/browser.ts';
+import { silentLog } from './support/database.ts';
 import { Gateway } from './support/gateway.ts';
+import { atEnd } from './support/postgres.ts';
 
 let gateway: Gateway;
 before(async () => {
@@ -260,4 +264,33 @@ test('a disabled person is signed out everywhere and cannot sign in', async () =
   assert.equal((await gateway.admin('PATCH', `/people/${id}`, { disabled: true })).json.disabled, true);
   assert.equal((await browser.open('/')).path, '/sign-in');
   assert.equal((await browser.submit(await browser.open('/sign-in'), { email, password })).status, 401);
+});
+
+test('a password that was stored at another cost is stored anew at the next sign-in, and opens as before', async (t) => {
+  const { email, password } = await newPerson();
+  const db = openDb(gateway.database.address, silentLog);
+  atEnd(t, () => db.close());
+  const cheap = await hashPassword(password, { memoryKib: 64, passes: 1, parallelism: 1 });
+  await db.run('update people set verifier = $2 where email = $1', [email, cheap]);
+  const stored = async () =>
+    (await db.rows<{ verifier: string }>('select verifier from people where email = $1', [email]))[0]?.verifier ?? '';
+  const signIn = async (given: string) => {
+    const browser = newBrowser();
+    return (await browser.submit(await browser.open('/sign-in'), { email, password: given })).path;
+  };
+  assert.equal(await signIn('a wrong password'), '/sign-in');
+  assert.equal(await stored(), cheap);
+  assert.equal(await signIn(password), '/');
+  const raised = await stored();
+  assert.match(raised, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  assert.equal(await signIn(password), '/');
+  assert.equal(await stored(), raised);
+});
+
+test('an email that no database could hold is refused as any unknown one', async () => {
+  gateway.clock.advance(60);
+  for (const email of ['a\u0000@example.com', '\ud800@example.com']) {
+    const answer = await newBrowser().fetch('POST', '/sign-in', { email, password: 'some password' });
+    assert.equal(answer.status, 401);
+  }
 });

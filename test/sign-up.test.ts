@@ -89,6 +89,17 @@ test('what is wrong with a sign-up stands beside its field, and what was typed i
   assert.deepEqual(await accountsOf(gateway), []);
 });
 
+test('a form that comes back has its focus on the first field with a problem, and no hint beside it', async (t) => {
+  const gateway = await startGateway(t, { TOLLGATE_SIGNUP: 'open' });
+  const { text } = await signUp(gateway, { ...ADA, password: 'short' });
+  assert.deepEqual(
+    [...text.matchAll(/<input id="(\w+)"[^>]* autofocus/g)].map(([, id]) => id),
+    ['password'],
+  );
+  assert.match(text, /aria-describedby="password-problem"/);
+  assert.match(text, /<html lang="en">[\s\S]*<title>Sign up · Tollgate<\/title>/);
+});
+
 test('sign-ups from one address are refused after the allowance of a minute', async (t) => {
   const gateway = await startGateway(t, { TOLLGATE_SIGNUP: 'open' });
   const statuses: number[] = [];

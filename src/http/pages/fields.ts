@@ -22,8 +22,10 @@ interface Field {
 }
 
 function field({ name, label, type = 'text', autocomplete, value, hint, problem, ...more }: Field): Html {
-  const described = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ');
-  return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${more.charsMax}"${more.charsMin !== undefined && html` minlength="${more.charsMin}"`}${value !== undefined && html` value="${value}"`}${described !== '' && html` aria-describedby="${described}"`}${problem !== undefined && html` aria-invalid="true"`}${(more.autofocus === true || problem !== undefined) && html` autofocus`}${more.readonly === true ? html` readonly` : html` required`}>${hint !== undefined && html`<p class="soft small" id="${name}-hint">${hint}</p>`}${problem !== undefined && html`<p class="problem small" id="${name}-problem" role="alert">${problem}</p>`}`;
+  // What is wrong says what was hinted at.
+  const shownHint = problem === undefined ? hint : undefined;
+  const described = [shownHint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ');
+  return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${more.charsMax}"${more.charsMin !== undefined && html` minlength="${more.charsMin}"`}${value !== undefined && html` value="${value}"`}${described !== '' && html` aria-describedby="${described}"`}${problem !== undefined && html` aria-invalid="true"`}${(more.autofocus === true || problem !== undefined) && html` autofocus`}${more.readonly === true ? html` readonly` : html` required`}>${shownHint !== undefined && html`<p class="soft small" id="${name}-hint">${shownHint}</p>`}${problem !== undefined && html`<p class="problem small" id="${name}-problem" role="alert">${problem}</p>`}`;
 }
 
 export function emailInput(more: Partial<Field> = {}): Html {
@@ -63,6 +65,11 @@ export function currentPasswordInput(more: Partial<Field> = {}): Html {
     charsMax: PASSWORD_CHARS_MAX,
     ...more,
   });
+}
+
+/** For password managers, which file a password under the name beside it. */
+export function ofPerson(email: string): Html {
+  return html`<input class="away" name="username" type="email" autocomplete="username" value="${email}" tabindex="-1" aria-hidden="true" readonly>`;
 }
 
 /** Something about the form as a whole. */

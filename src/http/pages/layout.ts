@@ -13,7 +13,7 @@ h1, h2 { font-size: 1.35rem; line-height: 1.25; margin: 0 0 6px; overflow-wrap: 
 p { margin: 0 0 16px; } p.soft, .soft { color: var(--soft); } .small { font-size: .875rem; }
 label { display: block; font-weight: 600; font-size: .9rem; margin: 14px 0 4px; }
 input:not([type=hidden]):not([type=checkbox]), select { width: 100%; padding: 10px 12px; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 9px; }
-input:focus-visible, select:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+input:focus-visible, select:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
 button, a.button { display: block; width: 100%; text-align: center; text-decoration: none; margin-top: 20px; padding: 11px 16px; font: inherit; font-weight: 600; border-radius: 9px; border: 1px solid transparent; background: var(--ink); color: var(--paper); cursor: pointer; }
 button.plain, a.button.plain { background: transparent; color: inherit; border-color: var(--line); margin-top: 10px; }
 a { color: inherit; } ul { margin: 0 0 16px; padding: 0; list-style: none; } li { padding: 10px 0; border-top: 1px solid var(--line); } li:first-child { border-top: 0; }

@@ -13,11 +13,12 @@ import {
   nameInput,
   nameProblem,
   newPasswordInput,
+  ofPerson,
   type Problems,
   passwordProblem,
   problemsOf,
 } from './fields.ts';
-import { type Html, html } from './html.ts';
+import { html } from './html.ts';
 import { type PageAnswer, type PageCall, type Pages, startedSession } from './pages.ts';
 import { CLOSED } from './sign-up.ts';
 
@@ -143,8 +144,3 @@ const GONE: PageAnswer = {
   status: 404,
   body: html`<h1>This link does not work any more</h1><p>It was used, has expired, or was never made. Ask for a new one.</p><p class="below small"><a href="/sign-in">Sign in</a></p>`,
 };
-
-/** For password managers, which file a password under the name beside it. */
-function ofPerson(email: string): Html {
-  return html`<input class="away" name="username" type="email" autocomplete="username" value="${email}" tabindex="-1" aria-hidden="true" readonly>`;
-}

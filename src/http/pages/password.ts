@@ -2,7 +2,15 @@ import { ApiError } from '../../errors.ts';
 import { PASSWORD_CHARS_MAX } from '../../limits.ts';
 import { type PeopleDeps, signIn } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
-import { currentPasswordInput, newPasswordInput, note, type Problems, passwordProblem, problemsOf } from './fields.ts';
+import {
+  currentPasswordInput,
+  newPasswordInput,
+  note,
+  ofPerson,
+  type Problems,
+  passwordProblem,
+  problemsOf,
+} from './fields.ts';
 import { html } from './html.ts';
 import type { PageAnswer, Pages } from './pages.ts';
 
@@ -10,20 +18,22 @@ import type { PageAnswer, Pages } from './pages.ts';
 export function passwordPages(pages: Pages, deps: PeopleDeps, browser: BrowserSessions): void {
   pages.get('/password', async ({ request }) => {
     const signedIn = await browser.find(request);
-    return signedIn === undefined ? { goTo: '/sign-in?next=/password' } : passwordPage(browser.csrfToken(signedIn));
+    return signedIn === undefined
+      ? { goTo: '/sign-in?next=/password' }
+      : passwordPage({ email: signedIn.person.email, csrf: browser.csrfToken(signedIn) });
   });
 
   pages.post('/password', async ({ request, form }) => {
     const signedIn = await browser.find(request);
     if (signedIn === undefined) return { goTo: '/sign-in?next=/password' };
     browser.refuseForged(signedIn, form.get('csrf') ?? '');
-    const csrf = browser.csrfToken(signedIn);
+    const shown = { email: signedIn.person.email, csrf: browser.csrfToken(signedIn) };
     const given = {
       current: (form.get('current_password') ?? '').slice(0, PASSWORD_CHARS_MAX),
       password: form.get('password') ?? '',
     };
     const problems = problemsOf({ password: passwordProblem(given.password) });
-    if (problems !== undefined) return passwordPage(csrf, problems);
+    if (problems !== undefined) return passwordPage(shown, problems);
     const { person, session } = signedIn;
     const who = { id: person.id, email: person.email, sessionId: session.id };
     try {
@@ -33,15 +43,19 @@ export function passwordPages(pages: Pages, deps: PeopleDeps, browser: BrowserSe
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.code === 'sign_in_refused') {
-        return { ...passwordPage(csrf, { current: error.message }), status: error.status };
+        return { ...passwordPage(shown, { current: error.message }), status: error.status };
       }
       if (error.code !== 'rate_limited') throw error;
-      return { ...passwordPage(csrf, {}, error.message), status: error.status };
+      return { ...passwordPage(shown, {}, error.message), status: error.status };
     }
   });
 }
 
-function passwordPage(csrf: string, problems: Problems = {}, refusal?: string): PageAnswer {
+function passwordPage(
+  { email, csrf }: { readonly email: string; readonly csrf: string },
+  problems: Problems = {},
+  refusal?: string,
+): PageAnswer {
   const current = currentPasswordInput({
     name: 'current_password',
     label: 'Current password',
@@ -49,7 +63,7 @@ function passwordPage(csrf: string, problems: Problems = {}, refusal?: string): 
     autofocus: problems.password === undefined,
   });
   const body = html`<h1>Change your password</h1><p class="soft">You stay signed in here, and are signed out everywhere else.</p>${note(refusal)}
-<form method="post" action="/password"><input type="hidden" name="csrf" value="${csrf}">${current}${newPasswordInput({ label: 'New password', problem: problems.password })}<button>Change it</button></form>
+<form method="post" action="/password"><input type="hidden" name="csrf" value="${csrf}">${ofPerson(email)}${current}${newPasswordInput({ label: 'New password', problem: problems.password })}<button>Change it</button></form>
 <p class="below small"><a href="/forgot-password">Never had one, or forgot it?</a> · <a href="/">Back</a></p>`;
   return { title: 'Change password', body };
 }

@@ -84,7 +84,9 @@ export function signUpPages(pages: Pages, deps: PeopleDeps, browser: BrowserSess
 type Told = [problems?: Problems, refusal?: ApiError];
 
 function signUpPage(hasMail: boolean, given: Given = {}, problems: Problems = {}, refusal?: ApiError): PageAnswer {
-  const email = emailInput({ value: given.email, problem: problems.email, autofocus: true });
+  // The first field that has a problem is where one goes on.
+  const autofocus = problems.name === undefined && problems.password === undefined;
+  const email = emailInput({ value: given.email, problem: problems.email, autofocus });
   const rest = html`${nameInput({ value: given.name, problem: problems.name })}${newPasswordInput({ problem: problems.password })}`;
   const body = html`<h1>Sign up</h1><p class="soft">${hasMail ? 'We send you a link. It leads to the rest.' : 'for an account of your own'}</p>${note(refusal?.message)}
 <form method="post" action="/sign-up">${email}${hasMail ? undefined : rest}<button>${hasMail ? 'Send the link' : 'Sign up'}</button></form>
