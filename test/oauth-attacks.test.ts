@@ -132,6 +132,7 @@ const requests: readonly Row[] = (
     ['response_type=none', { response_type: 'none' }, 'unsupported_response_type'],
     ['no response_type', { response_type: undefined }, 'invalid_request'],
     ['response_mode=fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['response_mode=form_post', { response_mode: 'form_post' }, 'invalid_request'],
     ['response_mode=web_message', { response_mode: 'web_message' }, 'unsupported_response_mode'],
     ['a scope that the app is not registered for', { scope: 'user:credits user:files' }, 'invalid_scope'],
     ['a scope that is none', { scope: 'user:credits user:admin' }, 'invalid_scope'],
@@ -151,19 +152,6 @@ const requests: readonly Row[] = (
 );
 
 const states: readonly Row[] = [
-  [
-    'a request with response_mode=form_post',
-    async (scene) => {
-      const page = await scene.open({ response_mode: 'form_post' });
-      assert.equal(page.status, 400);
-      assert.deepEqual(
-        [...page.text.matchAll(/action="([^"]*)"/g)].map(([, action]) => action),
-        [CALLBACK],
-      );
-      assert.match(page.text, /name="error" value="invalid_request"/);
-      assert.doesNotMatch(page.text, /name="code"/);
-    },
-  ],
   ...['\r\nSet-Cookie: a=b', '"><script>', 'ä ☃ 😀', '&code=evil&iss=evil', '%00%0d%0a', `${'x'.repeat(2000)}`].map(
     (state): Row => [
       `a state of odd bytes comes back as it was: ${JSON.stringify(state).slice(0, 30)}`,
