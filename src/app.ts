@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { Authenticator } from './accounts/index.ts';
-import { Catalogue, type CatalogueParts } from './catalogue/index.ts';
+import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
 import { Bus, type Db, type DbAddress, migrate, openDb, patiently, TestClock, WriteProbe } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
-import { BrowserSessions, createHttpServer, type HttpParts } from './http/index.ts';
+import { BrowserSessions, createHttpServer, type HttpDeps } from './http/index.ts';
 import { newId } from './ids.ts';
 import { CleanUp, Holding } from './intake/index.ts';
-import { Admissions, Engine, type JobParts } from './jobs/index.ts';
+import { Admissions, Engine, type JobDeps } from './jobs/index.ts';
 import { Till } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
@@ -64,7 +64,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** What most folders need. */
-type SharedDeps = CatalogueParts & Pick<JobParts, 'vendors'>;
+type SharedDeps = CatalogueDeps & Pick<JobDeps, 'vendors'>;
 
 async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Promise<App> {
   const { config, log, vendors = ownVendors } = options;
@@ -93,15 +93,15 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const outward = openOutward(config, clock, log);
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
-  const jobParts: JobParts = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
-  const transcriptionParts = { ...jobParts, holding: new Holding(), processId: bus.processId, transcriptDays };
+  const jobDeps: JobDeps = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
+  const transcriptionDeps = { ...jobDeps, holding: new Holding(), processId: bus.processId, transcriptDays };
   const throttle = new MemoryThrottle(clock);
-  const parts: HttpParts = {
+  const deps: HttpDeps = {
     ...shared,
-    ...transcriptionParts,
-    admissions: new Admissions(jobParts),
-    transcriptions: new Transcriptions(transcriptionParts),
-    cleanUp: new CleanUp(jobParts),
+    ...transcriptionDeps,
+    admissions: new Admissions(jobDeps),
+    transcriptions: new Transcriptions(transcriptionDeps),
+    cleanUp: new CleanUp(jobDeps),
     till,
     config,
     adminTokens: adminTokensOf(config),
@@ -114,11 +114,11 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     writeProbe: new WriteProbe(db, log),
     version: VERSION,
   };
-  undo.push(startDuties(parts));
-  undo.push(() => parts.transcriptions.stop(drainTimeoutMs));
-  const jobLoop = new JobLoop({ ...parts, engine: new Engine(jobParts) });
+  undo.push(startDuties(deps));
+  undo.push(() => deps.transcriptions.stop(drainTimeoutMs));
+  const jobLoop = new JobLoop({ ...deps, engine: new Engine(jobDeps) });
   undo.push(() => jobLoop.stop(drainTimeoutMs));
-  const server = await createHttpServer(parts);
+  const server = await createHttpServer(deps);
   const url = await server.listen(config.port, config.host);
   undo.push(() => server.stop(drainTimeoutMs));
   const demo = { mayMakeDemo: embedded !== undefined, operatorEmail: config.firstOperator?.email };

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { applyAtStart, type Catalogue, type CatalogueParts } from './catalogue/index.ts';
+import { applyAtStart, type Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import type { Config, Environment } from './config.ts';
 import { BUILT_IN_CATALOGUE, checkVariables, DocumentError, parseDocument } from './configuration/index.ts';
 import { CONFIG_BODY_BYTES_MAX } from './limits.ts';
@@ -32,12 +32,12 @@ export function readConfiguration(
 
 /** Applies it, unless something that outranks it is in force, and answers from what is then in force. */
 export async function putInForce(
-  parts: CatalogueParts,
+  deps: CatalogueDeps,
   catalogue: Catalogue,
   { source, text }: Configuration,
 ): Promise<void> {
   const name = source === 'file' ? 'file' : 'start';
-  await applyAtStart(parts, { name, requestId: undefined }, source, text);
+  await applyAtStart(deps, { name, requestId: undefined }, source, text);
   await catalogue.reload();
 }
 

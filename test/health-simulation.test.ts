@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Random } from '../scripts/simulate/random.ts';
-import { applyDocument, Catalogue, type CatalogueParts } from '../src/catalogue/index.ts';
+import { applyDocument, Catalogue, type CatalogueDeps } from '../src/catalogue/index.ts';
 import { Secret } from '../src/config.ts';
 import { Bus, type Db, openDb } from '../src/db/index.ts';
 import { ApiError, UpstreamError } from '../src/errors.ts';
@@ -58,7 +58,7 @@ class World {
     worlds++;
     const ids = names.map((name) => `${name}-${worlds}`);
     const secret = new Secret('root-secret-of-the-tests-0123456789abcdef');
-    const parts: CatalogueParts = {
+    const deps: CatalogueDeps = {
       db,
       bus,
       clock: new ManualClock(),
@@ -69,22 +69,22 @@ class World {
     };
     const upstreams = ids.map((id) => ({ id, vendor: 'openai', base_url: 'http://127.0.0.1:9/v1' }));
     const document = JSON.stringify({ upstreams, models: [tokenModel('talker', ids)] });
-    await applyDocument(parts, { name: 'test', requestId: undefined }, document);
-    const catalogue = new Catalogue(parts);
+    await applyDocument(deps, { name: 'test', requestId: undefined }, document);
+    const catalogue = new Catalogue(deps);
     await catalogue.reload();
     return new World(seed, catalogue, (id, world) => fails(id.split('-')[0] ?? '', world));
   }
 
   /** 'answered', or the code of the refusal, and after how many attempts. */
   async request(number: number): Promise<{ readonly outcome: string; readonly attempts: number }> {
-    const parts = { health: this.#health, catalogue: this.#catalogue, vendors, pools, log: silentLog };
+    const deps = { health: this.#health, catalogue: this.#catalogue, vendors, pools, log: silentLog };
     const model = this.#catalogue.snapshot.find('talker', ['default']);
     assert.ok(model !== undefined);
     let attempts = 0;
     try {
-      const candidates = candidatesFor(parts, { groups: ['default'] }, model, () => true);
+      const candidates = candidatesFor(deps, { groups: ['default'] }, model, () => true);
       const signal = new AbortController().signal;
-      await firstThatWorks(parts, candidates, `req_${number}`, signal, async ({ upstreamId }) => {
+      await firstThatWorks(deps, candidates, `req_${number}`, signal, async ({ upstreamId }) => {
         attempts++;
         const name = upstreamId.split('-')[0] ?? '';
         this.touched.set(name, (this.touched.get(name) ?? 0) + 1);

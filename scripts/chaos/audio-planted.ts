@@ -17,15 +17,15 @@ const BUGS: readonly Bug<Plan>[] = [
       {
         file: 'transcriptions/transcribe.ts',
         from: '/** Whatever goes wrong ends a record,',
-        to: `async function submittedAgain(work: WorkParts, held: Held): Promise<Outcome> {
-          const { parts, stopping } = work;
-          const candidate = candidateOf(parts, held.upstreamId ?? '', held.upstreamModel ?? '');
+        to: `async function submittedAgain(work: WorkDeps, held: Held): Promise<Outcome> {
+          const { deps, stopping } = work;
+          const candidate = candidateOf(deps, held.upstreamId ?? '', held.upstreamModel ?? '');
           if (candidate === undefined) return unavailable('upstream_failed');
-          const { body } = (await parts.objects.read(held.objectKey ?? '')) ?? { body: [] };
+          const { body } = (await deps.objects.read(held.objectKey ?? '')) ?? { body: [] };
           const bytes = Buffer.concat(await Array.fromAsync(body));
           const audio = { bytes: bytes.length, pieces: async function* () { yield bytes; } };
           const asked = { granularities: [], extra: {} };
-          const answer = await workOf(candidate).submit(asked as never, audio as never, upstreamOf(candidate, parts.pools, stopping));
+          const answer = await workOf(candidate).submit(asked as never, audio as never, upstreamOf(candidate, deps.pools, stopping));
           return 'task' in answer ? follow(work, { ...held, task: answer.task }, 0) : judged(answer.transcript);
         }
         /** Whatever goes wrong ends a record,`,
@@ -44,7 +44,7 @@ const BUGS: readonly Bug<Plan>[] = [
       {
         file: 'transcriptions/end.ts',
         from: '  return charged;\n}\n\nasync function endIn',
-        to: `  if (charged > 0n) await parts.db.transaction((tx) => settle(tx, held.reservationId, charged, parts.clock.now()));
+        to: `  if (charged > 0n) await deps.db.transaction((tx) => settle(tx, held.reservationId, charged, deps.clock.now()));
           return charged;
         }
 
@@ -58,8 +58,8 @@ const BUGS: readonly Bug<Plan>[] = [
     edits: [
       {
         file: 'transcriptions/transcriptions.ts',
-        from: 'const charged = await endRecord(this.#parts, held, outcome);',
-        to: `const saved = endRecord(this.#parts, held, outcome);
+        from: 'const charged = await endRecord(this.#deps, held, outcome);',
+        to: `const saved = endRecord(this.#deps, held, outcome);
           saved.catch(() => undefined);
           const charged = outcome.status === "completed" ? BigInt(held.seconds * 10_000_000) : 0n;
           await new Promise((resolve) => setTimeout(resolve, 0));`,

@@ -20,7 +20,7 @@ const BUGS: readonly Bug<Plan>[] = [
       {
         file: 'jobs/end.ts',
         from: '  return ends.map(() => undefined);',
-        to: `  for (const [, endings, now] of later.splice(0)) await parts.db.transaction((tx) => endAll(tx, endings, now));
+        to: `  for (const [, endings, now] of later.splice(0)) await deps.db.transaction((tx) => endAll(tx, endings, now));
           return ends.map(() => undefined);`,
       },
     ],
@@ -83,7 +83,7 @@ const BUGS: readonly Bug<Plan>[] = [
         file: 'jobs/admission.ts',
         from: '    return verdicts;\n  }\n\n  async #admitAll',
         to: `    for (const [bound, until] of boundLater.splice(0)) {
-            await this.#parts.db.transaction((tx) => bindKeys(tx, bound, until));
+            await this.#deps.db.transaction((tx) => bindKeys(tx, bound, until));
           }
           return verdicts;
         }

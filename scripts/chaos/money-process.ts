@@ -31,7 +31,7 @@ await bus.start();
 const till = new Till({ db, clock, processId: bus.processId });
 await till.extendLease();
 setInterval(() => void till.extendLease(), 5_000);
-const parts = { db, clock, till };
+const deps = { db, clock, till };
 const accounts: readonly string[] = JSON.parse(process.argv[2] ?? '[]');
 process.send?.({ url: app.url });
 if (accounts.length > 0) for (let caller = 0; caller < CALLERS; caller++) void callForEver(caller);
@@ -41,7 +41,7 @@ async function callForEver(caller: number): Promise<never> {
     const accountId = accounts[call % accounts.length] ?? '';
     const booked = { keyId: undefined, hasKeyLimit: false, model: 'chaos', endpoint: 'chat' };
     const order = { ...booked, accountId, requestId: `req_${randomUUIDv7()}` };
-    const bill = await openBill(parts, order, quote(PRICE, {}, { requests: 1 + (call % 4) }));
+    const bill = await openBill(deps, order, quote(PRICE, {}, { requests: 1 + (call % 4) }));
     const charged = await end(bill, call);
     process.send?.({ requestId: order.requestId, charged: String(charged) } satisfies Told);
   }

@@ -56,7 +56,7 @@ function beginReserve(world: World, move: Reserving): Attempt | undefined {
   const { quoted, order } = hold;
   const plain = { ...order, id: hold.reservation?.id ?? randomUUIDv7(), jobId: undefined, price: quoted.priceText };
   const asked: NewReservation = { ...plain, amount: quoted.amount + (move.altered ? 1n : 0n) };
-  const nowMs = process.parts.clock.nowMs();
+  const nowMs = process.deps.clock.nowMs();
   const lease = move.way === 'job' ? undefined : { owner: process.id, untilMs: nowMs + RESERVATION_LEASE_MS };
   const amount = cost(hold.tariff, hold.counts) + (move.altered ? 1n : 0n);
   const member: Member = { kind: 'reserve', hold: move.hold, key: keyName(move.key), amount, lease };
@@ -71,14 +71,14 @@ interface Reservation {
 }
 
 async function reserveBy(world: World, process: Process, { move, hold, asked }: Reservation): Promise<Answer> {
-  const { line, parts } = process;
+  const { line, deps } = process;
   if (move.way === 'bill') {
-    hold.bill = await world.verbs.openBill(parts, hold.order, hold.quoted);
+    hold.bill = await world.verbs.openBill(deps, hold.order, hold.quoted);
     return () => 'admitted';
   }
   const admission = await (move.way === 'batch'
-    ? parts.till.reserve(asked)
-    : line.transaction((tx) => world.verbs.reserve(tx, asked, parts.clock.now())));
+    ? deps.till.reserve(asked)
+    : line.transaction((tx) => world.verbs.reserve(tx, asked, deps.clock.now())));
   return (evidence) => showAdmission(evidence, admission);
 }
 
@@ -136,8 +136,8 @@ async function settleBy(world: World, process: Process, hold: Hold, move: Settli
   const actual = verbs.costOf(measured);
   const units = JSON.stringify(move.counts);
   const ending = await (move.way === 'batch'
-    ? process.parts.till.settle(reservation, actual, units)
-    : verbs.settleJob(process.line, world.db, { id: reservation.id, actual, now: process.parts.clock.now(), units }));
+    ? process.deps.till.settle(reservation, actual, units)
+    : verbs.settleJob(process.line, world.db, { id: reservation.id, actual, now: process.deps.clock.now(), units }));
   return () => showEnding(ending);
 }
 
@@ -149,16 +149,16 @@ async function refundBy(world: World, process: Process, hold: Hold, move: Refund
     return () => 'done';
   }
   const reservation = hold.reservation as NewReservation;
-  const { line, parts } = process;
+  const { line, deps } = process;
   const ending = await (move.way === 'batch'
-    ? parts.till.refund(reservation)
-    : line.transaction((tx) => world.verbs.refund(tx, reservation.id, parts.clock.now())));
+    ? deps.till.refund(reservation)
+    : line.transaction((tx) => world.verbs.refund(tx, reservation.id, deps.clock.now())));
   return () => showEnding(ending);
 }
 
 function beginGrant(world: World, move: Granting): Attempt {
   const process = processAt(world, move.by);
-  const now = process.parts.clock.now();
+  const now = process.deps.clock.now();
   const amount = BigInt(move.amount);
   const given = {
     accountId: accountId(world.tag, move.account),
@@ -176,7 +176,7 @@ function beginGrant(world: World, move: Granting): Attempt {
 
 function beginDuty(world: World, move: Move & { readonly kind: 'takeOver' | 'lapse' }): Attempt {
   const process = processAt(world, move.by);
-  const { db, clock } = process.parts;
+  const { db, clock } = process.deps;
   const { endAbandoned, lapseExpired } = world.verbs;
   const nowMs = clock.nowMs();
   const isTakeOver = move.kind === 'takeOver';
@@ -194,7 +194,7 @@ function attempt(
   answer: Promise<Answer>,
   process = processAt(world, move.by),
 ): Attempt {
-  const action: Action = { kind: 'run', nowMs: process.parts.clock.nowMs(), members: [member] };
+  const action: Action = { kind: 'run', nowMs: process.deps.clock.nowMs(), members: [member] };
   const account =
     move.kind === 'reserve' ? accountId(world.tag, move.account) : world.holds.get(move.hold)?.order.accountId;
   return { move, process, accountId: account, action, answer };

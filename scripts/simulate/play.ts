@@ -175,16 +175,16 @@ async function performMeter(
   if (account?.holds.get(name)?.state === 'open' && known > (world.known.get(name) ?? 0n)) world.known.set(name, known);
   if (account !== undefined) meter(account, name, known);
   if (hold.bill !== undefined) await hold.bill.meter(counts);
-  else await hold.process.parts.till.recordKnown(hold.reservation, charge(hold.quoted.price, counts));
+  else await hold.process.deps.till.recordKnown(hold.reservation, charge(hold.quoted.price, counts));
   await world.evidence.look(world.db);
   checkInvariants(world);
   follow(world, [], []);
 }
 
 async function performExtend(world: World, by: number): Promise<void> {
-  const { id, parts } = processAt(world, by);
-  await parts.till.extendLease();
-  world.owners.set(id, Math.max(world.owners.get(id) ?? 0, parts.clock.nowMs() + RESERVATION_LEASE_MS));
+  const { id, deps } = processAt(world, by);
+  await deps.till.extendLease();
+  world.owners.set(id, Math.max(world.owners.get(id) ?? 0, deps.clock.nowMs() + RESERVATION_LEASE_MS));
 }
 
 /** What it holds stays behind. Another process takes its place and knows nothing of it. */
@@ -195,7 +195,7 @@ function die(world: World, by: number): void {
 
 async function performLook(world: World, { account: place, by }: Operation & { readonly kind: 'look' }): Promise<void> {
   const id = accountId(world.tag, place);
-  const { clock, db } = processAt(world, by).parts;
+  const { clock, db } = processAt(world, by).deps;
   const seen = await balanceOf(db, id, clock.now());
   const account = world.accounts.get(id);
   if (seen === undefined || account === undefined) throw new Finding('the model agrees', `${id} has no balance`);

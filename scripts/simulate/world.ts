@@ -1,4 +1,4 @@
-import type { BillingParts } from '../../src/billing/index.ts';
+import type { BillingDeps } from '../../src/billing/index.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Db } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
@@ -14,7 +14,7 @@ import type { Hold, Verbs } from './verbs.ts';
 export interface Process {
   readonly id: string;
   readonly line: Line;
-  readonly parts: BillingParts;
+  readonly deps: BillingDeps;
   skewMs: number;
   dead: boolean;
 }
@@ -80,7 +80,7 @@ export function startProcess(world: World, place: number): void {
   const nowMs = () => world.time.nowMs + process.skewMs;
   const clock: Clock = { nowMs, now: () => new Date(nowMs()) };
   const till = new Till({ db: line, clock, processId: id });
-  const process: Process = { id, line, parts: { db: line, clock, till }, skewMs: 0, dead: false };
+  const process: Process = { id, line, deps: { db: line, clock, till }, skewMs: 0, dead: false };
   world.processes[place] = process;
 }
 

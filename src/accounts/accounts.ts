@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import type { AccountParts } from './parts.ts';
+import type { AccountDeps } from './deps.ts';
 import { type Account, type AccountStatus, insertAccount, lockAccount, saveAccount } from './store.ts';
 
 export interface NewAccount {
@@ -41,21 +41,16 @@ export interface AccountChange {
 }
 
 /** Resolves when no process serves the account by its old state any more. */
-export async function updateAccount(
-  parts: AccountParts,
-  by: Actor,
-  id: string,
-  change: AccountChange,
-): Promise<Account> {
-  const account = await parts.db.transaction((tx) => changeAccount(tx, parts, by, id, change));
-  await parts.bus.heardByAll();
+export async function updateAccount(deps: AccountDeps, by: Actor, id: string, change: AccountChange): Promise<Account> {
+  const account = await deps.db.transaction((tx) => changeAccount(tx, deps, by, id, change));
+  await deps.bus.heardByAll();
   return account;
 }
 
 /** The same as part of a larger change, after whose commit `bus.heardByAll` is waited for. */
 export async function changeAccount(
   tx: Tx,
-  { bus, clock }: Pick<AccountParts, 'bus' | 'clock'>,
+  { bus, clock }: Pick<AccountDeps, 'bus' | 'clock'>,
   by: Actor,
   id: string,
   change: AccountChange,

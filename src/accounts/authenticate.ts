@@ -5,8 +5,8 @@ import { SCOPES } from '../scopes.ts';
 import { isSecretText } from '../secret-text.ts';
 import { isApiKeyShape } from './api-key.ts';
 import type { Caller } from './caller.ts';
+import type { AccountDeps } from './deps.ts';
 import { Directory } from './directory.ts';
-import type { AccountParts } from './parts.ts';
 import { findKeyHolders, type KeyHolder, saveLastUsed } from './store.ts';
 import { findTokenHolders, type TokenHolder } from './token-store.ts';
 
@@ -20,7 +20,7 @@ export interface Credential {
   readonly isBearer: boolean;
 }
 
-interface AuthenticatorParts extends AccountParts {
+interface AuthenticatorDeps extends AccountDeps {
   readonly config: Limits;
 }
 
@@ -31,15 +31,15 @@ interface Known<Holder> {
 
 /** Finds the caller of a key or token. */
 export class Authenticator {
-  readonly #parts: AuthenticatorParts;
+  readonly #deps: AuthenticatorDeps;
   readonly #keys: Directory<Known<KeyHolder>>;
   readonly #tokens: Directory<Known<TokenHolder>>;
   /** By the id of the key or of the grant. */
   readonly #lastUsedMs = new Map<string, number>();
 
-  constructor(parts: AuthenticatorParts) {
-    const { db, bus, config } = parts;
-    this.#parts = parts;
+  constructor(deps: AuthenticatorDeps) {
+    const { db, bus, config } = deps;
+    this.#deps = deps;
     this.#keys = new Directory(bus, async (digests) =>
       withCallers(await findKeyHolders(db, digests), (holder) => callerOfKey(holder, config)),
     );
@@ -67,7 +67,7 @@ export class Authenticator {
     const digest = hash('sha256', key, 'base64');
     const known = this.#keys.cached(digest) ?? (isApiKeyShape(key) ? await this.#keys.find(digest) : undefined);
     if (known === undefined) throw new ApiError('invalid_api_key');
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     refuseUnusableKey(known.holder, nowMs);
     this.#lastUsedMs.set(known.holder.keyId, nowMs);
     return known.caller;
@@ -77,7 +77,7 @@ export class Authenticator {
     const digest = hash('sha256', token, 'base64');
     const isShaped = () => isSecretText(ACCESS_TOKEN_PREFIX, token);
     const known = this.#tokens.cached(digest) ?? (isShaped() ? await this.#tokens.find(digest) : undefined);
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     if (known === undefined || known.holder.expiresAt.getTime() <= nowMs) throw invalidToken('invalid_api_key');
     if (known.holder.accountStatus === 'suspended') throw invalidToken('account_disabled');
     if (!known.holder.maySpend) throw invalidToken('no_account');
@@ -92,7 +92,7 @@ export class Authenticator {
     this.#lastUsedMs.clear();
     try {
       await saveLastUsed(
-        this.#parts.db,
+        this.#deps.db,
         used.map(([id]) => id),
         used.map(([, ms]) => new Date(ms)),
       );

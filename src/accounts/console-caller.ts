@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import { findAccount } from './store.ts';
 
-interface ConsoleParts {
+interface ConsoleDeps {
   readonly db: Db;
   readonly config: Pick<Config, 'defaultRpm' | 'defaultConcurrency'>;
 }
@@ -14,7 +14,7 @@ interface ConsoleParts {
  * slots for all its people. Read afresh, as the session was. Throws `no_account` and `account_disabled`.
  */
 export async function findConsoleCaller(
-  { db, config }: ConsoleParts,
+  { db, config }: ConsoleDeps,
   accountId: string,
   personId: string,
 ): Promise<Caller> {

@@ -7,7 +7,7 @@ import { newId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { LIVE_KEYS_PER_ACCOUNT_MAX } from '../limits.ts';
 import { apiKeyDigest, apiKeyPrefix, newApiKey } from './api-key.ts';
-import type { AccountParts } from './parts.ts';
+import type { AccountDeps } from './deps.ts';
 import {
   type Account,
   type ApiKey,
@@ -39,12 +39,12 @@ export interface NewKey {
 }
 
 export async function createKey(
-  parts: AccountParts,
+  deps: AccountDeps,
   by: Actor,
   accountId: string,
   settings: KeySettings,
 ): Promise<NewKey> {
-  return parts.db.transaction((tx) => addKey(tx, by, accountId, settings, parts.clock));
+  return deps.db.transaction((tx) => addKey(tx, by, accountId, settings, deps.clock));
 }
 
 /** The same as part of a larger change. */
@@ -81,14 +81,14 @@ export interface KeyRef {
 }
 
 /** Resolves when no process serves the key by its old state any more. */
-export async function updateKey(parts: AccountParts, by: Actor, ref: KeyRef, change: KeyChange): Promise<ApiKey> {
-  return changeKey(parts, ref, async (tx, before) => {
+export async function updateKey(deps: AccountDeps, by: Actor, ref: KeyRef, change: KeyChange): Promise<ApiKey> {
+  return changeKey(deps, ref, async (tx, before) => {
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     const after: ApiKey = { ...before, ...given };
     if (change.groups !== undefined) refuseWider(change.groups, await findAccount(tx, before.accountId));
     await saveKey(tx, after);
     await recordChange(tx, by, {
-      at: parts.clock.now(),
+      at: deps.clock.now(),
       action: 'key.update',
       target: before.id,
       detail: settingsDetail(change),
@@ -98,10 +98,10 @@ export async function updateKey(parts: AccountParts, by: Actor, ref: KeyRef, cha
 }
 
 /** Resolves when no process accepts the key any more. */
-export async function deleteKey(parts: AccountParts, by: Actor, ref: KeyRef): Promise<ApiKey> {
-  return changeKey(parts, ref, async (tx, before) => {
+export async function deleteKey(deps: AccountDeps, by: Actor, ref: KeyRef): Promise<ApiKey> {
+  return changeKey(deps, ref, async (tx, before) => {
     const { id, accountId: account } = before;
-    const now = parts.clock.now();
+    const now = deps.clock.now();
     await markKeyDeleted(tx, id, now);
     await recordChange(tx, by, { at: now, action: 'key.delete', target: id, detail: { account } });
     return before;
@@ -120,19 +120,19 @@ function refuseWider(groups: readonly string[] | null | undefined, account: Pick
 }
 
 async function changeKey(
-  parts: AccountParts,
+  deps: AccountDeps,
   ref: KeyRef,
   work: (tx: Tx, before: ApiKey) => Promise<ApiKey>,
 ): Promise<ApiKey> {
-  const key = await parts.db.transaction(async (tx) => {
+  const key = await deps.db.transaction(async (tx) => {
     const before = await lockKey(tx, ref.id);
     if (before === undefined || before.accountId !== (ref.accountId ?? before.accountId))
       throw new ApiError('key_not_found');
     const after = await work(tx, before);
-    await parts.bus.announce(tx, 'key', ref.id);
+    await deps.bus.announce(tx, 'key', ref.id);
     return after;
   });
-  await parts.bus.heardByAll();
+  await deps.bus.heardByAll();
   return key;
 }
 

@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { isIdOf } from '../ids.ts';
 import type { CreditRefusal, NewReservation, Till } from '../ledger/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
-import type { BillingParts } from './parts.ts';
+import type { BillingDeps } from './deps.ts';
 import type { Quote } from './quote.ts';
 
 /** What a call is booked under. */
@@ -26,7 +26,7 @@ export interface BillOrder {
  * Throws `insufficient_credits`, and then nothing is held; or `precheck_failed`, and then what a lost answer may have
  * held goes back when its lease runs out.
  */
-export async function openBill(parts: BillingParts, order: BillOrder, quoted: Quote): Promise<Bill> {
+export async function openBill(deps: BillingDeps, order: BillOrder, quoted: Quote): Promise<Bill> {
   const { hasKeyLimit, decidedBy, ...booked } = order;
   const reservation: NewReservation = {
     ...booked,
@@ -35,9 +35,9 @@ export async function openBill(parts: BillingParts, order: BillOrder, quoted: Qu
     amount: quoted.amount,
     price: quoted.priceText,
   };
-  const admission = await ofLedger(() => parts.till.reserve(reservation, hasKeyLimit));
+  const admission = await ofLedger(() => deps.till.reserve(reservation, hasKeyLimit));
   if (admission.state === 'refused') throw insufficientCredits(reservation, admission, decidedBy);
-  return new Bill(parts, reservation, quoted.price);
+  return new Bill(deps, reservation, quoted.price);
 }
 
 /** What a caller is told about the ledger's refusal of so much. */
@@ -60,8 +60,8 @@ export class Bill {
   readonly #reservation: NewReservation;
   readonly #price: FrozenPrice;
 
-  constructor(parts: BillingParts, reservation: NewReservation, price: FrozenPrice) {
-    this.#till = parts.till;
+  constructor(deps: BillingDeps, reservation: NewReservation, price: FrozenPrice) {
+    this.#till = deps.till;
     this.#reservation = reservation;
     this.#price = price;
   }

@@ -5,7 +5,7 @@ import { isCheckViolation } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { correctGrant, type Grant, type GrantChange, grant } from '../ledger/index.ts';
-import type { BillingParts } from './parts.ts';
+import type { BillingDeps } from './deps.ts';
 
 interface GrantOrder {
   readonly accountId: string;
@@ -26,13 +26,13 @@ export const grants = { give, correct } as const;
  * Gives an account credits, or takes some back. Throws `account_not_found`, `duplicate_reference`, `credits_not_available`,
  * or `invalid_parameter` for more than an account can hold; then nothing has changed.
  */
-async function give(parts: BillingParts, by: Actor, order: GrantOrder): Promise<Grant> {
-  const now = parts.clock.now();
-  return refusingTooMuch(() => grantIn(parts, by, order, now));
+async function give(deps: BillingDeps, by: Actor, order: GrantOrder): Promise<Grant> {
+  const now = deps.clock.now();
+  return refusingTooMuch(() => grantIn(deps, by, order, now));
 }
 
-function grantIn(parts: BillingParts, by: Actor, order: GrantOrder, now: Date): Promise<Grant> {
-  return parts.db.transaction(async (tx) => {
+function grantIn(deps: BillingDeps, by: Actor, order: GrantOrder, now: Date): Promise<Grant> {
+  return deps.db.transaction(async (tx) => {
     const { reason, ...given } = order;
     const granted = await grant(tx, { ...given, now });
     const detail = {
@@ -50,13 +50,13 @@ function grantIn(parts: BillingParts, by: Actor, order: GrantOrder, now: Date): 
 
 /** Corrects what a grant says about itself, and keeps what it said before in the audit. As `correctGrant` otherwise. */
 function correct(
-  parts: BillingParts,
+  deps: BillingDeps,
   by: Actor,
   id: string,
   change: GrantChange & { readonly reason?: string | undefined },
 ): Promise<Grant> {
-  const now = parts.clock.now();
-  return parts.db.transaction(async (tx) => {
+  const now = deps.clock.now();
+  return deps.db.transaction(async (tx) => {
     const { reason, ...corrected } = change;
     const { before, after } = await correctGrant(tx, id, corrected, now);
     const detail = { account: after.accountId, before: described(before), after: described(after) };

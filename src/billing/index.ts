@@ -3,6 +3,7 @@
  * Hides how a price is frozen, how units are estimated, and what the ledger's refusals mean to a caller.
  */
 export { Bill, insufficientCredits, isRefusal, ofLedger, openBill } from './bill.ts';
+export type { BillingDeps } from './deps.ts';
 export { grants } from './grant-credits.ts';
 export { boundLength, type LengthOrder, lengthExcess, lengthOrder } from './length.ts';
 export {
@@ -13,5 +14,4 @@ export {
   measureTranscription,
   outputTokensPerAnswer,
 } from './measure.ts';
-export type { BillingParts } from './parts.ts';
 export { quote } from './quote.ts';

@@ -15,22 +15,22 @@ import {
 import { estimatePromptTokens, estimateTokens } from '../tokens.ts';
 import type { ChatWork } from '../vendors/index.ts';
 import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
-import type { CallContext, CallParts } from './parts.ts';
+import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';
 import { type TokenOrder, textBytesIn, tokenOrder } from './token-order.ts';
 import { estimated, told, unitsOf, usageView } from './token-usage.ts';
 
 /** One whole answer, settled. Nothing is charged unless it is returned. */
 export async function completeChat(
-  parts: CallParts,
+  deps: CallDeps,
   caller: Caller,
   request: ChatRequest,
   context: CallContext,
 ): Promise<JsonObject> {
-  const { candidates, bill, order, priced } = await open(parts, caller, request, context);
+  const { candidates, bill, order, priced } = await open(deps, caller, request, context);
   try {
     const { candidate, answer } = await firstThatWorks(
-      parts,
+      deps,
       candidates,
       context.requestId,
       context.signal,
@@ -40,9 +40,9 @@ export async function completeChat(
     const tokens =
       usage === undefined
         ? estimated(order, estimateTokens(JSON.stringify(body.choices)))
-        : told(usage, order, (detail) => noteOverclaim(parts, candidate, context.requestId, detail));
+        : told(usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
     const charged = await bill.settle(unitsOf(tokens));
-    return { ...body, ...ours(parts, request), object: 'chat.completion', usage: usageView(tokens, charged) };
+    return { ...body, ...ours(deps, request), object: 'chat.completion', usage: usageView(tokens, charged) };
   } catch (error) {
     await bill.refund();
     throw error;
@@ -54,29 +54,29 @@ export async function completeChat(
  * it, a failure ends the frames with the error to be told. However the frames end, what was delivered is charged.
  */
 export async function startChat(
-  parts: CallParts,
+  deps: CallDeps,
   caller: Caller,
   request: ChatRequest,
   context: CallContext,
 ): Promise<AsyncIterable<string>> {
-  const { candidates, bill, order, priced } = await open(parts, caller, request, context);
+  const { candidates, bill, order, priced } = await open(deps, caller, request, context);
   try {
     const started = await firstThatWorks(
-      parts,
+      deps,
       candidates,
       context.requestId,
       context.signal,
       async (candidate, upstream) => ({
         candidate,
         chunks: await withFirst(await chatOf(candidate).stream(priced, upstream), (error) =>
-          noteLateFault(parts, candidate, context.requestId, error),
+          noteLateFault(deps, candidate, context.requestId, error),
         ),
       }),
     );
     const meter = new StreamMeter(bill, order, (detail) =>
-      noteOverclaim(parts, started.candidate, context.requestId, detail),
+      noteOverclaim(deps, started.candidate, context.requestId, detail),
     );
-    return new ChatFrames(started.chunks, meter, ours(parts, request), request.includeUsage);
+    return new ChatFrames(started.chunks, meter, ours(deps, request), request.includeUsage);
   } catch (error) {
     await bill.refund();
     throw error;
@@ -94,9 +94,9 @@ interface Opened {
   readonly priced: ChatRequest;
 }
 
-async function open(parts: CallParts, caller: Caller, request: ChatRequest, context: CallContext): Promise<Opened> {
-  const model = modelFor(parts, caller, request.model, 'chat');
-  const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.chat !== undefined);
+async function open(deps: CallDeps, caller: Caller, request: ChatRequest, context: CallContext): Promise<Opened> {
+  const model = modelFor(deps, caller, request.model, 'chat');
+  const candidates = candidatesFor(deps, caller, model, ({ vendor }) => vendor.chat !== undefined);
   const asked = {
     inputTokens: estimatePromptTokens([request.messages, request.tools]),
     maxOutputTokens: request.maxOutputTokens,
@@ -108,7 +108,7 @@ async function open(parts: CallParts, caller: Caller, request: ChatRequest, cont
   const { accountId, keyId, hasKeyLimit } = caller;
   const { requestId } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'chat', decidedBy: HELD };
-  const bill = await openBill(parts, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
+  const bill = await openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
   const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
   return { candidates, bill, order, priced: { ...request, heldOutputTokens } };
 }
@@ -134,6 +134,6 @@ function chatOf({ vendor }: Candidate): ChatWork {
 }
 
 /** In place of what would tell which upstream answered. */
-function ours(parts: CallParts, { model }: ChatRequest): ChatIds {
-  return { id: `chatcmpl-${randomBase62(29)}`, created: unixSeconds(parts.clock.now()), model };
+function ours(deps: CallDeps, { model }: ChatRequest): ChatIds {
+  return { id: `chatcmpl-${randomBase62(29)}`, created: unixSeconds(deps.clock.now()), model };
 }

@@ -3,8 +3,8 @@
  * hold credits, ask until one works, take what it cost. Hides metering, and that a failed call costs nothing.
  */
 export { completeChat, startChat } from './chat.ts';
+export type { CallDeps } from './deps.ts';
 export { callNative, startNative } from './native.ts';
-export type { CallParts } from './parts.ts';
 export { type MadeClip, type SpeechClips, type SpeechStream, speak } from './speech.ts';
 export type { Content } from './speech-content.ts';
 export type { VoicePreviews } from './speech-design.ts';

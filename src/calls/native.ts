@@ -13,7 +13,7 @@ import {
 } from '../routing/index.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../vendors/index.ts';
-import type { CallContext, CallParts } from './parts.ts';
+import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';
 import { type TokenOrder, tokenOrder } from './token-order.ts';
 import { estimated, type OnExcess, told, unitsOf } from './token-usage.ts';
@@ -27,15 +27,15 @@ export interface NativeCall {
 
 /** The upstream's answer, untouched. Counting tokens is free. */
 export async function callNative(
-  parts: CallParts,
+  deps: CallDeps,
   caller: Caller,
   call: NativeCall,
   context: CallContext,
 ): Promise<{ answer: NativeAnswer; charged: MicroCredits }> {
-  const { candidates, bill, order } = await open(parts, caller, call, context);
+  const { candidates, bill, order } = await open(deps, caller, call, context);
   try {
     const { candidate, answer } = await firstThatWorks(
-      parts,
+      deps,
       candidates,
       context.requestId,
       context.signal,
@@ -45,7 +45,7 @@ export async function callNative(
     const tokens =
       answer.usage === undefined
         ? estimated(order, estimateTokens(answer.body.toString('utf8')))
-        : told(answer.usage, order, (detail) => noteOverclaim(parts, candidate, context.requestId, detail));
+        : told(answer.usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
     return { answer, charged: await bill.settle(unitsOf(tokens)) };
   } catch (error) {
     await bill?.refund();
@@ -55,22 +55,22 @@ export async function callNative(
 
 /** As startChat: resolves with the first frame in hand; however the frames end, what was delivered is charged. */
 export async function startNative(
-  parts: CallParts,
+  deps: CallDeps,
   caller: Caller,
   call: NativeCall,
   context: CallContext,
 ): Promise<{ contentType: string; frames: AsyncIterable<NativeFrame> }> {
-  const { candidates, bill, order } = await open(parts, caller, call, context);
+  const { candidates, bill, order } = await open(deps, caller, call, context);
   try {
     const { contentType, ...started } = await firstThatWorks(
-      parts,
+      deps,
       candidates,
       context.requestId,
       context.signal,
       async (candidate, upstream) => ({
         ...(await withFirst(await nativeOf(candidate).stream(call.request, upstream))),
-        onFault: (error: UpstreamError) => noteLateFault(parts, candidate, context.requestId, error),
-        onExcess: (detail: string) => noteOverclaim(parts, candidate, context.requestId, detail),
+        onFault: (error: UpstreamError) => noteLateFault(deps, candidate, context.requestId, error),
+        onExcess: (detail: string) => noteOverclaim(deps, candidate, context.requestId, detail),
       }),
     );
     return { contentType, frames: metered(started, bill, order) };
@@ -91,16 +91,16 @@ interface Opened {
   readonly order: TokenOrder;
 }
 
-async function open(parts: CallParts, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
-  const model = modelFor(parts, caller, call.model, 'native');
-  const candidates = candidatesFor(parts, caller, model, ({ vendor }) => vendor.native !== undefined);
+async function open(deps: CallDeps, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
+  const model = modelFor(deps, caller, call.model, 'native');
+  const candidates = candidatesFor(deps, caller, model, ({ vendor }) => vendor.native !== undefined);
   const order = tokenOrder({ ...call.asked, textBytes: () => textBytesOf(call.request) }, model);
   if (call.request.action === 'countTokens') return { candidates, bill: undefined, order };
   const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
   const { requestId } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'native', decidedBy: HELD };
-  const bill = await openBill(parts, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
+  const bill = await openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
   return { candidates, bill, order };
 }
 

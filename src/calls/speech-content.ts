@@ -25,10 +25,7 @@ export async function contentOf(order: SpeechOrder, whole: WholeSound): Promise<
     // It may happen to every clip of the answer.
     const isSmall = whole.bytes * order.request.n <= SPEECH_INLINE_BYTES_MAX;
     if (!(error instanceof StorageUnavailable && isSmall)) throw error;
-    order.parts.log.warn(
-      { request_id: order.context.requestId, err: error },
-      'speech is sent inline: no link was made',
-    );
+    order.deps.log.warn({ request_id: order.context.requestId, err: error }, 'speech is sent inline: no link was made');
     return inline(whole);
   }
 }
@@ -43,11 +40,8 @@ async function inline({ pieces }: WholeSound): Promise<Content> {
 }
 
 /** Its row comes first: whatever happens from here on, somebody knows that there is something to clean away. */
-async function store(
-  { parts, accountId, context }: SpeechOrder,
-  { sound, bytes, pieces }: WholeSound,
-): Promise<string> {
-  const { db, objects, clock, log } = parts;
+async function store({ deps, accountId, context }: SpeechOrder, { sound, bytes, pieces }: WholeSound): Promise<string> {
+  const { db, objects, clock, log } = deps;
   const { mimeType, extension } = sound;
   const key = `speech/${randomBytes(20).toString('hex')}`;
   const now = clock.now();

@@ -6,12 +6,12 @@ import { atField } from '../parse.ts';
 import { type MediaSource, type SoundRequest, urlsIn } from '../requests/index.ts';
 import { ableCandidates, asksForVoiceDesign, type Candidate, firstThatWorks, modelFor } from '../routing/index.ts';
 import { inMemoryMedia, type Media, type SpeechWork, type Upstream } from '../vendors/index.ts';
-import type { CallContext, CallParts } from './parts.ts';
+import type { CallContext, CallDeps } from './deps.ts';
 import { readSample } from './speech-sample.ts';
 
 /** A request for speech that was admitted: who can do it, and what is held for it. */
 export interface SpeechOrder {
-  readonly parts: CallParts;
+  readonly deps: CallDeps;
   readonly context: CallContext;
   readonly accountId: string;
   readonly request: SoundRequest<Media>;
@@ -27,25 +27,25 @@ export interface SpeechOrder {
 
 /** Throws ApiError, and then nothing is held and no upstream was asked. */
 export async function openOrder(
-  parts: CallParts,
+  deps: CallDeps,
   caller: Caller,
   asked: SoundRequest<MediaSource>,
   context: CallContext,
 ): Promise<SpeechOrder> {
-  const model = modelFor(parts, caller, asked.model, 'audio_speech');
+  const model = modelFor(deps, caller, asked.model, 'audio_speech');
   const isDesign = asksForVoiceDesign(model.accepts, asked);
   const able = (request: SoundRequest<Media>) =>
-    ableCandidates(parts, caller, model, request, ({ vendor }, accepts) =>
+    ableCandidates(deps, caller, model, request, ({ vendor }, accepts) =>
       isDesign && (vendor.speech?.design === undefined || !accepts.voice_design) ? undefined : vendor.speech,
     );
   const atFirst = able({ ...asked, referenceAudio: asked.referenceAudio.map(unread) });
   const { units, selectors } = measureMedia(asked, 'audio_speech', model);
   const quoted = quote(model.pricing, selectors, units);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
-  for (const url of urlsIn(asked.extra)) parts.guardedFetch.check(url);
+  for (const url of urlsIn(asked.extra)) deps.guardedFetch.check(url);
   const { accountId, keyId, hasKeyLimit } = caller;
   const samples = asked.referenceAudio.map((source, place) =>
-    readSample(parts, accountId, source, context.signal).catch((error: unknown) => {
+    readSample(deps, accountId, source, context.signal).catch((error: unknown) => {
       throw atField(error, (source.from === 'bytes' && source.field) || `reference_audio[${place}]`);
     }),
   );
@@ -54,10 +54,10 @@ export async function openOrder(
   const candidates = samples.length === 0 ? atFirst : able(request);
   const { requestId } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'audio_speech' };
-  const bill = await openBill(parts, booked, quoted);
+  const bill = await openBill(deps, booked, quoted);
   const isByLength = quoted.price.rates.some(({ unit }) => unit === 'milliseconds');
   return {
-    parts,
+    deps,
     context,
     accountId,
     request,
@@ -77,13 +77,13 @@ function unread(): Media {
 
 /** As `firstThatWorks`; when the last of them gave something that is no sound, the caller is told that. */
 export async function firstThatSpeaks<Result>(
-  { parts, context }: SpeechOrder,
+  { deps, context }: SpeechOrder,
   candidates: readonly Candidate[],
   signal: AbortSignal,
   ask: (work: SpeechWork, upstream: Upstream, candidate: Candidate) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await firstThatWorks(parts, candidates, context.requestId, signal, (candidate, upstream) =>
+    return await firstThatWorks(deps, candidates, context.requestId, signal, (candidate, upstream) =>
       ask(workOf(candidate), upstream, candidate),
     );
   } catch (error) {

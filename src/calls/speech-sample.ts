@@ -4,7 +4,7 @@ import { CLIP_BYTES_MAX, VOICE_SAMPLE_BYTES_MAX } from '../limits.ts';
 import { measure, readableOf, sniff, Unreadable } from '../media/index.ts';
 import type { MediaSource } from '../requests/index.ts';
 import { inMemoryMedia, type Media } from '../vendors/index.ts';
-import type { CallParts } from './parts.ts';
+import type { CallDeps } from './deps.ts';
 
 const SAMPLE_TYPES = ['audio/mpeg', 'audio/wav'];
 
@@ -13,12 +13,12 @@ const SAMPLE_TYPES = ['audio/mpeg', 'audio/wav'];
  * `voice_sample_too_large`, `invalid_reference_audio` for one that cannot be played, and as the guarded fetch does.
  */
 export async function readSample(
-  parts: CallParts,
+  deps: CallDeps,
   accountId: string,
   source: MediaSource,
   signal: AbortSignal,
 ): Promise<Media> {
-  const { bytes, url } = await bytesOf(parts, accountId, source, signal);
+  const { bytes, url } = await bytesOf(deps, accountId, source, signal);
   const sniffed = sniff(bytes);
   if (sniffed === undefined || !SAMPLE_TYPES.includes(sniffed.mimeType)) {
     const message = 'A voice sample must be MP3 or WAV.';
@@ -39,14 +39,14 @@ interface Sample {
 }
 
 async function bytesOf(
-  { guardedFetch, objects, ...parts }: CallParts,
+  { guardedFetch, objects, ...deps }: CallDeps,
   accountId: string,
   source: MediaSource,
   signal: AbortSignal,
 ): Promise<Sample> {
   if (source.from === 'bytes') return { bytes: source.bytes };
   if (source.from === 'upload') throw new Error('speech takes no forms');
-  const own = await linkedObject({ ...parts, objects }, accountId, source.url);
+  const own = await linkedObject({ ...deps, objects }, accountId, source.url);
   if (own !== undefined) {
     const found = await objects.read(own.key);
     if (found === undefined) throw new ApiError('invalid_input_url');

@@ -5,7 +5,7 @@ import { ApiError, UpstreamError } from '../errors.ts';
 import { SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
 import type { MediaSource, SoundRequest } from '../requests/index.ts';
 import { type Candidate, noteLateFault, noteOverclaim } from '../routing/index.ts';
-import type { CallContext, CallParts } from './parts.ts';
+import type { CallContext, CallDeps } from './deps.ts';
 import { Clip, type Length, unitsOf } from './speech-clip.ts';
 import { type Content, contentOf, tooLargeToInline } from './speech-content.ts';
 import { designVoices, type VoicePreviews } from './speech-design.ts';
@@ -49,13 +49,13 @@ export type Spoken = SpeechStream | SpeechClips | VoicePreviews;
  * failure is an error and another candidate may be tried. Throws ApiError, and then nothing is charged.
  */
 export async function speak(
-  parts: CallParts,
+  deps: CallDeps,
   caller: Caller,
   asked: SoundRequest<MediaSource>,
   context: CallContext,
 ): Promise<Spoken> {
   try {
-    return await orRefund(await openOrder(parts, caller, asked, context));
+    return await orRefund(await openOrder(deps, caller, asked, context));
   } catch (error) {
     throw context.signal.aborted ? new ApiError('request_canceled', { cause: error }) : error;
   }
@@ -97,7 +97,7 @@ async function* delivered(
   { clip, candidate }: BegunClip,
   result: { charged?: MicroCredits },
 ): AsyncGenerator<Buffer, void, void> {
-  const { parts, context, bill, charactersPerClip, clipLength } = order;
+  const { deps, context, bill, charactersPerClip, clipLength } = order;
   const others = new Others(order, candidate);
   let notedAtMs = performance.now();
   try {
@@ -111,7 +111,7 @@ async function* delivered(
     await others.lengths;
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    noteLateFault(parts, candidate, context.requestId, error);
+    noteLateFault(deps, candidate, context.requestId, error);
     throw new ApiError('upstream_failed', { cause: error });
   } finally {
     await using _clip = clip;
@@ -181,12 +181,12 @@ async function makeClips(order: SpeechOrder): Promise<SpeechClips> {
 
 /** What is longer than ordered is delivered as it is and charged as ordered. */
 function noteLongClip(
-  { parts, context, clipLength }: SpeechOrder,
+  { deps, context, clipLength }: SpeechOrder,
   candidate: Candidate,
   { milliseconds }: Length,
 ): void {
   const excess = lengthExcess(milliseconds, clipLength);
-  if (excess !== undefined) noteOverclaim(parts, candidate, context.requestId, excess);
+  if (excess !== undefined) noteOverclaim(deps, candidate, context.requestId, excess);
 }
 
 /** Those that succeed, in their order. Each begins where the first found somebody, and counts its seed on. */

@@ -11,7 +11,7 @@ import {
 } from '../configuration/index.ts';
 import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import type { CatalogueParts } from './parts.ts';
+import type { CatalogueDeps } from './deps.ts';
 import { digestsOf, openSecrets, sealSecrets } from './sealed-secrets.ts';
 import { publicContent } from './snapshot.ts';
 import {
@@ -43,16 +43,16 @@ interface AppliedDocument extends Applied {
  * Puts a document in force, whole or not at all. Throws DocumentError with every problem; then nothing has changed.
  * A document equal to the one in force changes nothing either.
  */
-export async function applyDocument(parts: CatalogueParts, by: Actor, text: string): Promise<AppliedDocument> {
-  const document = parseDocument(text, parts.vendors);
-  const applied = await inTurn(parts, async (tx, current) => {
-    const { secrets } = resolveSecrets(document, parts.environment, current);
-    return save(parts, tx, by, { source: 'operator', document, secrets }, current);
+export async function applyDocument(deps: CatalogueDeps, by: Actor, text: string): Promise<AppliedDocument> {
+  const document = parseDocument(text, deps.vendors);
+  const applied = await inTurn(deps, async (tx, current) => {
+    const { secrets } = resolveSecrets(document, deps.environment, current);
+    return save(deps, tx, by, { source: 'operator', document, secrets }, current);
   });
-  return { ...applied, warnings: warn(parts, document) };
+  return { ...applied, warnings: warn(deps, document) };
 }
 
-function warn({ log }: CatalogueParts, document: ConfigDocument): readonly string[] {
+function warn({ log }: CatalogueDeps, document: ConfigDocument): readonly string[] {
   const warnings = documentWarnings(document);
   for (const warning of warnings) log.warn({ warning }, 'the configuration may not be what was meant');
   return warnings;
@@ -63,30 +63,30 @@ function warn({ log }: CatalogueParts, document: ConfigDocument): readonly strin
  * routes stays in force until the file itself changes; the built-in one never replaces anything else.
  */
 export async function applyAtStart(
-  parts: CatalogueParts,
+  deps: CatalogueDeps,
   by: Actor,
   source: 'file' | 'built-in',
   text: string,
 ): Promise<Applied> {
-  const document = parseDocument(text, parts.vendors);
-  warn(parts, document);
-  return inTurn(parts, async (tx, current) => {
-    const { secrets } = resolveSecrets(document, parts.environment, current);
+  const document = parseDocument(text, deps.vendors);
+  warn(deps, document);
+  return inTurn(deps, async (tx, current) => {
+    const { secrets } = resolveSecrets(document, deps.environment, current);
     const previous = await newestVersionFrom(tx, source);
-    const isKnown = previous !== undefined && digestsOf(parts, { document, secrets }).includes(previous.digest);
+    const isKnown = previous !== undefined && digestsOf(deps, { document, secrets }).includes(previous.digest);
     const isOutranked = source === 'built-in' && current !== undefined && current.source !== 'built-in';
     if (current !== undefined && (isKnown || isOutranked)) return { version: current.version, changes: [] };
-    return save(parts, tx, by, { source, document, secrets }, current);
+    return save(deps, tx, by, { source, document, secrets }, current);
   });
 }
 
 export async function setUpstreamEnabled(
-  parts: CatalogueParts,
+  deps: CatalogueDeps,
   by: Actor,
   id: string,
   enabled: boolean,
 ): Promise<Applied> {
-  return inTurn(parts, async (tx, current) => {
+  return inTurn(deps, async (tx, current) => {
     if (current?.document.upstreams.some((upstream) => upstream.id === id) !== true) {
       throw new ApiError('upstream_not_found');
     }
@@ -94,8 +94,8 @@ export async function setUpstreamEnabled(
     const upstreams = before.upstreams.map((upstream) => (upstream.id === id ? { ...upstream, enabled } : upstream));
     const next = { source: 'operator', document: { ...before, upstreams }, secrets } as const;
     // Also when it is enabled already: an operator who says so wants it back.
-    if (enabled) await closeBreakers(parts, tx, next, [id]);
-    return save(parts, tx, by, next, current);
+    if (enabled) await closeBreakers(deps, tx, next, [id]);
+    return save(deps, tx, by, next, current);
   });
 }
 
@@ -103,35 +103,35 @@ type Current = ConfigVersion & DocumentInForce;
 
 /** One change after the other, each on top of what is really in force. */
 async function inTurn(
-  parts: CatalogueParts,
+  deps: CatalogueDeps,
   work: (tx: Tx, current: Current | undefined) => Promise<Applied>,
 ): Promise<Applied> {
-  const { applied, isNew } = await parts.db.transaction(async (tx) => {
+  const { applied, isNew } = await deps.db.transaction(async (tx) => {
     await lockConfig(tx);
     const newest = await newestVersion(tx);
-    const current = newest === undefined ? undefined : { ...newest, secrets: openSecrets(parts, newest) };
+    const current = newest === undefined ? undefined : { ...newest, secrets: openSecrets(deps, newest) };
     const applied = await work(tx, current);
     return { applied, isNew: applied.version !== newest?.version };
   });
-  if (isNew) await parts.bus.heardByAll();
+  if (isNew) await deps.bus.heardByAll();
   return applied;
 }
 
 async function save(
-  parts: CatalogueParts,
+  deps: CatalogueDeps,
   tx: Tx,
   by: Actor,
   next: DocumentInForce & { readonly source: ConfigSource },
   current: Current | undefined,
 ): Promise<Applied> {
-  const digests = digestsOf(parts, next);
+  const digests = digestsOf(deps, next);
   // A file that says what is in force already is recorded all the same, so that the next start knows it.
   if (current !== undefined && digests.includes(current.digest) && next.source !== 'file')
     return { version: current.version, changes: [] };
   const document = maskDocument(next.document);
   const changes = changesBetween(current, { document, secrets: next.secrets });
-  const now = parts.clock.now();
-  const sealedSecrets = sealSecrets(parts, next.secrets);
+  const now = deps.clock.now();
+  const sealedSecrets = sealSecrets(deps, next.secrets);
   const version = await insertVersion(tx, {
     source: next.source,
     document,
@@ -146,23 +146,23 @@ async function save(
   );
   const content = JSON.stringify(publicContent(document));
   await savePublicList(tx, createHash('sha256').update(content).digest('hex'), now);
-  await closeBreakers(parts, tx, next, renewed(current, { document, secrets: next.secrets }));
+  await closeBreakers(deps, tx, next, renewed(current, { document, secrets: next.secrets }));
   const detail = { source: next.source, changes: changes.slice(0, CHANGES_RECORDED_MAX), change_count: changes.length };
   await recordChange(tx, by, { at: now, action: 'config.apply', target: `version ${version}`, detail });
-  await parts.bus.announce(tx, 'config', String(version));
+  await deps.bus.announce(tx, 'config', String(version));
   return { version, changes };
 }
 
 /** A breaker that is open for the old key or address, or from before an upstream was disabled, must not outlive it. */
 async function closeBreakers(
-  parts: CatalogueParts,
+  deps: CatalogueDeps,
   tx: Tx,
   { document }: DocumentInForce,
   changed: readonly string[],
 ): Promise<void> {
   const configured = document.upstreams.map(({ id }) => id);
   await forgetBreakers(tx, changed, configured);
-  await parts.bus.announce(tx, 'upstream', '');
+  await deps.bus.announce(tx, 'upstream', '');
 }
 
 /** The upstreams that are another account now, or are enabled again. */

@@ -4,8 +4,8 @@
  */
 export { applyAtStart, applyDocument, setUpstreamEnabled } from './apply.ts';
 export { Catalogue } from './catalogue.ts';
+export type { CatalogueDeps } from './deps.ts';
 export { requireModel } from './missing-model.ts';
-export type { CatalogueParts } from './parts.ts';
 export { resealConfigurations } from './reseal.ts';
 export { openSecrets, SealedWithAnotherSecret } from './sealed-secrets.ts';
 export { type ListedModel, PUBLIC_GROUP, type Snapshot } from './snapshot.ts';

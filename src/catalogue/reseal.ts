@@ -18,16 +18,16 @@ export interface Resealed {
  * that know both secrets go on meanwhile, and a run that was broken off is repeated.
  */
 export async function resealConfigurations(
-  parts: RootSecrets & { readonly db: Db; readonly clock: Clock },
+  deps: RootSecrets & { readonly db: Db; readonly clock: Clock },
   by: Actor,
 ): Promise<Resealed> {
-  const { db, clock } = parts;
+  const { db, clock } = deps;
   const unopened: bigint[] = [];
   let versions = 0;
   let resealed = 0;
   for (let at = await nextVersion(db, 0n); at !== undefined; at = await nextVersion(db, at.version)) {
     versions++;
-    const seals = sealsOf(parts, at);
+    const seals = sealsOf(deps, at);
     if (seals === 'unopened') unopened.push(at.version);
     else if (seals !== 'current') resealed += await replaceSeals(db, at.version, seals);
   }

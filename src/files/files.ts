@@ -1,17 +1,17 @@
 import { type Actor, recordChange } from '../audit/index.ts';
 import { ApiError } from '../errors.ts';
 import { releaseObject } from '../intake/index.ts';
-import { type FileParts, linkTo } from './keep-file.ts';
+import { type FileDeps, linkTo } from './keep-file.ts';
 import { deleteFileRow, type FilePage, type LinkedFile, selectFiles } from './store.ts';
 
 /** What an account keeps, newest first, each with a link that works as long as the file is kept. */
-export async function listFiles(parts: FileParts, accountId: string, page: FilePage): Promise<LinkedFile[]> {
-  const files = await selectFiles(parts.db, accountId, page, parts.clock.now());
-  return Promise.all(files.map(async (file) => ({ ...file, url: await linkTo(parts, file) })));
+export async function listFiles(deps: FileDeps, accountId: string, page: FilePage): Promise<LinkedFile[]> {
+  const files = await selectFiles(deps.db, accountId, page, deps.clock.now());
+  return Promise.all(files.map(async (file) => ({ ...file, url: await linkTo(deps, file) })));
 }
 
 /** Throws `file_not_found`, alike for another account's. What a job was given stays for as long as the job keeps it. */
-export async function deleteFile({ db, clock }: FileParts, by: Actor, accountId: string, id: string): Promise<void> {
+export async function deleteFile({ db, clock }: FileDeps, by: Actor, accountId: string, id: string): Promise<void> {
   const now = clock.now();
   await db.transaction(async (tx) => {
     const file = await deleteFileRow(tx, accountId, id, now);

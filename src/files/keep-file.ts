@@ -16,7 +16,7 @@ import { Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import { insertFile, type LinkedFile, liveFiles, type StoredFile } from './store.ts';
 
-export interface FileParts {
+export interface FileDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly objects: ObjectStore;
@@ -32,7 +32,7 @@ export interface ReceivedFile {
 
 /** Takes the bytes of a file into the store. Throws ApiError, and then they go again. */
 export async function receiveFile(
-  { db, clock, objects }: FileParts,
+  { db, clock, objects }: FileDeps,
   accountId: string,
   fileName: string,
   body: AsyncIterable<Buffer>,
@@ -63,13 +63,13 @@ function refusal(error: unknown): unknown {
 }
 
 /** If this fails, it goes when its early day has come. */
-export async function discardFile({ db, clock }: FileParts, objectKey: string): Promise<void> {
+export async function discardFile({ db, clock }: FileDeps, objectKey: string): Promise<void> {
   await deleteObjectsAt(db, [objectKey], clock.now()).catch(() => undefined);
 }
 
 /** Gives received bytes to an account, for a day. Throws `file_quota_exceeded`. */
 export async function keepFile(
-  { db, clock, objects }: FileParts,
+  { db, clock, objects }: FileDeps,
   accountId: string,
   received: ReceivedFile,
   purpose: string | undefined,
@@ -92,7 +92,7 @@ export async function keepFile(
 }
 
 /** Whatever the file is called, its link has a name that any header can hold. */
-export function linkTo({ objects, clock }: Pick<FileParts, 'objects' | 'clock'>, file: StoredFile): Promise<string> {
+export function linkTo({ objects, clock }: Pick<FileDeps, 'objects' | 'clock'>, file: StoredFile): Promise<string> {
   const { id: fileName, mimeType, expiresAt } = file;
   return objects.link(file.objectKey, { mimeType, fileName, expiresAt, now: clock.now() });
 }

@@ -7,8 +7,8 @@ import type { Throttle } from '../throttle/index.ts';
 import { isForm } from './body.ts';
 import { bytesMaxOf, type Contract, type NeededScope, tooLargeCode } from './contract.ts';
 import { bearerOf, credentialOf } from './credential.ts';
+import type { HttpDeps } from './deps.ts';
 import { notFound } from './not-found.ts';
-import type { HttpParts } from './parts.ts';
 import type { BrowserSessions } from './session.ts';
 
 declare module 'fastify' {
@@ -26,8 +26,8 @@ type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
  * Everything that is decided before a body is read, in the order of faults: size by Content-Length, credential,
  * account state, rate and slot.
  */
-export function admit(parts: HttpParts, contract: Contract): Admission {
-  const identify = identifier(parts, contract);
+export function admit(deps: HttpDeps, contract: Contract): Admission {
+  const identify = identifier(deps, contract);
   const { body } = contract;
   if (body === undefined) return identify;
   const tooLarge = tooLargeCode(contract);
@@ -40,22 +40,22 @@ export function admit(parts: HttpParts, contract: Contract): Admission {
   };
 }
 
-function identifier(parts: HttpParts, contract: Contract): Admission {
+function identifier(deps: HttpDeps, contract: Contract): Admission {
   switch (contract.access) {
     case 'public':
       return async () => undefined;
     case 'caller':
-      return callerAdmission(parts, contract.scope);
+      return callerAdmission(deps, contract.scope);
     case 'session':
-      return sessionAdmission(parts, contract);
+      return sessionAdmission(deps, contract);
     case 'playground':
-      return playgroundAdmission(parts, contract);
+      return playgroundAdmission(deps, contract);
     case 'operator':
-      return operatorAdmission(parts);
+      return operatorAdmission(deps);
   }
 }
 
-function callerAdmission({ authenticator, throttle, config }: HttpParts, scope: NeededScope): Admission {
+function callerAdmission({ authenticator, throttle, config }: HttpDeps, scope: NeededScope): Admission {
   return async (request, reply) => {
     const credential = credentialOf(request, config.partnerKeyHeader);
     if (credential === undefined) throw new ApiError('missing_token');
@@ -90,7 +90,7 @@ async function enter(throttle: Throttle, request: FastifyRequest, reply: Fastify
 }
 
 /** A person at a browser, with the role that the route needs in the account that the session works in. */
-function sessionAdmission({ browser }: HttpParts, { role }: Contract): Admission {
+function sessionAdmission({ browser }: HttpDeps, { role }: Contract): Admission {
   return async (request, reply) => {
     const signedIn = await requireSession(browser, request, reply);
     if (role !== undefined) requireRole(signedIn, role);
@@ -114,17 +114,17 @@ function requireRole({ membership }: sessions.SignedIn, role: AccountRole): Memb
 }
 
 /** A session in the place of a credential: from here on the request is a call of the account like any other. */
-function playgroundAdmission(parts: HttpParts, { role = 'member' }: Contract): Admission {
+function playgroundAdmission(deps: HttpDeps, { role = 'member' }: Contract): Admission {
   return async (request, reply) => {
-    const signedIn = await requireSession(parts.browser, request, reply);
+    const signedIn = await requireSession(deps.browser, request, reply);
     const { accountId } = requireRole(signedIn, role);
-    request.caller = await findConsoleCaller(parts, accountId, signedIn.person.id);
-    await enter(parts.throttle, request, reply);
+    request.caller = await findConsoleCaller(deps, accountId, signedIn.person.id);
+    await enter(deps.throttle, request, reply);
   };
 }
 
 /** Without the admin token, and without a session of an operator, there is nothing here. */
-function operatorAdmission({ adminTokens, config, browser }: HttpParts): Admission {
+function operatorAdmission({ adminTokens, config, browser }: HttpDeps): Admission {
   const digestOf = (text: string) => createHash('sha256').update(text).digest();
   const expected = adminTokens.map((token) => digestOf(token.reveal()));
   return async (request) => {

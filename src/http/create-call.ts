@@ -9,10 +9,10 @@ import { createJob } from '../jobs/index.ts';
 import type { JsonObject } from '../json.ts';
 import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentBody } from '../requests/index.ts';
 import { callContext } from './call.ts';
+import type { HttpDeps } from './deps.ts';
 import { filesOf, readForm, valuesOf } from './form.ts';
 import { idempotencyKeyOf } from './idempotency.ts';
 import { jobView } from './job-views.ts';
-import type { HttpParts } from './parts.ts';
 
 /** What any call that makes a job can be refused with, beside what its own fields can. */
 export const CREATE_CODES = [
@@ -50,10 +50,10 @@ export interface Asked {
 }
 
 /** Makes the job, or finds the one that an earlier request with the same key has made. */
-export async function answerWithJob(parts: HttpParts, call: CreateCall, asked: Asked): Promise<FastifyReply> {
+export async function answerWithJob(deps: HttpDeps, call: CreateCall, asked: Asked): Promise<FastifyReply> {
   const { request, reply, caller } = call;
   const key = idempotencyKeyOf(request);
-  const { job, isReplay } = await createJob(parts, caller, {
+  const { job, isReplay } = await createJob(deps, caller, {
     endpoint: asked.endpoint,
     ...callContext(request, reply),
     request: asked.media,
@@ -91,7 +91,7 @@ export interface FileRules {
  * again.
  */
 export async function withStoredForm<Result>(
-  parts: HttpParts,
+  deps: HttpDeps,
   call: CreateCall,
   { formBytesMax, rulesFor }: FileRules,
   work: (form: Form, sent: SentForm) => Promise<Result>,
@@ -110,7 +110,7 @@ export async function withStoredForm<Result>(
         counts.set(name, count + 1);
         const digest = createHash('sha256');
         const { accountId } = call.caller;
-        const stored = await storeInput(parts, accountId, hashed(body, digest), rulesFor(name, count), signal);
+        const stored = await storeInput(deps, accountId, hashed(body, digest), rulesFor(name, count), signal);
         keys.push(stored.key);
         return { source: { from: 'upload', ...stored } as const, sha256: digest.digest('hex') };
       },
@@ -119,7 +119,7 @@ export async function withStoredForm<Result>(
     const files = filesOf(form).map(({ name, file }) => [name, file.source] as const);
     return await work({ values: valuesOf(form), files }, sent);
   } catch (error) {
-    if (isRefusal(error)) await discardInputs(parts, keys);
+    if (isRefusal(error)) await discardInputs(deps, keys);
     throw error;
   }
 }

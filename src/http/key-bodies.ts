@@ -13,6 +13,7 @@ import { ApiError } from '../errors.ts';
 import { optional } from '../parse.ts';
 import { spentByKeys } from '../reports/index.ts';
 import { keyRecordView } from './admin-views.ts';
+import type { HttpDeps } from './deps.ts';
 import {
   concurrencyField,
   creditsField,
@@ -22,7 +23,6 @@ import {
   type pageQuery,
   rpmField,
 } from './fields.ts';
-import type { HttpParts } from './parts.ts';
 import { page } from './route.ts';
 
 /** Keys as the operator and the account holder make and see them. */
@@ -70,31 +70,31 @@ export function keyChangeOf(body: z.output<typeof keyChangeBody>): KeyChange {
 }
 
 /** The answer to the key's creation: the only place that ever shows the key itself. */
-export async function newKeyView(parts: HttpParts, reply: FastifyReply, { key, secret }: NewKey) {
+export async function newKeyView(deps: HttpDeps, reply: FastifyReply, { key, secret }: NewKey) {
   reply.header('cache-control', 'no-store');
-  return { ...(await keyRecordOf(parts, key)), key: secret };
+  return { ...(await keyRecordOf(deps, key)), key: secret };
 }
 
-export async function keyRecordOf(parts: HttpParts, key: ApiKey) {
-  const [view] = await recordViews(parts, [key], await requireAccount(parts, key.accountId));
+export async function keyRecordOf(deps: HttpDeps, key: ApiKey) {
+  const [view] = await recordViews(deps, [key], await requireAccount(deps, key.accountId));
   return view;
 }
 
 /** The live keys of an account, newest first. */
-export async function keyRecordsOf(parts: HttpParts, accountId: string, query: z.output<typeof pageQuery>) {
-  const account = await requireAccount(parts, accountId);
-  const read = (limit: number) => listKeys(parts.db, account.id, { limit, after: query.after });
+export async function keyRecordsOf(deps: HttpDeps, accountId: string, query: z.output<typeof pageQuery>) {
+  const account = await requireAccount(deps, accountId);
+  const read = (limit: number) => listKeys(deps.db, account.id, { limit, after: query.after });
   const keys = await page(query.limit, read, (key) => key);
-  return { ...keys, data: await recordViews(parts, keys.data, account) };
+  return { ...keys, data: await recordViews(deps, keys.data, account) };
 }
 
 /** With what each has spent, and what keeps it from working. */
-async function recordViews({ db, catalogue }: HttpParts, keys: readonly ApiKey[], account: Account) {
+async function recordViews({ db, catalogue }: HttpDeps, keys: readonly ApiKey[], account: Account) {
   const used = await spentByKeys(db, keys);
   return keys.map((key) => keyRecordView(key, used.get(key.id) ?? 0n, account, catalogue.snapshot));
 }
 
-export async function requireAccount({ db }: HttpParts, id: string): Promise<Account> {
+export async function requireAccount({ db }: HttpDeps, id: string): Promise<Account> {
   const account = await findAccount(db, id);
   if (account === undefined) throw new ApiError('account_not_found');
   return account;

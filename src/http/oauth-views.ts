@@ -4,8 +4,8 @@ import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import { type ListedGrant, listGrants } from '../oauth/index.ts';
 import type { sessions } from '../people/index.ts';
 import { spentByKeys } from '../reports/index.ts';
+import type { HttpDeps } from './deps.ts';
 import type { pageQuery } from './fields.ts';
-import type { HttpParts } from './parts.ts';
 import { page } from './route.ts';
 
 /** What a person lets an app do with an account. */
@@ -40,7 +40,7 @@ export function visibleGrants({ person, membership }: sessions.SignedIn): { acco
 
 /** Live grants, newest first, with what each has spent up to now. */
 export async function oauthGrantPage(
-  { db }: HttpParts,
+  { db }: HttpDeps,
   of: Parameters<typeof listGrants>[1],
   { limit, after }: z.output<typeof pageQuery>,
 ) {

@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, errorHeaders } from '../errors.ts';
 import { AUTHORIZATIONS_PER_ADDRESS_RPM } from '../limits.ts';
 import { AuthorizationServer, OAUTH_PATHS, serverMetadata } from '../oauth/index.ts';
+import type { HttpDeps } from './deps.ts';
 import { pageHeaders } from './pages/layout.ts';
 import { refusalPage } from './pages/pages.ts';
-import type { HttpParts } from './parts.ts';
 
 /**
  * The authorization server's own routes. They are no part of the API's contract: their errors have the shape of RFC 6749,
  * and their bodies are read, and bounded, by the library that answers.
  */
-export function mountAuthorizationServer(server: FastifyInstance, parts: HttpParts): AuthorizationServer {
-  const oauth = new AuthorizationServer(parts, ({ code, description, requestId }) => ({
+export function mountAuthorizationServer(server: FastifyInstance, deps: HttpDeps): AuthorizationServer {
+  const oauth = new AuthorizationServer(deps, ({ code, description, requestId }) => ({
     headers: pageHeaders(),
     html: refusalPage(description, code, requestId),
   }));
@@ -19,12 +19,12 @@ export function mountAuthorizationServer(server: FastifyInstance, parts: HttpPar
     reply.hijack();
     reply.raw.setHeader('x-request-id', request.id);
     if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
-    await oauth.answer(request.raw, reply.raw, { requestId: request.id, visitor: () => visitorOf(parts, request) });
+    await oauth.answer(request.raw, reply.raw, { requestId: request.id, visitor: () => visitorOf(deps, request) });
   };
   void server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    const onRequest = refuseFloods(parts);
+    const onRequest = refuseFloods(deps);
     scope.route({ method: ['GET', 'POST'], url: OAUTH_PATHS.authorize, onRequest, handler: answer });
     scope.get(`${OAUTH_PATHS.authorize}/:uid`, answer);
     scope.route({ method: ['POST', 'OPTIONS'], url: OAUTH_PATHS.device, onRequest, handler: answer });
@@ -32,14 +32,14 @@ export function mountAuthorizationServer(server: FastifyInstance, parts: HttpPar
       scope.route({ method: ['POST', 'OPTIONS'], url, handler: answer });
     }
     scope.get(OAUTH_PATHS.metadata, (_request, reply) =>
-      reply.header('access-control-allow-origin', '*').send(serverMetadata(parts.config.publicUrl)),
+      reply.header('access-control-allow-origin', '*').send(serverMetadata(deps.config.publicUrl)),
     );
   });
   return oauth;
 }
 
 /** A token bucket per address in front of what leaves a row behind and asks for no proof. */
-function refuseFloods({ throttle, browser }: HttpParts) {
+function refuseFloods({ throttle, browser }: HttpDeps) {
   const allowance = { rpm: AUTHORIZATIONS_PER_ADDRESS_RPM, concurrency: undefined };
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const taken = await throttle.take(`authorization address:${browser.originOf(request).address}`, allowance);
@@ -54,7 +54,7 @@ function refuseFloods({ throttle, browser }: HttpParts) {
   };
 }
 
-async function visitorOf({ browser }: HttpParts, request: FastifyRequest) {
+async function visitorOf({ browser }: HttpDeps, request: FastifyRequest) {
   const signedIn = await browser.find(request);
   if (signedIn === undefined) return undefined;
   const { session, person } = signedIn;

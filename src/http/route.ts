@@ -8,8 +8,8 @@ import type { sessions } from '../people/index.ts';
 import { admit } from './admit.ts';
 import { bytesOf, isForm, readJson, readText } from './body.ts';
 import { bytesMaxOf, type Contract, consoleContract, tooLargeCode } from './contract.ts';
+import type { HttpDeps } from './deps.ts';
 import { LargeBodies } from './large-bodies.ts';
-import type { HttpParts } from './parts.ts';
 
 /** What a route's function is given: everything checked and typed. */
 export interface RouteCall<Query, Body> {
@@ -41,11 +41,11 @@ export class Routes {
   readonly contracts: Contract[] = [];
   readonly largeBodies = new LargeBodies();
   readonly #server: FastifyInstance;
-  readonly #parts: HttpParts;
+  readonly #deps: HttpDeps;
 
-  constructor(server: FastifyInstance, parts: HttpParts) {
+  constructor(server: FastifyInstance, deps: HttpDeps) {
     this.#server = server;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   add<const C extends Contract>(contract: C, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {
@@ -66,7 +66,7 @@ export class Routes {
       url,
       bodyLimit: contract.body === undefined ? UNWANTED_BODY_BYTES_MAX : bytesMaxOf(contract.body, false),
       config: { tooLarge: tooLargeCode(contract) },
-      onRequest: admit(this.#parts, contract),
+      onRequest: admit(this.#deps, contract),
       handler: (request, reply) => this.#answer(known, run, request, reply),
     });
   }

@@ -9,6 +9,7 @@ import { StorageUnavailable } from '../storage/index.ts';
 import { takeBodies } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { allowOrigins } from './cors.ts';
+import type { HttpDeps } from './deps.ts';
 import { createGate } from './gate.ts';
 import { isMatchedRaw, loggedPath, notFound, RouteHints } from './not-found.ts';
 import { mountAuthorizationServer } from './oauth.ts';
@@ -22,7 +23,6 @@ import { Pages } from './pages/pages.ts';
 import { passwordPages } from './pages/password.ts';
 import { signInPages } from './pages/sign-in.ts';
 import { signUpPages } from './pages/sign-up.ts';
-import type { HttpParts } from './parts.ts';
 import { lingerBeforeClose } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 import { Routes } from './route.ts';
@@ -68,7 +68,7 @@ export interface HttpServer {
   stop(timeoutMs: number): Promise<void>;
 }
 
-export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
+export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   const gate = Promise.withResolvers<Server>();
   const server = Fastify({
     serverFactory: (listener) => {
@@ -85,31 +85,31 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     routerOptions: { maxParamLength: PATH_PARAM_CHARS_MAX },
     // Paths that cannot be decoded never reach a hook.
     frameworkErrors: (_error, request, reply) => {
-      observe(parts, open, request, reply);
+      observe(deps, open, request, reply);
       void sendError(reply, new ApiError('malformed_request'));
     },
   });
   const stopping = new Stopping(await gate.promise);
-  const open = { stopping, uploads: new Uploads(parts.clock, clientAddress(parts.config.trustedProxies)) };
+  const open = { stopping, uploads: new Uploads(deps.clock, clientAddress(deps.config.trustedProxies)) };
   const missing = ({ method, url }: FastifyRequest) => notFound(method, url, hints.for(method, url));
   takeBodies(server);
   server.addHook('onRequest', (request, reply, done) => {
-    observe(parts, open, request, reply);
+    observe(deps, open, request, reply);
     done(earlyRefusal(request, stopping, missing));
   });
   server.setErrorHandler((error: FastifyError, request, reply) => {
     const told = apiErrorOf(error);
-    if (told.code === 'internal_error') parts.log.error({ request_id: request.id, err: error }, 'unexpected error');
+    if (told.code === 'internal_error') deps.log.error({ request_id: request.id, err: error }, 'unexpected error');
     else if (told.cause !== undefined && told.status === 503) {
-      parts.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'an engine is away');
+      deps.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'an engine is away');
     }
     return sendError(reply, told);
   });
   server.setNotFoundHandler((request, reply) => sendError(reply, missing(request)));
-  if (parts.config.corsOrigins.length > 0) allowOrigins(server, parts.config.corsOrigins);
-  const routes = new Routes(server, parts);
-  addRoutes(routes, parts, stopping);
-  addPages(new Pages(server, parts.browser), parts, mountAuthorizationServer(server, parts));
+  if (deps.config.corsOrigins.length > 0) allowOrigins(server, deps.config.corsOrigins);
+  const routes = new Routes(server, deps);
+  addRoutes(routes, deps, stopping);
+  addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
   const hints = new RouteHints(routes.contracts);
   return {
     listen: (port, host) => server.listen({ port, host }),
@@ -123,55 +123,55 @@ interface OpenRequests {
   readonly uploads: Uploads;
 }
 
-function addRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
-  modelRoutes(routes, parts);
-  publicModelRoutes(routes, parts);
-  accountRoutes(routes, parts);
-  usageRoutes(routes, parts);
-  estimateRoutes(routes, parts);
-  chatRoutes(routes, parts);
-  nativeRoutes(routes, parts);
-  requestRoutes(routes, parts);
-  imageRoutes(routes, parts);
-  videoRoutes(routes, parts);
-  musicRoutes(routes, parts);
-  speechRoutes(routes, parts);
-  transcriptionRoutes(routes, parts);
-  jobRoutes(routes, parts);
-  fileRoutes(routes, parts);
-  linkRoutes(routes, parts);
-  healthRoutes(routes, parts, stopping);
-  accountAdminRoutes(routes, parts);
-  keyAdminRoutes(routes, parts);
-  configAdminRoutes(routes, parts);
-  oauthClientAdminRoutes(routes, parts);
-  oauthGrantAdminRoutes(routes, parts);
-  grantAdminRoutes(routes, parts);
-  consoleSessionRoutes(routes, parts);
-  consoleMemberRoutes(routes, parts);
-  consoleKeyRoutes(routes, parts);
-  consoleOauthGrantRoutes(routes, parts);
-  peopleAdminRoutes(routes, parts);
-  recordAdminRoutes(routes, parts);
-  usageAdminRoutes(routes, parts);
-  clockAdminRoutes(routes, parts);
-  contractRoutes(routes, parts);
+function addRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
+  modelRoutes(routes, deps);
+  publicModelRoutes(routes, deps);
+  accountRoutes(routes, deps);
+  usageRoutes(routes, deps);
+  estimateRoutes(routes, deps);
+  chatRoutes(routes, deps);
+  nativeRoutes(routes, deps);
+  requestRoutes(routes, deps);
+  imageRoutes(routes, deps);
+  videoRoutes(routes, deps);
+  musicRoutes(routes, deps);
+  speechRoutes(routes, deps);
+  transcriptionRoutes(routes, deps);
+  jobRoutes(routes, deps);
+  fileRoutes(routes, deps);
+  linkRoutes(routes, deps);
+  healthRoutes(routes, deps, stopping);
+  accountAdminRoutes(routes, deps);
+  keyAdminRoutes(routes, deps);
+  configAdminRoutes(routes, deps);
+  oauthClientAdminRoutes(routes, deps);
+  oauthGrantAdminRoutes(routes, deps);
+  grantAdminRoutes(routes, deps);
+  consoleSessionRoutes(routes, deps);
+  consoleMemberRoutes(routes, deps);
+  consoleKeyRoutes(routes, deps);
+  consoleOauthGrantRoutes(routes, deps);
+  peopleAdminRoutes(routes, deps);
+  recordAdminRoutes(routes, deps);
+  usageAdminRoutes(routes, deps);
+  clockAdminRoutes(routes, deps);
+  contractRoutes(routes, deps);
 }
 
-function addPages(pages: Pages, parts: HttpParts, oauth: AuthorizationServer): void {
-  signInPages(pages, parts, parts.browser);
-  signUpPages(pages, parts, parts.browser);
-  passwordPages(pages, parts, parts.browser);
-  linkPages(pages, parts, parts.browser);
-  consentPages(pages, parts, parts.browser, oauth);
-  keyPages(pages, parts, parts.browser);
-  appPages(pages, parts, parts.browser);
-  if (parts.openId !== undefined) identityPages(pages, parts, parts.browser, parts.openId);
-  devicePages(pages, parts, parts.browser);
+function addPages(pages: Pages, deps: HttpDeps, oauth: AuthorizationServer): void {
+  signInPages(pages, deps, deps.browser);
+  signUpPages(pages, deps, deps.browser);
+  passwordPages(pages, deps, deps.browser);
+  linkPages(pages, deps, deps.browser);
+  consentPages(pages, deps, deps.browser, oauth);
+  keyPages(pages, deps, deps.browser);
+  appPages(pages, deps, deps.browser);
+  if (deps.openId !== undefined) identityPages(pages, deps, deps.browser, deps.openId);
+  devicePages(pages, deps, deps.browser);
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */
-function observe({ log }: HttpParts, open: OpenRequests, request: FastifyRequest, reply: FastifyReply): void {
+function observe({ log }: HttpDeps, open: OpenRequests, request: FastifyRequest, reply: FastifyReply): void {
   const startedMs = performance.now();
   open.stopping.enter();
   open.uploads.enter(request, reply);

@@ -1,5 +1,5 @@
 import { StorageUnavailable } from '../storage/index.ts';
-import type { IntakeParts } from './parts.ts';
+import type { IntakeDeps } from './deps.ts';
 import { countDueObjects, forgetObjects, selectDueObjects } from './store.ts';
 
 const PER_TURN_MAX = 100;
@@ -15,11 +15,11 @@ export interface Backlog {
 
 /** Deletes what must go from the object store. Any process may do it at any time. */
 export class CleanUp {
-  readonly #parts: IntakeParts;
+  readonly #deps: IntakeDeps;
   #isRunning = false;
 
-  constructor(parts: IntakeParts) {
-    this.#parts = parts;
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps;
   }
 
   get isRunning(): boolean {
@@ -42,7 +42,7 @@ export class CleanUp {
 
   /** Tells whether there may be more to do. */
   async #turn(stuck: string[]): Promise<boolean> {
-    const { db, clock, log } = this.#parts;
+    const { db, clock, log } = this.#deps;
     const now = clock.now();
     const keys = await selectDueObjects(db, now, PER_TURN_MAX, stuck);
     if (keys.length === 0) return false;
@@ -64,17 +64,17 @@ export class CleanUp {
 
   async #remove(key: string): Promise<boolean> {
     try {
-      await this.#parts.objects.remove(key);
+      await this.#deps.objects.remove(key);
       return true;
     } catch (error) {
       if (!(error instanceof StorageUnavailable)) throw error;
-      this.#parts.log.warn({ key, err: error }, 'an expired object could not be deleted and will be tried again');
+      this.#deps.log.warn({ key, err: error }, 'an expired object could not be deleted and will be tried again');
       return false;
     }
   }
 
   async backlog(): Promise<Backlog> {
-    const { db, clock } = this.#parts;
+    const { db, clock } = this.#deps;
     const now = clock.now();
     const { due, oldestAt } = await countDueObjects(db, now);
     return { pending: due, oldestSeconds: oldestAt === null ? 0 : (now.getTime() - oldestAt.getTime()) / 1000 };

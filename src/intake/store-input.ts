@@ -3,9 +3,9 @@ import { ApiError, type ErrorCode } from '../errors.ts';
 import { HELD_INPUT_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
 import { type MediaKind, Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
+import type { HoldingDeps, IntakeDeps } from './deps.ts';
 import { gathered, joined } from './gathered.ts';
 import type { Place } from './holding.ts';
-import type { HoldingParts, IntakeParts } from './parts.ts';
 import { deleteObjectsAt, recordObjects } from './store.ts';
 import { judgeMedia, type StoreRules, storeMedia } from './store-media.ts';
 
@@ -44,42 +44,42 @@ export interface HeldMedia extends Omit<StoredMedia, 'key'> {
 
 /** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
 export async function storeInput(
-  parts: IntakeParts,
+  deps: IntakeDeps,
   accountId: string,
   body: Buffer | AsyncIterable<Buffer>,
   rules: InputRules,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const key = `inputs/${randomBytes(20).toString('hex')}`;
-  const deleteAt = new Date(parts.clock.nowMs() + UNOWNED_KEPT_MS);
-  await recordObjects(parts.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
+  const deleteAt = new Date(deps.clock.nowMs() + UNOWNED_KEPT_MS);
+  await recordObjects(deps.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
   try {
-    parts.log.trace({ key }, 'input to be stored');
-    const { bytes, mimeType, seconds } = await storeMedia(parts, key, body, mediaRules(rules, signal));
+    deps.log.trace({ key }, 'input to be stored');
+    const { bytes, mimeType, seconds } = await storeMedia(deps, key, body, mediaRules(rules, signal));
     refuseOthers(mimeType, rules);
-    parts.log.trace({ key }, 'input stored');
+    deps.log.trace({ key }, 'input stored');
     return { key, mimeType, bytes, seconds };
   } catch (error) {
-    await deleteObjectsAt(parts.db, [key], parts.clock.now()).catch(() => undefined);
+    await deleteObjectsAt(deps.db, [key], deps.clock.now()).catch(() => undefined);
     throw toldToCaller(error, rules);
   }
 }
 
 /** For what is read once and soon: held if it is small and there is room, until leaveRoom(); stored otherwise. */
 export async function takeInput(
-  parts: HoldingParts,
+  deps: HoldingDeps,
   accountId: string,
   body: AsyncIterable<Buffer>,
   rules: InputRules,
   signal: AbortSignal,
 ): Promise<HeldMedia | StoredMedia> {
-  const place = parts.holding.take();
-  if (place === undefined) return storeInput(parts, accountId, body, rules, signal);
+  const place = deps.holding.take();
+  if (place === undefined) return storeInput(deps, accountId, body, rules, signal);
   try {
     const content = await gathered(body, HELD_INPUT_BYTES_MAX);
     if (Buffer.isBuffer(content)) return { ...(await judgedInput(content, rules, signal)), content, place };
     place.leave();
-    return await storeInput(parts, accountId, content, rules, signal);
+    return await storeInput(deps, accountId, content, rules, signal);
   } catch (error) {
     place.leave();
     throw error;
@@ -114,10 +114,10 @@ function toldToCaller(error: unknown, { tooLarge, unreadable }: InputRules): unk
 }
 
 /** What was stored for a request that came to nothing goes at once. A caller's own files stay. */
-export async function discardInputs(parts: Pick<IntakeParts, 'db' | 'clock'>, keys: readonly string[]): Promise<void> {
+export async function discardInputs(deps: Pick<IntakeDeps, 'db' | 'clock'>, keys: readonly string[]): Promise<void> {
   const own = keys.filter((key) => key.startsWith('inputs/'));
   // If this fails, they go when their early day has come.
-  await deleteObjectsAt(parts.db, own, parts.clock.now()).catch(() => undefined);
+  await deleteObjectsAt(deps.db, own, deps.clock.now()).catch(() => undefined);
 }
 
 /** Gives its room back, if it takes up any: nobody reads it any more. May be called more than once. */
@@ -127,12 +127,12 @@ export function leaveRoom(taken: HeldMedia | StoredMedia): void {
 
 /** The same for a request that has failed; what is stored goes too, unless somebody may have come to own it. */
 export async function discardTaken(
-  parts: Pick<IntakeParts, 'db' | 'clock'>,
+  deps: Pick<IntakeDeps, 'db' | 'clock'>,
   taken: HeldMedia | StoredMedia,
   mayBeOwned: boolean,
 ): Promise<void> {
   leaveRoom(taken);
-  if (taken.key !== undefined && !mayBeOwned) await discardInputs(parts, [taken.key]);
+  if (taken.key !== undefined && !mayBeOwned) await discardInputs(deps, [taken.key]);
 }
 
 /** Reads what is stored whenever it is asked to. */

@@ -1,7 +1,7 @@
 import { SNIFF_BYTES } from '../limits.ts';
 import { asMeasured, type Measured, type MediaKind, measure, readableOf, type Sniffed, sniff } from '../media/index.ts';
+import type { IntakeDeps } from './deps.ts';
 import { joined, resumed } from './gathered.ts';
-import type { IntakeParts } from './parts.ts';
 
 /** A picture or clip in the object store, and what its bytes say about it. */
 export interface StoredPiece {
@@ -30,15 +30,15 @@ export interface StoreRules {
  * there.
  */
 export async function storeMedia(
-  parts: Pick<IntakeParts, 'objects'>,
+  deps: Pick<IntakeDeps, 'objects'>,
   key: string,
   body: Buffer | AsyncIterable<Buffer>,
   rules: StoreRules,
 ): Promise<StoredPiece> {
-  return Buffer.isBuffer(body) ? storeBytes(parts, key, body, rules) : storeStream(parts, key, body, rules);
+  return Buffer.isBuffer(body) ? storeBytes(deps, key, body, rules) : storeStream(deps, key, body, rules);
 }
 
-type Objects = Pick<IntakeParts, 'objects'>;
+type Objects = Pick<IntakeDeps, 'objects'>;
 
 async function storeBytes({ objects }: Objects, key: string, data: Buffer, rules: StoreRules): Promise<StoredPiece> {
   const { mimeType, ...measured } = await judgeMedia(data, rules);

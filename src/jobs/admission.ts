@@ -4,8 +4,8 @@ import { ApiError } from '../errors.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
 import { type CreditRefusal, lockAccounts, type NewReservation } from '../ledger/index.ts';
 import { FINGERPRINT_KEPT_MS, INPUT_KEPT_MS } from '../limits.ts';
+import type { JobDeps } from './deps.ts';
 import { bindKeys, type IdempotencyKey, type KnownKey, selectKeys } from './keys-store.ts';
-import type { JobParts } from './parts.ts';
 import { type Placed, placeAll } from './places.ts';
 import { countOpen, insertJobs, type NewJob } from './store.ts';
 
@@ -33,14 +33,14 @@ const APPLICANTS_PER_ROUND_MAX = 128;
  * had come alone, in the order of their coming.
  */
 export class Admissions {
-  readonly #parts: JobParts;
+  readonly #deps: JobDeps;
   readonly #gathering = new Gathering(
     (applicants: readonly Applicant[]) => this.#run(applicants),
     APPLICANTS_PER_ROUND_MAX,
   );
 
-  constructor(parts: JobParts) {
-    this.#parts = parts;
+  constructor(deps: JobDeps) {
+    this.#deps = deps;
   }
 
   /** Throws ApiError, and then there is no job, no reservation and no fingerprint. */
@@ -51,13 +51,13 @@ export class Admissions {
   }
 
   async #run(applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
-    const verdicts = await whileBusy(() => this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants)));
-    this.#parts.log.trace('admission committed');
+    const verdicts = await whileBusy(() => this.#deps.db.transaction((tx) => this.#admitAll(tx, applicants)));
+    this.#deps.log.trace('admission committed');
     return verdicts;
   }
 
   async #admitAll(tx: Tx, applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const accountIds = [...new Set(applicants.map(({ job }) => job.accountId))].sort();
     // Whoever admits for an account holds its lock, so what is read below stays true until the commit.
     await lockAccounts(tx, accountIds);
@@ -77,8 +77,8 @@ export class Admissions {
     if (bound.length > 0) await bindKeys(tx, bound, new Date(now.getTime() + FINGERPRINT_KEPT_MS));
     const inputs = admitted.flatMap(({ member }) => member.inputs);
     if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
-    await this.#parts.bus.announce(tx, 'job', '');
-    this.#parts.log.trace('admission to be committed');
+    await this.#deps.bus.announce(tx, 'job', '');
+    this.#deps.log.trace('admission to be committed');
   }
 }
 

@@ -4,25 +4,25 @@ import { ApiError } from '../errors.ts';
 import type { MediaRequest } from '../requests/index.ts';
 import { ableCandidates, type Candidate, modelFor } from '../routing/index.ts';
 import type { Media } from '../vendors/index.ts';
+import type { JobDeps } from './deps.ts';
 import type { HeldJob } from './job.ts';
-import type { JobParts } from './parts.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
 
 /** Who can do this request, as routing tells. */
 export function candidatesOf(
-  parts: JobParts,
+  deps: JobDeps,
   caller: Pick<Caller, 'groups'>,
   model: ListedModel,
   request: MediaRequest<Media>,
 ): Candidate[] {
-  return ableCandidates(parts, caller, model, request, ({ vendor }) => taskWorkOf(vendor, request.kind));
+  return ableCandidates(deps, caller, model, request, ({ vendor }) => taskWorkOf(vendor, request.kind));
 }
 
 /** For a job that is waiting: none, while its model is withdrawn or every breaker keeps requests away. */
-export function jobCandidates(parts: JobParts, job: HeldJob['job']): Candidate[] {
+export function jobCandidates(deps: JobDeps, job: HeldJob['job']): Candidate[] {
   try {
-    const model = modelFor(parts, job, job.model, job.endpoint);
-    return candidatesOf(parts, job, model, forVendor(parts, job.request));
+    const model = modelFor(deps, job, job.model, job.endpoint);
+    return candidatesOf(deps, job, model, forVendor(deps, job.request));
   } catch (error) {
     if (error instanceof ApiError) return [];
     throw error;

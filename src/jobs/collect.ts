@@ -7,10 +7,10 @@ import { Unreadable } from '../media/index.ts';
 import { candidateOf, noteOverclaim, redact, upstreamOf } from '../routing/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output, TaskUsage } from '../vendors/index.ts';
-import type { EngineParts } from './engine-parts.ts';
+import type { JobDeps } from './deps.ts';
+import type { EngineDeps } from './engine-deps.ts';
 import { type Attempt, type Collected, failure, type HeldJob, type OutputPlace } from './job.ts';
 import { outputKey } from './output-keys.ts';
-import type { JobParts } from './parts.ts';
 import { taskWorkOf } from './task-work.ts';
 
 /** What an upstream made cannot be delivered as it came. */
@@ -21,7 +21,7 @@ class Undeliverable extends Error {}
  * fetches them loses nothing; those that are here are stored at once. `ready` without outputs: they could not be, just now.
  */
 export async function collectNow(
-  engine: EngineParts,
+  engine: EngineDeps,
   held: HeldJob,
   attempt: Attempt,
   made: readonly Output[],
@@ -32,7 +32,7 @@ export async function collectNow(
   if (places.length === 0 || places.length < outputs.length) {
     return collectAll(engine, held, attempt, outputs, signal);
   }
-  return { ...attempt, state: 'ready', outputs: places, tries: 0, updatedAt: engine.parts.clock.now() };
+  return { ...attempt, state: 'ready', outputs: places, tries: 0, updatedAt: engine.deps.clock.now() };
 }
 
 /** Of a result that is elsewhere. */
@@ -53,7 +53,7 @@ function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
 
 /** Still `ready`: not now, perhaps later. What can be delivered is, even if the rest never can. */
 export async function collectAll(
-  { parts }: EngineParts,
+  { deps }: EngineDeps,
   { job }: HeldJob,
   attempt: Attempt,
   outputs: readonly Output[],
@@ -61,24 +61,24 @@ export async function collectAll(
 ): Promise<Attempt> {
   const settled = await Promise.allSettled(
     outputs.map((output, index) =>
-      store(parts, { job, attempt, output, signal }, outputKey(job.id, attempt.number, index)),
+      store(deps, { job, attempt, output, signal }, outputKey(job.id, attempt.number, index)),
     ),
   );
-  const updatedAt = parts.clock.now();
+  const updatedAt = deps.clock.now();
   const stored = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const errors = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   const own = errors.find((error) => !(error instanceof Undeliverable) && !isPassing(error));
   if (own !== undefined) throw own;
   const details = errors.map((error) => (error instanceof Error ? error.message : 'unknown'));
-  const told = redact(parts.catalogue.snapshot, details.join('; '));
+  const told = redact(deps.catalogue.snapshot, details.join('; '));
   const detail = errors.length === 0 ? null : told.slice(0, 500);
   if (detail !== null) {
-    parts.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
+    deps.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
   }
   const waiting = readyStill(attempt, outputs, errors, updatedAt);
   if (waiting !== undefined) return waiting;
   if (stored.some(({ kind }) => kind !== 'thumbnail')) {
-    noteLongResult(parts, job, attempt, stored);
+    noteLongResult(deps, job, attempt, stored);
     return { ...attempt, state: 'collected', collected: stored, outputs: null, detail, updatedAt };
   }
   const code = errors.some(isOfStorage) ? 'internal_error' : 'undeliverable_output';
@@ -104,12 +104,12 @@ function readyStill(attempt: Attempt, outputs: readonly Output[], errors: unknow
 }
 
 /** What is longer than ordered is delivered as it is and charged as ordered. */
-function noteLongResult(parts: JobParts, job: HeldJob['job'], attempt: Attempt, stored: readonly Collected[]): void {
+function noteLongResult(deps: JobDeps, job: HeldJob['job'], attempt: Attempt, stored: readonly Collected[]): void {
   const order = lengthOrder(job.estimate, job.wanted);
   const excesses = stored
     .filter(({ kind }) => kind === 'video' || kind === 'audio')
     .flatMap(({ seconds = 0 }) => lengthExcess(seconds * 1000, order) ?? []);
-  if (excesses[0] !== undefined) noteOverclaim(parts, attempt, job.requestId, excesses[0]);
+  if (excesses[0] !== undefined) noteOverclaim(deps, attempt, job.requestId, excesses[0]);
 }
 
 function isJudgement(error: unknown): error is Error {
@@ -133,25 +133,25 @@ interface Result {
   readonly signal: AbortSignal;
 }
 
-async function store(parts: JobParts, result: Result, key: string): Promise<Collected> {
+async function store(deps: JobDeps, result: Result, key: string): Promise<Collected> {
   const { job, output, signal } = result;
   const kind = output.isThumbnail === true ? 'thumbnail' : job.kind;
   try {
-    const body = await open(parts, result);
+    const body = await open(deps, result);
     const wanted = kind === 'thumbnail' ? 'image' : kind;
-    parts.log.trace({ key }, 'result to be stored');
-    const piece = await storeMedia(parts, key, body, {
+    deps.log.trace({ key }, 'result to be stored');
+    const piece = await storeMedia(deps, key, body, {
       bytesMax: OUTPUT_BYTES_MAX,
       signal,
       kinds: [wanted],
       refusal: (_reason, found) => new Undeliverable(`${found?.mimeType ?? 'something'} is no ${wanted}`),
     });
-    parts.log.trace({ key }, 'result stored');
+    deps.log.trace({ key }, 'result stored');
     return { kind, ...piece };
   } catch (error) {
     if (isJudgement(error)) {
       // It may have been stored before it was found out.
-      await parts.objects.remove(key);
+      await deps.objects.remove(key);
       throw new Undeliverable(error.message);
     }
     if (error instanceof ApiError && error.cause instanceof BodyTooLarge) throw new Undeliverable(error.cause.message);
@@ -162,24 +162,21 @@ async function store(parts: JobParts, result: Result, key: string): Promise<Coll
 }
 
 /** The bytes of a result: at hand, from the upstream under its credential, or from an address of anybody's. */
-async function open(
-  parts: JobParts,
-  { job, attempt, output, signal }: Result,
-): Promise<Buffer | AsyncIterable<Buffer>> {
+async function open(deps: JobDeps, { job, attempt, output, signal }: Result): Promise<Buffer | AsyncIterable<Buffer>> {
   if ('data' in output) return output.data;
   if ('url' in output) {
-    return (await parts.collectingFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
+    return (await deps.collectingFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;
   }
-  const candidate = candidateOf(parts, attempt.upstreamId, attempt.upstreamModel);
+  const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
   const work = candidate && taskWorkOf(candidate.vendor, job.kind);
   // An upstream that was taken out of the configuration may come back.
   if (candidate === undefined || work?.open === undefined)
     throw new UpstreamError('config', 'there is no such upstream');
-  return work.open(output.path, upstreamOf(candidate, parts.pools, signal));
+  return work.open(output.path, upstreamOf(candidate, deps.pools, signal));
 }
 
 /** For the operator, who pays the upstream by it; the caller pays what was quoted. */
-export function noteUsage({ parts }: EngineParts, job: HeldJob['job'], attempt: Attempt, usage?: TaskUsage): void {
+export function noteUsage({ deps }: EngineDeps, job: HeldJob['job'], attempt: Attempt, usage?: TaskUsage): void {
   if (usage === undefined || Object.values(usage).every((count) => count === undefined)) return;
-  parts.log.info({ job_id: job.id, upstream: attempt.upstreamId, usage }, 'usage of a job');
+  deps.log.info({ job_id: job.id, upstream: attempt.upstreamId, usage }, 'usage of a job');
 }

@@ -12,14 +12,14 @@ import { inPublishedWords, modelFor } from '../routing/index.ts';
 import { inMemoryMedia, type Media } from '../vendors/index.ts';
 import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
 import { candidatesOf } from './candidates.ts';
+import type { JobDeps } from './deps.ts';
 import type { Job } from './job.ts';
 import { claimKey, dropClaim, type IdempotencyKey, selectKeys } from './keys-store.ts';
-import type { JobParts } from './parts.ts';
 import { type Prepared, prepareMedia } from './prepare.ts';
 import { selectJob } from './store.ts';
 import { forVendor, mediaOf, withMedia } from './task-work.ts';
 
-export interface CreateParts extends JobParts {
+export interface CreateDeps extends JobDeps {
   readonly admissions: Admissions;
 }
 
@@ -41,56 +41,56 @@ export interface Created {
  * Turns a checked request into a durable job with its credits held, or finds the job that an earlier request with the same
  * key has become. Throws ApiError, and then nothing is held, kept or asked of an upstream.
  */
-export async function createJob(parts: CreateParts, caller: Caller, order: CreateOrder): Promise<Created> {
+export async function createJob(deps: CreateDeps, caller: Caller, order: CreateOrder): Promise<Created> {
   const { accountId } = caller;
   const key = order.key && { ...order.key, accountId, credential: caller.credential };
   // First of all: a replay must not depend on what has become of the model since.
-  const known = key && (await replayOf(parts, key));
-  if (known !== undefined) await discardInputs(parts, uploadsOf(order.request));
-  const admitted: Admitted & { readonly job?: Job } = known ?? (await admit(parts, caller, order, key));
-  const job = admitted.job ?? (await selectJob(parts.db, accountId, admitted.jobId));
+  const known = key && (await replayOf(deps, key));
+  if (known !== undefined) await discardInputs(deps, uploadsOf(order.request));
+  const admitted: Admitted & { readonly job?: Job } = known ?? (await admit(deps, caller, order, key));
+  const job = admitted.job ?? (await selectJob(deps.db, accountId, admitted.jobId));
   if (job === undefined) throw new Error(`job ${admitted.jobId} was made and is not there`);
   return { job, isReplay: admitted.isReplay };
 }
 
-async function replayOf(parts: CreateParts, key: IdempotencyKey): Promise<Admitted | undefined> {
-  const [known] = await ofLedger(() => whileBusy(() => selectKeys(parts.db, [key])));
-  const verdict = judgeKnown(key, undefined, known, parts.clock.now());
+async function replayOf(deps: CreateDeps, key: IdempotencyKey): Promise<Admitted | undefined> {
+  const [known] = await ofLedger(() => whileBusy(() => selectKeys(deps.db, [key])));
+  const verdict = judgeKnown(key, undefined, known, deps.clock.now());
   if (verdict instanceof ApiError) throw verdict;
   return verdict;
 }
 
 async function admit(
-  parts: CreateParts,
+  deps: CreateDeps,
   caller: Caller,
   order: CreateOrder,
   key: IdempotencyKey | undefined,
 ): Promise<Admitted & { readonly job?: Job }> {
-  const model = modelFor(parts, caller, order.request.model, order.endpoint);
+  const model = modelFor(deps, caller, order.request.model, order.endpoint);
   const request = inPublishedWords(model, order.request);
-  candidatesOf(parts, caller, model, unread(request));
+  candidatesOf(deps, caller, model, unread(request));
   const measures = measureMedia(request, order.endpoint, model);
   const quoted = quote(model.pricing, measures.selectors, measures.units);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
-  for (const url of urlsIn(request.extra)) parts.guardedFetch.check(url);
-  const claim = await claimFor(parts, order, key);
+  for (const url of urlsIn(request.extra)) deps.guardedFetch.check(url);
+  const claim = await claimFor(deps, order, key);
   if (typeof claim === 'object') {
-    await discardInputs(parts, uploadsOf(order.request));
+    await discardInputs(deps, uploadsOf(order.request));
     return claim;
   }
   let prepared: Prepared | undefined;
   try {
-    prepared = await prepareMedia(parts, caller.accountId, request, order.signal);
+    prepared = await prepareMedia(deps, caller.accountId, request, order.signal);
     // Some models are particular about what a picture is, and that is known only now.
-    if (prepared.inputs.length > 0) candidatesOf(parts, caller, model, forVendor(parts, prepared.request));
-    const applicant = applicantFor(parts, caller, order, prepared, { measures, quoted });
-    const admitted = await ofLedger(() => parts.admissions.admit({ ...applicant, key, claim }));
-    if (admitted.isReplay) await discardInputs(parts, prepared.inputs);
+    if (prepared.inputs.length > 0) candidatesOf(deps, caller, model, forVendor(deps, prepared.request));
+    const applicant = applicantFor(deps, caller, order, prepared, { measures, quoted });
+    const admitted = await ofLedger(() => deps.admissions.admit({ ...applicant, key, claim }));
+    if (admitted.isReplay) await discardInputs(deps, prepared.inputs);
     return admitted.isReplay ? admitted : { ...admitted, job: newborn(applicant.job) };
   } catch (error) {
     // With the database away nobody knows whether the job was made; then its inputs must stay.
-    if (isRefusal(error)) await discardInputs(parts, prepared?.inputs ?? []);
-    if (claim !== undefined) await dropClaim(parts.db, claim).catch(() => undefined);
+    if (isRefusal(error)) await discardInputs(deps, prepared?.inputs ?? []);
+    if (claim !== undefined) await dropClaim(deps.db, claim).catch(() => undefined);
     throw error;
   }
 }
@@ -101,7 +101,7 @@ interface Priced {
 }
 
 function applicantFor(
-  { clock }: CreateParts,
+  { clock }: CreateDeps,
   { accountId, keyId, groups }: Caller,
   { endpoint, requestId, request }: CreateOrder,
   prepared: Prepared,
@@ -139,21 +139,21 @@ function newborn({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: 
  * that is given the first one's job. Without any, the admission itself is quick enough to be waited for.
  */
 async function claimFor(
-  parts: CreateParts,
+  deps: CreateDeps,
   { request }: CreateOrder,
   key: IdempotencyKey | undefined,
 ): Promise<string | Admitted | undefined> {
   if (key === undefined || mediaOf(request).length === 0) return undefined;
-  const now = parts.clock.now();
+  const now = deps.clock.now();
   const claim = randomUUID();
   const until = new Date(now.getTime() + PREPARATION_LEASE_MS);
-  parts.log.trace('key to be claimed');
-  if (await ofLedger(() => whileBusy(() => claimKey(parts.db, key, claim, now, until)))) {
-    parts.log.trace('key claimed');
+  deps.log.trace('key to be claimed');
+  if (await ofLedger(() => whileBusy(() => claimKey(deps.db, key, claim, now, until)))) {
+    deps.log.trace('key claimed');
     return claim;
   }
   // It was taken between the look and the claim. Where it is free again already, the next try finds it so.
-  const known = await replayOf(parts, key);
+  const known = await replayOf(deps, key);
   if (known === undefined) throw new ApiError('admission_in_progress');
   return known;
 }

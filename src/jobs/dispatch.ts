@@ -4,7 +4,7 @@ import { type Candidate, candidateOf, type Turn, type Turns, tryOne, upstreamOf 
 import type { Submitted, TaskOrder } from '../vendors/index.ts';
 import { jobCandidates } from './candidates.ts';
 import { collectNow, noteUsage } from './collect.ts';
-import type { EngineParts } from './engine-parts.ts';
+import type { EngineDeps } from './engine-deps.ts';
 import { type Attempt, failure, type HeldJob, missing } from './job.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
 import { together } from './together.ts';
@@ -17,22 +17,22 @@ const STORE_AGAIN_MS = { first: 250, most: 10_000 };
  * Finds upstreams for what is missing. Each call is written down before it is made. A plain refusal goes to the next
  * candidate; what may have been accepted is never asked for again. Undefined: nobody took it, and it waits.
  */
-export async function dispatch(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-  const { parts } = engine;
-  const turns = parts.health.turns(jobCandidates(parts, held.job), 'submission');
+export async function dispatch(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+  const { deps } = engine;
+  const turns = deps.health.turns(jobCandidates(deps, held.job), 'submission');
   let current = held;
   let answered: readonly Attempt[] = [];
-  while (parts.clock.now() < held.job.dispatchDeadlineAt) {
+  while (deps.clock.now() < held.job.dispatchDeadlineAt) {
     const turn = turns.next();
     if (turn === undefined) return exhausted(engine, current, turns, answered);
     const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, turn.candidate) });
-    engine.parts.log.trace({ job_id: held.job.id }, 'calls written down');
+    engine.deps.log.trace({ job_id: held.job.id }, 'calls written down');
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
     const asking = { turns, turn, signal };
     answered = await together(calling.map((attempt) => call(engine, begun, attempt, asking)));
-    engine.parts.log.trace({ job_id: held.job.id }, 'calls answered');
+    engine.deps.log.trace({ job_id: held.job.id }, 'calls answered');
     current = await engine.queue.save(begun, outcome(answered));
-    engine.parts.log.trace({ job_id: held.job.id }, 'answers written down');
+    engine.deps.log.trace({ job_id: held.job.id }, 'answers written down');
     if (missing(current.job, current.attempts) === 0) return current;
   }
   return current;
@@ -40,7 +40,7 @@ export async function dispatch(engine: EngineParts, held: HeldJob, signal: Abort
 
 /** No candidate is left to try now. What every upstream is unfit for has failed; everything else waits. */
 async function exhausted(
-  engine: EngineParts,
+  engine: EngineDeps,
   current: HeldJob,
   turns: Turns,
   answered: readonly Attempt[],
@@ -57,10 +57,10 @@ async function exhausted(
 }
 
 /** As many calls as the candidate needs for what is missing. */
-function newAttempts({ parts }: EngineParts, { job, attempts }: HeldJob, candidate: Candidate): Attempt[] {
+function newAttempts({ deps }: EngineDeps, { job, attempts }: HeldJob, candidate: Candidate): Attempt[] {
   const work = taskWorkOf(candidate.vendor, job.kind);
-  const perCall = work?.perCall(forVendor(parts, job.request), candidate.upstreamModel) ?? 1;
-  const now = parts.clock.now();
+  const perCall = work?.perCall(forVendor(deps, job.request), candidate.upstreamModel) ?? 1;
+  const now = deps.clock.now();
   const made: Attempt[] = [];
   for (let rest = missing(job, attempts); rest > 0; rest -= perCall) {
     made.push({
@@ -89,8 +89,8 @@ interface Asking {
 }
 
 /** Makes one call and tells what became of it. */
-async function call(engine: EngineParts, held: HeldJob, attempt: Attempt, asking: Asking): Promise<Attempt> {
-  const { parts } = engine;
+async function call(engine: EngineDeps, held: HeldJob, attempt: Attempt, asking: Asking): Promise<Attempt> {
+  const { deps } = engine;
   const { job } = held;
   const { turns, turn, signal } = asking;
   const { candidate } = turn;
@@ -98,8 +98,8 @@ async function call(engine: EngineParts, held: HeldJob, attempt: Attempt, asking
   if (work === undefined) throw new Error(`vendor ${candidate.vendor.name} makes no ${job.kind}`);
   try {
     const order = orderOf(engine, held, attempt);
-    const request = forVendor(parts, job.request);
-    const submitted = await tryOne(parts, turn, job.requestId, signal, (upstream) =>
+    const request = forVendor(deps, job.request);
+    const submitted = await tryOne(deps, turn, job.requestId, signal, (upstream) =>
       work.submit(request, order, upstream),
     );
     return await accepted(engine, held, attempt, submitted, signal);
@@ -109,19 +109,19 @@ async function call(engine: EngineParts, held: HeldJob, attempt: Attempt, asking
   }
 }
 
-function orderOf({ parts }: EngineParts, { job }: HeldJob, { number, count }: Attempt): TaskOrder {
-  const startWithinMs = job.dispatchDeadlineAt.getTime() - parts.clock.nowMs();
+function orderOf({ deps }: EngineDeps, { job }: HeldJob, { number, count }: Attempt): TaskOrder {
+  const startWithinMs = job.dispatchDeadlineAt.getTime() - deps.clock.nowMs();
   return { id: `${job.id}-${number}`, count, startWithinMs: Math.max(startWithinMs, 1_000) };
 }
 
 async function accepted(
-  engine: EngineParts,
+  engine: EngineDeps,
   held: HeldJob,
   attempt: Attempt,
   submitted: Submitted,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const updatedAt = engine.parts.clock.now();
+  const updatedAt = engine.deps.clock.now();
   if (submitted.state === 'accepted') return { ...attempt, state: 'accepted', task: submitted.task, updatedAt };
   noteUsage(engine, held.job, attempt, submitted.usage);
   let kept = await collectNow(engine, held, attempt, submitted.outputs, signal);
@@ -138,8 +138,8 @@ function isHeldHere({ state, outputs }: Attempt): boolean {
   return state === 'ready' && outputs === null;
 }
 
-function refused({ parts }: EngineParts, attempt: Attempt, error: unknown): Attempt {
-  const updatedAt = parts.clock.now();
+function refused({ deps }: EngineDeps, attempt: Attempt, error: unknown): Attempt {
+  const updatedAt = deps.clock.now();
   if (error instanceof ApiError) return { ...attempt, ...failure('upstream_rejected', error.message), updatedAt };
   if (!(error instanceof UpstreamError)) throw error;
   const detail = error.message.slice(0, 500);
@@ -160,8 +160,8 @@ function outcome(attempts: readonly Attempt[]): { attempts: readonly Attempt[]; 
  * Soon at first, then less often: by then a breaker may let it through, or another upstream been added. There is a last try
  * right before the deadline.
  */
-function againAt({ parts }: EngineParts, { job }: HeldJob): Date {
-  const nowMs = parts.clock.nowMs();
+function againAt({ deps }: EngineDeps, { job }: HeldJob): Date {
+  const nowMs = deps.clock.nowMs();
   const waitedMs = nowMs - job.createdAt.getTime();
   const delayMs = Math.min(Math.max(waitedMs / 4, DISPATCH_AGAIN_MS.first), DISPATCH_AGAIN_MS.most);
   const deadlineMs = job.dispatchDeadlineAt.getTime();
@@ -173,28 +173,28 @@ function againAt({ parts }: EngineParts, { job }: HeldJob): Date {
  * The worker before this one died while it waited for an answer. What can be found again at the upstream is adopted, what
  * is known not to have arrived can be sent elsewhere, and what nobody can know has failed: it is not asked for twice.
  */
-export async function recover(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
+export async function recover(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
   const lost = held.attempts.filter(({ state }) => state === 'calling');
   const found = await together(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
-  engine.parts.log.trace({ job_id: held.job.id }, 'lost calls looked for');
+  engine.deps.log.trace({ job_id: held.job.id }, 'lost calls looked for');
   return engine.queue.save(held, outcome(found));
 }
 
-async function lookFor(engine: EngineParts, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
-  const { parts } = engine;
-  const candidate = candidateOf(parts, attempt.upstreamId, attempt.upstreamModel);
+async function lookFor(engine: EngineDeps, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
+  const { deps } = engine;
+  const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
   const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
   const unknown = { ...attempt, ...failure('upstream_failed', 'nobody knows what became of the call') };
   if (candidate === undefined || work?.adopt === undefined) return unknown;
-  const request = forVendor(parts, held.job.request);
-  const upstream = upstreamOf(candidate, parts.pools, signal);
+  const request = forVendor(deps, held.job.request);
+  const upstream = upstreamOf(candidate, deps.pools, signal);
   try {
     const adopted = await work.adopt(request, orderOf(engine, held, attempt), upstream);
     if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
     return await accepted(engine, held, attempt, adopted, signal);
   } catch (error) {
     // An upstream that cannot be asked is asked again, but not for ever.
-    const isLate = parts.clock.nowMs() >= attempt.startedAt.getTime() + parts.jobMinutes[held.job.kind] * 60_000;
+    const isLate = deps.clock.nowMs() >= attempt.startedAt.getTime() + deps.jobMinutes[held.job.kind] * 60_000;
     if (isLate && error instanceof UpstreamError) return unknown;
     throw error;
   }

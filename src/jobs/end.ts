@@ -6,17 +6,17 @@ import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
-import type { EngineParts } from './engine-parts.ts';
+import type { JobDeps } from './deps.ts';
+import type { EngineDeps } from './engine-deps.ts';
 import type { Collected, EndedJob, HeldJob, JobFault } from './job.ts';
 import { outputKeys } from './output-keys.ts';
-import type { JobParts } from './parts.ts';
 import { LostJob } from './queue.ts';
 import { endJobs, type JobEnd } from './queue-store.ts';
 import { type Asset, insertAssets, selectPrices } from './store.ts';
 import { withMedia } from './task-work.ts';
 
 /** The only way into a terminal state. With at least one result a job has succeeded. Throws LostJob. */
-export async function endJob(engine: EngineParts, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
+export async function endJob(engine: EngineDeps, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
   const delivered = expired === undefined ? held.attempts.flatMap(({ collected }) => collected ?? []) : [];
   const isSuccess = delivered.some(({ kind }) => kind !== 'thumbnail');
   const status = expired ?? (isSuccess ? 'succeeded' : 'failed');
@@ -30,9 +30,9 @@ function faultOf({ attempts }: HeldJob): JobFault {
 }
 
 /** State, money, assets and what is to be deleted change in one transaction. */
-export async function endAllJobs(parts: JobParts, ends: readonly EndedJob[]): Promise<readonly undefined[]> {
-  await parts.db.transaction(async (tx) => {
-    const now = parts.clock.now();
+export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Promise<readonly undefined[]> {
+  await deps.db.transaction(async (tx) => {
+    const now = deps.clock.now();
     const prices = await selectPrices(
       tx,
       ends.map(({ held }) => held.job.reservationId),
@@ -57,9 +57,9 @@ export async function endAllJobs(parts: JobParts, ends: readonly EndedJob[]): Pr
     const assets = ends.flatMap((end) => assetsOf(end, now));
     if (assets.length > 0) await insertAssets(tx, assets);
     await keepAndDrop(tx, ends, now);
-    for (const { status } of ends) parts.log.trace(`${status} to be committed`);
+    for (const { status } of ends) deps.log.trace(`${status} to be committed`);
   });
-  for (const { status } of ends) parts.log.trace(`${status} committed`);
+  for (const { status } of ends) deps.log.trace(`${status} committed`);
   return ends.map(() => undefined);
 }
 

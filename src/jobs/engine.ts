@@ -1,9 +1,9 @@
 import { Gathering } from '../db/index.ts';
+import type { JobDeps } from './deps.ts';
 import { dispatch, recover } from './dispatch.ts';
 import { endAllJobs, endJob } from './end.ts';
-import type { EngineParts } from './engine-parts.ts';
+import type { EngineDeps } from './engine-deps.ts';
 import { type EndedJob, type HeldJob, nextStep } from './job.ts';
-import type { JobParts } from './parts.ts';
 import { collect, giveUp, poll } from './poll.ts';
 import { JobQueue, LostJob } from './queue.ts';
 
@@ -12,15 +12,15 @@ const ENDS_PER_ROUND_MAX = 64;
 const AFTER_ERROR_MS = 5_000;
 
 /** Takes jobs and does for each what it needs, step after step, until there is something to wait for. */
-export class Engine implements EngineParts {
-  readonly parts: JobParts;
+export class Engine implements EngineDeps {
+  readonly deps: JobDeps;
   readonly queue: JobQueue;
   readonly ends: Gathering<EndedJob, undefined>;
 
-  constructor(parts: JobParts) {
-    this.parts = parts;
-    this.queue = new JobQueue(parts);
-    this.ends = new Gathering((ends) => endAllJobs(parts, ends), ENDS_PER_ROUND_MAX);
+  constructor(deps: JobDeps) {
+    this.deps = deps;
+    this.queue = new JobQueue(deps);
+    this.ends = new Gathering((ends) => endAllJobs(deps, ends), ENDS_PER_ROUND_MAX);
   }
 
   take(limit: number): Promise<HeldJob[]> {
@@ -45,7 +45,7 @@ export class Engine implements EngineParts {
 
   /** Undefined: the job waits for something, or is over. */
   async #step(held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-    switch (nextStep(held, this.parts.clock.now(), this.parts.jobMinutes)) {
+    switch (nextStep(held, this.deps.clock.now(), this.deps.jobMinutes)) {
       case 'recover':
         return recover(this, held, signal);
       case 'dispatch':
@@ -67,12 +67,12 @@ export class Engine implements EngineParts {
 
   /** If even this cannot be written, the lease runs out by itself. What a worker without the job ran into is no fault. */
   async #leave(held: HeldJob, error: unknown): Promise<void> {
-    const dueAt = new Date(this.parts.clock.nowMs() + AFTER_ERROR_MS);
+    const dueAt = new Date(this.deps.clock.nowMs() + AFTER_ERROR_MS);
     try {
       await this.queue.save(held, { dueAt });
     } catch (failure) {
       if (failure instanceof LostJob) return;
     }
-    this.parts.log.error({ job_id: held.job.id, err: error }, 'a step of a job failed and will be tried again');
+    this.deps.log.error({ job_id: held.job.id, err: error }, 'a step of a job failed and will be tried again');
   }
 }

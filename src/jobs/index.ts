@@ -4,12 +4,12 @@
  * `nextStep` in job.ts is the whole life of a job; `end.ts` is the only way out of it.
  */
 export { Admissions } from './admission.ts';
-export { type CreateParts, createJob } from './create.ts';
+export { type CreateDeps, createJob } from './create.ts';
+export type { JobDeps } from './deps.ts';
 export { Engine } from './engine.ts';
 export { JOB_FAULTS, type Job } from './job.ts';
 export { forgetKeys } from './keys-store.ts';
 export { type JobRecord, listAllJobs } from './operator-store.ts';
-export type { JobParts } from './parts.ts';
 export { inlineRules } from './prepare.ts';
 export { countDue } from './queue-store.ts';
 export { getAssets, getJob, type LinkedAsset, listJobs } from './read.ts';

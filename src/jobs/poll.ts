@@ -3,7 +3,7 @@ import { POLL_AFTER_MS_MAX, POLL_MS, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from
 import { candidateOf, redact, upstreamOf } from '../routing/index.ts';
 import type { Progress } from '../vendors/index.ts';
 import { collectAll, collectNow, noteUsage } from './collect.ts';
-import type { EngineParts } from './engine-parts.ts';
+import type { EngineDeps } from './engine-deps.ts';
 import { type Attempt, failure, type HeldJob } from './job.ts';
 import { taskWorkOf } from './task-work.ts';
 import { together } from './together.ts';
@@ -13,10 +13,10 @@ const PROGRESS_UNFINISHED_MAX = 99;
 const AGAIN_MS = { first: 3_000, most: 60_000 };
 
 /** Asks after everything that upstreams are working on. Undefined: they still are, and the job waits. */
-export async function poll(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+export async function poll(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const waiting = held.attempts.filter(({ state }) => state === 'accepted');
   const asked = await together(waiting.map((attempt) => ask(engine, held, attempt, signal)));
-  engine.parts.log.trace({ job_id: held.job.id }, 'tasks asked after');
+  engine.deps.log.trace({ job_id: held.job.id }, 'tasks asked after');
   const changed = asked.map(({ attempt }) => attempt).filter((attempt, place) => attempt !== waiting[place]);
   const progress = progressOf(held, asked);
   if (changed.some(({ state }) => state !== 'accepted')) {
@@ -28,7 +28,7 @@ export async function poll(engine: EngineParts, held: HeldJob, signal: AbortSign
 }
 
 /** Brings home what is ready. Undefined: some of it cannot be had or kept just now, and the job waits. */
-export async function collect(engine: EngineParts, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+export async function collect(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const ready = held.attempts.filter(({ state }) => state === 'ready');
   const attempts = await together(ready.map((attempt) => bringHome(engine, held, attempt, signal)));
   const waiting = attempts.filter(({ state }) => state === 'ready');
@@ -37,9 +37,9 @@ export async function collect(engine: EngineParts, held: HeldJob, signal: AbortS
   return undefined;
 }
 
-async function bringHome(engine: EngineParts, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
+async function bringHome(engine: EngineDeps, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
   if (attempt.outputs !== null) return collectAll(engine, held, attempt, attempt.outputs, signal);
-  const updatedAt = engine.parts.clock.now();
+  const updatedAt = engine.deps.clock.now();
   if (updatedAt.getTime() - attempt.updatedAt.getTime() > STORAGE_RETRY_MS) {
     return { ...attempt, ...failure('internal_error', 'the results could not be stored'), updatedAt };
   }
@@ -47,8 +47,8 @@ async function bringHome(engine: EngineParts, held: HeldJob, attempt: Attempt, s
 }
 
 /** Backs off: the longer it has waited, the longer it may take. */
-function againAt({ parts }: EngineParts, attempts: readonly Attempt[]): Date {
-  const nowMs = parts.clock.nowMs();
+function againAt({ deps }: EngineDeps, attempts: readonly Attempt[]): Date {
+  const nowMs = deps.clock.nowMs();
   const waitedMs = nowMs - Math.min(...attempts.map(({ updatedAt }) => updatedAt.getTime()));
   return new Date(nowMs + Math.min(Math.max(waitedMs / 4, AGAIN_MS.first), AGAIN_MS.most));
 }
@@ -60,20 +60,20 @@ interface Asked {
   readonly pollAfterMs?: number;
 }
 
-async function ask(engine: EngineParts, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Asked> {
-  const { parts } = engine;
-  const candidate = candidateOf(parts, attempt.upstreamId, attempt.upstreamModel);
+async function ask(engine: EngineDeps, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Asked> {
+  const { deps } = engine;
+  const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
   const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
   // An upstream that was taken out of the configuration may come back; the time limit ends the waiting.
   if (candidate === undefined || work?.poll === undefined || attempt.task === null) return { attempt, percent: 0 };
   try {
-    const progress = await work.poll(attempt.task, upstreamOf(candidate, parts.pools, signal));
+    const progress = await work.poll(attempt.task, upstreamOf(candidate, deps.pools, signal));
     return await told(engine, held, attempt, progress, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    const detail = redact(parts.catalogue.snapshot, error.message).slice(0, 500);
+    const detail = redact(deps.catalogue.snapshot, error.message).slice(0, 500);
     // Asking can be done again; only the answer counts.
-    parts.log.warn(
+    deps.log.warn(
       { job_id: held.job.id, upstream: attempt.upstreamId, fault: error.fault, detail },
       'an upstream could not be asked after a job',
     );
@@ -82,14 +82,14 @@ async function ask(engine: EngineParts, held: HeldJob, attempt: Attempt, signal:
 }
 
 /** Once may be bad luck on the way; an answer that stays garbled is what the upstream has to say. */
-function garbled({ parts }: EngineParts, attempt: Attempt, { message }: UpstreamError): Attempt {
+function garbled({ deps }: EngineDeps, attempt: Attempt, { message }: UpstreamError): Attempt {
   const tries = attempt.tries + 1;
   if (tries < UNUSABLE_TRIES_MAX) return { ...attempt, tries };
-  return { ...attempt, ...failure('upstream_failed', message.slice(0, 500)), tries, updatedAt: parts.clock.now() };
+  return { ...attempt, ...failure('upstream_failed', message.slice(0, 500)), tries, updatedAt: deps.clock.now() };
 }
 
 async function told(
-  engine: EngineParts,
+  engine: EngineDeps,
   held: HeldJob,
   attempt: Attempt,
   progress: Progress,
@@ -106,7 +106,7 @@ async function told(
       noteUsage(engine, held.job, attempt, progress.usage);
       return { attempt: await collectNow(engine, held, attempt, progress.outputs, signal), percent: 100 };
     case 'failed': {
-      const { clock, catalogue } = engine.parts;
+      const { clock, catalogue } = engine.deps;
       const detail = redact(catalogue.snapshot, progress.detail).slice(0, 500);
       return { attempt: { ...attempt, ...failure(progress.code, detail), updatedAt: clock.now() }, percent: 100 };
     }
@@ -126,17 +126,17 @@ function progressOf({ job, attempts }: HeldJob, asked: readonly Asked[]): number
  * The longer it has taken, the longer it may take: a quarter of that is waited, within the bounds of the kind, and no less
  * than an upstream wants.
  */
-function nextPollAt({ parts }: EngineParts, { job }: HeldJob, asked: readonly Asked[]): Date {
+function nextPollAt({ deps }: EngineDeps, { job }: HeldJob, asked: readonly Asked[]): Date {
   const { first, most } = POLL_MS[job.kind];
-  const nowMs = parts.clock.nowMs();
+  const nowMs = deps.clock.nowMs();
   const runningMs = nowMs - (job.acceptedAt ?? job.createdAt).getTime();
   const wantedMs = Math.min(Math.max(...asked.map(({ pollAfterMs = 0 }) => pollAfterMs)), POLL_AFTER_MS_MAX);
   return new Date(nowMs + Math.max(Math.min(Math.max(runningMs / 4, first), most), wantedMs));
 }
 
 /** The time that upstreams have for their work is over: what they have not finished has failed. */
-export function giveUp(engine: EngineParts, held: HeldJob): Promise<HeldJob> {
-  const updatedAt = engine.parts.clock.now();
+export function giveUp(engine: EngineDeps, held: HeldJob): Promise<HeldJob> {
+  const updatedAt = engine.deps.clock.now();
   const attempts = held.attempts
     .filter(({ state }) => state === 'accepted')
     .map((attempt) => ({ ...attempt, ...failure('upstream_timeout', 'the time for it is over'), updatedAt }));

@@ -4,7 +4,7 @@ import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX } from '../limits.ts';
 import type { MediaKind } from '../media/index.ts';
 import { atField } from '../parse.ts';
 import type { MediaRequest, MediaSource } from '../requests/index.ts';
-import type { JobParts } from './parts.ts';
+import type { JobDeps } from './deps.ts';
 import { mediaOf, withMedia } from './task-work.ts';
 
 /** A request whose media all lie in the object store. */
@@ -19,7 +19,7 @@ export interface Prepared {
  * is cleaned away. Nothing is charged, and no upstream is asked.
  */
 export async function prepareMedia(
-  parts: JobParts,
+  deps: JobDeps,
   accountId: string,
   request: MediaRequest<MediaSource>,
   signal: AbortSignal,
@@ -28,7 +28,7 @@ export async function prepareMedia(
   const settled = await Promise.allSettled(
     sources.map(async ({ media, kind, field }) => {
       try {
-        return await storeSource(parts, accountId, media, kind, signal);
+        return await storeSource(deps, accountId, media, kind, signal);
       } catch (error) {
         throw atField(error, (media.from === 'bytes' && media.field) || field);
       }
@@ -42,7 +42,7 @@ export async function prepareMedia(
   const inputs = [...stored.values()].map(({ key }) => key);
   const failed = settled.find((result) => result.status === 'rejected');
   if (failed !== undefined) {
-    await discardInputs(parts, inputs);
+    await discardInputs(deps, inputs);
     throw failed.reason;
   }
   return { request: withMedia(request, (source) => storedAs(stored, source)), inputs };
@@ -55,7 +55,7 @@ function storedAs(stored: ReadonlyMap<MediaSource, StoredMedia>, source: MediaSo
 }
 
 async function storeSource(
-  parts: JobParts,
+  deps: JobDeps,
   accountId: string,
   source: MediaSource,
   kind: MediaKind,
@@ -65,24 +65,24 @@ async function storeSource(
     case 'upload':
       return { key: source.key, mimeType: source.mimeType, bytes: source.bytes };
     case 'bytes':
-      return storeInput(parts, accountId, source.bytes, inlineRules(kind), signal);
+      return storeInput(deps, accountId, source.bytes, inlineRules(kind), signal);
     case 'url': {
-      const own = await ownObject(parts, accountId, source.url, kind);
+      const own = await ownObject(deps, accountId, source.url, kind);
       if (own !== undefined) return own;
       const rules = fetchedRules(kind);
-      const { url, body } = await parts.guardedFetch.open(source.url, { bytesMax: bytesMaxOf(kind), signal });
-      return { ...(await storeInput(parts, accountId, body, rules, signal)), url };
+      const { url, body } = await deps.guardedFetch.open(source.url, { bytesMax: bytesMaxOf(kind), signal });
+      return { ...(await storeInput(deps, accountId, body, rules, signal)), url };
     }
   }
 }
 
 async function ownObject(
-  parts: JobParts,
+  deps: JobDeps,
   accountId: string,
   url: string,
   kind: MediaKind,
 ): Promise<StoredMedia | undefined> {
-  const found = await linkedObject(parts, accountId, url);
+  const found = await linkedObject(deps, accountId, url);
   if (found === undefined) return undefined;
   const isTaken = found.mimeType.startsWith(`${kind}/`) && found.bytes <= bytesMaxOf(kind);
   if (!isTaken) throw new ApiError('invalid_input_url');

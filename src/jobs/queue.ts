@@ -1,8 +1,8 @@
 import { Gathering, patiently } from '../db/index.ts';
 import { JOB_LEASE_MS } from '../limits.ts';
+import type { JobDeps } from './deps.ts';
 import type { Attempt, HeldJob } from './job.ts';
 import { outputKeys } from './output-keys.ts';
-import type { JobParts } from './parts.ts';
 import { disownOutputs, extendJobs, type StepSave, saveSteps, takeJobs } from './queue-store.ts';
 
 const SAVES_PER_ROUND_MAX = 256;
@@ -26,7 +26,7 @@ export interface Change {
 
 /** Takes jobs for this process and keeps them while they are worked on. */
 export class JobQueue {
-  readonly #parts: JobParts;
+  readonly #deps: JobDeps;
   readonly #held = new Map<string, number>();
   readonly #saves = new Gathering((saves: readonly StepSave[]) => this.#saveAll(saves), SAVES_PER_ROUND_MAX);
   readonly #leaves = new Gathering(
@@ -35,13 +35,13 @@ export class JobQueue {
     LEAVES_LINGER_MS,
   );
 
-  constructor(parts: JobParts) {
-    this.#parts = parts;
+  constructor(deps: JobDeps) {
+    this.#deps = deps;
   }
 
   async take(limit: number): Promise<HeldJob[]> {
-    const now = this.#parts.clock.now();
-    const taken = await takeJobs(this.#parts.db, now, leaseFrom(now), limit, [...this.#held.keys()]);
+    const now = this.#deps.clock.now();
+    const taken = await takeJobs(this.#deps.db, now, leaseFrom(now), limit, [...this.#held.keys()]);
     for (const { job, fence } of taken) this.#held.set(job.id, fence);
     return taken;
   }
@@ -50,7 +50,7 @@ export class JobQueue {
   async extend(): Promise<void> {
     if (this.#held.size === 0) return;
     const held = [...this.#held].map(([jobId, fence]) => ({ jobId, fence }));
-    await extendJobs(this.#parts.db, held, leaseFrom(this.#parts.clock.now()));
+    await extendJobs(this.#deps.db, held, leaseFrom(this.#deps.clock.now()));
   }
 
   /** This process is done with a job, for now or for good. */
@@ -60,7 +60,7 @@ export class JobQueue {
 
   /** Writes a change and returns the job as it is then. Throws LostJob. */
   async save(held: HeldJob, change: Change): Promise<HeldJob> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const { job, fence } = held;
     const status = change.status ?? (job.status === 'running' ? 'running' : 'queued');
     const acceptedAt = job.acceptedAt ?? (status === 'running' ? now : null);
@@ -81,12 +81,12 @@ export class JobQueue {
   async #disown(job: HeldJob['job'], attempts: readonly Attempt[]): Promise<void> {
     const stored = attempts.filter(({ state }) => state === 'collected' || state === 'failed');
     const keys = stored.flatMap((attempt) => outputKeys(job.id, attempt));
-    const deleteAt = new Date(this.#parts.clock.nowMs() + DISOWNED_KEPT_MS);
-    if (keys.length > 0) await patiently(() => disownOutputs(this.#parts.db, job, keys, deleteAt));
+    const deleteAt = new Date(this.#deps.clock.nowMs() + DISOWNED_KEPT_MS);
+    if (keys.length > 0) await patiently(() => disownOutputs(this.#deps.db, job, keys, deleteAt));
   }
 
   async #saveAll(saves: readonly StepSave[]): Promise<readonly undefined[]> {
-    const saved = await saveSteps(this.#parts.db, saves, this.#parts.clock.now());
+    const saved = await saveSteps(this.#deps.db, saves, this.#deps.clock.now());
     if (saves.length === 1 && saved.size === 0) throw new LostJob();
     // A round in which somebody lost a job is run again one by one; whoever still holds theirs writes the same again.
     if (saved.size < saves.length) throw new Error('a job of this round was lost');

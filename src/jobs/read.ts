@@ -1,21 +1,21 @@
 import { ApiError } from '../errors.ts';
 import { LINK_MS, OUTPUT_KEPT_MS } from '../limits.ts';
 import { StorageUnavailable } from '../storage/index.ts';
+import type { JobDeps } from './deps.ts';
 import type { Job } from './job.ts';
-import type { JobParts } from './parts.ts';
 import { type Asset, type JobFilter, selectAssets, selectJob, selectJobs } from './store.ts';
 
 const JOB_ID = /^job_[A-Za-z0-9_-]{10,64}$/;
 
 /** Throws `job_not_found`, alike for what is not there and what is somebody else's. */
-export async function getJob({ db }: Pick<JobParts, 'db'>, accountId: string, id: string): Promise<Job> {
+export async function getJob({ db }: Pick<JobDeps, 'db'>, accountId: string, id: string): Promise<Job> {
   const job = JOB_ID.test(id) ? await selectJob(db, accountId, id) : undefined;
   if (job === undefined) throw new ApiError('job_not_found');
   return job;
 }
 
 /** Newest first. */
-export function listJobs({ db }: Pick<JobParts, 'db'>, accountId: string, filter: JobFilter): Promise<Job[]> {
+export function listJobs({ db }: Pick<JobDeps, 'db'>, accountId: string, filter: JobFilter): Promise<Job[]> {
   return selectJobs(db, accountId, filter);
 }
 
@@ -23,24 +23,24 @@ export interface LinkedAsset extends Asset {
   readonly url: string;
   readonly expiresAt: Date;
   /** What holds it. */
-  readonly storage: JobParts['objects']['kind'];
+  readonly storage: JobDeps['objects']['kind'];
 }
 
 /** Freshly signed. Throws `job_asset_not_ready` as long as there are none; none any more is an empty list. */
-export async function getAssets(parts: JobParts, accountId: string, id: string): Promise<LinkedAsset[]> {
-  const job = await getJob(parts, accountId, id);
+export async function getAssets(deps: JobDeps, accountId: string, id: string): Promise<LinkedAsset[]> {
+  const job = await getJob(deps, accountId, id);
   if (job.status !== 'succeeded') throw new ApiError('job_asset_not_ready');
-  const now = parts.clock.now();
+  const now = deps.clock.now();
   if (isGone(job, now)) return [];
-  const assets = await selectAssets(parts.db, job.id);
+  const assets = await selectAssets(deps.db, job.id);
   const expiresAt = new Date(now.getTime() + LINK_MS);
   try {
     return await Promise.all(
       assets.map(async (asset) => ({
         ...asset,
-        storage: parts.objects.kind,
+        storage: deps.objects.kind,
         expiresAt,
-        url: await linkTo(parts, asset, now, expiresAt),
+        url: await linkTo(deps, asset, now, expiresAt),
       })),
     );
   } catch (error) {
@@ -49,7 +49,7 @@ export async function getAssets(parts: JobParts, accountId: string, id: string):
   }
 }
 
-function linkTo({ objects }: JobParts, asset: Asset, now: Date, expiresAt: Date): Promise<string> {
+function linkTo({ objects }: JobDeps, asset: Asset, now: Date, expiresAt: Date): Promise<string> {
   const { objectKey, mimeType, kind, ordinal } = asset;
   const fileName = `${kind}-${ordinal}.${extensionOf(mimeType)}`;
   return objects.link(objectKey, { mimeType, fileName, expiresAt, now });

@@ -2,8 +2,8 @@ import { readerOf, type StoredMedia } from '../intake/index.ts';
 import type { MediaKind } from '../media/index.ts';
 import type { MediaRequest } from '../requests/index.ts';
 import type { Media, TaskWork, Vendor } from '../vendors/index.ts';
+import type { JobDeps } from './deps.ts';
 import type { JobKind } from './job.ts';
-import type { JobParts } from './parts.ts';
 
 /** The vendor's work for a kind of job; undefined where it has none. */
 export function taskWorkOf(vendor: Vendor, kind: JobKind): TaskWork<MediaRequest<Media>> | undefined {
@@ -70,6 +70,6 @@ function listed<Some>(field: string, kind: MediaKind, media: readonly Some[]): N
 }
 
 /** The request as a vendor is given it: media are read from the store when they are wanted. */
-export function forVendor(parts: JobParts, request: MediaRequest<StoredMedia>): MediaRequest<Media> {
-  return withMedia(request, (stored) => readerOf(parts.objects, stored));
+export function forVendor(deps: JobDeps, request: MediaRequest<StoredMedia>): MediaRequest<Media> {
+  return withMedia(request, (stored) => readerOf(deps.objects, stored));
 }

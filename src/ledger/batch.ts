@@ -16,7 +16,7 @@ const MEMBERS_PER_BATCH_MAX = 256;
 /** Connections that may wait for locked accounts; the rest of the pool goes on. */
 const SLOW_ACCOUNTS_MAX = 4;
 
-interface BatchParts {
+interface BatchDeps {
   readonly db: Db;
   readonly clock: Clock;
   /** Owns the reservations made here; see Till.extendLease. */
@@ -49,14 +49,14 @@ type Member = Reserving | Ender;
  * briefly, because another process's batch is over in milliseconds; after that each waits alone.
  */
 export class LedgerBatch {
-  readonly #parts: BatchParts;
+  readonly #deps: BatchDeps;
   readonly #first = new Queue((members) => this.#run(members, 'skip'));
   readonly #second = new Queue((members) => this.#run(members, 'brief'));
   readonly #slow = new Map<string, Queue>();
   #unanswered = 0;
 
-  constructor(parts: BatchParts) {
-    this.#parts = parts;
+  constructor(deps: BatchDeps) {
+    this.#deps = deps;
   }
 
   /** How many are waiting. */
@@ -103,7 +103,7 @@ export class LedgerBatch {
   }
 
   #ask(reserving: readonly Reserving[], ending: readonly Ender[], patience: Patience): Promise<LedgerAnswers> {
-    const { db, clock, processId } = this.#parts;
+    const { db, clock, processId } = this.#deps;
     const now = clock.now();
     return runLedger(db, {
       now,

@@ -32,7 +32,7 @@ interface OpenPurse extends Purse {
   usedMs: number;
 }
 
-interface PursesParts {
+interface PursesDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly processId: string;
@@ -40,7 +40,7 @@ interface PursesParts {
 
 /** The purses of this process: one for each account that is busy and has credits to spare. */
 export class Purses {
-  readonly #parts: PursesParts;
+  readonly #deps: PursesDeps;
   readonly #open = new Map<string, OpenPurse>();
   /** When an account without a purse was last seen, or will be worth another look. */
   readonly #seenMs = new Map<string, number>();
@@ -48,8 +48,8 @@ export class Purses {
   readonly #forgotten = new Set<string>();
   #filling = 0;
 
-  constructor(parts: PursesParts) {
-    this.#parts = parts;
+  constructor(deps: PursesDeps) {
+    this.#deps = deps;
   }
 
   /** Takes credits out of the account's purse; undefined when it has none, or not enough in it. */
@@ -59,7 +59,7 @@ export class Purses {
       this.#see(accountId, amount);
       return undefined;
     }
-    if (this.#parts.clock.nowMs() >= purse.untilMs) {
+    if (this.#deps.clock.nowMs() >= purse.untilMs) {
       this.forget(purse);
       return undefined;
     }
@@ -92,11 +92,11 @@ export class Purses {
   async giveBackAll(): Promise<void> {
     if (this.#open.size + this.#forgotten.size === 0) return;
     this.#open.clear();
-    for (const { id } of await selectPursesOf(this.#parts.db, this.#parts.processId)) await this.#delete(id);
+    for (const { id } of await selectPursesOf(this.#deps.db, this.#deps.processId)) await this.#delete(id);
   }
 
   async #delete(id: string): Promise<void> {
-    await deletePurse(this.#parts.db, id);
+    await deletePurse(this.#deps.db, id);
     this.#forgotten.delete(id);
   }
 
@@ -110,7 +110,7 @@ export class Purses {
       return;
     }
     this.#seenMs.set(accountId, nowMs + BUSY_MS);
-    const untilMs = this.#parts.clock.nowMs() + PURSE_MS;
+    const untilMs = this.#deps.clock.nowMs() + PURSE_MS;
     const id = randomUUIDv7();
     void this.#fill({ id, accountId, untilMs, left: 0n, fillBelow: 0n, fillAfterMs: 0, usedMs: nowMs }, amount, true);
   }
@@ -119,7 +119,7 @@ export class Purses {
   async #fill(purse: OpenPurse, amount: MicroCredits, isNew: boolean): Promise<void> {
     if (this.#filling >= FILLING_MAX) return;
     this.#filling += 1;
-    const { db, processId } = this.#parts;
+    const { db, processId } = this.#deps;
     const { id, accountId, untilMs } = purse;
     const unit = amount > 0n ? amount : 1n;
     const order = { id, isNew, accountId, processId, wanted: unit * CALLS_WANTED, enough: unit * CALLS_MIN };

@@ -18,7 +18,7 @@ const UNSAID_MAX = 10_000;
 /** What JSON can say and a text of PostgreSQL cannot. */
 const UNTELLABLE = /\\u(?:0000|d[89a-f])/i;
 
-interface TillParts {
+interface TillDeps {
   readonly db: Db;
   readonly clock: Clock;
   /** Owns the reservations made here; see extendLease. */
@@ -49,7 +49,7 @@ interface Unsaid {
  * database once. All others go through the batch.
  */
 export class Till {
-  readonly #parts: TillParts;
+  readonly #deps: TillDeps;
   readonly #batch: LedgerBatch;
   readonly #purses: Purses;
   readonly #journal: Journal;
@@ -58,11 +58,11 @@ export class Till {
   /** What the database was too far away to hear, by the reservation's id. */
   readonly #unsaid = new Map<string, Unsaid>();
 
-  constructor(parts: TillParts) {
-    this.#parts = parts;
-    this.#batch = new LedgerBatch(parts);
-    this.#purses = new Purses(parts);
-    this.#journal = new Journal(parts.db);
+  constructor(deps: TillDeps) {
+    this.#deps = deps;
+    this.#batch = new LedgerBatch(deps);
+    this.#purses = new Purses(deps);
+    this.#journal = new Journal(deps.db);
   }
 
   /**
@@ -97,7 +97,7 @@ export class Till {
 
   /** Records what a running call owes already; if its process dies, that much is charged. Never lowers it. */
   async recordKnown({ id, accountId }: NewReservation, known: MicroCredits): Promise<void> {
-    const { db } = this.#parts;
+    const { db } = this.#deps;
     const hold = this.#holds.get(id);
     if (hold !== undefined) {
       await hold.written;
@@ -108,7 +108,7 @@ export class Till {
 
   /** Says that this process lives and answers for its reservations and purses. Several times per RESERVATION_LEASE_MS. */
   async extendLease(): Promise<void> {
-    const { db, clock, processId } = this.#parts;
+    const { db, clock, processId } = this.#deps;
     await upsertOwner(db, { owner: processId, until: new Date(clock.nowMs() + RESERVATION_LEASE_MS) });
   }
 
@@ -216,7 +216,7 @@ export class Till {
   /** The fields of a hold, see ledger_apply; undefined for what the journal cannot say. */
   #told(asked: NewReservation): string | undefined {
     if (asked.jobId !== undefined) return undefined;
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     const told = JSON.stringify({
       id: asked.id,
       held: Number(asked.amount),
@@ -231,7 +231,7 @@ export class Till {
   }
 
   #toldEnd({ actual, units }: NewEnding): string {
-    const told = `"ended_ms":${this.#parts.clock.nowMs()},"units":${units ?? null}`;
+    const told = `"ended_ms":${this.#deps.clock.nowMs()},"units":${units ?? null}`;
     return actual === undefined ? told : `${told},"actual":${actual}`;
   }
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
 import type { MediaRequest } from '../requests/index.ts';
-import { type Candidate, type CandidateParts, candidatesFor } from './candidates.ts';
+import { type Candidate, type CandidateDeps, candidatesFor } from './candidates.ts';
 import { type Accepts, checkFits, narrowed } from './fits.ts';
 
 /** A vendor's work, as far as it judges requests. */
@@ -12,13 +12,13 @@ interface Judge<Request> {
 
 /** Who can do this request for media by the work that `workOf` finds, undefined where there is none. */
 export function ableCandidates<Request extends MediaRequest<unknown>>(
-  parts: CandidateParts,
+  deps: CandidateDeps,
   caller: Pick<Caller, 'groups'>,
   model: ListedModel,
   request: Request,
   workOf: (candidate: Candidate, accepts: Accepts) => Judge<Request> | undefined,
 ): Candidate[] {
-  return judgedCandidates(parts, caller, model, (candidate, accepts) => {
+  return judgedCandidates(deps, caller, model, (candidate, accepts) => {
     const work = workOf(candidate, accepts);
     if (work === undefined) return false;
     checkFits(accepts, request);
@@ -32,14 +32,14 @@ export function ableCandidates<Request extends MediaRequest<unknown>>(
  * such a reason, the first of these is thrown; else as `candidatesFor` does.
  */
 export function judgedCandidates(
-  parts: CandidateParts,
+  deps: CandidateDeps,
   caller: Pick<Caller, 'groups'>,
   model: ListedModel,
   isAble: (candidate: Candidate, accepts: Accepts) => boolean,
 ): Candidate[] {
   let refusal: ApiError | undefined;
   try {
-    return candidatesFor(parts, caller, model, (candidate) => {
+    return candidatesFor(deps, caller, model, (candidate) => {
       try {
         return isAble(candidate, narrowed(model.accepts, candidate.accepts));
       } catch (error) {

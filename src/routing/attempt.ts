@@ -7,7 +7,7 @@ import type { Health } from './health.ts';
 import { redact, redactError } from './redact.ts';
 import type { Repeat, Turn } from './turns.ts';
 
-export interface AttemptParts {
+export interface AttemptDeps {
   readonly catalogue: Catalogue;
   readonly health: Health;
   readonly pools: UpstreamPools;
@@ -20,18 +20,18 @@ export interface AttemptParts {
  * the log.
  */
 export async function firstThatWorks<Result>(
-  parts: AttemptParts,
+  deps: AttemptDeps,
   candidates: readonly Candidate[],
   requestId: string,
   signal: AbortSignal,
   work: (candidate: Candidate, upstream: Upstream) => Promise<Result>,
   repeat: Repeat = 'call',
 ): Promise<Result> {
-  const turns = parts.health.turns(candidates, repeat);
+  const turns = deps.health.turns(candidates, repeat);
   for (let turn = turns.next(); turn !== undefined; turn = turns.next()) {
     const { candidate } = turn;
     try {
-      return await tryOne(parts, turn, requestId, signal, (upstream) => work(candidate, upstream));
+      return await tryOne(deps, turn, requestId, signal, (upstream) => work(candidate, upstream));
     } catch (error) {
       if (signal.aborted) throw new ApiError('request_canceled', { cause: error });
       if (!(error instanceof UpstreamError)) throw error;
@@ -44,7 +44,7 @@ export async function firstThatWorks<Result>(
 
 /** What an upstream does after its answer has begun comes too late for another candidate, but not for its health. */
 export function noteLateFault(
-  { health, log, catalogue }: AttemptParts,
+  { health, log, catalogue }: AttemptDeps,
   candidate: Candidate,
   requestId: string,
   error: UpstreamError,
@@ -61,7 +61,7 @@ export function noteLateFault(
  * strike; but the operator is billed by that upstream, and has to see it.
  */
 export function noteOverclaim(
-  { health, log, catalogue }: Pick<AttemptParts, 'health' | 'log' | 'catalogue'>,
+  { health, log, catalogue }: Pick<AttemptDeps, 'health' | 'log' | 'catalogue'>,
   { upstreamId, upstreamModel }: Pick<Candidate, 'upstreamId' | 'upstreamModel'>,
   requestId: string,
   claim: string,
@@ -74,26 +74,26 @@ export function noteOverclaim(
 
 /** One try: told to the upstream's health and to the log. Throws what the work throws. */
 export async function tryOne<Result>(
-  parts: AttemptParts,
+  deps: AttemptDeps,
   { candidate, permit, pauseMs }: Turn,
   requestId: string,
   signal: AbortSignal,
   work: (upstream: Upstream) => Promise<Result>,
 ): Promise<Result> {
-  const { health } = parts;
+  const { health } = deps;
   try {
     if (pauseMs > 0) await health.pacing.pause(pauseMs, signal);
     const startedMs = performance.now();
     health.noteAttempt(candidate.upstreamId);
     try {
-      const result = await work(upstreamOf(candidate, parts.pools, signal));
+      const result = await work(upstreamOf(candidate, deps.pools, signal));
       health.noteSuccess(candidate, permit);
-      logAttempt(parts.log, candidate, requestId, startedMs);
+      logAttempt(deps.log, candidate, requestId, startedMs);
       return result;
     } catch (error) {
       if (!signal.aborted && error instanceof UpstreamError) {
-        redactError(parts.catalogue.snapshot, error);
-        logAttempt(parts.log, candidate, requestId, startedMs, error);
+        redactError(deps.catalogue.snapshot, error);
+        logAttempt(deps.log, candidate, requestId, startedMs, error);
         health.noteFault(candidate, permit, requestId, error);
       }
       throw error;

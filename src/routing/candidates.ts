@@ -23,7 +23,7 @@ export interface Candidate {
   readonly accepts: RouteAccepts;
 }
 
-export interface CandidateParts {
+export interface CandidateDeps {
   readonly catalogue: Catalogue;
   readonly health: Health;
   readonly vendors: readonly Vendor[];
@@ -31,7 +31,7 @@ export interface CandidateParts {
 
 /** Throws `model_not_found` for a model that does not exist, is out of reach, or does not serve this endpoint. */
 export function modelFor(
-  { catalogue }: CandidateParts,
+  { catalogue }: CandidateDeps,
   caller: Pick<Caller, 'groups'>,
   id: string,
   endpoint: Endpoint,
@@ -44,13 +44,13 @@ export function modelFor(
  * `no_capable_provider` when none can do such work, `no_available_provider` when no breaker lets a request through now.
  */
 export function candidatesFor(
-  parts: CandidateParts,
+  deps: CandidateDeps,
   caller: Pick<Caller, 'groups'>,
   model: ListedModel,
   isAble: (candidate: Candidate) => boolean,
 ): Candidate[] {
-  const { health } = parts;
-  const able = reachable(parts, caller.groups, model).filter(isAble);
+  const { health } = deps;
+  const able = reachable(deps, caller.groups, model).filter(isAble);
   if (able.length === 0) throw new ApiError('no_capable_provider');
   assertAvailable(health, able);
   return able.length === 1 ? able : inOrder(able, health.pacing.random);
@@ -59,7 +59,7 @@ export function candidatesFor(
 // A model lives as long as the snapshot it belongs to, and a list of groups as long as its caller is remembered.
 const reachableOf = new WeakMap<ListedModel, WeakMap<readonly string[], readonly Candidate[]>>();
 
-function reachable(parts: CandidateParts, groups: readonly string[], model: ListedModel): readonly Candidate[] {
+function reachable(deps: CandidateDeps, groups: readonly string[], model: ListedModel): readonly Candidate[] {
   let known = reachableOf.get(model);
   if (known === undefined) {
     known = new WeakMap();
@@ -67,24 +67,24 @@ function reachable(parts: CandidateParts, groups: readonly string[], model: List
   }
   let candidates = known.get(groups);
   if (candidates === undefined) {
-    candidates = findReachable(parts, groups, model);
+    candidates = findReachable(deps, groups, model);
     known.set(groups, candidates);
   }
   return candidates;
 }
 
-function findReachable(parts: CandidateParts, groups: readonly string[], model: ListedModel): Candidate[] {
+function findReachable(deps: CandidateDeps, groups: readonly string[], model: ListedModel): Candidate[] {
   return model.routes.flatMap((route) => {
-    const upstream = parts.catalogue.snapshot.upstreams.get(route.upstream);
+    const upstream = deps.catalogue.snapshot.upstreams.get(route.upstream);
     if (upstream?.enabled !== true || !upstream.groups.some((group) => groups.includes(group))) return [];
-    const candidate = candidateOf(parts, upstream.id, route.model);
+    const candidate = candidateOf(deps, upstream.id, route.model);
     return candidate === undefined ? [] : [{ ...candidate, accepts: route.accepts ?? {} }];
   });
 }
 
 /** An upstream as it is configured now; undefined when it is not any more. */
 export function candidateOf(
-  { catalogue: { snapshot }, vendors }: Pick<CandidateParts, 'catalogue' | 'vendors'>,
+  { catalogue: { snapshot }, vendors }: Pick<CandidateDeps, 'catalogue' | 'vendors'>,
   upstreamId: string,
   upstreamModel: string,
 ): Candidate | undefined {

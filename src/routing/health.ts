@@ -13,7 +13,7 @@ import { type Pacing, systemPacing } from './pacing.ts';
 import { deleteBreakers, readBreakers, saveBreaker } from './store.ts';
 import { type Repeat, Turns } from './turns.ts';
 
-export interface HealthParts {
+export interface HealthDeps {
   readonly db: Db;
   readonly bus: Bus;
   readonly clock: Clock;
@@ -58,7 +58,7 @@ const ACCOUNTS_PER_UPSTREAM_MAX = 4;
  */
 export class Health {
   readonly pacing: Pacing;
-  readonly #parts: HealthParts;
+  readonly #deps: HealthDeps;
   /** Newest first: attempts under an older credential end at breakers that no longer matter. */
   readonly #accounts = new Map<string, Account[]>();
   readonly #rows = new Map<string, BreakerRow>();
@@ -68,12 +68,12 @@ export class Health {
   #saving: Promise<void> | undefined;
   #changes = 0;
 
-  constructor(parts: HealthParts) {
-    this.#parts = parts;
-    this.pacing = parts.pacing ?? systemPacing;
+  constructor(deps: HealthDeps) {
+    this.#deps = deps;
+    this.pacing = deps.pacing ?? systemPacing;
     const reload = () => this.load().catch(() => undefined);
-    parts.bus.on('upstream', reload);
-    parts.bus.onLost(() => void reload());
+    deps.bus.on('upstream', reload);
+    deps.bus.onLost(() => void reload());
   }
 
   /** Resolves when no write is under way. */
@@ -86,7 +86,7 @@ export class Health {
     for (;;) {
       await this.saved();
       const before = this.#changes;
-      const rows = await readBreakers(this.#parts.db);
+      const rows = await readBreakers(this.#deps.db);
       if (before !== this.#changes) continue;
       this.#rows.clear();
       for (const row of rows) this.#rows.set(keyOf(row.upstreamId, row.upstreamModel), row);
@@ -99,7 +99,7 @@ export class Health {
   }
 
   nowMs(): number {
-    return this.#parts.clock.nowMs();
+    return this.#deps.clock.nowMs();
   }
 
   circuitOf(target: Target): Circuit {
@@ -120,7 +120,7 @@ export class Health {
 
   /** Leave to try this candidate now; undefined while its breaker keeps requests away. */
   permit(target: Target, approach: Approach): Permit | undefined {
-    return this.circuitOf(target).permit(this.#parts.clock.nowMs(), approach);
+    return this.circuitOf(target).permit(this.#deps.clock.nowMs(), approach);
   }
 
   noteAttempt(upstreamId: string): void {
@@ -129,12 +129,12 @@ export class Health {
       count = new MinuteCount();
       this.#attempts.set(upstreamId, count);
     }
-    count.add(this.#parts.clock.nowMs());
+    count.add(this.#deps.clock.nowMs());
   }
 
   noteSuccess(target: Target, permit: Permit): void {
     const { circuit } = permit;
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     const isStale = circuit.isStale(permit);
     if (circuit.model.noteSuccess(nowMs, isStale)) this.#share(target, circuit.model, target.upstreamModel);
     if (circuit.upstream.isClosed) return;
@@ -159,14 +159,14 @@ export class Health {
   /** No strike; shown as the last fault. */
   noteOverclaim(upstreamId: string, upstreamModel: string, detail: string): void {
     const breaker = this.#breakerAt(upstreamId, upstreamModel);
-    breaker.noteDetail('overclaim', detail, this.#parts.clock.nowMs());
+    breaker.noteDetail('overclaim', detail, this.#deps.clock.nowMs());
     this.#rows.set(keyOf(upstreamId, upstreamModel), breaker.row);
     this.#enqueue({ upstreamId, upstreamModel, breaker, isNews: false });
   }
 
   /** Closes every breaker of an upstream, on every process. */
   async reset(upstreamId: string, by: Actor): Promise<void> {
-    const { db, bus, clock } = this.#parts;
+    const { db, bus, clock } = this.#deps;
     for (const key of this.#unsaved.keys()) if (key.startsWith(keyOf(upstreamId, ''))) this.#unsaved.delete(key);
     // A write that is under way must not bring back what is deleted.
     await this.saved();
@@ -182,13 +182,13 @@ export class Health {
   }
 
   attemptsLastMinute(upstreamId: string): number {
-    return this.#attempts.get(upstreamId)?.lastMinute(this.#parts.clock.nowMs()) ?? 0;
+    return this.#attempts.get(upstreamId)?.lastMinute(this.#deps.clock.nowMs()) ?? 0;
   }
 
   /** Of the upstream as a whole where no model is named. */
   view(upstreamId: string, upstreamModel: string = WHOLE): BreakerView {
     const breaker = this.#breakerAt(upstreamId, upstreamModel);
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     const { strikes, lastFault, lastDetail, lastFaultAt } = breaker.row;
     const nextProbeAt = breaker.isClosed ? null : new Date(Math.max(breaker.openUntilMs, nowMs));
     return { state: breaker.stateAt(nowMs), strikes, nextProbeAt, lastFault, lastDetail, lastFaultAt };
@@ -205,7 +205,7 @@ export class Health {
 
   /** Neither closed nor due for a probe. */
   #isOpen(upstreamId: string, upstreamModel: string): boolean {
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     const breakers = [WHOLE, upstreamModel].map((model) => this.#breakerAt(upstreamId, model));
     return breakers.some((breaker) => breaker.stateAt(nowMs) === 'open');
   }
@@ -213,7 +213,7 @@ export class Health {
   #count(target: Target, circuit: Circuit, { requestId, error, isStale, isLate }: Counted): void {
     if (!isCounted(error)) return;
     const breaker = circuit.breakerFor(error.fault);
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     const noted = { error, requestId, nowMs, isStale, random: this.pacing.random };
     const model = breaker === circuit.model ? target.upstreamModel : WHOLE;
     if (breaker.noteFault(noted, isLate)) this.#share(target, breaker, model);
@@ -246,7 +246,7 @@ export class Health {
   #share({ upstreamId }: Target, breaker: Breaker, upstreamModel: string, isNews = true): void {
     // Under an older credential, or from before a reset.
     if (this.#breakerAt(upstreamId, upstreamModel) !== breaker) return;
-    this.#notedAtMs.set(breaker, this.#parts.clock.nowMs());
+    this.#notedAtMs.set(breaker, this.#deps.clock.nowMs());
     this.#enqueue({ upstreamId, upstreamModel, breaker, isNews });
   }
 
@@ -260,7 +260,7 @@ export class Health {
   }
 
   async #save(): Promise<void> {
-    const { db, bus, log } = this.#parts;
+    const { db, bus, log } = this.#deps;
     while (this.#unsaved.size > 0) {
       const batch = [...this.#unsaved.values()];
       this.#unsaved.clear();

@@ -3,8 +3,8 @@
  * processes share them, the bound on attempts, and which faults are the request's own.
  */
 export { ableCandidates, judgedCandidates } from './able.ts';
-export { type AttemptParts, firstThatWorks, noteLateFault, noteOverclaim, tryOne, upstreamOf } from './attempt.ts';
-export { type Candidate, type CandidateParts, candidateOf, candidatesFor, modelFor } from './candidates.ts';
+export { type AttemptDeps, firstThatWorks, noteLateFault, noteOverclaim, tryOne, upstreamOf } from './attempt.ts';
+export { type Candidate, type CandidateDeps, candidateOf, candidatesFor, modelFor } from './candidates.ts';
 export { asksForVoiceDesign, checkFits, inPublishedWords } from './fits.ts';
 export { type BreakerView, Health } from './health.ts';
 export type { Pacing } from './pacing.ts';

@@ -4,7 +4,7 @@ import { keepObjectsUntil } from '../intake/index.ts';
 import { type CreditRefusal, type NewReservation, reserveAll } from '../ledger/index.ts';
 import { INPUT_KEPT_MS, RESERVATION_LEASE_MS } from '../limits.ts';
 import type { FrozenPrice } from '../pricing/index.ts';
-import type { TranscriptionParts } from './parts.ts';
+import type { TranscriptionDeps } from './deps.ts';
 import { insertRecords, type NewRecord } from './store.ts';
 
 /** A request that is ready to become a record. */
@@ -19,14 +19,14 @@ const APPLICANTS_PER_ROUND_MAX = 64;
 
 /** Reservation and record in one transaction, which applicants that come together share. */
 export class Admissions {
-  readonly #parts: TranscriptionParts;
+  readonly #deps: TranscriptionDeps;
   readonly #gathering = new Gathering(
     (applicants: readonly Applicant[]) => this.#run(applicants),
     APPLICANTS_PER_ROUND_MAX,
   );
 
-  constructor(parts: TranscriptionParts) {
-    this.#parts = parts;
+  constructor(deps: TranscriptionDeps) {
+    this.#deps = deps;
   }
 
   /** Throws `insufficient_credits`, and then there is neither. */
@@ -36,13 +36,13 @@ export class Admissions {
   }
 
   async #run(applicants: readonly Applicant[]): Promise<readonly (CreditRefusal | undefined)[]> {
-    const refusals = await this.#parts.db.transaction((tx) => this.#admitAll(tx, applicants));
-    this.#parts.log.trace('transcription admission committed');
+    const refusals = await this.#deps.db.transaction((tx) => this.#admitAll(tx, applicants));
+    this.#deps.log.trace('transcription admission committed');
     return applicants.map(({ reservation }) => refusals.get(reservation.id));
   }
 
   async #admitAll(tx: Tx, applicants: readonly Applicant[]) {
-    const { clock, processId, log } = this.#parts;
+    const { clock, processId, log } = this.#deps;
     const now = clock.now();
     const refusals = await reserveAll(
       tx,

@@ -4,17 +4,17 @@ import type { TranscriptionRequest } from '../requests/index.ts';
 import { type Candidate, judgedCandidates } from '../routing/index.ts';
 import { unsupported } from '../unsupported.ts';
 import type { TranscriptionWork } from '../vendors/index.ts';
-import type { TranscriptionParts } from './parts.ts';
+import type { TranscriptionDeps } from './deps.ts';
 
 /** Who can transcribe this; `seconds` once they are known. Throws as `judgedCandidates` does. */
 export function ableCandidates(
-  parts: TranscriptionParts,
+  deps: TranscriptionDeps,
   caller: Pick<Caller, 'groups'>,
   model: ListedModel,
   request: TranscriptionRequest,
   seconds = 0,
 ): Candidate[] {
-  return judgedCandidates(parts, caller, model, ({ vendor, upstreamModel }, accepts) => {
+  return judgedCandidates(deps, caller, model, ({ vendor, upstreamModel }, accepts) => {
     if (vendor.transcription === undefined) return false;
     checkLength(accepts.seconds_max, seconds);
     vendor.transcription.check(request, upstreamModel);

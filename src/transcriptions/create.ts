@@ -5,12 +5,12 @@ import { discardTaken, type HeldMedia, leaveRoom, type StoredMedia } from '../in
 import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
 import { ableCandidates } from './candidates.ts';
+import type { TranscriptionDeps } from './deps.ts';
 import { audioOf, fetchClip, secondsOf } from './input.ts';
-import type { TranscriptionParts } from './parts.ts';
 import type { Wanted } from './record.ts';
 import type { Started, Transcriptions } from './transcriptions.ts';
 
-export interface StartParts extends TranscriptionParts {
+export interface StartDeps extends TranscriptionDeps {
   readonly transcriptions: Transcriptions;
 }
 
@@ -28,23 +28,19 @@ export interface TranscriptionOrder {
  * Turns a checked request into a record with its credits held, on which the work has begun. Throws ApiError, and then
  * nothing is held, kept or asked of an upstream; `precheck_failed` alone leaves that open.
  */
-export async function startTranscription(
-  parts: StartParts,
-  caller: Caller,
-  order: TranscriptionOrder,
-): Promise<Started> {
+export async function startTranscription(deps: StartDeps, caller: Caller, order: TranscriptionOrder): Promise<Started> {
   const { request, clip, signal } = order;
-  const model = modelFor(parts, caller, request.model, 'transcriptions');
-  ableCandidates(parts, caller, model, request);
+  const model = modelFor(deps, caller, request.model, 'transcriptions');
+  ableCandidates(deps, caller, model, request);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
-  for (const url of urlsIn(request.extra)) parts.guardedFetch.check(url);
-  const taken = 'mimeType' in clip ? clip : await fetchClip(parts, caller.accountId, clip.url, signal);
+  for (const url of urlsIn(request.extra)) deps.guardedFetch.check(url);
+  const taken = 'mimeType' in clip ? clip : await fetchClip(deps, caller.accountId, clip.url, signal);
   try {
-    const audio = audioOf(parts, taken);
-    const candidates = ableCandidates(parts, caller, model, request, audio.seconds);
+    const audio = audioOf(deps, taken);
+    const candidates = ableCandidates(deps, caller, model, request, audio.seconds);
     const { units, selectors } = measureTranscription(audio.seconds);
     const { amount, price, priceText } = quote(model.pricing, selectors, units);
-    const record = recordOf(parts, caller, order, taken);
+    const record = recordOf(deps, caller, order, taken);
     const { accountId, keyId } = caller;
     const booked = {
       accountId,
@@ -55,7 +51,7 @@ export async function startTranscription(
       endpoint: 'transcriptions',
     };
     const reservation = { ...booked, id: record.reservationId, amount, price: priceText };
-    return await parts.transcriptions.begin(
+    return await deps.transcriptions.begin(
       { record, reservation, price },
       {
         request,
@@ -65,7 +61,7 @@ export async function startTranscription(
       },
     );
   } catch (error) {
-    await discardTaken(parts, taken, !isRefusal(error));
+    await discardTaken(deps, taken, !isRefusal(error));
     throw error;
   }
 }
@@ -73,7 +69,7 @@ export async function startTranscription(
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 function recordOf(
-  { clock, transcriptDays }: TranscriptionParts,
+  { clock, transcriptDays }: TranscriptionDeps,
   { accountId, keyId }: Caller,
   { id, request }: TranscriptionOrder,
   taken: HeldMedia | StoredMedia,

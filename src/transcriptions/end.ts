@@ -4,7 +4,7 @@ import { patiently, type Tx } from '../db/index.ts';
 import { deleteObjectsAt } from '../intake/index.ts';
 import { refund, settle } from '../ledger/index.ts';
 import { charge } from '../pricing/index.ts';
-import type { TranscriptionParts } from './parts.ts';
+import type { TranscriptionDeps } from './deps.ts';
 import type { Held, Outcome } from './record.ts';
 import { saveEnd } from './store.ts';
 
@@ -15,14 +15,14 @@ export class LostRecord extends Error {}
  * The only way to an end: state, result, money and what is to be deleted change in one transaction. Returns what was
  * charged. Throws LostRecord; and DatabaseUnavailable, and then nobody knows whether it was written.
  */
-export async function endRecord(parts: TranscriptionParts, held: Held, outcome: Outcome): Promise<MicroCredits> {
-  const charged = await patiently(() => parts.db.transaction((tx) => endIn(tx, parts, held, outcome)));
-  parts.log.trace({ request_id: held.id }, `${outcome.status} transcription committed`);
+export async function endRecord(deps: TranscriptionDeps, held: Held, outcome: Outcome): Promise<MicroCredits> {
+  const charged = await patiently(() => deps.db.transaction((tx) => endIn(tx, deps, held, outcome)));
+  deps.log.trace({ request_id: held.id }, `${outcome.status} transcription committed`);
   return charged;
 }
 
-async function endIn(tx: Tx, parts: TranscriptionParts, held: Held, outcome: Outcome): Promise<MicroCredits> {
-  const { clock, log } = parts;
+async function endIn(tx: Tx, deps: TranscriptionDeps, held: Held, outcome: Outcome): Promise<MicroCredits> {
+  const { clock, log } = deps;
   const now = clock.now();
   const { id, fence, reservationId } = held;
   // By its own length, at the price of then.

@@ -3,7 +3,7 @@
  * dead process left, and results that expire. Hides how state and money change together, and that nothing is submitted
  * twice.
  */
-export { type StartParts, startTranscription } from './create.ts';
+export { type StartDeps, startTranscription } from './create.ts';
 export { CLIP_RULES } from './input.ts';
 export { expireTranscripts, getTranscription, listTranscriptions } from './read.ts';
 export type { ListedTranscription, SavedResult, TranscriptionRecord } from './record.ts';

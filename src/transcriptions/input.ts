@@ -3,7 +3,7 @@ import { findObject, type HeldMedia, type InputRules, readerOf, type StoredMedia
 import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
 import { atField } from '../parse.ts';
 import { type AudioFile, inMemoryMedia } from '../vendors/index.ts';
-import type { TranscriptionParts } from './parts.ts';
+import type { TranscriptionDeps } from './deps.ts';
 
 /** What is taken, and what its files are usually called. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
@@ -32,15 +32,15 @@ export const CLIP_RULES: InputRules = {
 
 /** Brings what a URL names into the store. Throws ApiError, and then it is not there. */
 export async function fetchClip(
-  parts: TranscriptionParts,
+  deps: TranscriptionDeps,
   accountId: string,
   url: string,
   signal: AbortSignal,
 ): Promise<HeldMedia | StoredMedia> {
   try {
-    const own = await ownClip(parts, accountId, url);
-    const body = own ?? (await parts.guardedFetch.open(url, { bytesMax: CLIP_RULES.bytesMax, signal })).body;
-    return await takeInput(parts, accountId, body, CLIP_RULES, signal);
+    const own = await ownClip(deps, accountId, url);
+    const body = own ?? (await deps.guardedFetch.open(url, { bytesMax: CLIP_RULES.bytesMax, signal })).body;
+    return await takeInput(deps, accountId, body, CLIP_RULES, signal);
   } catch (error) {
     throw atField(error, 'url');
   }
@@ -48,7 +48,7 @@ export async function fetchClip(
 
 /** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */
 async function ownClip(
-  { objects, db, clock }: TranscriptionParts,
+  { objects, db, clock }: TranscriptionDeps,
   accountId: string,
   url: string,
 ): Promise<AsyncIterable<Buffer> | undefined> {
@@ -63,7 +63,7 @@ async function ownClip(
  * The clip as a vendor is given it. Its URL is not passed on: what was measured is what is transcribed, whatever stands
  * at that address by then.
  */
-export function audioOf({ objects }: TranscriptionParts, clip: HeldMedia | StoredMedia): AudioFile {
+export function audioOf({ objects }: TranscriptionDeps, clip: HeldMedia | StoredMedia): AudioFile {
   const { url: _, ...media } = clip;
   return {
     ...('content' in media ? inMemoryMedia(media.content, media.mimeType) : readerOf(objects, media)),

@@ -5,14 +5,14 @@ import type { Logger } from '../log.ts';
 import { asOf, isOver, type ListedTranscription, type TranscriptionRecord } from './record.ts';
 import { expireSome, type RecordPage, selectRecord, selectRecords } from './store.ts';
 
-interface ReadParts {
+interface ReadDeps {
   readonly db: Db;
   readonly clock: Clock;
 }
 
 /** Only reads. Throws `transcription_not_found`, alike for what is not there and what is somebody else's. */
 export async function getTranscription(
-  { db, clock }: ReadParts,
+  { db, clock }: ReadDeps,
   accountId: string,
   id: string,
 ): Promise<TranscriptionRecord> {
@@ -24,7 +24,7 @@ export async function getTranscription(
 
 /** Newest first, without what was heard. */
 export async function listTranscriptions(
-  { db, clock }: ReadParts,
+  { db, clock }: ReadDeps,
   accountId: string,
   page: RecordPage,
 ): Promise<ListedTranscription[]> {
@@ -35,14 +35,14 @@ export async function listTranscriptions(
 
 const PER_TURN_MAX = 100;
 
-interface ExpiryParts {
+interface ExpiryDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** Clears results whose time is over. Any process may do it at any time. */
-export async function expireTranscripts({ db, clock, log }: ExpiryParts): Promise<void> {
+export async function expireTranscripts({ db, clock, log }: ExpiryDeps): Promise<void> {
   const now = clock.now();
   log.trace('transcripts to be cleared');
   while ((await expireSome(db, now, PER_TURN_MAX)) === PER_TURN_MAX) {}

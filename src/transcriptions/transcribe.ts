@@ -6,8 +6,8 @@ import { type Candidate, candidateOf, firstThatWorks, redact, upstreamOf } from 
 import { StorageUnavailable } from '../storage/index.ts';
 import type { AudioFile, Transcript, TranscriptionProgress, Upstream } from '../vendors/index.ts';
 import { workOf } from './candidates.ts';
+import type { TranscriptionDeps } from './deps.ts';
 import { LostRecord } from './end.ts';
-import type { TranscriptionParts } from './parts.ts';
 import type { Held, Outcome } from './record.ts';
 import { saveCall, saveTask } from './store.ts';
 import type { Waits } from './waits.ts';
@@ -21,8 +21,8 @@ export interface Asked {
   readonly release: () => void;
 }
 
-export interface WorkParts {
-  readonly parts: TranscriptionParts;
+export interface WorkDeps {
+  readonly deps: TranscriptionDeps;
   readonly waits: Waits;
   /** Aborted when the process begins to end: what has a task is left to the next one at once. */
   readonly stopping: AbortSignal;
@@ -34,15 +34,15 @@ export interface WorkParts {
 export class LeftRunning extends Error {}
 
 /** Asks until there is a transcript or none can be had. Throws LeftRunning, LostRecord or DatabaseUnavailable. */
-export function transcribe(work: WorkParts, held: Held, asked: Asked): Promise<Outcome> {
-  const { parts, leaving } = work;
+export function transcribe(work: WorkDeps, held: Held, asked: Asked): Promise<Outcome> {
+  const { deps, leaving } = work;
   return withOutcome(work, async () => {
     const answer = await firstThatWorks(
-      parts,
+      deps,
       asked.candidates,
       held.id,
       leaving,
-      (candidate, upstream) => submit(parts, held, asked, candidate, upstream),
+      (candidate, upstream) => submit(deps, held, asked, candidate, upstream),
       'submission',
     ).finally(asked.release);
     return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : judged(answer);
@@ -53,16 +53,16 @@ export function transcribe(work: WorkParts, held: Held, asked: Asked): Promise<O
  * The same for what another process has begun. It never submits again: who was asked without a task to show for it may
  * have heard everything or nothing.
  */
-export function takeUp(work: WorkParts, held: Held): Promise<Outcome> {
+export function takeUp(work: WorkDeps, held: Held): Promise<Outcome> {
   return withOutcome(work, async () => {
     const outcome = held.task === null ? unavailable('upstream_failed') : await follow(work, held, 0);
-    work.parts.log.trace({ request_id: held.id }, 'resumed transcription has ended');
+    work.deps.log.trace({ request_id: held.id }, 'resumed transcription has ended');
     return outcome;
   });
 }
 
 /** Whatever goes wrong ends a record, unless somebody else is to see to it. */
-async function withOutcome({ leaving }: WorkParts, hear: () => Promise<Outcome>): Promise<Outcome> {
+async function withOutcome({ leaving }: WorkDeps, hear: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await hear();
   } catch (error) {
@@ -74,7 +74,7 @@ async function withOutcome({ leaving }: WorkParts, hear: () => Promise<Outcome>)
 
 /** Whom it asks is written down before, and what has been accepted at once after. */
 async function submit(
-  { db, log }: TranscriptionParts,
+  { db, log }: TranscriptionDeps,
   held: Held,
   { request, audio }: Asked,
   candidate: Candidate,
@@ -107,8 +107,8 @@ async function refusingTooMuch<Answer>(answer: Promise<Answer>): Promise<Answer>
 }
 
 /** Asks after a task until it has ended. Throws LeftRunning. */
-async function follow(work: WorkParts, held: Held, firstMs: number): Promise<Outcome> {
-  const { parts, waits, stopping } = work;
+async function follow(work: WorkDeps, held: Held, firstMs: number): Promise<Outcome> {
+  const { deps, waits, stopping } = work;
   const { first, most } = TRANSCRIPTION_POLL_MS;
   const overAtMs = held.createdAt.getTime() + TRANSCRIPTION_MS_MAX;
   for (let waitMs = firstMs; ; waitMs = Math.min(Math.max(waitMs * 1.5, first), most)) {
@@ -122,30 +122,30 @@ async function follow(work: WorkParts, held: Held, firstMs: number): Promise<Out
         return {
           status: 'failed',
           code: progress.code,
-          cause: new Error(redact(parts.catalogue.snapshot, progress.detail)),
+          cause: new Error(redact(deps.catalogue.snapshot, progress.detail)),
         };
       case 'lost':
         return unavailable('upstream_failed', new Error('the upstream knows nothing of the task'));
       case 'too large':
         return unavailable('upstream_response_too_large');
       case 'running':
-        if (parts.clock.nowMs() >= overAtMs) return unavailable('request_timeout');
+        if (deps.clock.nowMs() >= overAtMs) return unavailable('request_timeout');
     }
   }
 }
 
 /** Throws LeftRunning. */
 async function ask(
-  { parts, stopping }: WorkParts,
+  { deps, stopping }: WorkDeps,
   held: Held,
 ): Promise<TranscriptionProgress | { readonly state: 'too large' }> {
-  const candidate = candidateOf(parts, held.upstreamId ?? '', held.upstreamModel ?? '');
+  const candidate = candidateOf(deps, held.upstreamId ?? '', held.upstreamModel ?? '');
   const transcription = candidate?.vendor.transcription;
   // Whoever took the upstream out of the configuration has given up what it was working on.
   if (candidate === undefined || transcription?.poll === undefined || held.task === null) return { state: 'lost' };
   try {
-    const progress = await transcription.poll(held.task, upstreamOf(candidate, parts.pools, stopping));
-    parts.log.trace({ request_id: held.id }, 'transcription asked after');
+    const progress = await transcription.poll(held.task, upstreamOf(candidate, deps.pools, stopping));
+    deps.log.trace({ request_id: held.id }, 'transcription asked after');
     return progress;
   } catch (error) {
     // The question was given up, and says nothing of the task.
@@ -154,9 +154,9 @@ async function ask(
     if (error.isTooLarge) return { state: 'too large' };
     // Asking can be done again; only the answer counts.
     const { fault } = error;
-    const message = redact(parts.catalogue.snapshot, error.message);
+    const message = redact(deps.catalogue.snapshot, error.message);
     const line = { request_id: held.id, upstream: held.upstreamId, fault, detail: message.slice(0, 500) };
-    parts.log.warn(line, 'an upstream could not be asked after a transcription');
+    deps.log.warn(line, 'an upstream could not be asked after a transcription');
     return { state: 'running' };
   }
 }

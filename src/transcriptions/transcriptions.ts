@@ -4,11 +4,11 @@ import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { REQUEST_TIMEOUT_MS, RESERVATION_LEASE_MS, TRANSCRIPTIONS_RESUMED_MAX } from '../limits.ts';
 import { Admissions, type Applicant } from './admission.ts';
+import type { TranscriptionDeps } from './deps.ts';
 import { endRecord, LostRecord } from './end.ts';
-import type { TranscriptionParts } from './parts.ts';
 import type { Held, Outcome, SavedResult } from './record.ts';
 import { letGo, selectOpenIds, takeOver } from './store.ts';
-import { type Asked, LeftRunning, takeUp, transcribe, type WorkParts } from './transcribe.ts';
+import { type Asked, LeftRunning, takeUp, transcribe, type WorkDeps } from './transcribe.ts';
 import { Waits } from './waits.ts';
 
 /** A record that exists, and what will come of it if the caller has the patience. */
@@ -20,9 +20,9 @@ export interface Started {
 
 /** Every record that this process works on, from its reservation to its end. */
 export class Transcriptions {
-  readonly #parts: TranscriptionParts;
+  readonly #deps: TranscriptionDeps;
   readonly #admissions: Admissions;
-  readonly #work: WorkParts;
+  readonly #work: WorkDeps;
   readonly #stopping = new AbortController();
   readonly #leaving = new AbortController();
   /** In hand: what else bears this process's name was let fall, and may be taken up again. */
@@ -31,12 +31,12 @@ export class Transcriptions {
   #resumed = 0;
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(parts: TranscriptionParts) {
-    this.#parts = parts;
-    this.#admissions = new Admissions(parts);
+  constructor(deps: TranscriptionDeps) {
+    this.#deps = deps;
+    this.#admissions = new Admissions(deps);
     const [stopping, leaving] = [this.#stopping.signal, this.#leaving.signal];
     setMaxListeners(0, stopping, leaving);
-    this.#work = { parts, waits: new Waits(parts.clock), stopping, leaving };
+    this.#work = { deps, waits: new Waits(deps.clock), stopping, leaving };
   }
 
   /**
@@ -81,7 +81,7 @@ export class Transcriptions {
   }
 
   async #takeOver(): Promise<void> {
-    const { db, clock, processId, log } = this.#parts;
+    const { db, clock, processId, log } = this.#deps;
     const limit = TRANSCRIPTIONS_RESUMED_MAX - this.#resumed;
     if (this.#stopping.signal.aborted || limit <= 0) return;
     // First what there is, then what of it is in hand: the other way round, one that begins meanwhile would seem let fall.
@@ -103,7 +103,7 @@ export class Transcriptions {
   }
 
   async #run(held: Held, heard: Promise<Outcome>): Promise<SavedResult> {
-    const { db, clock, log } = this.#parts;
+    const { db, clock, log } = this.#deps;
     try {
       return await this.#end(held, await heard);
     } catch (error) {
@@ -126,16 +126,16 @@ export class Transcriptions {
   }
 
   async #end(held: Held, outcome: Outcome): Promise<SavedResult> {
-    const charged = await endRecord(this.#parts, held, outcome);
+    const charged = await endRecord(this.#deps, held, outcome);
     const { id, wanted, seconds } = held;
     const line = { request_id: id, status: outcome.status };
     if (outcome.status === 'completed') {
-      this.#parts.log.info(line, 'transcription ended');
+      this.#deps.log.info(line, 'transcription ended');
       return { transcript: outcome.transcript, wanted, seconds, charged };
     }
     const { code, cause } = outcome;
-    if (code === 'internal_error') this.#parts.log.error({ ...line, code, err: cause }, 'transcription ended');
-    else this.#parts.log.info({ ...line, code }, 'transcription ended');
+    if (code === 'internal_error') this.#deps.log.error({ ...line, code, err: cause }, 'transcription ended');
+    else this.#deps.log.info({ ...line, code }, 'transcription ended');
     throw new ApiError(code, { cause });
   }
 

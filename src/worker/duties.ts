@@ -12,7 +12,7 @@ import { identity, links, sessions } from '../people/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
 
-export interface WorkerParts {
+export interface WorkerDeps {
   readonly db: Db;
   readonly bus: Bus;
   readonly clock: Clock;
@@ -34,8 +34,8 @@ interface Duty {
 }
 
 /** What runs beside the requests, and how often. Every process does all of it: each duty is harmless when shared. */
-function duties(parts: WorkerParts): readonly Duty[] {
-  const { db, bus, clock, authenticator, catalogue, throttle, cleanUp, till, transcriptions, log } = parts;
+function duties(deps: WorkerDeps): readonly Duty[] {
+  const { db, bus, clock, authenticator, catalogue, throttle, cleanUp, till, transcriptions, log } = deps;
   let peersSeen = 0;
   return [
     // Several times per lease, so that one slow round does not lose it.
@@ -49,7 +49,7 @@ function duties(parts: WorkerParts): readonly Duty[] {
     { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
     // Takes up what an announcement could not, because the database failed just then.
     { name: 'reload the catalogue', everyMs: 30_000, run: () => catalogue.reload() },
-    { name: 'try whether the database takes writes', everyMs: 3_000, run: () => parts.writeProbe.run() },
+    { name: 'try whether the database takes writes', everyMs: 3_000, run: () => deps.writeProbe.run() },
     { name: 'save last use of keys', everyMs: 10_000, run: () => authenticator.saveLastUsed() },
     {
       name: 'watch for peers',
@@ -75,16 +75,16 @@ async function forgetExpired(db: Db, now: Date): Promise<void> {
 }
 
 /** Begins at once. Returns what ends it, after a last round of whatever must not be lost. */
-export function startDuties(parts: WorkerParts): () => Promise<void> {
-  const all = duties(parts);
-  const running = all.map((duty) => repeat(duty, parts.log));
+export function startDuties(deps: WorkerDeps): () => Promise<void> {
+  const all = duties(deps);
+  const running = all.map((duty) => repeat(duty, deps.log));
   // In their order: this process's leases must live on before anybody's are found to have run out.
-  parts.testClock?.onMoved(async () => {
-    for (const duty of all) await runOnce(duty, parts.log);
+  deps.testClock?.onMoved(async () => {
+    for (const duty of all) await runOnce(duty, deps.log);
   });
   return async () => {
     await Promise.all(running.map((stop) => stop()));
-    await parts.authenticator.saveLastUsed().catch(() => undefined);
+    await deps.authenticator.saveLastUsed().catch(() => undefined);
   };
 }
 

@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 200;
 /** One look takes at most this many, so that the processes of a deployment share what there is. */
 const TAKEN_AT_ONCE_MAX = 128;
 
-interface LoopParts {
+interface LoopDeps {
   readonly engine: Engine;
   readonly bus: Bus;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ interface LoopParts {
 
 /** Works on jobs as they become due, many at a time. */
 export class JobLoop {
-  readonly #parts: LoopParts;
+  readonly #deps: LoopDeps;
   readonly #leaving = new AbortController();
   readonly #running = new Set<Promise<void>>();
   readonly #timers: NodeJS.Timeout[];
@@ -30,16 +30,16 @@ export class JobLoop {
   #lookAgain = false;
   #stopped = false;
 
-  constructor(parts: LoopParts) {
-    this.#parts = parts;
+  constructor(deps: LoopDeps) {
+    this.#deps = deps;
     setMaxListeners(0, this.#leaving.signal);
     this.#timers = [
       setInterval(() => this.look(), LOOK_EVERY_MS).unref(),
       setInterval(() => void this.#extend(), JOB_LEASE_MS / 4).unref(),
     ];
-    parts.bus.on('job', () => this.look());
+    deps.bus.on('job', () => this.look());
     // A move of the clock must not make what is in hand look abandoned.
-    parts.testClock?.onMoved(async () => {
+    deps.testClock?.onMoved(async () => {
       await this.#extend();
       this.look();
       await this.#rest();
@@ -76,7 +76,7 @@ export class JobLoop {
   }
 
   async #takeWhileDue(): Promise<void> {
-    const { engine, log } = this.#parts;
+    const { engine, log } = this.#deps;
     try {
       while (this.#lookAgain && !this.#stopped) {
         const room = this.#room;
@@ -106,9 +106,9 @@ export class JobLoop {
 
   async #extend(): Promise<void> {
     try {
-      await this.#parts.engine.extend();
+      await this.#deps.engine.extend();
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'the leases of jobs were not extended');
+      this.#deps.log.warn({ err: error }, 'the leases of jobs were not extended');
     }
   }
 }

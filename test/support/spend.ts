@@ -31,9 +31,9 @@ export class Spender {
   }
 
   async spend({ accountId, keyId, model = 'sandbox/chat', reserve, settle }: Spending): Promise<void> {
-    const parts = { db: this.#db, clock: this.#clock, till: this.#till };
+    const deps = { db: this.#db, clock: this.#clock, till: this.#till };
     const order = { accountId, keyId, hasKeyLimit: true, requestId: `req_${randomUUIDv7()}`, model, endpoint: 'chat' };
-    const bill = await openBill(parts, order, quote(ONE_EACH, {}, { requests: reserve }));
+    const bill = await openBill(deps, order, quote(ONE_EACH, {}, { requests: reserve }));
     if (settle === 0) await bill.refund();
     else if (settle !== undefined) await bill.settle({ requests: settle });
   }

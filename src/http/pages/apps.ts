@@ -1,7 +1,7 @@
 import { revokeGrant } from '../../oauth/index.ts';
 import { SCOPE_WORDS, type Scope } from '../../scopes.ts';
+import type { HttpDeps } from '../deps.ts';
 import { oauthGrantPage, visibleGrants } from '../oauth-views.ts';
-import type { HttpParts } from '../parts.ts';
 import type { BrowserSessions } from '../session.ts';
 import { type Html, html } from './html.ts';
 import type { Pages } from './pages.ts';
@@ -9,11 +9,11 @@ import type { Pages } from './pages.ts';
 const SHOWN_MAX = 100;
 
 /** The apps that may act for the account, and the way to take that back. */
-export function appPages(pages: Pages, parts: HttpParts, browser: BrowserSessions): void {
+export function appPages(pages: Pages, deps: HttpDeps, browser: BrowserSessions): void {
   pages.get('/apps', async ({ request }) => {
     const signedIn = await browser.find(request);
     if (signedIn === undefined) return { goTo: '/sign-in?next=/apps' };
-    const { data } = await oauthGrantPage(parts, visibleGrants(signedIn), { limit: SHOWN_MAX });
+    const { data } = await oauthGrantPage(deps, visibleGrants(signedIn), { limit: SHOWN_MAX });
     const csrf = html`<input type="hidden" name="csrf" value="${browser.csrfToken(signedIn)}">`;
     const none = html`<p>No app may act for this account.</p>`;
     const body = html`<h1>Connected apps</h1><p class="soft">of ${signedIn.membership?.accountName}</p>
@@ -24,7 +24,7 @@ ${data.length === 0 ? none : html`<ul>${data.map((grant) => row(grant, csrf))}</
   pages.post('/apps/:grant_id/revoke', async ({ request, form, param }) => {
     const signedIn = await browser.requireForm(request, form);
     const actor = { name: signedIn.person.email, requestId: request.id };
-    await revokeGrant(parts, actor, param('grant_id'), visibleGrants(signedIn));
+    await revokeGrant(deps, actor, param('grant_id'), visibleGrants(signedIn));
     return { goTo: '/apps' };
   });
 }

@@ -1,4 +1,4 @@
-import { type AccountParts, type ApiKey, createKey, deleteKey, listKeys } from '../../accounts/index.ts';
+import { type AccountDeps, type ApiKey, createKey, deleteKey, listKeys } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
 import { LIVE_KEYS_PER_ACCOUNT_MAX, NAME_CHARS_MAX } from '../../limits.ts';
 import { sessions } from '../../people/index.ts';
@@ -8,7 +8,7 @@ import { type Html, html } from './html.ts';
 import type { PageAnswer, PageCall, Pages } from './pages.ts';
 
 /** The account's API keys: made, shown once, and deleted without a script. */
-export function keyPages(pages: Pages, deps: AccountParts, browser: BrowserSessions): void {
+export function keyPages(pages: Pages, deps: AccountDeps, browser: BrowserSessions): void {
   pages.get('/keys', async ({ request }) => {
     const signedIn = await browser.find(request);
     if (signedIn === undefined) return { goTo: '/sign-in?next=/keys' };

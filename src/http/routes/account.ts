@@ -6,8 +6,8 @@ import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import { balanceOf, listEntries, listGrants } from '../../ledger/index.ts';
 import { spentByKeys } from '../../reports/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { entrySchema, entryView, grantSchema, grantView, keySchema, keyView } from '../views.ts';
 
@@ -22,7 +22,7 @@ const balanceSchema = z
   .meta({ id: 'CreditBalance' });
 
 /** What an account sees of itself. */
-export function accountRoutes(routes: Routes, { db, clock }: HttpParts): void {
+export function accountRoutes(routes: Routes, { db, clock }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',

@@ -7,8 +7,8 @@ import { optional } from '../../parse.ts';
 import { createAccountWithOwner } from '../../people/index.ts';
 import { figuresOf } from '../../reports/index.ts';
 import { accountSchema, accountView } from '../admin-views.ts';
+import type { HttpDeps } from '../deps.ts';
 import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 
 const newAccount = z.strictObject({
@@ -28,11 +28,11 @@ const accountChange = z.strictObject({
   ),
 });
 
-export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
+export function accountAdminRoutes(routes: Routes, deps: HttpDeps): void {
   const views = async (accounts: readonly Account[]) => {
     const ids = accounts.map(({ id }) => id);
-    const figures = await ofLedger(() => figuresOf(parts.db, ids, parts.clock.now()));
-    return accounts.map((account) => accountView(account, figures(account.id), parts.catalogue.snapshot));
+    const figures = await ofLedger(() => figuresOf(deps.db, ids, deps.clock.now()));
+    return accounts.map((account) => accountView(account, figures(account.id), deps.catalogue.snapshot));
   };
   const view = async (account: Account) => (await views([account]))[0];
 
@@ -46,7 +46,7 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: accountSchema },
       codes: ['duplicate_email', 'precheck_failed'],
     },
-    async ({ body, actor }) => view(await createAccountWithOwner(parts, actor, body)),
+    async ({ body, actor }) => view(await createAccountWithOwner(deps, actor, body)),
   );
 
   routes.add(
@@ -60,7 +60,7 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['precheck_failed'],
     },
     async ({ query }) => {
-      const read = (limit: number) => listAccounts(parts.db, { limit, after: query.after });
+      const read = (limit: number) => listAccounts(deps.db, { limit, after: query.after });
       const accounts = await page(query.limit, read, (account) => account);
       return { ...accounts, data: await views(accounts.data) };
     },
@@ -76,7 +76,7 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['account_not_found', 'precheck_failed'],
     },
     async ({ param }) => {
-      const account = await findAccount(parts.db, param('account_id'));
+      const account = await findAccount(deps.db, param('account_id'));
       if (account === undefined) throw new ApiError('account_not_found');
       return view(account);
     },
@@ -92,6 +92,6 @@ export function accountAdminRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: accountSchema },
       codes: ['account_not_found', 'precheck_failed'],
     },
-    async ({ param, body, actor }) => view(await updateAccount(parts, actor, param('account_id'), body)),
+    async ({ param, body, actor }) => view(await updateAccount(deps, actor, param('account_id'), body)),
   );
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recordChange } from '../../audit/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import type { HttpParts } from '../parts.ts';
+import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../route.ts';
 
 const ADVANCE_SECONDS_MAX = 10 * 366 * 24 * 60 * 60;
@@ -11,8 +11,8 @@ const advance = z.strictObject({ advance_seconds: z.number().min(0).max(ADVANCE_
 const clockSchema = z.strictObject({ object: z.literal('clock'), now: z.int(), offset_seconds: z.number() });
 
 /** Only where the operator asked for a test clock; elsewhere the path does not exist. */
-export function clockAdminRoutes(routes: Routes, parts: HttpParts): void {
-  const { testClock } = parts;
+export function clockAdminRoutes(routes: Routes, deps: HttpDeps): void {
+  const { testClock } = deps;
   if (testClock === undefined) return;
   routes.add(
     {
@@ -25,9 +25,9 @@ export function clockAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ body, actor }) => {
       const offsetMs = await testClock.advance(Math.round(body.advance_seconds * 1000), async (tx) =>
-        recordChange(tx, actor, { at: parts.clock.now(), action: 'clock.advance', target: 'clock', detail: body }),
+        recordChange(tx, actor, { at: deps.clock.now(), action: 'clock.advance', target: 'clock', detail: body }),
       );
-      return { object: 'clock', now: unixSeconds(parts.clock.now()), offset_seconds: offsetMs / 1000 };
+      return { object: 'clock', now: unixSeconds(deps.clock.now()), offset_seconds: offsetMs / 1000 };
     },
   );
 }

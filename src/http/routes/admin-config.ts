@@ -11,8 +11,8 @@ import { DocumentError } from '../../configuration/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, CONFIG_BODY_BYTES_MAX } from '../../limits.ts';
 import type { BreakerView } from '../../routing/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 
 const document = z.strictObject({
@@ -76,8 +76,8 @@ const upstreamList = z.strictObject({
 
 const upstreamChange = z.strictObject({ enabled: z.boolean() });
 
-export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
-  const { catalogue } = parts;
+export function configAdminRoutes(routes: Routes, deps: HttpDeps): void {
+  const { catalogue } = deps;
 
   routes.add(
     {
@@ -105,8 +105,8 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['invalid_config'],
     },
     async ({ body, actor }) => {
-      await parts.health.saved();
-      const { version, changes, warnings } = await refusingProblems(() => applyDocument(parts, actor, body));
+      await deps.health.saved();
+      const { version, changes, warnings } = await refusingProblems(() => applyDocument(deps, actor, body));
       await catalogue.reload();
       return { object: 'config', version: Number(version), changes, warnings: [...warnings] };
     },
@@ -123,7 +123,7 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     ({ query }) => {
       const after = query.after === undefined ? undefined : BigInt(query.after);
-      return page(query.limit, (limit) => listVersions(parts.db, limit, after), versionView);
+      return page(query.limit, (limit) => listVersions(deps.db, limit, after), versionView);
     },
   );
 
@@ -137,9 +137,9 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     () => ({
       object: 'list',
-      data: upstreamViews(catalogue.snapshot, parts),
+      data: upstreamViews(catalogue.snapshot, deps),
       has_more: false,
-      models_without_candidate: parts.health.modelsWithoutCandidate(catalogue.snapshot),
+      models_without_candidate: deps.health.modelsWithoutCandidate(catalogue.snapshot),
     }),
   );
 
@@ -154,10 +154,10 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['upstream_not_found'],
     },
     async ({ param, body, actor }) => {
-      await parts.health.saved();
-      await setUpstreamEnabled(parts, actor, param('upstream_id'), body.enabled);
-      await Promise.all([catalogue.reload(), parts.health.load()]);
-      return upstreamView(parts, param('upstream_id'));
+      await deps.health.saved();
+      await setUpstreamEnabled(deps, actor, param('upstream_id'), body.enabled);
+      await Promise.all([catalogue.reload(), deps.health.load()]);
+      return upstreamView(deps, param('upstream_id'));
     },
   );
 
@@ -172,14 +172,14 @@ export function configAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ param, actor }) => {
       if (!catalogue.snapshot.upstreams.has(param('upstream_id'))) throw new ApiError('upstream_not_found');
-      await parts.health.reset(param('upstream_id'), actor);
-      return upstreamView(parts, param('upstream_id'));
+      await deps.health.reset(param('upstream_id'), actor);
+      return upstreamView(deps, param('upstream_id'));
     },
   );
 }
 
-function upstreamView(parts: HttpParts, id: string): z.infer<typeof upstreamSchema> {
-  const view = upstreamViews(parts.catalogue.snapshot, parts).find((upstream) => upstream.id === id);
+function upstreamView(deps: HttpDeps, id: string): z.infer<typeof upstreamSchema> {
+  const view = upstreamViews(deps.catalogue.snapshot, deps).find((upstream) => upstream.id === id);
   if (view === undefined) throw new ApiError('upstream_not_found');
   return view;
 }
@@ -216,7 +216,7 @@ function breakerView(view: BreakerView): z.infer<typeof breakerSchema> {
 
 function upstreamViews(
   { document: { upstreams, models }, secrets }: Snapshot,
-  { health }: HttpParts,
+  { health }: HttpDeps,
 ): z.infer<typeof upstreamSchema>[] {
   return upstreams.map((upstream) => ({
     id: upstream.id,

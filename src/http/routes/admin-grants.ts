@@ -3,8 +3,8 @@ import { grants, ofLedger } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { optional } from '../../parse.ts';
+import type { HttpDeps } from '../deps.ts';
 import { momentField, nameField, referenceField, signedCreditsField } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 import { grantSchema, grantView } from '../views.ts';
 
@@ -37,9 +37,9 @@ const grantChange = z
   });
 
 /** Credits given, taken back and corrected. */
-export function grantAdminRoutes(routes: Routes, parts: HttpParts): void {
+export function grantAdminRoutes(routes: Routes, deps: HttpDeps): void {
   const refusePast = (expiresAt: Date | null | undefined) => {
-    if (expiresAt instanceof Date && expiresAt <= parts.clock.now()) {
+    if (expiresAt instanceof Date && expiresAt <= deps.clock.now()) {
       const message = '"expires_at": expected a moment to come.';
       throw new ApiError('invalid_parameter', { message, param: 'expires_at' });
     }
@@ -65,7 +65,7 @@ export function grantAdminRoutes(routes: Routes, parts: HttpParts): void {
         expiresAt: body.expires_at ?? undefined,
         reason: body.reason,
       };
-      return grantView(await ofLedger(() => grants.give(parts, actor, order)));
+      return grantView(await ofLedger(() => grants.give(deps, actor, order)));
     },
   );
 
@@ -82,7 +82,7 @@ export function grantAdminRoutes(routes: Routes, parts: HttpParts): void {
     async ({ param, body: { expires_at, ...rest }, actor }) => {
       refusePast(expires_at);
       const change = { ...rest, expiresAt: expires_at };
-      return grantView(await ofLedger(() => grants.correct(parts, actor, param('grant_id'), change)));
+      return grantView(await ofLedger(() => grants.correct(deps, actor, param('grant_id'), change)));
     },
   );
 }

@@ -1,6 +1,7 @@
 import { createKey, deleteKey, updateKey } from '../../accounts/index.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { keyRecordSchema, newKeySchema } from '../admin-views.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery } from '../fields.ts';
 import {
   deletedKeySchema,
@@ -12,10 +13,9 @@ import {
   newKeyBody,
   newKeyView,
 } from '../key-bodies.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, type Routes } from '../route.ts';
 
-export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
+export function keyAdminRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -27,8 +27,8 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['account_not_found', 'key_limit_reached'],
     },
     async ({ param, body, actor, reply }) => {
-      const made = await createKey(parts, actor, param('account_id'), keySettingsOf(body));
-      return newKeyView(parts, reply, made);
+      const made = await createKey(deps, actor, param('account_id'), keySettingsOf(body));
+      return newKeyView(deps, reply, made);
     },
   );
 
@@ -42,7 +42,7 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: listOf(keyRecordSchema) },
       codes: ['account_not_found'],
     },
-    ({ param, query }) => keyRecordsOf(parts, param('account_id'), query),
+    ({ param, query }) => keyRecordsOf(deps, param('account_id'), query),
   );
 
   routes.add(
@@ -56,8 +56,8 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['key_not_found'],
     },
     async ({ param, body, actor }) => {
-      const key = await updateKey(parts, actor, { id: param('key_id') }, keyChangeOf(body));
-      return keyRecordOf(parts, key);
+      const key = await updateKey(deps, actor, { id: param('key_id') }, keyChangeOf(body));
+      return keyRecordOf(deps, key);
     },
   );
 
@@ -71,7 +71,7 @@ export function keyAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['key_not_found'],
     },
     async ({ param, actor }) => {
-      const key = await deleteKey(parts, actor, { id: param('key_id') });
+      const key = await deleteKey(deps, actor, { id: param('key_id') });
       return { id: key.id, object: 'api_key', deleted: true };
     },
   );

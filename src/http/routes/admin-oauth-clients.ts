@@ -12,8 +12,8 @@ import {
   updateClient,
 } from '../../oauth/index.ts';
 import { SCOPES } from '../../scopes.ts';
+import type { HttpDeps } from '../deps.ts';
 import { nameField, pageQuery } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 
 const REDIRECT_URIS_MAX = 20;
@@ -74,7 +74,7 @@ const clientSchema = clientFields.meta({ id: 'OauthClient' });
 const newClientSchema = clientFields.extend({ client_secret: z.string().optional() }).meta({ id: 'NewOauthClient' });
 const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('oauth_client'), deleted: z.literal(true) });
 
-export function oauthClientAdminRoutes(routes: Routes, parts: HttpParts): void {
+export function oauthClientAdminRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -85,7 +85,7 @@ export function oauthClientAdminRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: newClientSchema },
     },
     async ({ body, actor, reply }) => {
-      const { client, secret } = await registerClient(parts, actor, {
+      const { client, secret } = await registerClient(deps, actor, {
         name: body.name,
         redirectUris: body.redirect_uris,
         scopes: body.scopes,
@@ -109,7 +109,7 @@ export function oauthClientAdminRoutes(routes: Routes, parts: HttpParts): void {
       query: pageQuery,
       answers: { 200: listOf(clientSchema) },
     },
-    ({ query }) => page(query.limit, (limit) => listClients(parts.db, limit, query.after), clientView),
+    ({ query }) => page(query.limit, (limit) => listClients(deps.db, limit, query.after), clientView),
   );
 
   routes.add(
@@ -122,7 +122,7 @@ export function oauthClientAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['client_not_found'],
     },
     async ({ param }) => {
-      const client = await findClient(parts.db, param('client_id'));
+      const client = await findClient(deps.db, param('client_id'));
       if (client === undefined) throw new ApiError('client_not_found');
       return clientView(client);
     },
@@ -146,7 +146,7 @@ export function oauthClientAdminRoutes(routes: Routes, parts: HttpParts): void {
         homePage: home_page,
         deviceFlow: device_flow,
       };
-      return clientView(await updateClient(parts, actor, param('client_id'), change));
+      return clientView(await updateClient(deps, actor, param('client_id'), change));
     },
   );
 
@@ -160,7 +160,7 @@ export function oauthClientAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['client_not_found'],
     },
     async ({ param, actor }) => {
-      await removeClient(parts, actor, param('client_id'));
+      await removeClient(deps, actor, param('client_id'));
       return { id: param('client_id'), object: 'oauth_client', deleted: true };
     },
   );

@@ -1,11 +1,11 @@
 import { revokeGrant } from '../../oauth/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery, textParam } from '../fields.ts';
 import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema } from '../oauth-views.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, type Routes } from '../route.ts';
 
 /** What people let applications do, for the operator. */
-export function oauthGrantAdminRoutes(routes: Routes, parts: HttpParts): void {
+export function oauthGrantAdminRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'GET',
@@ -17,7 +17,7 @@ export function oauthGrantAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     ({ query }) => {
       const of = { accountId: query.account, personId: query.person, clientId: query.client };
-      return oauthGrantPage(parts, of, query);
+      return oauthGrantPage(deps, of, query);
     },
   );
 
@@ -31,7 +31,7 @@ export function oauthGrantAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['grant_not_found'],
     },
     async ({ param, actor }) => {
-      await revokeGrant(parts, actor, param('grant_id'));
+      await revokeGrant(deps, actor, param('grant_id'));
       return { id: param('grant_id'), object: 'oauth_grant', deleted: true };
     },
   );

@@ -12,8 +12,8 @@ import {
   OPERATOR_ROLES,
   updatePerson,
 } from '../../people/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { nameField, pageQuery } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import { invitationView, linkSchema, personSchema, personView } from '../people-views.ts';
 import { listOf, page, type Routes } from '../route.ts';
 
@@ -28,11 +28,11 @@ const operatorInvitation = z.strictObject({ email, operator_role: z.enum(OPERATO
 const memberInvitation = z.strictObject({ email, role: z.enum(ACCOUNT_ROLES) });
 
 /** People as the operator sees them, and the links that let them in. */
-export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
+export function peopleAdminRoutes(routes: Routes, deps: HttpDeps): void {
   /** The link goes to its address where mail is set, and is answered in any case. */
   const passOn = (made: invitations.MadeLink): string => {
-    mailedLinks.mailLink(parts, made);
-    return mailedLinks.linkUrl(parts, made.secret);
+    mailedLinks.mailLink(deps, made);
+    return mailedLinks.linkUrl(deps, made.secret);
   };
 
   routes.add(
@@ -44,7 +44,7 @@ export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
       query: pageQuery,
       answers: { 200: listOf(personSchema) },
     },
-    ({ query }) => page(query.limit, (limit) => listPeople(parts.db, limit, query.after), personView),
+    ({ query }) => page(query.limit, (limit) => listPeople(deps.db, limit, query.after), personView),
   );
 
   routes.add(
@@ -59,7 +59,7 @@ export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ param, body, actor }) => {
       const { name, operator_role: operatorRole, disabled } = body;
-      return personView(await updatePerson(parts, actor, param('person_id'), { name, operatorRole, disabled }));
+      return personView(await updatePerson(deps, actor, param('person_id'), { name, operatorRole, disabled }));
     },
   );
 
@@ -73,7 +73,7 @@ export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['person_not_found'],
     },
     async ({ param, actor, reply }) => {
-      const made = await invitations.makePasswordLink(parts, actor, param('person_id'));
+      const made = await invitations.makePasswordLink(deps, actor, param('person_id'));
       reply.header('cache-control', 'no-store');
       return { object: 'link', url: passOn(made), expires_at: unixSeconds(made.link.expiresAt) };
     },
@@ -91,7 +91,7 @@ export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ body, actor, reply }) => {
       const invited = { email: body.email, accountId: null, role: null, operatorRole: body.operator_role };
-      const made = await invitations.invite(parts, actor, invited);
+      const made = await invitations.invite(deps, actor, invited);
       reply.header('cache-control', 'no-store');
       return invitationView(made.link, passOn(made));
     },
@@ -109,9 +109,9 @@ export function peopleAdminRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ param, body, actor, reply }) => {
       const accountId = param('account_id');
-      if ((await findAccount(parts.db, accountId)) === undefined) throw new ApiError('account_not_found');
+      if ((await findAccount(deps.db, accountId)) === undefined) throw new ApiError('account_not_found');
       const invited = { email: body.email, accountId, role: body.role, operatorRole: null };
-      const made = await invitations.invite(parts, actor, invited);
+      const made = await invitations.invite(deps, actor, invited);
       reply.header('cache-control', 'no-store');
       return invitationView(made.link, passOn(made));
     },

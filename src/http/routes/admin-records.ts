@@ -4,8 +4,8 @@ import { listChanges } from '../../audit/index.ts';
 import { ofLedger } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { books, listEntries } from '../../ledger/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { auditSchema, auditView, entrySchema, entryView } from '../views.ts';
 
@@ -21,7 +21,7 @@ const booksSchema = z
   .meta({ id: 'Books' });
 
 /** What an operator looks up: money and changes. */
-export function recordAdminRoutes(routes: Routes, { db }: HttpParts): void {
+export function recordAdminRoutes(routes: Routes, { db }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',

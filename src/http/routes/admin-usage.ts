@@ -6,8 +6,8 @@ import { listAllJobs } from '../../jobs/index.ts';
 import { USAGE_ROWS_DEFAULT, USAGE_ROWS_MAX } from '../../limits.ts';
 import { listRequests, usageOfAll } from '../../reports/index.ts';
 import { jobRecordSchema, jobRecordView, requestRecordSchema, requestRecordView } from '../admin-views.ts';
+import type { HttpDeps } from '../deps.ts';
 import { momentParam, textParam } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import { callFilters, callListQuery, requestListQuery } from '../request-queries.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { usageCsv, usageRange } from '../usage-views.ts';
@@ -53,7 +53,7 @@ const jobsQuery = callListQuery.extend({
 });
 
 /** What all accounts have used, called and ordered. */
-export function usageAdminRoutes(routes: Routes, { db, clock }: HttpParts): void {
+export function usageAdminRoutes(routes: Routes, { db, clock }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',

@@ -3,8 +3,8 @@ import { completeChat, startChat } from '../../calls/index.ts';
 import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
 import { chatSchema, toChatRequest } from '../../requests/index.ts';
 import { CALL_CODES, callContext } from '../call.ts';
+import type { HttpDeps } from '../deps.ts';
 import { sendEvents } from '../events.ts';
-import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
 const completionSchema = z
@@ -23,7 +23,7 @@ const completionSchema = z
   })
   .meta({ id: 'ChatCompletion' });
 
-export function chatRoutes(routes: Routes, parts: HttpParts): void {
+export function chatRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -40,8 +40,8 @@ export function chatRoutes(routes: Routes, parts: HttpParts): void {
     async ({ body, exact, caller, request, reply }) => {
       const chat = toChatRequest(body, exact());
       const context = callContext(request, reply);
-      if (!chat.stream) return completeChat(parts, caller, chat, context);
-      const frames = await startChat(parts, caller, chat, context);
+      if (!chat.stream) return completeChat(deps, caller, chat, context);
+      const frames = await startChat(deps, caller, chat, context);
       await sendEvents(
         reply,
         {
@@ -52,7 +52,7 @@ export function chatRoutes(routes: Routes, parts: HttpParts): void {
           cutOnError: false,
           keepAlive: true,
         },
-        parts.log,
+        deps.log,
       );
       return reply;
     },

@@ -2,6 +2,7 @@ import { type Account, createKey, deleteKey, updateKey } from '../../accounts/in
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { keyRecordSchema, newKeySchema } from '../admin-views.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery } from '../fields.ts';
 import {
   deletedKeySchema,
@@ -14,13 +15,12 @@ import {
   newKeyView,
   requireAccount,
 } from '../key-bodies.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, type Routes } from '../route.ts';
 
 /** The keys of the account that the session works in. Viewers may look; members make, change and delete them. */
-export function consoleKeyRoutes(routes: Routes, parts: HttpParts): void {
+export function consoleKeyRoutes(routes: Routes, deps: HttpDeps): void {
   const refuseFasterThanAllowed = async (accountId: string, rates: Rates) =>
-    refuseFaster(rates, await requireAccount(parts, accountId), parts.config);
+    refuseFaster(rates, await requireAccount(deps, accountId), deps.config);
 
   routes.add(
     {
@@ -33,7 +33,7 @@ export function consoleKeyRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: listOf(keyRecordSchema) },
       codes: ['account_not_found'],
     },
-    ({ accountId, query }) => keyRecordsOf(parts, accountId, query),
+    ({ accountId, query }) => keyRecordsOf(deps, accountId, query),
   );
 
   routes.add(
@@ -49,7 +49,7 @@ export function consoleKeyRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ accountId, body, actor, reply }) => {
       await refuseFasterThanAllowed(accountId, body);
-      return newKeyView(parts, reply, await createKey(parts, actor, accountId, keySettingsOf(body)));
+      return newKeyView(deps, reply, await createKey(deps, actor, accountId, keySettingsOf(body)));
     },
   );
 
@@ -66,8 +66,8 @@ export function consoleKeyRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ accountId, param, body, actor }) => {
       await refuseFasterThanAllowed(accountId, body);
-      const key = await updateKey(parts, actor, { id: param('key_id'), accountId }, keyChangeOf(body));
-      return keyRecordOf(parts, key);
+      const key = await updateKey(deps, actor, { id: param('key_id'), accountId }, keyChangeOf(body));
+      return keyRecordOf(deps, key);
     },
   );
 
@@ -82,7 +82,7 @@ export function consoleKeyRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['key_not_found'],
     },
     async ({ accountId, param, actor }) => {
-      const { id } = await deleteKey(parts, actor, { id: param('key_id'), accountId });
+      const { id } = await deleteKey(deps, actor, { id: param('key_id'), accountId });
       return { id, object: 'api_key', deleted: true };
     },
   );
@@ -94,7 +94,7 @@ interface Rates {
 }
 
 /** Only an operator gives a key more than the account's rates, or else the deployment's. */
-function refuseFaster(asked: Rates, account: Account, config: HttpParts['config']): void {
+function refuseFaster(asked: Rates, account: Account, config: HttpDeps['config']): void {
   const most = { rpm: account.rpm ?? config.defaultRpm, concurrency: account.concurrency ?? config.defaultConcurrency };
   for (const field of ['rpm', 'concurrency'] as const) {
     if ((asked[field] ?? 0) <= most[field]) continue;

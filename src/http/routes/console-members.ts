@@ -3,7 +3,7 @@ import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX } from '../../limits.ts';
 import { ACCOUNT_ROLES, changeMembership, invitations, links, mailedLinks, membersOf } from '../../people/index.ts';
-import type { HttpParts } from '../parts.ts';
+import type { HttpDeps } from '../deps.ts';
 import { invitationView, linkSchema } from '../people-views.ts';
 import type { Routes } from '../route.ts';
 
@@ -35,7 +35,7 @@ const deleted = (object: 'member' | 'invitation') =>
   z.strictObject({ id: z.string(), object: z.literal(object), deleted: z.literal(true) });
 
 /** Who belongs to the account that the session works in. Members may look; owners invite, change and remove. */
-export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
+export function consoleMemberRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'GET',
@@ -46,7 +46,7 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: list(memberSchema) },
     },
     async ({ accountId }) => {
-      const members = await membersOf(parts.db, accountId);
+      const members = await membersOf(deps.db, accountId);
       return { object: 'list', data: members.map(memberView) };
     },
   );
@@ -63,8 +63,8 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['member_not_found', 'last_owner'],
     },
     async ({ accountId, actor, param, body }) => {
-      await changeMembership(parts, actor, accountId, param('person_id'), body.role);
-      const member = (await membersOf(parts.db, accountId)).find(({ id }) => id === param('person_id'));
+      await changeMembership(deps, actor, accountId, param('person_id'), body.role);
+      const member = (await membersOf(deps.db, accountId)).find(({ id }) => id === param('person_id'));
       if (member === undefined) throw new ApiError('member_not_found');
       return memberView(member);
     },
@@ -81,7 +81,7 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['member_not_found', 'last_owner'],
     },
     async ({ accountId, actor, param }) => {
-      await changeMembership(parts, actor, accountId, param('person_id'), null);
+      await changeMembership(deps, actor, accountId, param('person_id'), null);
       return { id: param('person_id'), object: 'member', deleted: true };
     },
   );
@@ -96,7 +96,7 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: list(invitationSchema) },
     },
     async ({ accountId }) => {
-      const open = await links.openInvitations(parts.db, accountId, parts.clock.now());
+      const open = await links.openInvitations(deps.db, accountId, deps.clock.now());
       return { object: 'list', data: open.map(openInvitationView) };
     },
   );
@@ -118,9 +118,9 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ accountId, actor, body }) => {
       const invited = { email: body.email, accountId, role: body.role, operatorRole: null };
-      const made = await invitations.inviteFromAccount(parts, actor, invited);
-      mailedLinks.mailLink(parts, made);
-      return invitationView(made.link, mailedLinks.linkUrl(parts, made.secret));
+      const made = await invitations.inviteFromAccount(deps, actor, invited);
+      mailedLinks.mailLink(deps, made);
+      return invitationView(made.link, mailedLinks.linkUrl(deps, made.secret));
     },
   );
 
@@ -135,7 +135,7 @@ export function consoleMemberRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['invitation_not_found'],
     },
     async ({ accountId, actor, param }) => {
-      await invitations.withdrawInvitation(parts, actor, accountId, param('invitation_id'));
+      await invitations.withdrawInvitation(deps, actor, accountId, param('invitation_id'));
       return { id: param('invitation_id'), object: 'invitation', deleted: true };
     },
   );

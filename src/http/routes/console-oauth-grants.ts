@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { changeSpendLimit, revokeGrant } from '../../oauth/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery } from '../fields.ts';
 import { creditLimitFields } from '../key-bodies.ts';
 import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema, visibleGrants } from '../oauth-views.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, type Routes } from '../route.ts';
 
 /** What apps may do with the account that the session works in: what the person allowed them, for an owner what all did. */
-export function consoleOauthGrantRoutes(routes: Routes, parts: HttpParts): void {
+export function consoleOauthGrantRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'GET',
@@ -20,7 +20,7 @@ export function consoleOauthGrantRoutes(routes: Routes, parts: HttpParts): void 
       query: pageQuery,
       answers: { 200: listOf(oauthGrantSchema) },
     },
-    ({ signedIn, query }) => oauthGrantPage(parts, visibleGrants(signedIn), query),
+    ({ signedIn, query }) => oauthGrantPage(deps, visibleGrants(signedIn), query),
   );
 
   routes.add(
@@ -37,8 +37,8 @@ export function consoleOauthGrantRoutes(routes: Routes, parts: HttpParts): void 
     async ({ signedIn, actor, param, body }) => {
       const grant = { ...visibleGrants(signedIn), id: param('grant_id') };
       const change = { creditLimit: body.credit_limit, creditLimitReset: body.credit_limit_reset };
-      await changeSpendLimit(parts, actor, grant, change);
-      const [changed] = (await oauthGrantPage(parts, grant, { limit: 1 })).data;
+      await changeSpendLimit(deps, actor, grant, change);
+      const [changed] = (await oauthGrantPage(deps, grant, { limit: 1 })).data;
       if (changed === undefined) throw new ApiError('grant_not_found');
       return changed;
     },
@@ -55,7 +55,7 @@ export function consoleOauthGrantRoutes(routes: Routes, parts: HttpParts): void 
       codes: ['grant_not_found'],
     },
     async ({ signedIn, actor, param }) => {
-      await revokeGrant(parts, actor, param('grant_id'), visibleGrants(signedIn));
+      await revokeGrant(deps, actor, param('grant_id'), visibleGrants(signedIn));
       return { id: param('grant_id'), object: 'oauth_grant', deleted: true };
     },
   );

@@ -3,8 +3,8 @@ import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
 import { ACCOUNT_ROLES, sessions, signIn, updatePerson } from '../../people/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { nameField } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import { personSchema, personView } from '../people-views.ts';
 import type { Routes } from '../route.ts';
 
@@ -40,8 +40,8 @@ const endedSchema = z.strictObject({ id: z.string(), object: z.literal('session'
 const password = z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX);
 
 /** What a person does with their own sessions and profile. */
-export function consoleSessionRoutes(routes: Routes, parts: HttpParts): void {
-  const view = (signedIn: sessions.SignedIn) => signedInView(signedIn, parts.browser.csrfToken(signedIn));
+export function consoleSessionRoutes(routes: Routes, deps: HttpDeps): void {
+  const view = (signedIn: sessions.SignedIn) => signedInView(signedIn, deps.browser.csrfToken(signedIn));
 
   routes.add(
     {
@@ -65,7 +65,7 @@ export function consoleSessionRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['account_not_found'],
     },
     async ({ signedIn, body }) => {
-      const isChosen = await sessions.chooseAccount(parts, signedIn.session, body.account_id);
+      const isChosen = await sessions.chooseAccount(deps, signedIn.session, body.account_id);
       const membership = signedIn.memberships.find(({ accountId }) => accountId === body.account_id);
       if (!isChosen || membership === undefined) throw new ApiError('account_not_found');
       return view({ ...signedIn, membership });
@@ -81,7 +81,7 @@ export function consoleSessionRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: z.strictObject({ object: z.literal('list'), data: z.array(sessionSchema) }) },
     },
     async ({ signedIn }) => {
-      const all = await sessions.listSessions(parts, signedIn.person.id);
+      const all = await sessions.listSessions(deps, signedIn.person.id);
       return { object: 'list', data: all.map((session) => sessionView(session, signedIn.session.id)) };
     },
   );
@@ -97,7 +97,7 @@ export function consoleSessionRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ signedIn, actor, param }) => {
       const id = param('session_id');
-      if (!(await sessions.endSession(parts, actor, signedIn.person.id, id))) throw new ApiError('session_not_found');
+      if (!(await sessions.endSession(deps, actor, signedIn.person.id, id))) throw new ApiError('session_not_found');
       return { id, object: 'session', deleted: true };
     },
   );
@@ -112,7 +112,7 @@ export function consoleSessionRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: personSchema },
       codes: ['person_not_found'],
     },
-    async ({ signedIn, actor, body }) => personView(await updatePerson(parts, actor, signedIn.person.id, body)),
+    async ({ signedIn, actor, body }) => personView(await updatePerson(deps, actor, signedIn.person.id, body)),
   );
 
   routes.add(
@@ -132,7 +132,7 @@ export function consoleSessionRoutes(routes: Routes, parts: HttpParts): void {
     async ({ request, signedIn, actor, body }) => {
       const person = { id: signedIn.person.id, email: signedIn.person.email, sessionId: signedIn.session.id };
       const given = { current: body.current_password, password: body.password };
-      await signIn.changePassword(parts, actor, person, given, parts.browser.originOf(request));
+      await signIn.changePassword(deps, actor, person, given, deps.browser.originOf(request));
       return view(signedIn);
     },
   );

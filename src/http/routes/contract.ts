@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import type { HttpDeps } from '../deps.ts';
 import { openApiDocument } from '../openapi.ts';
-import type { HttpParts } from '../parts.ts';
 import { Rendered } from '../rendered.ts';
 import type { Routes } from '../route.ts';
 
-export function contractRoutes(routes: Routes, { version, config }: HttpParts): void {
+export function contractRoutes(routes: Routes, { version, config }: HttpDeps): void {
   let rendered: Rendered | undefined;
   routes.add(
     {

@@ -22,7 +22,7 @@ import {
 } from '../../requests/index.ts';
 import { checkFits, inPublishedWords } from '../../routing/index.ts';
 import { estimatePromptTokens } from '../../tokens.ts';
-import type { HttpParts } from '../parts.ts';
+import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../route.ts';
 import { unitName } from '../views.ts';
 
@@ -76,7 +76,7 @@ const ESTIMATE_CODES: readonly ErrorCode[] = [
   'url_in_extra',
 ];
 
-export function estimateRoutes(routes: Routes, { catalogue }: HttpParts): void {
+export function estimateRoutes(routes: Routes, { catalogue }: HttpDeps): void {
   routes.add(
     {
       method: 'POST',

@@ -5,9 +5,9 @@ import { deleteFile, discardFile, keepFile, type LinkedFile, listFiles, receiveF
 import { FILE_BYTES_MAX, FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../../limits.ts';
 import { parseWith } from '../../parse.ts';
 import { callContext } from '../call.ts';
+import type { HttpDeps } from '../deps.ts';
 import { nameField, pageQuery } from '../fields.ts';
 import { filesOf, readForm, valuesOf } from '../form.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 
 const fileSchema = z
@@ -31,7 +31,7 @@ const purposeField = z.object({ purpose: nameField.optional() });
 /** The file itself and what stands around it. */
 const FORM_BYTES_MAX = FILE_BYTES_MAX + FORM_PARTS_MAX * FORM_FIELD_BYTES_MAX;
 
-export function fileRoutes(routes: Routes, parts: HttpParts): void {
+export function fileRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -64,7 +64,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
           tooLarge: 'file_too_large',
           take: async (name, fileName, body) => {
             if (name !== 'file' || ++files > 1) throw new ApiError('unexpected_file');
-            const file = await receiveFile(parts, accountId, fileName, body, signal);
+            const file = await receiveFile(deps, accountId, fileName, body, signal);
             received.push(file.objectKey);
             return file;
           },
@@ -73,11 +73,11 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
         if (file === undefined) throw new ApiError('missing_file', { param: 'file' });
         const given = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
         const { purpose } = parseWith(purposeField, given === '' ? {} : { purpose: given });
-        const kept = await keepFile(parts, accountId, file.file, purpose);
+        const kept = await keepFile(deps, accountId, file.file, purpose);
         reply.header('cache-control', 'private, no-store');
         return fileView(kept);
       } catch (error) {
-        for (const objectKey of received) await discardFile(parts, objectKey);
+        for (const objectKey of received) await discardFile(deps, objectKey);
         throw error;
       }
     },
@@ -94,7 +94,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['job_service_unavailable'],
     },
     ({ accountId, query: { limit, after } }) =>
-      page(limit, (most) => listFiles(parts, accountId, { limit: most, after }), fileView),
+      page(limit, (most) => listFiles(deps, accountId, { limit: most, after }), fileView),
   );
 
   routes.add(
@@ -108,7 +108,7 @@ export function fileRoutes(routes: Routes, parts: HttpParts): void {
       codes: ['file_not_found'],
     },
     async ({ accountId, actor, param }) => {
-      await deleteFile(parts, actor, accountId, param('file_id'));
+      await deleteFile(deps, actor, accountId, param('file_id'));
       return { id: param('file_id'), object: 'file', deleted: true };
     },
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { countDue } from '../../jobs/index.ts';
 import { HEALTH_CACHE_MS, HEALTH_PROBE_TIMEOUT_MS } from '../../limits.ts';
-import type { HttpParts } from '../parts.ts';
+import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../route.ts';
 import type { Stopping } from '../stopping.ts';
 
@@ -18,8 +18,8 @@ const healthSchema = z
   })
   .meta({ id: 'Health' });
 
-export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stopping): void {
-  const probe = cachedProbe(parts);
+export function healthRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
+  const probe = cachedProbe(deps);
   routes.add(
     {
       method: 'GET',
@@ -31,14 +31,14 @@ export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stoppin
     },
     async ({ reply }) => {
       const read = await probe();
-      const found = parts.writeProbe.problem === undefined ? read : { ...read, db: 'unavailable' as const };
+      const found = deps.writeProbe.problem === undefined ? read : { ...read, db: 'unavailable' as const };
       const status = found.db === 'ok' && !stopping.begun ? 'ok' : 'degraded';
       const health: z.infer<typeof healthSchema> = {
         status,
-        version: parts.version,
+        version: deps.version,
         ...found,
-        cleanup_running: parts.cleanUp.isRunning,
-        warnings: warnings(parts),
+        cleanup_running: deps.cleanUp.isRunning,
+        warnings: warnings(deps),
       };
       if (status !== 'ok') reply.code(503).header('retry-after', '1');
       return reply.header('cache-control', 'no-store').send(health);
@@ -46,7 +46,7 @@ export function healthRoutes(routes: Routes, parts: HttpParts, stopping: Stoppin
   );
 }
 
-function warnings({ bus, throttle, writeProbe, health, catalogue }: HttpParts): string[] {
+function warnings({ bus, throttle, writeProbe, health, catalogue }: HttpDeps): string[] {
   const lost = health.modelsWithoutCandidate(catalogue.snapshot);
   return [
     ...(writeProbe.problem === undefined ? [] : [`The database takes no writes: ${writeProbe.problem}.`]),
@@ -68,20 +68,20 @@ interface Found {
 const NOTHING_FOUND: Found = { db: 'unavailable', outbox_pending: 0, cleanup_pending: 0, cleanup_oldest_due_age_s: 0 };
 
 /** Asks the database at most once a second, and waits for it at most one. */
-function cachedProbe(parts: HttpParts): () => Promise<Found> {
+function cachedProbe(deps: HttpDeps): () => Promise<Found> {
   let askedAtMs = Number.NEGATIVE_INFINITY;
   let answer: Promise<Found> = Promise.resolve(NOTHING_FOUND);
   return () => {
     const nowMs = performance.now();
     if (nowMs - askedAtMs > HEALTH_CACHE_MS) {
       askedAtMs = nowMs;
-      answer = inTime(look(parts));
+      answer = inTime(look(deps));
     }
     return answer;
   };
 }
 
-async function look({ db, clock, cleanUp }: HttpParts): Promise<Found> {
+async function look({ db, clock, cleanUp }: HttpDeps): Promise<Found> {
   const [due, backlog] = await Promise.all([countDue(db, clock.now()), cleanUp.backlog()]);
   return {
     db: 'ok',

@@ -3,8 +3,8 @@ import { inlineRules } from '../../jobs/index.ts';
 import { IMAGE_JSON_BYTES_MAX, IMAGE_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { fromForm, imageSchemas, toImageRequest } from '../../requests/index.ts';
 import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from '../create-call.ts';
+import type { HttpDeps } from '../deps.ts';
 import { jobSchema } from '../job-views.ts';
-import type { HttpParts } from '../parts.ts';
 import { FORM_TO_READ, type Routes } from '../route.ts';
 
 const IMAGE_CODES = [
@@ -22,7 +22,7 @@ const IMAGE_CODES = [
   'image_too_large',
 ] as const satisfies readonly ErrorCode[];
 
-export function imageRoutes(routes: Routes, parts: HttpParts): void {
+export function imageRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -38,7 +38,7 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
     ({ body, exact, ...call }) => {
       const json = exact();
       const media = toImageRequest(body, json, 'images');
-      return answerWithJob(parts, call, { endpoint: 'images', media, fingerprint: sentJson(call, json) });
+      return answerWithJob(deps, call, { endpoint: 'images', media, fingerprint: sentJson(call, json) });
     },
   );
 
@@ -64,12 +64,12 @@ export function imageRoutes(routes: Routes, parts: HttpParts): void {
       if (body !== FORM_TO_READ) {
         const json = exact();
         const media = toImageRequest(body, json, endpoint);
-        return answerWithJob(parts, call, { endpoint, media, fingerprint: sentJson(call, json) });
+        return answerWithJob(deps, call, { endpoint, media, fingerprint: sentJson(call, json) });
       }
       const rules = { formBytesMax: IMAGE_MULTIPART_BYTES_MAX, rulesFor: editFileRules };
-      return withStoredForm(parts, call, rules, (form, sent) => {
+      return withStoredForm(deps, call, rules, (form, sent) => {
         const media = fromForm(endpoint, form);
-        return answerWithJob(parts, call, { endpoint, media, fingerprint: sentForm(call, sent) });
+        return answerWithJob(deps, call, { endpoint, media, fingerprint: sentForm(call, sent) });
       });
     },
   );

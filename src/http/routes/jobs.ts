@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { getAssets, getJob, listJobs } from '../../jobs/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery } from '../fields.ts';
 import { assetsSchema, assetView, jobSchema, jobView } from '../job-views.ts';
-import type { HttpParts } from '../parts.ts';
 import { listOf, page, type Routes } from '../route.ts';
 
 const listQuery = pageQuery.extend({
@@ -22,7 +22,7 @@ function forConsole(path: string): { readonly console?: 'read' } {
   return path.startsWith('/v1/jobs/') ? { console: 'read' } : {};
 }
 
-export function jobRoutes(routes: Routes, parts: HttpParts): void {
+export function jobRoutes(routes: Routes, deps: HttpDeps): void {
   for (const path of JOB_PATHS) {
     routes.add(
       {
@@ -37,7 +37,7 @@ export function jobRoutes(routes: Routes, parts: HttpParts): void {
       },
       async ({ accountId, param, reply }) => {
         reply.header('cache-control', PRIVATE);
-        return jobView(await getJob(parts, accountId, param('job_id')));
+        return jobView(await getJob(deps, accountId, param('job_id')));
       },
     );
   }
@@ -55,7 +55,7 @@ export function jobRoutes(routes: Routes, parts: HttpParts): void {
     },
     ({ accountId, query: { status, kind, after, limit }, reply }) => {
       reply.header('cache-control', PRIVATE);
-      const read = (most: number) => listJobs(parts, accountId, { status, kind, after, limit: most });
+      const read = (most: number) => listJobs(deps, accountId, { status, kind, after, limit: most });
       return page(limit, read, jobView);
     },
   );
@@ -72,14 +72,14 @@ export function jobRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ accountId, param, reply }) => {
       reply.header('cache-control', PRIVATE);
-      const assets = await getAssets(parts, accountId, param('job_id'));
+      const assets = await getAssets(deps, accountId, param('job_id'));
       return { items: assets.map(assetView) };
     },
   );
-  for (const path of CONTENT_PATHS) contentRoute(routes, parts, path);
+  for (const path of CONTENT_PATHS) contentRoute(routes, deps, path);
 }
 
-function contentRoute(routes: Routes, parts: HttpParts, path: (typeof CONTENT_PATHS)[number]): void {
+function contentRoute(routes: Routes, deps: HttpDeps, path: (typeof CONTENT_PATHS)[number]): void {
   routes.add(
     {
       method: 'GET',
@@ -92,7 +92,7 @@ function contentRoute(routes: Routes, parts: HttpParts, path: (typeof CONTENT_PA
       codes: ['job_not_found', 'job_asset_not_ready', 'job_service_unavailable', 'database_unavailable'],
     },
     async ({ accountId, param, reply }) => {
-      const [first] = await getAssets(parts, accountId, param('job_id'));
+      const [first] = await getAssets(deps, accountId, param('job_id'));
       if (first === undefined) throw new ApiError('job_not_found');
       return reply.header('cache-control', PRIVATE).redirect(first.url, 302);
     },

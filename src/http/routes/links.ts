@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { FolderStore, type OpenedFile, type OpenedLink } from '../../storage/index.ts';
 import { rangeOf } from '../byte-range.ts';
-import type { HttpParts } from '../parts.ts';
+import type { HttpDeps } from '../deps.ts';
 import { matchesEtag } from '../rendered.ts';
 import type { Routes } from '../route.ts';
 
-export function linkRoutes(routes: Routes, { objects, clock }: HttpParts): void {
+export function linkRoutes(routes: Routes, { objects, clock }: HttpDeps): void {
   // A bucket serves its links itself.
   if (!(objects instanceof FolderStore)) return;
   routes.add(

@@ -2,11 +2,11 @@ import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
 import { soundSchema, toSoundRequest } from '../../requests/index.ts';
 import { SOUND_CODES } from '../call.ts';
 import { answerWithJob, CREATE_CODES, sentJson } from '../create-call.ts';
+import type { HttpDeps } from '../deps.ts';
 import { jobSchema } from '../job-views.ts';
-import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
-export function musicRoutes(routes: Routes, parts: HttpParts): void {
+export function musicRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -22,7 +22,7 @@ export function musicRoutes(routes: Routes, parts: HttpParts): void {
     ({ body, exact, ...call }) => {
       const json = exact();
       const media = toSoundRequest(body, json);
-      return answerWithJob(parts, call, { endpoint: 'audio_music', media, fingerprint: sentJson(call, json) });
+      return answerWithJob(deps, call, { endpoint: 'audio_music', media, fingerprint: sentJson(call, json) });
     },
   );
 }

@@ -5,8 +5,8 @@ import { ApiError } from '../../errors.ts';
 import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
 import { CALL_CODES, callContext } from '../call.ts';
+import type { HttpDeps } from '../deps.ts';
 import { type EventStream, sendEvents } from '../events.ts';
-import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 
 const ACTIONS: readonly NativeAction[] = ['generateContent', 'streamGenerateContent', 'countTokens'];
@@ -14,7 +14,7 @@ const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'apikey', 'access_token
 /** They change the form of an answer, beside `alt`. */
 const FORM_PARAMETERS = new Set(['$alt', 'callback', '$callback', 'fields', '$fields']);
 
-export function nativeRoutes(routes: Routes, parts: HttpParts): void {
+export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -47,11 +47,11 @@ export function nativeRoutes(routes: Routes, parts: HttpParts): void {
       };
       const context = callContext(request, reply);
       if (action === 'streamGenerateContent') {
-        const { contentType, frames } = await startNative(parts, caller, native, context);
-        await sendEvents(reply, wantsArray ? asArray(frames) : asEvents(frames, contentType), parts.log);
+        const { contentType, frames } = await startNative(deps, caller, native, context);
+        await sendEvents(reply, wantsArray ? asArray(frames) : asEvents(frames, contentType), deps.log);
         return reply;
       }
-      const { answer, charged } = await callNative(parts, caller, native, context);
+      const { answer, charged } = await callNative(deps, caller, native, context);
       return reply
         .header('content-type', answer.contentType)
         .header('x-credits-charged', String(creditsToNumber(charged)))

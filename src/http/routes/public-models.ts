@@ -4,12 +4,12 @@ import { ApiError } from '../../errors.ts';
 import { PUBLIC_LIST_RPM_PER_IP } from '../../limits.ts';
 import { unitOf } from '../../pricing/index.ts';
 import { clientAddress } from '../client-address.ts';
-import type { HttpParts } from '../parts.ts';
+import type { HttpDeps } from '../deps.ts';
 import { matchesEtag, Rendered } from '../rendered.ts';
 import type { Routes } from '../route.ts';
 import { publicListSchema } from '../views.ts';
 
-export function publicModelRoutes(routes: Routes, { catalogue, throttle, config }: HttpParts): void {
+export function publicModelRoutes(routes: Routes, { catalogue, throttle, config }: HttpDeps): void {
   const addressOf = clientAddress(config.trustedProxies);
   let list = { madeFrom: catalogue.snapshot, rendered: render(catalogue.snapshot) };
 

@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { findRequest, listRequests } from '../../reports/index.ts';
 import { requestRecordSchema, requestRecordView } from '../admin-views.ts';
-import type { HttpParts } from '../parts.ts';
+import type { HttpDeps } from '../deps.ts';
 import { requestListQuery } from '../request-queries.ts';
 import { listOf, page, type Routes } from '../route.ts';
 import { unitName } from '../views.ts';
@@ -24,7 +24,7 @@ const requestSchema = z
   })
   .meta({ id: 'Request' });
 
-export function requestRoutes(routes: Routes, { db }: HttpParts): void {
+export function requestRoutes(routes: Routes, { db }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',

@@ -6,11 +6,11 @@ import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
 import { soundSchema, toSoundRequest } from '../../requests/index.ts';
 import { type AudioStream, sendAudio } from '../audio.ts';
 import { CALL_CODES, callContext, SOUND_CODES } from '../call.ts';
-import type { HttpParts } from '../parts.ts';
+import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../route.ts';
 import { previewsView, speechView, spokenSchema } from '../speech-views.ts';
 
-export function speechRoutes(routes: Routes, parts: HttpParts): void {
+export function speechRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -40,11 +40,11 @@ export function speechRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ body, exact, caller, request, reply }) => {
       const asked = toSoundRequest(body, exact());
-      const spoken = await speak(parts, caller, asked, callContext(request, reply));
-      const told = { ...asked, created: unixSeconds(parts.clock.now()) };
+      const spoken = await speak(deps, caller, asked, callContext(request, reply));
+      const told = { ...asked, created: unixSeconds(deps.clock.now()) };
       switch (spoken.kind) {
         case 'stream':
-          await sendAudio(reply, audioOf(spoken), parts.log);
+          await sendAudio(reply, audioOf(spoken), deps.log);
           return reply;
         case 'clips':
           return speechView(told, spoken);

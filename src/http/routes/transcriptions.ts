@@ -21,9 +21,9 @@ import {
 import { CALL_CODES, callContext } from '../call.ts';
 import { consolePath } from '../contract.ts';
 import type { CreateCall } from '../create-call.ts';
+import type { HttpDeps } from '../deps.ts';
 import { pageQuery } from '../fields.ts';
 import { filesOf, readForm, valuesOf } from '../form.ts';
-import type { HttpParts } from '../parts.ts';
 import { FORM_TO_READ, listOf, page, type Routes } from '../route.ts';
 import {
   transcriptionSchema as answerSchema,
@@ -64,7 +64,7 @@ const CODES = [
   'request_canceled',
 ] as const satisfies readonly ErrorCode[];
 
-export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
+export function transcriptionRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -84,9 +84,9 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
       codes: CODES,
     },
     async ({ body, exact, ...call }) => {
-      if (body === FORM_TO_READ) return answered(parts, call, await startFromForm(parts, call));
+      if (body === FORM_TO_READ) return answered(deps, call, await startFromForm(deps, call));
       const { request, url = '' } = toTranscription(body, exact());
-      return answered(parts, call, await start(parts, call, request, { url }));
+      return answered(deps, call, await start(deps, call, request, { url }));
     },
   );
 
@@ -101,7 +101,7 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
       answers: { 200: listOf(listedRecordSchema) },
     },
     ({ accountId, query: { limit, after } }) => {
-      const read = (most: number) => listTranscriptions(parts, accountId, { limit: most, after });
+      const read = (most: number) => listTranscriptions(deps, accountId, { limit: most, after });
       return page(limit, read, listedRecordView);
     },
   );
@@ -119,7 +119,7 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
     },
     async ({ accountId, param, reply }) => {
       reply.header('cache-control', PRIVATE);
-      const record = await getTranscription(parts, accountId, param('request_id'));
+      const record = await getTranscription(deps, accountId, param('request_id'));
       if (record.status === 'pending' || record.status === 'processing') {
         reply.code(202).header('retry-after', RETRY_AFTER_SECONDS[record.status]);
       } else if (record.status === 'expired') {
@@ -134,13 +134,13 @@ export function transcriptionRoutes(routes: Routes, parts: HttpParts): void {
 const RETRY_AFTER_SECONDS = { pending: '5', processing: '2' } as const;
 
 function start(
-  parts: HttpParts,
+  deps: HttpDeps,
   { request: { id }, request, reply, caller }: CreateCall,
   asked: TranscriptionRequest,
   clip: HeldMedia | StoredMedia | { readonly url: string },
 ): Promise<Started> {
   const { signal } = callContext(request, reply);
-  return startTranscription(parts, caller, {
+  return startTranscription(deps, caller, {
     id: isAdopted(request) ? newId('req') : id,
     request: asked,
     clip,
@@ -154,7 +154,7 @@ function isAdopted({ id, headers }: FastifyRequest): boolean {
 }
 
 /** The file is taken as it comes. If it comes to nothing, the file goes again. */
-async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Started> {
+async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started> {
   const { signal } = callContext(call.request, call.reply);
   const taken: (HeldMedia | StoredMedia)[] = [];
   let count = 0;
@@ -166,7 +166,7 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
       take: async (name, _fileName, body) => {
         if (name !== 'file') throw new ApiError('unexpected_file');
         if (++count > 1) throw new ApiError('ambiguous_input', { message: 'Send one file.' });
-        const clip = await takeInput(parts, call.caller.accountId, body, CLIP_RULES, signal);
+        const clip = await takeInput(deps, call.caller.accountId, body, CLIP_RULES, signal);
         // Something else of the form was refused before this one had been looked at.
         if (isOver) leaveRoom(clip);
         taken.push(clip);
@@ -175,22 +175,22 @@ async function startFromForm(parts: HttpParts, call: CreateCall): Promise<Starte
     });
     const files = filesOf(form).map(({ name, file }) => [name, file] as const);
     const { request, url = '' } = transcriptionFromForm({ values: valuesOf(form), files });
-    return await start(parts, call, request, taken[0] ?? { url });
+    return await start(deps, call, request, taken[0] ?? { url });
   } catch (error) {
     isOver = true;
-    await Promise.all(taken.map((clip) => discardTaken(parts, clip, !isRefusal(error))));
+    await Promise.all(taken.map((clip) => discardTaken(deps, clip, !isRefusal(error))));
     throw error;
   }
 }
 
 /** From here on there is a record: whatever becomes of this answer, it says where to look. */
-async function answered(parts: HttpParts, { request, reply }: CreateCall, { id, result }: Started) {
+async function answered(deps: HttpDeps, { request, reply }: CreateCall, { id, result }: Started) {
   if (id !== request.id)
-    parts.log.info({ request_id: request.id, transcription: id }, 'a transcription has an id of its own');
+    deps.log.info({ request_id: request.id, transcription: id }, 'a transcription has an id of its own');
   const path = request.signedIn === undefined ? PATH : consolePath(PATH);
-  reply.headers({ 'x-request-id': id, location: `${parts.config.publicUrl}${path}/${id}`, 'cache-control': PRIVATE });
+  reply.headers({ 'x-request-id': id, location: `${deps.config.publicUrl}${path}/${id}`, 'cache-control': PRIVATE });
   const saved = await result;
-  parts.log.trace({ request_id: id }, 'transcription to be answered');
+  deps.log.trace({ request_id: id }, 'transcription to be answered');
   if (saved.wanted.responseFormat !== 'text') return transcriptionView(saved);
   reply.header('x-credits-charged', creditsToNumber(saved.charged)).type('text/plain; charset=utf-8');
   return saved.transcript.text;

@@ -3,8 +3,8 @@ import { ofLedger } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { usageOf } from '../../reports/index.ts';
+import type { HttpDeps } from '../deps.ts';
 import { momentParam } from '../fields.ts';
-import type { HttpParts } from '../parts.ts';
 import type { Routes } from '../route.ts';
 import { usageCsv, usageRange } from '../usage-views.ts';
 
@@ -25,7 +25,7 @@ const usageSchema = z
   })
   .meta({ id: 'Usage' });
 
-export function usageRoutes(routes: Routes, { db, clock }: HttpParts): void {
+export function usageRoutes(routes: Routes, { db, clock }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',

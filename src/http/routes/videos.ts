@@ -3,13 +3,13 @@ import { inlineRules } from '../../jobs/index.ts';
 import { VIDEO_BODY_BYTES_MAX } from '../../limits.ts';
 import { fromForm, toVideoRequest, videoSchema } from '../../requests/index.ts';
 import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from '../create-call.ts';
+import type { HttpDeps } from '../deps.ts';
 import { jobSchema } from '../job-views.ts';
-import type { HttpParts } from '../parts.ts';
 import { FORM_TO_READ, type Routes } from '../route.ts';
 
 const endpoint = 'videos';
 
-export function videoRoutes(routes: Routes, parts: HttpParts): void {
+export function videoRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -42,12 +42,12 @@ export function videoRoutes(routes: Routes, parts: HttpParts): void {
       if (body !== FORM_TO_READ) {
         const json = exact();
         const media = toVideoRequest(body, json);
-        return answerWithJob(parts, call, { endpoint, media, fingerprint: sentJson(call, json) });
+        return answerWithJob(deps, call, { endpoint, media, fingerprint: sentJson(call, json) });
       }
       const rules = { formBytesMax: VIDEO_BODY_BYTES_MAX, rulesFor: referenceRules };
-      return withStoredForm(parts, call, rules, (form, sent) => {
+      return withStoredForm(deps, call, rules, (form, sent) => {
         const media = fromForm(endpoint, form);
-        return answerWithJob(parts, call, { endpoint, media, fingerprint: sentForm(call, sent) });
+        return answerWithJob(deps, call, { endpoint, media, fingerprint: sentForm(call, sent) });
       });
     },
   );

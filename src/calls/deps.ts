@@ -1,9 +1,9 @@
-import type { BillingParts } from '../billing/index.ts';
+import type { BillingDeps } from '../billing/index.ts';
 import type { GuardedFetch } from '../fetch/index.ts';
-import type { AttemptParts, CandidateParts } from '../routing/index.ts';
+import type { AttemptDeps, CandidateDeps } from '../routing/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 
-export interface CallParts extends CandidateParts, AttemptParts, BillingParts {
+export interface CallDeps extends CandidateDeps, AttemptDeps, BillingDeps {
   /** For what is delivered as a link. */
   readonly objects: ObjectStore;
   /** For what callers name. */

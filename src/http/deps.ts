@@ -1,19 +1,19 @@
-import type { AccountParts, Authenticator } from '../accounts/index.ts';
-import type { CallParts } from '../calls/index.ts';
-import type { Catalogue, CatalogueParts } from '../catalogue/index.ts';
+import type { AccountDeps, Authenticator } from '../accounts/index.ts';
+import type { CallDeps } from '../calls/index.ts';
+import type { Catalogue, CatalogueDeps } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
 import type { TestClock, WriteProbe } from '../db/index.ts';
 import type { CleanUp } from '../intake/index.ts';
-import type { CreateParts } from '../jobs/index.ts';
+import type { CreateDeps } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import type { identity, PeopleDeps } from '../people/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
-import type { StartParts } from '../transcriptions/index.ts';
+import type { StartDeps } from '../transcriptions/index.ts';
 import type { Vendor } from '../vendors/index.ts';
 import type { BrowserSessions } from './session.ts';
 
-export interface HttpParts extends AccountParts, CatalogueParts, CallParts, CreateParts, StartParts, PeopleDeps {
+export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDeps, StartDeps, PeopleDeps {
   readonly config: Config;
   /** Any of them is the operator's. */
   readonly adminTokens: readonly Secret[];

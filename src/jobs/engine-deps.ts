@@ -1,11 +1,11 @@
 import type { Gathering } from '../db/index.ts';
+import type { JobDeps } from './deps.ts';
 import type { EndedJob } from './job.ts';
-import type { JobParts } from './parts.ts';
 import type { JobQueue } from './queue.ts';
 
 /** What the steps of a job work with. */
-export interface EngineParts {
-  readonly parts: JobParts;
+export interface EngineDeps {
+  readonly deps: JobDeps;
   readonly queue: JobQueue;
   readonly ends: Gathering<EndedJob, undefined>;
 }

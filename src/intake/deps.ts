@@ -4,13 +4,13 @@ import type { Logger } from '../log.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Holding } from './holding.ts';
 
-export interface IntakeParts {
+export interface IntakeDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Logger;
   readonly objects: ObjectStore;
 }
 
-export interface HoldingParts extends IntakeParts {
+export interface HoldingDeps extends IntakeDeps {
   readonly holding: Holding;
 }

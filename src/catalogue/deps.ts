@@ -5,7 +5,7 @@ import type { Bus, Db } from '../db/index.ts';
 import type { Logger } from '../log.ts';
 import type { RootSecrets } from '../seal.ts';
 
-export interface CatalogueParts extends RootSecrets {
+export interface CatalogueDeps extends RootSecrets {
   readonly db: Db;
   readonly bus: Bus;
   readonly clock: Clock;

@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts';
 import type { Bus, Db } from '../db/index.ts';
 import type { GuardedFetch } from '../fetch/index.ts';
 import type { Logger } from '../log.ts';
-import type { AttemptParts, CandidateParts } from '../routing/index.ts';
+import type { AttemptDeps, CandidateDeps } from '../routing/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { JobMinutes } from './job.ts';
 
-export interface JobParts extends AttemptParts, CandidateParts {
+export interface JobDeps extends AttemptDeps, CandidateDeps {
   readonly db: Db;
   readonly bus: Bus;
   readonly clock: Clock;

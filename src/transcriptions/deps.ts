@@ -3,10 +3,10 @@ import type { Db } from '../db/index.ts';
 import type { GuardedFetch } from '../fetch/index.ts';
 import type { Holding } from '../intake/index.ts';
 import type { Logger } from '../log.ts';
-import type { AttemptParts, CandidateParts } from '../routing/index.ts';
+import type { AttemptDeps, CandidateDeps } from '../routing/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 
-export interface TranscriptionParts extends AttemptParts, CandidateParts {
+export interface TranscriptionDeps extends AttemptDeps, CandidateDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Logger;

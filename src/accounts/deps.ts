@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Bus, Db } from '../db/index.ts';
 
-export interface AccountParts {
+export interface AccountDeps {
   readonly db: Db;
   readonly bus: Bus;
   readonly clock: Clock;
