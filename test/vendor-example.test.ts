@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { pino } from 'pino';
 import { request } from 'undici';
+import { UPSTREAM_RESPONSE_BYTES_MAX } from '../src/limits.ts';
 import { smallPng } from '../src/vendors/fal/emulator/files.ts';
 import { vendors } from '../src/vendors/index.ts';
 import { AcmeEmulator, json } from './support/acme/emulator.ts';
@@ -46,6 +48,16 @@ afterEach(async () => {
   await Promise.all([first.stop(), second.stop()]);
 });
 
+/** A picture that is as large as this and shows no more. */
+function withLargeChunk(png: Buffer, bytes: number): Buffer {
+  const data = Buffer.concat([Buffer.from('fiLl'), Buffer.alloc(bytes)]);
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(bytes);
+  checksum.writeUInt32BE(crc32(data));
+  const end = png.length - 12;
+  return Buffer.concat([png.subarray(0, end), length, data, checksum, png.subarray(end)]);
+}
+
 async function create(): Promise<string> {
   const body = { model: 'studio/sketch', prompt: 'a gate' };
   const answer = await gateway.call('POST', IMAGES, { key: caller.key, body });
@@ -66,6 +78,14 @@ async function ended(id: string) {
   return read(id);
 }
 
+/** The bytes of the one result, by its link. */
+async function delivered(id: string): Promise<Buffer> {
+  const assets = await gateway.call('GET', `/v1/jobs/${id}/assets`, { key: caller.key });
+  const { pathname, search } = new URL(assets.json.items[0].url);
+  const { body } = await request(gateway.url + pathname + search);
+  return Buffer.from(await body.arrayBuffer());
+}
+
 describe('a result behind the upstream’s credential', () => {
   test('is fetched with the key and delivered as it came', async () => {
     const job = await ended(await create());
@@ -73,11 +93,15 @@ describe('a result behind the upstream’s credential', () => {
     const [download] = first.sent('GET', CONTENT);
     assert.equal(download?.headers.authorization, `Bearer ${KEY}`);
     assert.equal(first.sent('GET', CONTENT).length, 1);
-    const assets = await gateway.call('GET', `/v1/jobs/${job.id}/assets`, { key: caller.key });
-    const { pathname, search } = new URL(assets.json.items[0].url);
-    const { body } = await request(gateway.url + pathname + search);
-    assert.deepEqual(Buffer.from(await body.arrayBuffer()), first.picture);
+    assert.deepEqual(await delivered(job.id), first.picture);
     assert.deepEqual(await moneyOf(gateway, caller), PAID);
+  });
+
+  test('is streamed: it may be larger than any answer that is held', async () => {
+    first.picture = withLargeChunk(smallPng(), UPSTREAM_RESPONSE_BYTES_MAX);
+    const job = await ended(await create());
+    assert.equal(job.status, 'succeeded', JSON.stringify(job));
+    assert.ok((await delivered(job.id)).equals(first.picture));
   });
 
   for (const fault of ['reset', 'reset in the answer'] as const) {

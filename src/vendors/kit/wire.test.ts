@@ -46,6 +46,23 @@ for (const address of ['https://evil.example/x', '/x', '', undefined, 'javascrip
     assert.throws(() => ownUrl(address, upstream), { fault: 'garbled' }));
 }
 
+test('a download is behind the upstream’s address, and carries the credential', async () => {
+  instead({ status: 200, headers: { 'content-type': 'image/png' }, body: 'PNG' });
+  const pieces = await wire.download(upstream, '/file?x=1');
+  assert.equal(Buffer.concat(await Array.fromAsync(pieces)).toString(), 'PNG');
+  const { path, headers } = server.requests.at(-1) ?? {};
+  assert.deepEqual([path, headers?.authorization], ['/base/file?x=1', 'Key k']);
+});
+
+for (const path of ['@evil.example/x', '.evil.example/x', ':1/x', '0/x']) {
+  test(`a download of ${path} goes nowhere`, async () => {
+    const before = server.requests.length;
+    const bare = { ...upstream, address: server.url };
+    await assert.rejects(wire.download(bare, path), { fault: 'garbled' });
+    assert.equal(server.requests.length, before);
+  });
+}
+
 test('events are asked for as such, and a document in place of them is read for its error', async () => {
   instead({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: 'data: x\n\n' });
   const { body } = await wire.events(upstream, { path: '/' });

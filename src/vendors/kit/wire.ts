@@ -96,9 +96,9 @@ export class Wire {
     return openSound(reply, (document) => this.faults.throwIfError(document));
   }
 
-  /** A result behind the credential, piece by piece. */
+  /** A result behind the credential, piece by piece. `path` is out of an answer, so it must not lead to another host. */
   async download(upstream: Upstream, path: string): Promise<AsyncIterable<Buffer>> {
-    return (await this.send(upstream, { path, accept: '*/*' })).body;
+    return (await this.send(upstream, { path: ownUrl(upstream.address + path, upstream), accept: '*/*' })).body;
   }
 
   /** A body of server-sent events. A document in place of them is an error inside a success, or else `otherwise`. */

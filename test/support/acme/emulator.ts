@@ -6,7 +6,7 @@ const FIELDS = new Set(['model', 'text', 'shape', 'seed', 'start_from']);
 export class AcmeEmulator extends ScriptedServer {
   /** How often a task is running before it is done. */
   readsUntilDone = 1;
-  readonly picture: Buffer;
+  picture: Buffer;
   readonly #apiKey: string;
   readonly #reads = new Map<string, number>();
 
