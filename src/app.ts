@@ -4,12 +4,21 @@ import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import { Bus, type Db, type DbAddress, migrate, openDb, patiently, TestClock, WriteProbe } from './db/index.ts';
+import {
+  Bus,
+  type Db,
+  type DbAddress,
+  migrate,
+  openDb,
+  retryWhileUnavailable,
+  TestClock,
+  WriteProbe,
+} from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
 import { BrowserSessions, createHttpServer, type HttpDeps } from './http/index.ts';
 import { newId } from './ids.ts';
-import { CleanUp, Holding } from './intake/index.ts';
+import { CleanUp, MemorySlots } from './intake/index.ts';
 import { Admissions, Engine, type JobDeps } from './jobs/index.ts';
 import { Till } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
@@ -82,10 +91,10 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const health = new Health({ db, bus, clock, log, pacing: options.pacing });
   undo.push(() => bus.stop());
   // The database has answered before, so it is there: that it is slow for a moment is no reason to give up.
-  await patiently(() => bus.start());
-  await patiently(() => health.load());
-  await patiently(() => putInForce(shared, catalogue, configuration));
-  await patiently(() => makeFirstOperator(shared, config.firstOperator));
+  await retryWhileUnavailable(() => bus.start());
+  await retryWhileUnavailable(() => health.load());
+  await retryWhileUnavailable(() => putInForce(shared, catalogue, configuration));
+  await retryWhileUnavailable(() => makeFirstOperator(shared, config.firstOperator));
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
   const till = new Till({ db, clock, processId: bus.processId });
@@ -94,7 +103,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
   const jobDeps: JobDeps = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
-  const transcriptionDeps = { ...jobDeps, holding: new Holding(), processId: bus.processId, transcriptDays };
+  const transcriptionDeps = { ...jobDeps, memorySlots: new MemorySlots(), processId: bus.processId, transcriptDays };
   const throttle = new MemoryThrottle(clock);
   const deps: HttpDeps = {
     ...shared,

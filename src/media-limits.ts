@@ -38,8 +38,8 @@ export const FORM_HELD_BYTES_MAX = 2 * MIB + 64 * KIB;
 export const PASSTHROUGH_BYTES_MAX = 64 * KIB;
 export const PASSTHROUGH_DEPTH_MAX = 16;
 /** An input that is read once and soon is held in memory if it is no larger, and if no more than so many are. */
-export const HELD_INPUT_BYTES_MAX = 2 * MIB;
-export const HELD_INPUTS_MAX = 32;
+export const BUFFERED_INPUT_BYTES_MAX = 2 * MIB;
+export const BUFFERED_INPUTS_MAX = 32;
 /** What is larger is sent to an upstream as an address, where it has one. */
 export const INLINE_MEDIA_BYTES_MAX = 5 * MIB;
 /** What one job may bring back in one piece. */

@@ -41,15 +41,15 @@ export function tuneMemory(): void {
 }
 
 function collectWhenIdle(collectAll: Collect): void {
-  const rest = new Rest();
+  const idle = new IdleDetector();
   let workedBefore = workedMs();
   let lookedMs = performance.now();
   let keptBytes = 0;
   const look = () => {
     const [worked, nowMs] = [workedMs(), performance.now()];
-    rest.look((worked - workedBefore) / (nowMs - lookedMs));
+    idle.sample((worked - workedBefore) / (nowMs - lookedMs));
     [workedBefore, lookedMs] = [worked, nowMs];
-    if (!rest.isLong || usedBytes() < keptBytes + IDLE_COLLECTED_BYTES) return;
+    if (!idle.isIdle || usedBytes() < keptBytes + IDLE_COLLECTED_BYTES) return;
     // Thorough enough to give memory back; it also forgets compiled code, so it is not for pauses.
     collectAll({ type: 'major', flavor: 'last-resort' });
     keptBytes = usedBytes();
@@ -63,17 +63,17 @@ function workedMs(): number {
   return (user + system) / 1000;
 }
 
-/** Whether there has been nothing to do for a while. */
-export class Rest {
+/** Tells from samples of the processor's load whether the process has been idle for a minute. */
+export class IdleDetector {
   #calm = 0;
 
-  /** `share` is how much of the time since the last look was work. */
-  look(share: number): void {
+  /** `share` is how much of the time since the last sample was work. */
+  sample(share: number): void {
     const isCalm = share <= CALM_SHARE_MAX;
     this.#calm = isCalm ? Math.min(this.#calm + 1, CALM_LOOKS) : Math.max(this.#calm - BUSY_LOOK_COSTS, 0);
   }
 
-  get isLong(): boolean {
+  get isIdle(): boolean {
     return this.#calm === CALM_LOOKS;
   }
 }
@@ -85,10 +85,10 @@ function usedBytes(): number {
 }
 
 /**
- * Tells that so much of a stream has been passed on. A large file makes garbage of nothing but buffers, which the
- * collector hardly sees: it would let 50 MiB of them lie.
+ * Counts bytes of streams, and runs a minor collection every 8 MiB. A large file makes garbage of nothing but buffers,
+ * which the collector hardly sees: it would let 50 MiB of them lie.
  */
-export function passedOn(bytes: number): void {
+export function countStreamedBytes(bytes: number): void {
   streamedBytes += bytes;
   if (streamedBytes < STREAM_COLLECTED_BYTES) return;
   streamedBytes = 0;

@@ -6,12 +6,12 @@ export function didYouMean(word: string, known: readonly string[]): string {
 
 /** The known word that is at most two letters away from a mistyped one, capitals apart. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  const typed = word.slice(0, CHARS_MAX).toLowerCase();
-  const alike = known.filter((each) => Math.abs(each.length - typed.length) <= DISTANCE_MAX).slice(0, KNOWN_MAX);
+  const target = word.slice(0, CHARS_MAX).toLowerCase();
+  const alike = known.filter((each) => Math.abs(each.length - target.length) <= DISTANCE_MAX).slice(0, KNOWN_MAX);
   let best: string | undefined;
   let bestDistance = DISTANCE_MAX + 1;
   for (const candidate of alike) {
-    const distance = editDistance(typed, candidate.toLowerCase());
+    const distance = editDistance(target, candidate.toLowerCase());
     if (distance < bestDistance && distance < candidate.length / 2) [best, bestDistance] = [candidate, distance];
   }
   return best;

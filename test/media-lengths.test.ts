@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
-import { measure, readableOf, sniff, Unreadable } from '../src/media/index.ts';
+import { byteSourceOf, measure, sniff, Unreadable } from '../src/media/index.ts';
 import { decoded } from '../src/vendors/sandbox/voice/decoder.ts';
 import {
   type Choose,
@@ -64,7 +64,7 @@ async function playedSeconds(file: Buffer, isAac: boolean): Promise<number> {
 async function measuredSeconds(file: Buffer): Promise<number | undefined> {
   const sniffed = sniff(file);
   assert.ok(sniffed !== undefined);
-  const measured = await measure(readableOf(file), sniffed).catch((error: unknown) => {
+  const measured = await measure(byteSourceOf(file), sniffed).catch((error: unknown) => {
     assert.ok(error instanceof Unreadable, String(error));
     return undefined;
   });

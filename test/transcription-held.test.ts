@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { HELD_INPUT_BYTES_MAX, HELD_INPUTS_MAX } from '../src/limits.ts';
+import { BUFFERED_INPUT_BYTES_MAX, BUFFERED_INPUTS_MAX } from '../src/limits.ts';
 import { Booth, CLIP, clipForm } from './support/booth.ts';
 import { rowsOf } from './support/keeping.ts';
 import { paidCaller } from './support/paid-calls.ts';
@@ -15,8 +15,8 @@ after(() => booth.stop());
 afterEach(() => booth.gateway.assertBooksBalance());
 
 for (const [bytes, how, stored] of [
-  [HELD_INPUT_BYTES_MAX, 'as large as may be held', 0],
-  [HELD_INPUT_BYTES_MAX + 1, 'one byte larger', 2],
+  [BUFFERED_INPUT_BYTES_MAX, 'as large as may be held', 0],
+  [BUFFERED_INPUT_BYTES_MAX + 1, 'one byte larger', 2],
 ] as const) {
   test(`a clip ${how} reaches an upstream whole, and so it does the next when that fails`, async () => {
     const before = await storedInputs();
@@ -35,17 +35,18 @@ for (const [bytes, how, stored] of [
 
 test('when as many clips are held as may be, the next goes to the store, and all are heard', async () => {
   // One may not ask for so many at a time.
-  const callers = await Promise.all(Array.from({ length: HELD_INPUTS_MAX }, () => paidCaller(booth.gateway)));
+  const callers = await Promise.all(Array.from({ length: BUFFERED_INPUTS_MAX }, () => paidCaller(booth.gateway)));
   const [first] = callers;
   assert.ok(first);
   const before = await storedInputs();
   const answers = Promise.withResolvers<void>();
-  for (let held = 0; held <= HELD_INPUTS_MAX; held++) booth.open.script({ kind: 'transcript', after: answers.promise });
+  for (let held = 0; held <= BUFFERED_INPUTS_MAX; held++)
+    booth.open.script({ kind: 'transcript', after: answers.promise });
   const hear = (caller = first) => booth.heard(caller, clipForm(CLIP, { model: 'booth/open' }));
   const held = callers.map((caller) => hear(caller));
-  await until(() => booth.open.recordings.length === HELD_INPUTS_MAX);
+  await until(() => booth.open.recordings.length === BUFFERED_INPUTS_MAX);
   const next = hear();
-  await until(() => booth.open.recordings.length === HELD_INPUTS_MAX + 1);
+  await until(() => booth.open.recordings.length === BUFFERED_INPUTS_MAX + 1);
   assert.equal((await storedInputs()) - before, 1);
   answers.resolve();
   await Promise.all([...held, next]);
@@ -64,7 +65,7 @@ test('whatever is refused gives its room back', async () => {
     [400, Buffer.from('no sound at all'), { model: 'booth/open' }, 100],
   ];
   for (const [status, clip, fields, credits] of refusals) {
-    for (let round = 0; round * AT_ONCE < HELD_INPUTS_MAX; round++) {
+    for (let round = 0; round * AT_ONCE < BUFFERED_INPUTS_MAX; round++) {
       const caller = await paidCaller(booth.gateway, credits);
       const sent = Array.from({ length: AT_ONCE }, () => booth.sent(caller, clipForm(clip, fields)));
       assert.deepEqual(

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { Gathering, openDb } from '../../src/db/index.ts';
+import { GroupCommit, openDb } from '../../src/db/index.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import { answerBench } from './child.ts';
 import { openProxy } from './proxy.ts';
@@ -18,7 +18,7 @@ const log = pino({ level: 'warn' });
 const postgres = await startEmbeddedPostgres({ folder, log, progress: () => undefined });
 const db = openDb(postgres.connection, log);
 await db.run('create table calls (id uuid primary key, calls integer not null)');
-const written = new Gathering(async (calls: readonly undefined[]) => {
+const written = new GroupCommit(async (calls: readonly undefined[]) => {
   await db.run('insert into calls values ($1, $2)', [randomUUIDv7(), calls.length]);
   return calls;
 }, CALLS_PER_ROW_MAX);

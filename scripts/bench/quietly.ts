@@ -29,7 +29,7 @@ export async function quietly<Figures>(measure: () => Promise<Figures>): Promise
   let quietest = await watched(measure);
   while (quietest.disturbance > 1 && patienceMs > 0) {
     await calm();
-    const next = await patiently(() => watched(measure));
+    const next = await withinPatience(() => watched(measure));
     if (next.disturbance < quietest.disturbance) quietest = next;
   }
   return quietest;
@@ -44,10 +44,10 @@ export function disturbedRow(of: string, rounds: readonly Quiet<unknown>[]): Row
 
 async function calm(): Promise<void> {
   const look = () => watched(() => setTimeout(LOOK_EVERY_MS));
-  while (patienceMs > 0 && (await patiently(look)).disturbance > 1);
+  while (patienceMs > 0 && (await withinPatience(look)).disturbance > 1);
 }
 
-async function patiently<Result>(wait: () => Promise<Result>): Promise<Result> {
+async function withinPatience<Result>(wait: () => Promise<Result>): Promise<Result> {
   const startMs = performance.now();
   try {
     return await wait();

@@ -75,8 +75,8 @@ export class Authenticator {
 
   async #ofToken(token: string): Promise<Caller> {
     const digest = hash('sha256', token, 'base64');
-    const isShaped = () => isSecretText(ACCESS_TOKEN_PREFIX, token);
-    const known = this.#tokens.cached(digest) ?? (isShaped() ? await this.#tokens.find(digest) : undefined);
+    const isWellFormed = () => isSecretText(ACCESS_TOKEN_PREFIX, token);
+    const known = this.#tokens.cached(digest) ?? (isWellFormed() ? await this.#tokens.find(digest) : undefined);
     const nowMs = this.#deps.clock.nowMs();
     if (known === undefined || known.holder.expiresAt.getTime() <= nowMs) throw invalidToken('invalid_api_key');
     if (known.holder.accountStatus === 'suspended') throw invalidToken('account_disabled');

@@ -1,4 +1,4 @@
-import { type Bus, DatabaseUnavailable, Gathering } from '../db/index.ts';
+import { type Bus, DatabaseUnavailable, GroupCommit } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { CALLER_CACHE_ENTRIES_MAX } from '../limits.ts';
 
@@ -14,17 +14,17 @@ type Find<Entry> = (digests: readonly string[]) => Promise<ReadonlyMap<string, E
 export class Directory<Entry> {
   readonly #bus: Bus;
   /**
-   * Secrets are looked for together, each at once or in the next round. When entries are forgotten, all of them come, and
+   * A batch loader: secrets are looked for together, each at once or in the next round. When entries are forgotten, all of them come, and
    * one by one they would wait for connections until they are refused.
    */
-  readonly #lookUps: Gathering<string, Entry | undefined>;
+  readonly #lookUps: GroupCommit<string, Entry | undefined>;
   readonly #known = new Map<string, Entry>();
   // Counts everything heard, so that a row read before a change is not remembered after it.
   #changes = 0;
 
   constructor(bus: Bus, find: Find<Entry>) {
     this.#bus = bus;
-    this.#lookUps = new Gathering(async (digests: readonly string[]) => {
+    this.#lookUps = new GroupCommit(async (digests: readonly string[]) => {
       const found = await find(digests);
       return digests.map((digest) => found.get(digest));
     }, LOOK_UPS_PER_ROUND_MAX);

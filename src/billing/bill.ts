@@ -35,7 +35,7 @@ export async function openBill(deps: BillingDeps, order: BillOrder, quoted: Quot
     amount: quoted.amount,
     price: quoted.priceText,
   };
-  const admission = await ofLedger(() => deps.till.reserve(reservation, hasKeyLimit));
+  const admission = await orPrecheckFailed(() => deps.till.reserve(reservation, hasKeyLimit));
   if (admission.state === 'refused') throw insufficientCredits(reservation, admission, decidedBy);
   return new Bill(deps, reservation, quoted.price);
 }
@@ -74,17 +74,17 @@ export class Bill {
   /** Takes what these units cost at the frozen price and gives the rest back. Returns what was charged. */
   async settle(units: Units): Promise<MicroCredits> {
     const actual = charge(this.#price, units);
-    const ending = await ofLedger(() => this.#till.settle(this.#reservation, actual, JSON.stringify(units)));
+    const ending = await orPrecheckFailed(() => this.#till.settle(this.#reservation, actual, JSON.stringify(units)));
     return ending.charged;
   }
 
   async refund(): Promise<void> {
-    await ofLedger(() => this.#till.refund(this.#reservation));
+    await orPrecheckFailed(() => this.#till.refund(this.#reservation));
   }
 }
 
-/** With the ledger out of reach nothing may be promised to a caller. */
-export async function ofLedger<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Turns an unavailable database into `precheck_failed`: without the ledger nothing may be promised to a caller. */
+export async function orPrecheckFailed<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -93,7 +93,7 @@ export async function ofLedger<Result>(work: () => Promise<Result>): Promise<Res
   }
 }
 
-/** Whoever is refused has certainly not been admitted. */
+/** Whether it is certain that nothing was admitted: after `precheck_failed` the transaction may have committed. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.code !== 'precheck_failed';
 }

@@ -2,7 +2,7 @@
  * Price and ledger joined: what a request will cost, holding that much for it, and taking what it did cost.
  * Hides how a price is frozen, how units are estimated, and what the ledger's refusals mean to a caller.
  */
-export { Bill, insufficientCredits, isRefusal, ofLedger, openBill } from './bill.ts';
+export { Bill, insufficientCredits, isRefusal, openBill, orPrecheckFailed } from './bill.ts';
 export type { BillingDeps } from './deps.ts';
 export { grants } from './grant-credits.ts';
 export { boundLength, type LengthOrder, lengthExcess, lengthOrder } from './length.ts';

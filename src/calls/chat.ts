@@ -18,7 +18,7 @@ import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';
 import { type TokenOrder, textBytesIn, tokenOrder } from './token-order.ts';
-import { estimated, told, unitsOf, usageView } from './token-usage.ts';
+import { estimated, reportedTokens, unitsOf, usageView } from './token-usage.ts';
 
 /** One whole answer, settled. Nothing is charged unless it is returned. */
 export async function completeChat(
@@ -40,9 +40,9 @@ export async function completeChat(
     const tokens =
       usage === undefined
         ? estimated(order, estimateTokens(JSON.stringify(body.choices)))
-        : told(usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
+        : reportedTokens(usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
     const charged = await bill.settle(unitsOf(tokens));
-    return { ...body, ...ours(deps, request), object: 'chat.completion', usage: usageView(tokens, charged) };
+    return { ...body, ...gatewayIds(deps, request), object: 'chat.completion', usage: usageView(tokens, charged) };
   } catch (error) {
     await bill.refund();
     throw error;
@@ -76,7 +76,7 @@ export async function startChat(
     const meter = new StreamMeter(bill, order, (detail) =>
       noteOverclaim(deps, started.candidate, context.requestId, detail),
     );
-    return new ChatFrames(started.chunks, meter, ours(deps, request), request.includeUsage);
+    return new ChatFrames(started.chunks, meter, gatewayIds(deps, request), request.includeUsage);
   } catch (error) {
     await bill.refund();
     throw error;
@@ -133,7 +133,7 @@ function chatOf({ vendor }: Candidate): ChatWork {
   return vendor.chat;
 }
 
-/** In place of what would tell which upstream answered. */
-function ours(deps: CallDeps, { model }: ChatRequest): ChatIds {
+/** The gateway's own ids, in place of the upstream's, which would tell which upstream answered. */
+function gatewayIds(deps: CallDeps, { model }: ChatRequest): ChatIds {
   return { id: `chatcmpl-${randomBase62(29)}`, created: unixSeconds(deps.clock.now()), model };
 }

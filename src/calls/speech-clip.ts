@@ -1,7 +1,7 @@
 import { boundLength, type LengthOrder } from '../billing/index.ts';
 import { UpstreamError } from '../errors.ts';
 import { MEDIA_SECONDS_MAX, SPEECH_BYTES_MAX } from '../limits.ts';
-import { Implausible, measure, type Readable, readableOf, Unreadable } from '../media/index.ts';
+import { type ByteSource, byteSourceOf, Implausible, measure, Unreadable } from '../media/index.ts';
 import type { Units } from '../pricing/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { Speech } from '../vendors/index.ts';
@@ -125,7 +125,7 @@ async function beginningOf({ pieces, samples }: Speech): Promise<Begun> {
 
 /** A head that says of itself what cannot be is known before anything is sent, so that another upstream may be asked. */
 async function refuseImplausible(head: Buffer, sound: Sound): Promise<void> {
-  await lengthOf(readableOf(head), sound, true).catch((error: unknown) => {
+  await lengthOf(byteSourceOf(head), sound, true).catch((error: unknown) => {
     if (error instanceof Implausible) throw new UpstreamError('garbled', error.message, { cause: error });
     if (!(error instanceof Unreadable)) throw error;
   });
@@ -134,20 +134,20 @@ async function refuseImplausible(head: Buffer, sound: Sound): Promise<void> {
 /** Of sound that is here already. */
 export async function lengthOfBytes(bytes: Buffer, sound: Sound, order: LengthOrder): Promise<Length> {
   try {
-    return await lengthOf(readableOf(bytes), sound, false);
+    return await lengthOf(byteSourceOf(bytes), sound, false);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     return reckonedLength(bytes.length, sound, order);
   }
 }
 
-async function lengthOf(readable: Readable, { sniffed, samples }: Sound, isCut: boolean): Promise<Length> {
+async function lengthOf(source: ByteSource, { sniffed, samples }: Sound, isCut: boolean): Promise<Length> {
   if (samples !== undefined) {
-    const seconds = readable.bytes / (samples.rate * samples.channels * SAMPLE_BYTES);
+    const seconds = source.bytes / (samples.rate * samples.channels * SAMPLE_BYTES);
     return { milliseconds: Math.round(seconds * 1000), isEstimated: false };
   }
   if (sniffed === undefined) throw new Unreadable('it is of no kind that is measured');
-  const { seconds = 0 } = await measure(readable, sniffed, { isCut });
+  const { seconds = 0 } = await measure(source, sniffed, { isCut });
   return { milliseconds: Math.round(seconds * 1000), isEstimated: false };
 }
 

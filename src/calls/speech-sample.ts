@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { linkedObject } from '../intake/index.ts';
 import { CLIP_BYTES_MAX, VOICE_SAMPLE_BYTES_MAX } from '../limits.ts';
-import { measure, readableOf, sniff, Unreadable } from '../media/index.ts';
+import { byteSourceOf, measure, sniff, Unreadable } from '../media/index.ts';
 import type { MediaSource } from '../requests/index.ts';
 import { inMemoryMedia, type Media } from '../vendors/index.ts';
 import type { CallDeps } from './deps.ts';
@@ -25,7 +25,7 @@ export async function readSample(
     throw new ApiError('unsupported_audio_format', { message });
   }
   try {
-    await measure(readableOf(bytes), sniffed);
+    await measure(byteSourceOf(bytes), sniffed);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     throw new ApiError('invalid_reference_audio', { cause: error });

@@ -98,7 +98,7 @@ async function* delivered(
   result: { charged?: MicroCredits },
 ): AsyncGenerator<Buffer, void, void> {
   const { deps, context, bill, charactersPerClip, clipLength } = order;
-  const others = new Others(order, candidate);
+  const others = new FurtherClips(order, candidate);
   let notedAtMs = performance.now();
   try {
     for await (const piece of clip.pieces()) {
@@ -124,7 +124,7 @@ async function* delivered(
 }
 
 /** Further clips beside one that is streamed: they have no place in its answer, and are made and charged all the same. */
-class Others {
+class FurtherClips {
   readonly lengths: Promise<readonly Length[]>;
   readonly #leaving = new AbortController();
 

@@ -3,7 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OBJECT_READ_BYTES, SPOOL_HELD_BYTES_MAX } from '../limits.ts';
-import { type Readable, readableOf } from '../media/index.ts';
+import { type ByteSource, byteSourceOf } from '../media/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 
 /**
@@ -27,11 +27,11 @@ export class Spool implements AsyncDisposable {
   }
 
   /** All that was written. Throws StorageUnavailable if that is not everything. */
-  async whole(): Promise<Readable> {
+  async whole(): Promise<ByteSource> {
     if (this.#file !== undefined) await this.#flush();
     if (this.#failure !== undefined) throw this.#failure;
     const file = this.#file;
-    if (file === undefined) return readableOf(Buffer.concat(this.#held));
+    if (file === undefined) return byteSourceOf(Buffer.concat(this.#held));
     return { bytes: this.#fileBytes, read: (start, end) => readFrom(file, start, end) };
   }
 

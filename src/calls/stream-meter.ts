@@ -3,7 +3,7 @@ import type { MicroCredits } from '../credits.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { TokenUsage } from '../vendors/index.ts';
 import type { TokenOrder } from './token-order.ts';
-import { type CountedTokens, estimated, type OnExcess, told, unitsOf } from './token-usage.ts';
+import { type CountedTokens, estimated, type OnExcess, reportedTokens, unitsOf } from './token-usage.ts';
 
 /** How often a long stream notes what is owed, so that a process that dies in it loses little. */
 const NOTE_EVERY_MS = 2_000;
@@ -57,7 +57,7 @@ export class StreamMeter {
 
   /** The input is owed from the first chunk on; the output as far as it came. */
   #tokens(onExcess: OnExcess): CountedTokens {
-    if (this.#usage !== undefined) return told(this.#usage, this.#order, onExcess);
+    if (this.#usage !== undefined) return reportedTokens(this.#usage, this.#order, onExcess);
     this.#outputTokens += estimateTokens(this.#text);
     this.#text = '';
     return estimated(this.#order, this.#outputTokens);

@@ -10,7 +10,7 @@ export interface CountedTokens extends TokenUsage {
 }
 
 /** What the upstream told, as far as it can be believed; `onExcess` hears of what cannot. */
-export function told(claimed: TokenUsage, order: TokenOrder, onExcess: OnExcess): CountedTokens {
+export function reportedTokens(claimed: TokenUsage, order: TokenOrder, onExcess: OnExcess): CountedTokens {
   const { usage, excess } = boundUsage(claimed, order);
   if (excess !== undefined) onExcess(excess);
   return { ...usage, estimated: false };

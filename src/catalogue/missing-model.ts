@@ -44,8 +44,10 @@ function whatThereIs(snapshot: Snapshot, groups: readonly string[], id: string, 
   const inReach = snapshot.reachableFrom(groups);
   const models = endpoint === undefined ? inReach : inReach.filter((model) => model.endpoints.includes(endpoint));
   const ids = models.map((model) => model.id);
-  const meant = ids.find((each) => lastPart(each) === lastPart(id)) ?? nearest(id, ids);
-  return meant === undefined ? 'GET /v1/models lists those that there are.' : `Did you mean ${quoted(meant)}?`;
+  const suggestion = ids.find((each) => lastPart(each) === lastPart(id)) ?? nearest(id, ids);
+  return suggestion === undefined
+    ? 'GET /v1/models lists those that there are.'
+    : `Did you mean ${quoted(suggestion)}?`;
 }
 
 /** Names often come without their maker, or with another. */

@@ -14,10 +14,10 @@ export {
   type Queries,
   type Tx,
 } from './db.ts';
-export { Gathering } from './gathering.ts';
+export { GroupCommit } from './group-commit.ts';
 export type { Lane } from './lane.ts';
 export { MigrationError, migrate, migrationNumbers } from './migrate.ts';
-export { patiently } from './patiently.ts';
+export { retryWhileUnavailable } from './retry-while-unavailable.ts';
 export { TestClock } from './test-clock.ts';
 export { whileBusy } from './while-busy.ts';
 export { WriteProbe } from './write-probe.ts';

@@ -66,7 +66,7 @@ export class GuardedFetch {
       return { url: last.url.href, body: this.#read(answer, contentOf(answer, bytesMax), signal) };
     } catch (error) {
       answer?.end();
-      throw this.#told(error, signal);
+      throw this.#faultFor(error, signal);
     }
   }
 
@@ -106,14 +106,14 @@ export class GuardedFetch {
     try {
       yield* content;
     } catch (error) {
-      throw this.#told(error, signal);
+      throw this.#faultFor(error, signal);
     } finally {
       answer.end();
     }
   }
 
   /** A caller who left and a program that stops are nobody's URL at fault. */
-  #told(error: unknown, signal: AbortSignal | undefined): unknown {
+  #faultFor(error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (this.#closing.signal.aborted) return this.#closing.signal.reason;
     return error instanceof ApiError ? error : notFetchable(error);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, type ErrorCode } from '../errors.ts';
-import { passedOn } from '../memory.ts';
+import { countStreamedBytes } from '../memory.ts';
 
 /** What a route says of its bodies. */
 interface BodyBounds {
@@ -21,15 +21,15 @@ export function collectBody(request: IncomingMessage, { bytesMax, tooLarge }: Bo
       body.add(piece);
       if (body.bytes > bytesMax) end(() => reject(new ApiError(tooLarge)));
       else if (body.bytes > PACED_FROM_BYTES) {
-        passedOn(piece.length);
+        countStreamedBytes(piece.length);
         takeTurns(request);
       }
     };
     const onEnd = () => end(() => resolve(body.whole()));
     const onError = (error: Error) => end(() => reject(error));
-    const end = (told: () => void) => {
+    const end = (settlePromise: () => void) => {
       request.off('data', onData).off('end', onEnd).off('error', onError);
-      told();
+      settlePromise();
     };
     request.on('data', onData).on('end', onEnd).on('error', onError).resume();
   });

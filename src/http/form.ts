@@ -5,7 +5,7 @@ import { Busboy } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { FORM_FIELD_BYTES_MAX, FORM_HELD_BYTES_MAX, FORM_PARTS_MAX } from '../limits.ts';
-import { passedOn } from '../memory.ts';
+import { countStreamedBytes } from '../memory.ts';
 import { atField } from '../parse.ts';
 import { isForm } from './body.ts';
 import { collectBody } from './collect-body.ts';
@@ -168,7 +168,7 @@ class FormReading<File> {
     const pieces: AsyncIterable<Buffer> = this.#request.raw.iterator({ destroyOnReturn: false });
     for await (const piece of pieces) {
       bytes += piece.length;
-      passedOn(piece.length);
+      countStreamedBytes(piece.length);
       if (bytes > bytesMax) {
         // Too large and refused for something else already: nobody waits for what is still to come.
         if (this.#hasFailed) this.#request.raw.destroy();

@@ -69,15 +69,15 @@ export class RouteHints {
     if (form.at(-1)?.includes(':') === true) {
       return method === 'POST' && this.#native !== undefined ? didYouMean(this.#native) : '';
     }
-    const meant = this.#meant(form);
-    const hint = meant.find((each) => each.method === method) ?? meant[0];
+    const similar = this.#similarRoutes(form);
+    const hint = similar.find((each) => each.method === method) ?? similar[0];
     if (hint === undefined) return '';
-    const methods = meant.filter((each) => each.path === path).map((each) => each.method);
+    const methods = similar.filter((each) => each.path === path).map((each) => each.method);
     return methods.length > 0 ? ` This path takes ${methods.join(' or ')}.` : didYouMean(hint);
   }
 
   /** The routes of the same form, else those that it begins if it begins only one, else those of a similar form. */
-  #meant(form: readonly string[]): readonly Hint[] {
+  #similarRoutes(form: readonly string[]): readonly Hint[] {
     const same = this.#hints.filter((hint) => isOfForm(form, hint));
     if (same.length > 0) return same;
     const longer = this.#hints.filter((hint) => isBegunBy(form, hint));

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import type { Logger } from '../log.ts';
 import type { ObjectStore } from '../storage/index.ts';
-import type { Holding } from './holding.ts';
+import type { MemorySlots } from './memory-slots.ts';
 
 export interface IntakeDeps {
   readonly db: Db;
@@ -11,6 +11,6 @@ export interface IntakeDeps {
   readonly objects: ObjectStore;
 }
 
-export interface HoldingDeps extends IntakeDeps {
-  readonly holding: Holding;
+export interface BufferingDeps extends IntakeDeps {
+  readonly memorySlots: MemorySlots;
 }

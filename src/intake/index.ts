@@ -3,16 +3,16 @@
  * on which it must go. Hides how what nobody came to own is found and cleaned away.
  */
 export { CleanUp } from './clean-up.ts';
-export { Holding } from './holding.ts';
 export { linkedObject } from './linked-object.ts';
+export { MemorySlots } from './memory-slots.ts';
 export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects, releaseObject } from './store.ts';
 export {
+  abandonInput,
+  type BufferedMedia,
   discardInputs,
-  discardTaken,
-  type HeldMedia,
   type InputRules,
-  leaveRoom,
   readerOf,
+  releaseMemory,
   type StoredMedia,
   storeInput,
   takeInput,

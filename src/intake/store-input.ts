@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError, type ErrorCode } from '../errors.ts';
-import { HELD_INPUT_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
+import { BUFFERED_INPUT_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
 import { type MediaKind, Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
-import type { HoldingDeps, IntakeDeps } from './deps.ts';
+import type { BufferingDeps, IntakeDeps } from './deps.ts';
 import { gathered, joined } from './gathered.ts';
-import type { Place } from './holding.ts';
+import type { MemorySlot } from './memory-slots.ts';
 import { deleteObjectsAt, recordObjects } from './store.ts';
 import { judgeMedia, type StoreRules, storeMedia } from './store-media.ts';
 
@@ -35,14 +35,14 @@ export interface InputRules {
 }
 
 /** One that is small and read soon: it never leaves this process's memory. */
-export interface HeldMedia extends Omit<StoredMedia, 'key'> {
+export interface BufferedMedia extends Omit<StoredMedia, 'key'> {
   readonly key?: undefined;
   readonly content: Buffer;
-  /** Where it takes up room. */
-  readonly place: Place;
+  /** The memory slot that it uses. */
+  readonly slot: MemorySlot;
 }
 
-/** Its row comes first: whatever happens from here on, somebody knows that there may be something to clean away. */
+/** Writes its row first: however this ends, the clean-up knows that there may be an object to delete. */
 export async function storeInput(
   deps: IntakeDeps,
   accountId: string,
@@ -65,23 +65,23 @@ export async function storeInput(
   }
 }
 
-/** For what is read once and soon: held if it is small and there is room, until leaveRoom(); stored otherwise. */
+/** For what is read once and soon: kept in memory until releaseMemory() if it is small and a slot is free, else stored. */
 export async function takeInput(
-  deps: HoldingDeps,
+  deps: BufferingDeps,
   accountId: string,
   body: AsyncIterable<Buffer>,
   rules: InputRules,
   signal: AbortSignal,
-): Promise<HeldMedia | StoredMedia> {
-  const place = deps.holding.take();
-  if (place === undefined) return storeInput(deps, accountId, body, rules, signal);
+): Promise<BufferedMedia | StoredMedia> {
+  const slot = deps.memorySlots.tryAcquire();
+  if (slot === undefined) return storeInput(deps, accountId, body, rules, signal);
   try {
-    const content = await gathered(body, HELD_INPUT_BYTES_MAX);
-    if (Buffer.isBuffer(content)) return { ...(await judgedInput(content, rules, signal)), content, place };
-    place.leave();
+    const content = await gathered(body, BUFFERED_INPUT_BYTES_MAX);
+    if (Buffer.isBuffer(content)) return { ...(await judgedInput(content, rules, signal)), content, slot };
+    slot.release();
     return await storeInput(deps, accountId, content, rules, signal);
   } catch (error) {
-    place.leave();
+    slot.release();
     throw error;
   }
 }
@@ -120,19 +120,19 @@ export async function discardInputs(deps: Pick<IntakeDeps, 'db' | 'clock'>, keys
   await deleteObjectsAt(deps.db, own, deps.clock.now()).catch(() => undefined);
 }
 
-/** Gives its room back, if it takes up any: nobody reads it any more. May be called more than once. */
-export function leaveRoom(taken: HeldMedia | StoredMedia): void {
-  if ('place' in taken) taken.place.leave();
+/** Releases the input's memory slot, if it has one: it is not read any more. May be called more than once. */
+export function releaseMemory(input: BufferedMedia | StoredMedia): void {
+  if ('slot' in input) input.slot.release();
 }
 
-/** The same for a request that has failed; what is stored goes too, unless somebody may have come to own it. */
-export async function discardTaken(
+/** The same for a request that has failed; what is stored goes too, unless a committed record may own it. */
+export async function abandonInput(
   deps: Pick<IntakeDeps, 'db' | 'clock'>,
-  taken: HeldMedia | StoredMedia,
+  input: BufferedMedia | StoredMedia,
   mayBeOwned: boolean,
 ): Promise<void> {
-  leaveRoom(taken);
-  if (taken.key !== undefined && !mayBeOwned) await discardInputs(deps, [taken.key]);
+  releaseMemory(input);
+  if (input.key !== undefined && !mayBeOwned) await discardInputs(deps, [input.key]);
 }
 
 /** Reads what is stored whenever it is asked to. */

@@ -1,5 +1,13 @@
 import { SNIFF_BYTES } from '../limits.ts';
-import { asMeasured, type Measured, type MediaKind, measure, readableOf, type Sniffed, sniff } from '../media/index.ts';
+import {
+  asMeasured,
+  byteSourceOf,
+  type Measured,
+  type MediaKind,
+  measure,
+  type Sniffed,
+  sniff,
+} from '../media/index.ts';
 import type { IntakeDeps } from './deps.ts';
 import { joined, resumed } from './gathered.ts';
 
@@ -49,7 +57,7 @@ async function storeBytes({ objects }: Objects, key: string, data: Buffer, rules
 /** What storeMedia would say of it, without storing it. */
 export async function judgeMedia(data: Buffer, rules: StoreRules): Promise<Measured & { readonly mimeType: string }> {
   const sniffed = judged(data.subarray(0, SNIFF_BYTES), rules);
-  const measured = await measure(readableOf(data), sniffed);
+  const measured = await measure(byteSourceOf(data), sniffed);
   const { mimeType } = judgedAgain(sniffed, measured, rules);
   return { ...measured, mimeType };
 }

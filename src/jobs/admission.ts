@@ -1,5 +1,5 @@
 import { insufficientCredits } from '../billing/index.ts';
-import { Gathering, type Tx, whileBusy } from '../db/index.ts';
+import { GroupCommit, type Tx, whileBusy } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
 import { type CreditRefusal, lockAccounts, type NewReservation } from '../ledger/index.ts';
@@ -34,7 +34,7 @@ const APPLICANTS_PER_ROUND_MAX = 128;
  */
 export class Admissions {
   readonly #deps: JobDeps;
-  readonly #gathering = new Gathering(
+  readonly #commits = new GroupCommit(
     (applicants: readonly Applicant[]) => this.#run(applicants),
     APPLICANTS_PER_ROUND_MAX,
   );
@@ -45,7 +45,7 @@ export class Admissions {
 
   /** Throws ApiError, and then there is no job, no reservation and no fingerprint. */
   async admit(applicant: Applicant): Promise<Admitted> {
-    const verdict = await this.#gathering.add(applicant);
+    const verdict = await this.#commits.add(applicant);
     if (verdict instanceof ApiError) throw verdict;
     return verdict;
   }

@@ -1,6 +1,6 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
-import { isRefusal, measureMedia, ofLedger, quote } from '../billing/index.ts';
+import { isRefusal, measureMedia, orPrecheckFailed, quote } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { whileBusy } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
@@ -54,7 +54,7 @@ export async function createJob(deps: CreateDeps, caller: Caller, order: CreateO
 }
 
 async function replayOf(deps: CreateDeps, key: IdempotencyKey): Promise<Admitted | undefined> {
-  const [known] = await ofLedger(() => whileBusy(() => selectKeys(deps.db, [key])));
+  const [known] = await orPrecheckFailed(() => whileBusy(() => selectKeys(deps.db, [key])));
   const verdict = judgeKnown(key, undefined, known, deps.clock.now());
   if (verdict instanceof ApiError) throw verdict;
   return verdict;
@@ -84,9 +84,9 @@ async function admit(
     // Some models are particular about what a picture is, and that is known only now.
     if (prepared.inputs.length > 0) candidatesOf(deps, caller, model, forVendor(deps, prepared.request));
     const applicant = applicantFor(deps, caller, order, prepared, { measures, quoted });
-    const admitted = await ofLedger(() => deps.admissions.admit({ ...applicant, key, claim }));
+    const admitted = await orPrecheckFailed(() => deps.admissions.admit({ ...applicant, key, claim }));
     if (admitted.isReplay) await discardInputs(deps, prepared.inputs);
-    return admitted.isReplay ? admitted : { ...admitted, job: newborn(applicant.job) };
+    return admitted.isReplay ? admitted : { ...admitted, job: queuedJob(applicant.job) };
   } catch (error) {
     // With the database away nobody knows whether the job was made; then its inputs must stay.
     if (isRefusal(error)) await discardInputs(deps, prepared?.inputs ?? []);
@@ -129,7 +129,7 @@ function applicantFor(
 }
 
 /** A job as it is at its admission. */
-function newborn({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: Applicant['job']): Job {
+function queuedJob({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: Applicant['job']): Job {
   const nothing = { updatedAt: null, acceptedAt: null, finishedAt: null, errorCode: null, charged: null };
   return { id, accountId, kind, model, status: 'queued', progress: 0, createdAt, dispatchDeadlineAt, ...nothing };
 }
@@ -148,7 +148,7 @@ async function claimFor(
   const claim = randomUUID();
   const until = new Date(now.getTime() + PREPARATION_LEASE_MS);
   deps.log.trace('key to be claimed');
-  if (await ofLedger(() => whileBusy(() => claimKey(deps.db, key, claim, now, until)))) {
+  if (await orPrecheckFailed(() => whileBusy(() => claimKey(deps.db, key, claim, now, until)))) {
     deps.log.trace('key claimed');
     return claim;
   }

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { type Candidate, candidateOf, type Turn, type Turns, tryOne, upstreamOf } from '../routing/index.ts';
 import type { Submitted, TaskOrder } from '../vendors/index.ts';
+import { allSettledOrThrow } from './all-settled.ts';
 import { jobCandidates } from './candidates.ts';
 import { collectNow, noteUsage } from './collect.ts';
 import type { EngineDeps } from './engine-deps.ts';
 import { type Attempt, failure, type HeldJob, missing } from './job.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
-import { together } from './together.ts';
 
 const DISPATCH_AGAIN_MS = { first: 2_000, most: 30_000 };
 const LAST_TRY_MS = 1_000;
@@ -29,7 +29,7 @@ export async function dispatch(engine: EngineDeps, held: HeldJob, signal: AbortS
     engine.deps.log.trace({ job_id: held.job.id }, 'calls written down');
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
     const asking = { turns, turn, signal };
-    answered = await together(calling.map((attempt) => call(engine, begun, attempt, asking)));
+    answered = await allSettledOrThrow(calling.map((attempt) => call(engine, begun, attempt, asking)));
     engine.deps.log.trace({ job_id: held.job.id }, 'calls answered');
     current = await engine.queue.save(begun, outcome(answered));
     engine.deps.log.trace({ job_id: held.job.id }, 'answers written down');
@@ -175,7 +175,7 @@ function againAt({ deps }: EngineDeps, { job }: HeldJob): Date {
  */
 export async function recover(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
   const lost = held.attempts.filter(({ state }) => state === 'calling');
-  const found = await together(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
+  const found = await allSettledOrThrow(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
   engine.deps.log.trace({ job_id: held.job.id }, 'lost calls looked for');
   return engine.queue.save(held, outcome(found));
 }

@@ -1,6 +1,6 @@
 import { boundLength, lengthOrder } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
-import { patiently } from '../db/index.ts';
+import { retryWhileUnavailable } from '../db/index.ts';
 import { newId } from '../ids.ts';
 import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { endAll } from '../ledger/index.ts';
@@ -21,7 +21,9 @@ export async function endJob(engine: EngineDeps, held: HeldJob, expired?: 'queue
   const isSuccess = delivered.some(({ kind }) => kind !== 'thumbnail');
   const status = expired ?? (isSuccess ? 'succeeded' : 'failed');
   const errorCode = isSuccess ? null : (expired ?? faultOf(held));
-  await patiently(() => engine.ends.add({ held, status, errorCode, delivered: isSuccess ? delivered : [] }));
+  await retryWhileUnavailable(() =>
+    engine.ends.add({ held, status, errorCode, delivered: isSuccess ? delivered : [] }),
+  );
 }
 
 /** Of several calls that failed, the first tells why. */

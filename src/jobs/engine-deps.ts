@@ -1,4 +1,4 @@
-import type { Gathering } from '../db/index.ts';
+import type { GroupCommit } from '../db/index.ts';
 import type { JobDeps } from './deps.ts';
 import type { EndedJob } from './job.ts';
 import type { JobQueue } from './queue.ts';
@@ -7,5 +7,5 @@ import type { JobQueue } from './queue.ts';
 export interface EngineDeps {
   readonly deps: JobDeps;
   readonly queue: JobQueue;
-  readonly ends: Gathering<EndedJob, undefined>;
+  readonly ends: GroupCommit<EndedJob, undefined>;
 }

@@ -1,4 +1,4 @@
-import { Gathering } from '../db/index.ts';
+import { GroupCommit } from '../db/index.ts';
 import type { JobDeps } from './deps.ts';
 import { dispatch, recover } from './dispatch.ts';
 import { endAllJobs, endJob } from './end.ts';
@@ -15,12 +15,12 @@ const AFTER_ERROR_MS = 5_000;
 export class Engine implements EngineDeps {
   readonly deps: JobDeps;
   readonly queue: JobQueue;
-  readonly ends: Gathering<EndedJob, undefined>;
+  readonly ends: GroupCommit<EndedJob, undefined>;
 
   constructor(deps: JobDeps) {
     this.deps = deps;
     this.queue = new JobQueue(deps);
-    this.ends = new Gathering((ends) => endAllJobs(deps, ends), ENDS_PER_ROUND_MAX);
+    this.ends = new GroupCommit((ends) => endAllJobs(deps, ends), ENDS_PER_ROUND_MAX);
   }
 
   take(limit: number): Promise<HeldJob[]> {

@@ -2,11 +2,11 @@ import { UpstreamError } from '../errors.ts';
 import { POLL_AFTER_MS_MAX, POLL_MS, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { candidateOf, redact, upstreamOf } from '../routing/index.ts';
 import type { Progress } from '../vendors/index.ts';
+import { allSettledOrThrow } from './all-settled.ts';
 import { collectAll, collectNow, noteUsage } from './collect.ts';
 import type { EngineDeps } from './engine-deps.ts';
 import { type Attempt, failure, type HeldJob } from './job.ts';
 import { taskWorkOf } from './task-work.ts';
-import { together } from './together.ts';
 
 /** While an upstream works, more than this is not shown. */
 const PROGRESS_UNFINISHED_MAX = 99;
@@ -15,7 +15,7 @@ const AGAIN_MS = { first: 3_000, most: 60_000 };
 /** Asks after everything that upstreams are working on. Undefined: they still are, and the job waits. */
 export async function poll(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const waiting = held.attempts.filter(({ state }) => state === 'accepted');
-  const asked = await together(waiting.map((attempt) => ask(engine, held, attempt, signal)));
+  const asked = await allSettledOrThrow(waiting.map((attempt) => ask(engine, held, attempt, signal)));
   engine.deps.log.trace({ job_id: held.job.id }, 'tasks asked after');
   const changed = asked.map(({ attempt }) => attempt).filter((attempt, place) => attempt !== waiting[place]);
   const progress = progressOf(held, asked);
@@ -30,7 +30,7 @@ export async function poll(engine: EngineDeps, held: HeldJob, signal: AbortSigna
 /** Brings home what is ready. Undefined: some of it cannot be had or kept just now, and the job waits. */
 export async function collect(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const ready = held.attempts.filter(({ state }) => state === 'ready');
-  const attempts = await together(ready.map((attempt) => bringHome(engine, held, attempt, signal)));
+  const attempts = await allSettledOrThrow(ready.map((attempt) => bringHome(engine, held, attempt, signal)));
   const waiting = attempts.filter(({ state }) => state === 'ready');
   if (waiting.length === 0) return engine.queue.save(held, { attempts });
   await engine.queue.save(held, { attempts, dueAt: againAt(engine, waiting) });
@@ -68,7 +68,7 @@ async function ask(engine: EngineDeps, held: HeldJob, attempt: Attempt, signal: 
   if (candidate === undefined || work?.poll === undefined || attempt.task === null) return { attempt, percent: 0 };
   try {
     const progress = await work.poll(attempt.task, upstreamOf(candidate, deps.pools, signal));
-    return await told(engine, held, attempt, progress, signal);
+    return await afterPoll(engine, held, attempt, progress, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const detail = redact(deps.catalogue.snapshot, error.message).slice(0, 500);
@@ -88,7 +88,7 @@ function garbled({ deps }: EngineDeps, attempt: Attempt, { message }: UpstreamEr
   return { ...attempt, ...failure('upstream_failed', message.slice(0, 500)), tries, updatedAt: deps.clock.now() };
 }
 
-async function told(
+async function afterPoll(
   engine: EngineDeps,
   held: HeldJob,
   attempt: Attempt,

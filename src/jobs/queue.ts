@@ -1,4 +1,4 @@
-import { Gathering, patiently } from '../db/index.ts';
+import { GroupCommit, retryWhileUnavailable } from '../db/index.ts';
 import { JOB_LEASE_MS } from '../limits.ts';
 import type { JobDeps } from './deps.ts';
 import type { Attempt, HeldJob } from './job.ts';
@@ -28,8 +28,8 @@ export interface Change {
 export class JobQueue {
   readonly #deps: JobDeps;
   readonly #held = new Map<string, number>();
-  readonly #saves = new Gathering((saves: readonly StepSave[]) => this.#saveAll(saves), SAVES_PER_ROUND_MAX);
-  readonly #leaves = new Gathering(
+  readonly #saves = new GroupCommit((saves: readonly StepSave[]) => this.#saveAll(saves), SAVES_PER_ROUND_MAX);
+  readonly #leaves = new GroupCommit(
     (saves: readonly StepSave[]) => this.#saveAll(saves),
     SAVES_PER_ROUND_MAX,
     LEAVES_LINGER_MS,
@@ -67,9 +67,11 @@ export class JobQueue {
     const progress = Math.max(job.progress, change.progress ?? 0);
     const attempts = change.attempts ?? [];
     const dueAt = change.dueAt ?? leaseFrom(now);
-    const gathering = change.dueAt === undefined ? this.#saves : this.#leaves;
+    const commits = change.dueAt === undefined ? this.#saves : this.#leaves;
     try {
-      await patiently(() => gathering.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }));
+      await retryWhileUnavailable(() =>
+        commits.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }),
+      );
     } catch (error) {
       if (error instanceof LostJob) await this.#disown(job, attempts);
       throw error;
@@ -82,7 +84,7 @@ export class JobQueue {
     const stored = attempts.filter(({ state }) => state === 'collected' || state === 'failed');
     const keys = stored.flatMap((attempt) => outputKeys(job.id, attempt));
     const deleteAt = new Date(this.#deps.clock.nowMs() + DISOWNED_KEPT_MS);
-    if (keys.length > 0) await patiently(() => disownOutputs(this.#deps.db, job, keys, deleteAt));
+    if (keys.length > 0) await retryWhileUnavailable(() => disownOutputs(this.#deps.db, job, keys, deleteAt));
   }
 
   async #saveAll(saves: readonly StepSave[]): Promise<readonly undefined[]> {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytes, micro } from '../../test/support/media-bytes.ts';
 import { toneAs } from '../../test/support/media-samples.ts';
-import { measure, readableOf, type Sniffed, Unreadable } from './index.ts';
+import { byteSourceOf, measure, type Sniffed, Unreadable } from './index.ts';
 
 const FLAC: Sniffed = { kind: 'audio', mimeType: 'audio/flac', extension: 'flac' };
 
 async function secondsOf(file: Buffer): Promise<number | undefined> {
-  return (await measure(readableOf(file), FLAC)).seconds;
+  return (await measure(byteSourceOf(file), FLAC)).seconds;
 }
 
 /** The total is 36 bits at byte 21, behind four that mean something else. */

@@ -1,7 +1,7 @@
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { FLAC_HEAD_BYTES_MAX, type FlacFrame, flacFrame } from './flac-frames.ts';
 import { withoutTags } from './frames.ts';
 import { checkedRate, type Measured, soundOf } from './measured.ts';
-import { Unreadable, type Window } from './readable.ts';
 import { Tally } from './tally.ts';
 
 /** Its header, those of its channels, its checksum. */
@@ -22,27 +22,27 @@ interface Stream {
  * The last frame tells which samples it holds, and so how many there are; its checksum tells that the file has its end.
  * A stated length that differs is a file cut short or put together wrongly.
  */
-export async function measureFlac(window: Window): Promise<Measured> {
-  const { start, end } = await withoutTags(window);
-  const { stream, audioAt } = await readMetadata(window, start);
+export async function measureFlac(reader: BufferedReader): Promise<Measured> {
+  const { start, end } = await withoutTags(reader);
+  const { stream, audioAt } = await readMetadata(reader, start);
   if (audioAt >= end) throw new Unreadable('it holds no frames');
-  const first = flacFrame(await window.from(audioAt, Math.min(FLAC_HEAD_BYTES_MAX, end - audioAt)), 0);
+  const first = flacFrame(await reader.from(audioAt, Math.min(FLAC_HEAD_BYTES_MAX, end - audioAt)), 0);
   const tailAt = Math.max(audioAt, end - stream.frameBytesMax);
-  const tail = (await window.from(tailAt, end - tailAt)).subarray(0, end - tailAt);
+  const tail = (await reader.from(tailAt, end - tailAt)).subarray(0, end - tailAt);
   const last = lastFrame(tail);
   if (first === undefined || last === undefined) throw new Unreadable('the first or the last frame is broken');
   // Frames of one size are numbered, and all have the first one's size but the last. The stated sizes are only bounds.
   const samples = (last.number - first.number) * (last.isCounted ? first.samples : 1) + last.samples;
   if (stream.samples !== 0 && stream.samples !== samples) throw new Unreadable('its samples are not all there');
-  return soundOf(samples / stream.sampleRate, await countedSeconds(window, audioAt, stream.sampleRate));
+  return soundOf(samples / stream.sampleRate, await countedSeconds(reader, audioAt, stream.sampleRate));
 }
 
 /** Every header of a frame up to the end of the file: what a tag hides and what numbers deny is decoded all the same. */
-async function countedSeconds(window: Window, start: number, streamRate: number): Promise<number> {
+async function countedSeconds(reader: BufferedReader, start: number, streamRate: number): Promise<number> {
   const tally = new Tally();
-  const range = { start, end: window.bytes, need: 1, want: FLAC_HEAD_BYTES_MAX };
-  await window.walk(range, (view, offset, at) => {
-    const isEnd = at - offset + view.length >= window.bytes;
+  const range = { start, end: reader.bytes, need: 1, want: FLAC_HEAD_BYTES_MAX };
+  await reader.walk(range, (view, offset, at) => {
+    const isEnd = at - offset + view.length >= reader.bytes;
     const end = isEnd ? view.length : view.length - FLAC_HEAD_BYTES_MAX + 1;
     addFlacFrames(view.subarray(offset), end - offset, streamRate, tally);
     return end - offset;
@@ -58,10 +58,10 @@ export function addFlacFrames(view: Buffer, end: number, streamRate: number, tal
   }
 }
 
-async function readMetadata(window: Window, start: number): Promise<{ stream: Stream; audioAt: number }> {
-  const stream = readStream(await window.from(start, 4 + 4 + 34));
+async function readMetadata(reader: BufferedReader, start: number): Promise<{ stream: Stream; audioAt: number }> {
+  const stream = readStream(await reader.from(start, 4 + 4 + 34));
   let audioAt: number | undefined;
-  await window.walk({ start: start + 4, end: window.bytes, need: 4 }, (view, offset, at) => {
+  await reader.walk({ start: start + 4, end: reader.bytes, need: 4 }, (view, offset, at) => {
     const head = view.readUInt32BE(offset);
     const bytes = 4 + (head & 0xff_ffff);
     const isLast = head >>> 31 === 1;

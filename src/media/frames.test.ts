@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { bytes } from '../../test/support/media-bytes.ts';
 import { toneAs } from '../../test/support/media-samples.ts';
 import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX } from '../limits.ts';
-import { measure, readableOf, type Sniffed, Unreadable } from './index.ts';
+import { byteSourceOf, measure, type Sniffed, Unreadable } from './index.ts';
 
 const MP3: Sniffed = { kind: 'audio', mimeType: 'audio/mpeg', extension: 'mp3' };
 const AAC: Sniffed = { kind: 'audio', mimeType: 'audio/aac', extension: 'aac' };
 
 async function secondsOf(file: Buffer, sniffed = MP3): Promise<number | undefined> {
-  return (await measure(readableOf(file), sniffed)).seconds;
+  return (await measure(byteSourceOf(file), sniffed)).seconds;
 }
 
 /** MPEG-1 layer III, 32 000 samples a second, 32 kbit/s, mono: 144 bytes and 0.036 seconds. */

@@ -1,21 +1,21 @@
 import { MEDIA_GAPS_MAX, MEDIA_JUNK_BYTES_MAX } from '../limits.ts';
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { FRAME_HEAD_BYTES, type FrameParser, id3Bytes, tagBytes } from './frame-headers.ts';
-import { Unreadable, type Window } from './readable.ts';
 import { Tally } from './tally.ts';
 
 /** Where sound without a container begins and ends, the tags around it left out. */
-export async function withoutTags(window: Window): Promise<{ start: number; end: number }> {
-  const end = await endBeforeTags(window);
+export async function withoutTags(reader: BufferedReader): Promise<{ start: number; end: number }> {
+  const end = await endBeforeTags(reader);
   // Every decoder passes over such a tag in front by its stated length; others it looks through for frames.
-  return { start: await window.walk({ start: 0, end, need: 10 }, id3Bytes), end };
+  return { start: await reader.walk({ start: 0, end, need: 10 }, id3Bytes), end };
 }
 
 /** ID3v1 is the last 128 bytes; APE ends with a footer of 32 bytes that tells its length. */
-async function endBeforeTags(window: Window): Promise<number> {
-  let end = window.bytes;
-  if (end >= 128 && (await window.from(end - 128, 3)).toString('latin1', 0, 3) === 'TAG') end -= 128;
+async function endBeforeTags(reader: BufferedReader): Promise<number> {
+  let end = reader.bytes;
+  if (end >= 128 && (await reader.from(end - 128, 3)).toString('latin1', 0, 3) === 'TAG') end -= 128;
   if (end < 32) return end;
-  const footer = await window.from(end - 32, 32);
+  const footer = await reader.from(end - 32, 32);
   if (footer.toString('latin1', 0, 8) !== 'APETAGEX') return end;
   const hasHeader = footer.readUInt32LE(20) >>> 31 === 1;
   const bytes = footer.readUInt32LE(12) + (hasHeader ? 32 : 0);
@@ -36,34 +36,44 @@ export interface Counted {
  * Counts the frames from `start` to `end`. Up to MEDIA_GAPS_MAX times it passes over tags and up to MEDIA_JUNK_BYTES_MAX
  * of anything else, as players do; a last frame that is cut off is not counted.
  */
-export async function countFrames(window: Window, start: number, end: number, parse: FrameParser): Promise<Counted> {
+export async function countFrames(
+  reader: BufferedReader,
+  start: number,
+  end: number,
+  parse: FrameParser,
+): Promise<Counted> {
   const tally = new Tally();
   const stray = new StrayFrames(parse);
-  let at = await nextFrame(window, start, end, stray);
+  let at = await nextFrame(reader, start, end, stray);
   for (let gaps = 0; at !== undefined; gaps++) {
     if (gaps > MEDIA_GAPS_MAX) throw new Unreadable('too much is between its frames');
-    at = await nextFrame(window, await runOfFrames(window, { start: at, end }, parse, tally), end, stray);
+    at = await nextFrame(reader, await runOfFrames(reader, { start: at, end }, parse, tally), end, stray);
   }
-  await stray.search(window, end, window.bytes);
+  await stray.search(reader, end, reader.bytes);
   const seconds = tally.seconds();
   return { frames: tally.frames, seconds, allSeconds: seconds + stray.tally.seconds() };
 }
 
 /** How long all the frames play that can be found from `start` to `end`, whatever is between them. */
-export async function searchFrames(window: Window, start: number, end: number, parse: FrameParser): Promise<number> {
+export async function searchFrames(
+  reader: BufferedReader,
+  start: number,
+  end: number,
+  parse: FrameParser,
+): Promise<number> {
   const stray = new StrayFrames(parse);
-  await stray.search(window, start, end);
+  await stray.search(reader, start, end);
   return stray.tally.seconds();
 }
 
 /** Frames that follow each other. Returns where they do not any more. */
 function runOfFrames(
-  window: Window,
+  reader: BufferedReader,
   { start, end }: { start: number; end: number },
   parse: FrameParser,
   tally: Tally,
 ): Promise<number> {
-  return window.walk({ start, end, need: FRAME_HEAD_BYTES }, (view, offset, at) => {
+  return reader.walk({ start, end, need: FRAME_HEAD_BYTES }, (view, offset, at) => {
     let next = offset;
     while (next + FRAME_HEAD_BYTES <= view.length) {
       const frame = parse(view, next);
@@ -76,12 +86,17 @@ function runOfFrames(
 }
 
 /** Two frames in a row, or one that ends the file. Undefined if nothing but junk is left. */
-async function nextFrame(window: Window, from: number, end: number, stray: StrayFrames): Promise<number | undefined> {
-  const start = await afterTags(window, from, end, stray);
+async function nextFrame(
+  reader: BufferedReader,
+  from: number,
+  end: number,
+  stray: StrayFrames,
+): Promise<number | undefined> {
+  const start = await afterTags(reader, from, end, stray);
   const searched = Math.min(MEDIA_JUNK_BYTES_MAX + 1, end - start);
   if (searched <= 0) return undefined;
   const least = Math.min(searched + FRAME_BYTES_MAX + FRAME_HEAD_BYTES, end - start);
-  const view = (await window.from(start, least)).subarray(0, least);
+  const view = (await reader.from(start, least)).subarray(0, least);
   for (let offset = 0; offset < searched; offset++) {
     if (view[offset] !== 0xff || !stray.isRun(view, offset, end - start)) continue;
     stray.look(view, 0, offset, start);
@@ -93,9 +108,9 @@ async function nextFrame(window: Window, from: number, end: number, stray: Stray
 }
 
 /** Looks through each tag from `start` on, and returns where none begins any more. */
-function afterTags(window: Window, start: number, end: number, stray: StrayFrames): Promise<number> {
+function afterTags(reader: BufferedReader, start: number, end: number, stray: StrayFrames): Promise<number> {
   let tagEnd = start;
-  return window.walk({ start, end, need: 10, want: 32 }, (view, offset, at) => {
+  return reader.walk({ start, end, need: 10, want: 32 }, (view, offset, at) => {
     if (at >= tagEnd) {
       const bytes = tagBytes(view, offset);
       if (bytes === 0) return 0;
@@ -145,8 +160,8 @@ class StrayFrames {
     }
   }
 
-  async search(window: Window, start: number, end: number): Promise<void> {
-    await window.walk({ start, end, need: FRAME_HEAD_BYTES, want: 32 }, (view, offset, at) => {
+  async search(reader: BufferedReader, start: number, end: number): Promise<void> {
+    await reader.walk({ start, end, need: FRAME_HEAD_BYTES, want: 32 }, (view, offset, at) => {
       const held = view.length - offset;
       const looked = at + held >= end ? end - at : held - FRAME_HEAD_BYTES;
       this.look(view, offset, looked, at);

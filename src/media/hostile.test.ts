@@ -10,8 +10,8 @@ import {
   MEDIA_READ_BYTES_MIN,
   MEDIA_SECONDS_MAX,
 } from '../limits.ts';
-import { type Measured, measure, type Readable, readableOf, type Sniffed, sniff, Unreadable } from './index.ts';
-import { Window } from './readable.ts';
+import { BufferedReader } from './buffered-reader.ts';
+import { type ByteSource, byteSourceOf, type Measured, measure, type Sniffed, sniff, Unreadable } from './index.ts';
 
 const MIB = 2 ** 20;
 const LARGE = 100 * MIB;
@@ -21,7 +21,7 @@ function typed(mimeType: string): Sniffed {
 }
 
 /** Measures it, and holds the number and length of reads to their bounds. Undefined if it is unreadable. */
-async function measuredInBounds(media: Readable, sniffed: Sniffed): Promise<Measured | undefined> {
+async function measuredInBounds(media: ByteSource, sniffed: Sniffed): Promise<Measured | undefined> {
   const seen = watched(media);
   const measured = await measure(seen, sniffed).catch((error: unknown) => {
     assert.ok(error instanceof Unreadable, `it threw ${String(error)}`);
@@ -93,7 +93,7 @@ test('a broken file is measured within its bounds or unreadable, whatever is bro
       const sample = whole[index];
       assert.ok(sample !== undefined);
       const file = damages.reduce(damaged, Buffer.from(sample.file));
-      const measured = await measuredInBounds(readableOf(file), sample.sniffed);
+      const measured = await measuredInBounds(byteSourceOf(file), sample.sniffed);
       const { seconds = 1 } = measured ?? {};
       assert.ok(seconds > 0 && seconds <= MEDIA_SECONDS_MAX);
     }),
@@ -106,7 +106,7 @@ test('noise that is called anything is measured within its bounds or unreadable'
   const noise = fc.record({ sniffed: fc.constantFrom(...types), content: fc.uint8Array({ maxLength: 3000 }) });
   await fc.assert(
     fc.asyncProperty(noise, async ({ sniffed, content }) => {
-      await measuredInBounds(readableOf(Buffer.from(content)), sniffed);
+      await measuredInBounds(byteSourceOf(Buffer.from(content)), sniffed);
     }),
     { numRuns: 2000 },
   );
@@ -220,7 +220,7 @@ const hostile: readonly [name: string, type: string, head: Buffer, unit: Buffer]
 
 for (const [name, mimeType, head, unit] of hostile) {
   test(`${name} costs no more than its length`, async () => {
-    await measuredInBounds(joined(readableOf(head), repeated(unit, LARGE - head.length)), typed(mimeType));
+    await measuredInBounds(joined(byteSourceOf(head), repeated(unit, LARGE - head.length)), typed(mimeType));
   });
 }
 
@@ -228,7 +228,7 @@ test('a file has at most so many parts', async () => {
   // As many empty boxes, and a movie that is made of six.
   const movie = box('moov', box('trak', mdhd, hdlr, box('stts', words(0, 1, 1, 1000))), box('free'));
   const parts = (count: number) =>
-    measure(joined(repeated(box('free'), (count - 6) * 8), readableOf(movie)), typed('video/mp4'));
+    measure(joined(repeated(box('free'), (count - 6) * 8), byteSourceOf(movie)), typed('video/mp4'));
   assert.equal((await parts(MEDIA_PARTS_MAX)).seconds, 1);
   await assert.rejects(parts(MEDIA_PARTS_MAX + 1), Unreadable);
 });
@@ -236,9 +236,9 @@ test('a file has at most so many parts', async () => {
 test('a file is read at most so many times', async () => {
   const large = 10 * MIB;
   const most = large / (MEDIA_READ_BYTES_MIN / 2) + MEDIA_EXTRA_READS_MAX;
-  const window = new Window(repeated(bytes('00'), large));
-  for (let count = 0; count < most; count++) await window.from(count % 2 === 0 ? 0 : large - 1, 1);
-  await assert.rejects(window.from(most % 2 === 0 ? 0 : large - 1, 1), Unreadable);
+  const reader = new BufferedReader(repeated(bytes('00'), large));
+  for (let count = 0; count < most; count++) await reader.from(count % 2 === 0 ? 0 : large - 1, 1);
+  await assert.rejects(reader.from(most % 2 === 0 ? 0 : large - 1, 1), Unreadable);
 });
 
 test('a day is measured, and not a second more', async () => {
@@ -246,7 +246,7 @@ test('a day is measured, and not a second more', async () => {
   const wave = (seconds: number) => {
     const data = riffChunk('data', Buffer.alloc(0), seconds * 4000);
     const head = riffChunk('RIFF', Buffer.concat([Buffer.from('WAVE'), format, data]));
-    return measure(joined(readableOf(head), repeated(bytes('00'), seconds * 4000)), typed('audio/wav'));
+    return measure(joined(byteSourceOf(head), repeated(bytes('00'), seconds * 4000)), typed('audio/wav'));
   };
   assert.equal((await wave(MEDIA_SECONDS_MAX)).seconds, MEDIA_SECONDS_MAX);
   await assert.rejects(wave(MEDIA_SECONDS_MAX + 1), Unreadable);
@@ -255,8 +255,8 @@ test('a day is measured, and not a second more', async () => {
 test('a long MP4 is read at its index only', async () => {
   const file = await clip({ seconds: 1, container: 'mp4-index-last' });
   const front = Buffer.concat([file.subarray(0, file.indexOf('mdat') - 4), words(LARGE), Buffer.from('mdat')]);
-  const index = readableOf(file.subarray(file.indexOf('moov') - 4));
-  const seen = watched(joined(joined(readableOf(front), repeated(bytes('00'), LARGE - 8)), index));
+  const index = byteSourceOf(file.subarray(file.indexOf('moov') - 4));
+  const seen = watched(joined(joined(byteSourceOf(front), repeated(bytes('00'), LARGE - 8)), index));
   assert.equal((await measure(seen, typed('video/mp4'))).seconds, 1);
   assert.ok(seen.reads.length <= 3);
 });
@@ -270,5 +270,5 @@ test('what the store throws is thrown on, and a store that gives too little has 
 });
 
 test('what is not media is not measured', async () => {
-  await assert.rejects(measure(readableOf(Buffer.from('hello')), typed('text/plain')), Unreadable);
+  await assert.rejects(measure(byteSourceOf(Buffer.from('hello')), typed('text/plain')), Unreadable);
 });

@@ -5,14 +5,14 @@ import sharp, { type Sharp } from 'sharp';
 import { riffChunk, watched } from '../../test/support/media-bytes.ts';
 import { type PictureFormat, picture } from '../../test/support/media-samples.ts';
 import { IMAGE_PIXELS_MAX, IMAGE_SIDE_PIXELS_MAX } from '../limits.ts';
-import { type Measured, measure, readableOf, sniff, Unreadable } from './index.ts';
+import { byteSourceOf, type Measured, measure, sniff, Unreadable } from './index.ts';
 
 const FORMATS: readonly PictureFormat[] = ['png', 'jpeg', 'webp', 'webp-lossless', 'webp-alpha'];
 
 function sized(file: Buffer): Promise<Measured> {
   const sniffed = sniff(file);
   assert.ok(sniffed !== undefined);
-  return measure(readableOf(file), sniffed);
+  return measure(byteSourceOf(file), sniffed);
 }
 
 for (const format of FORMATS) {
@@ -62,7 +62,7 @@ test('an image of many megabytes is read at its two ends only', async () => {
     .png()
     .toBuffer();
   assert.ok(file.length > 4_000_000);
-  const media = watched(readableOf(file));
+  const media = watched(byteSourceOf(file));
   const sniffed = sniff(file);
   assert.ok(sniffed !== undefined);
   await measure(media, sniffed);
@@ -135,7 +135,7 @@ test('a broken image is measured or unreadable, and nothing else', async () => {
       copy[Math.floor(at * (copy.length - 1))] = byte;
       const sniffed = sniff(file);
       assert.ok(sniffed !== undefined);
-      await measure(readableOf(copy), sniffed).then(
+      await measure(byteSourceOf(copy), sniffed).then(
         ({ width = 0, height = 0 }) => assert.ok(width * height > 0 && width * height <= IMAGE_PIXELS_MAX),
         (error: unknown) => assert.ok(error instanceof Unreadable),
       );

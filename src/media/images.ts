@@ -1,5 +1,5 @@
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { imageOf, type Measured } from './measured.ts';
-import { Unreadable, type Window } from './readable.ts';
 
 // Width and height from headers, without decoding, and that the file has its end.
 
@@ -7,20 +7,20 @@ const PNG_DATA = 0x49444154;
 const PNG_END = 0x49454e44;
 const PNG_LAST_CHUNK = Buffer.from('0000000049454e44ae426082', 'hex');
 
-export async function measurePng(window: Window): Promise<Measured> {
-  const head = await window.from(0, 33);
+export async function measurePng(reader: BufferedReader): Promise<Measured> {
+  const head = await reader.from(0, 33);
   if (head.toString('latin1', 12, 16) !== 'IHDR') throw new Unreadable('the image has no header');
   const image = imageOf(head.readUInt32BE(16), head.readUInt32BE(20));
   let hasData = false;
   let hasEnd = false;
-  await window.walk({ start: 8, end: window.bytes, need: 12 }, (chunk, offset, at) => {
+  await reader.walk({ start: 8, end: reader.bytes, need: 12 }, (chunk, offset, at) => {
     const type = chunk.readUInt32BE(offset + 4);
     const bytes = 12 + chunk.readUInt32BE(offset);
-    if (type === PNG_END && hasData) hasEnd = at + bytes <= window.bytes;
+    if (type === PNG_END && hasData) hasEnd = at + bytes <= reader.bytes;
     if (type === PNG_END) return 0;
     if (type !== PNG_DATA || hasData) return bytes;
     hasData = true;
-    return endsWith(window, PNG_LAST_CHUNK).then((ends) => {
+    return endsWith(reader, PNG_LAST_CHUNK).then((ends) => {
       hasEnd = ends;
       return ends ? 0 : bytes;
     });
@@ -32,10 +32,10 @@ export async function measurePng(window: Window): Promise<Measured> {
 const JPEG_SCAN = 0xda;
 const JPEG_END = Buffer.from('ffd9', 'hex');
 
-export async function measureJpeg(window: Window): Promise<Measured> {
+export async function measureJpeg(reader: BufferedReader): Promise<Measured> {
   let image: Measured | undefined;
   let scanAt: number | undefined;
-  await window.walk({ start: 2, end: window.bytes, need: 9 }, (segment, offset, at) => {
+  await reader.walk({ start: 2, end: reader.bytes, need: 9 }, (segment, offset, at) => {
     const marker = segment.readUInt8(offset + 1);
     const bytes = segment.readUInt16BE(offset + 2);
     if (segment.readUInt8(offset) !== 0xff || bytes < 2) return 0;
@@ -48,7 +48,7 @@ export async function measureJpeg(window: Window): Promise<Measured> {
     return marker === 0xff ? 1 : 2 + bytes;
   });
   if (image === undefined || scanAt === undefined) throw new Unreadable('the image has no header or no content');
-  await findJpegEnd(window, scanAt);
+  await findJpegEnd(reader, scanAt);
   return image;
 }
 
@@ -58,10 +58,10 @@ function isFrame(marker: number): boolean {
 }
 
 /** In the coded picture the end marker cannot stand for anything else. What others wrote behind it does not matter. */
-async function findJpegEnd(window: Window, from: number): Promise<void> {
-  if (await endsWith(window, JPEG_END)) return;
+async function findJpegEnd(reader: BufferedReader, from: number): Promise<void> {
+  if (await endsWith(reader, JPEG_END)) return;
   for (let at = from; ; ) {
-    const view = await window.from(at, 2);
+    const view = await reader.from(at, 2);
     if (view.includes(JPEG_END)) return;
     at += view.length - 1;
   }
@@ -70,9 +70,9 @@ async function findJpegEnd(window: Window, from: number): Promise<void> {
 /** `VP8 `, `VP8L`, `ANMF`. */
 const WEBP_PICTURES = [0x56503820, 0x5650384c, 0x414e4d46];
 
-export async function measureWebp(window: Window): Promise<Measured> {
-  const head = await window.from(0, 30);
-  if (head.readUInt32LE(4) + 8 > window.bytes) throw new Unreadable('the image ends early');
+export async function measureWebp(reader: BufferedReader): Promise<Measured> {
+  const head = await reader.from(0, 30);
+  if (head.readUInt32LE(4) + 8 > reader.bytes) throw new Unreadable('the image ends early');
   const kind = head.toString('latin1', 12, 16);
   if (kind === 'VP8 ' && head.readUIntBE(23, 3) === 0x9d012a) {
     return imageOf(head.readUInt16LE(26) & 0x3fff, head.readUInt16LE(28) & 0x3fff);
@@ -83,14 +83,14 @@ export async function measureWebp(window: Window): Promise<Measured> {
   }
   if (kind !== 'VP8X') throw new Unreadable('the image has no header');
   const image = imageOf(head.readUIntLE(24, 3) + 1, head.readUIntLE(27, 3) + 1);
-  await findWebpPicture(window);
+  await findWebpPicture(reader);
   return image;
 }
 
 /** The extended header may be followed by colours and notes before a picture, or the first of several. */
-async function findWebpPicture(window: Window): Promise<void> {
+async function findWebpPicture(reader: BufferedReader): Promise<void> {
   let hasPicture = false;
-  await window.walk({ start: 12, end: window.bytes, need: 8 }, (chunk, offset) => {
+  await reader.walk({ start: 12, end: reader.bytes, need: 8 }, (chunk, offset) => {
     hasPicture = WEBP_PICTURES.includes(chunk.readUInt32BE(offset));
     const bytes = chunk.readUInt32LE(offset + 4);
     return hasPicture ? 0 : 8 + bytes + (bytes % 2);
@@ -98,6 +98,6 @@ async function findWebpPicture(window: Window): Promise<void> {
   if (!hasPicture) throw new Unreadable('the image has no content');
 }
 
-async function endsWith(window: Window, end: Buffer): Promise<boolean> {
-  return (await window.from(window.bytes - end.length, end.length)).equals(end);
+async function endsWith(reader: BufferedReader, end: Buffer): Promise<boolean> {
+  return (await reader.from(reader.bytes - end.length, end.length)).equals(end);
 }

@@ -4,7 +4,8 @@
  * no length that a file states, since seconds are money: a file is as long as a decoder plays its packets. Large files
  * are measured in a thread of their own.
  */
+
+export { type ByteSource, byteSourceOf, Implausible, Unreadable } from './buffered-reader.ts';
 export type { Measured } from './measured.ts';
 export { measure } from './measuring.ts';
-export { Implausible, type Readable, readableOf, Unreadable } from './readable.ts';
 export { asMeasured, type MediaKind, type Sniffed, sniff } from './sniff.ts';

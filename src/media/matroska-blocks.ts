@@ -1,6 +1,6 @@
+import { Unreadable } from './buffered-reader.ts';
 import { numberBytes, readNumber } from './ebml.ts';
 import type { PacketCounter } from './packets.ts';
-import { Unreadable } from './readable.ts';
 
 const LACING = 0x06;
 const XIPH = 0x02;

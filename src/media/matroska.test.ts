@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { bytes, element, words } from '../../test/support/media-bytes.ts';
 import { type ClipContainer, clip, toneAs } from '../../test/support/media-samples.ts';
 import { MEDIA_TRACKS_MAX } from '../limits.ts';
-import { type Measured, measure, readableOf, type Sniffed, Unreadable } from './index.ts';
+import { byteSourceOf, type Measured, measure, type Sniffed, Unreadable } from './index.ts';
 
 const WEBM: Sniffed = { kind: 'video', mimeType: 'video/webm', extension: 'webm' };
 
 function measured(file: Buffer): Promise<Measured> {
-  return measure(readableOf(file), WEBM);
+  return measure(byteSourceOf(file), WEBM);
 }
 
 async function secondsOf(file: Buffer): Promise<number | undefined> {

@@ -1,4 +1,5 @@
 import { MEDIA_CODEC_BYTES_MAX, MEDIA_READ_BYTES_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { numberBytes, readFloat, readNumber, readSigned, readUnsigned } from './ebml.ts';
 import { countBlock, isLaced } from './matroska-blocks.ts';
 import { packetsOf } from './matroska-codecs.ts';
@@ -11,7 +12,6 @@ import {
   tracksOf,
 } from './matroska-tracks.ts';
 import type { Measured } from './measured.ts';
-import { Unreadable, type Window } from './readable.ts';
 import { measureTracks, type Track } from './tracks.ts';
 
 /** Elements by their ids. */
@@ -68,14 +68,14 @@ const LOOK_BYTES = 32;
  * WebM and Matroska. Every block is looked at: the length is from the first block to the end of the last, since the
  * length that the head states is absent from live recordings and may be anything elsewhere.
  */
-export async function measureMatroska(window: Window): Promise<Measured> {
+export async function measureMatroska(reader: BufferedReader): Promise<Measured> {
   const recording = newRecording();
-  const range = { start: 0, end: window.bytes, need: 2, want: LOOK_BYTES };
-  const stoppedAt = await window.walk(range, (view, offset, at) => {
+  const range = { start: 0, end: reader.bytes, need: 2, want: LOOK_BYTES };
+  const stoppedAt = await reader.walk(range, (view, offset, at) => {
     const { id, contentAt, bytes } = readHead(view, offset);
     const isEntered = ENTERED.has(id);
     const isKnown = bytes !== undefined;
-    if (isKnown ? at + contentAt + bytes > window.bytes : !isEntered) {
+    if (isKnown ? at + contentAt + bytes > reader.bytes : !isEntered) {
       throw new Unreadable(`the element at byte ${at} does not fit`);
     }
     if (id === TRACK) addTrack(recording);
@@ -86,11 +86,11 @@ export async function measureMatroska(window: Window): Promise<Measured> {
     const look = lookIn(recording, id, content, bytes);
     if (look === undefined) return contentAt + bytes;
     if (content.length >= look.bytes) return look.at(content, contentAt + bytes);
-    return window
+    return reader
       .from(at + contentAt, look.bytes)
       .then((whole) => look.at(whole.subarray(0, look.bytes), contentAt + bytes));
   });
-  if (stoppedAt !== window.bytes) throw new Unreadable('the last element is cut off');
+  if (stoppedAt !== reader.bytes) throw new Unreadable('the last element is cut off');
   return measureTracks(tracksOf(recording));
 }
 

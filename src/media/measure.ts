@@ -1,4 +1,5 @@
 import { measureAdts } from './adts.ts';
+import { BufferedReader, type ByteSource, type MeasureOptions, Unreadable } from './buffered-reader.ts';
 import { measureFlac } from './flac.ts';
 import { measureJpeg, measurePng, measureWebp } from './images.ts';
 import { measureMatroska } from './matroska.ts';
@@ -6,10 +7,9 @@ import { checkPlausible, type Measured } from './measured.ts';
 import { measureMp3 } from './mp3.ts';
 import { measureMp4 } from './mp4.ts';
 import { measureOgg } from './ogg.ts';
-import { type MeasureOptions, type Readable, Unreadable, Window } from './readable.ts';
 import { measureWav } from './wav.ts';
 
-const MEASURES: ReadonlyMap<string, (window: Window) => Promise<Measured>> = new Map([
+const MEASURES: ReadonlyMap<string, (reader: BufferedReader) => Promise<Measured>> = new Map([
   ['image/png', measurePng],
   ['image/jpeg', measureJpeg],
   ['image/webp', measureWebp],
@@ -28,8 +28,8 @@ const MEASURES: ReadonlyMap<string, (window: Window) => Promise<Measured>> = new
 ]);
 
 /** As measure() says, in this thread. */
-export async function measureHere(media: Readable, mimeType: string, options: MeasureOptions): Promise<Measured> {
+export async function measureHere(media: ByteSource, mimeType: string, options: MeasureOptions): Promise<Measured> {
   const measureIt = MEASURES.get(mimeType);
   if (measureIt === undefined) throw new Unreadable(`${mimeType} is not measured`);
-  return checkPlausible(await measureIt(new Window(media, options)), media.bytes, mimeType);
+  return checkPlausible(await measureIt(new BufferedReader(media, options)), media.bytes, mimeType);
 }

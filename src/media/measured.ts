@@ -8,7 +8,7 @@ import {
   SAMPLE_RATE_MAX,
   SAMPLE_RATE_MIN,
 } from '../limits.ts';
-import { Implausible, Unreadable } from './readable.ts';
+import { Implausible, Unreadable } from './buffered-reader.ts';
 
 export interface Measured {
   /** In pixels as shown: of a clip that is stored lying, after it is turned. */

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
+import { Implausible, Unreadable } from './buffered-reader.ts';
 import { measureHere } from './measure.ts';
 import type { Measured } from './measured.ts';
-import { Implausible, Unreadable } from './readable.ts';
 
 /** What the thread is told: of what to measure, and what was read of it. `end`: it could not be read. */
 export type MeasuringAsked =

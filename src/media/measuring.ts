@@ -1,9 +1,9 @@
 import { MEDIA_THREAD_BYTES_MIN } from '../limits.ts';
 import { Thread } from '../thread.ts';
+import { type ByteSource, Implausible, type MeasureOptions, Unreadable } from './buffered-reader.ts';
 import { measureHere } from './measure.ts';
 import type { Measured } from './measured.ts';
 import type { MeasuringAsked, MeasuringReport } from './measuring-thread.ts';
-import { Implausible, type MeasureOptions, type Readable, Unreadable } from './readable.ts';
 import type { Sniffed } from './sniff.ts';
 
 /**
@@ -14,13 +14,13 @@ import type { Sniffed } from './sniff.ts';
  * The head of MP4, WebM and Matroska does not tell whether they hold pictures or sound alone. asMeasured() gives what
  * to call the file once `hasVideo` is known.
  */
-export function measure(media: Readable, sniffed: Sniffed, options: MeasureOptions = {}): Promise<Measured> {
+export function measure(media: ByteSource, sniffed: Sniffed, options: MeasureOptions = {}): Promise<Measured> {
   const isSmall = media.bytes <= MEDIA_THREAD_BYTES_MIN || sniffed.kind === 'image';
   return isSmall ? measureHere(media, sniffed.mimeType, options) : measuring.take(media, sniffed.mimeType, options);
 }
 
 interface Task extends PromiseWithResolvers<Measured> {
-  readonly media: Readable;
+  readonly media: ByteSource;
 }
 
 /**
@@ -32,7 +32,7 @@ class Measuring {
   readonly #tasks = new Map<number, Task>();
   #last = 0;
 
-  async take(media: Readable, mimeType: string, { isCut = false }: MeasureOptions): Promise<Measured> {
+  async take(media: ByteSource, mimeType: string, { isCut = false }: MeasureOptions): Promise<Measured> {
     const id = ++this.#last;
     const task = { media, ...Promise.withResolvers<Measured>() };
     this.#tasks.set(id, task);

@@ -1,19 +1,19 @@
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { isMono, mpegFrame } from './frame-headers.ts';
 import { countFrames, withoutTags } from './frames.ts';
 import { type Measured, soundOf } from './measured.ts';
-import { Unreadable, type Window } from './readable.ts';
 
 /**
  * Frames are counted, whatever a Xing, Info or VBRI header states, and what an encoder put before and behind the sound
  * to fill its frames is taken off where it says how much that was.
  */
-export async function measureMp3(window: Window): Promise<Measured> {
-  const { start, end } = await withoutTags(window);
-  const { at, stated } = await firstFrame(window, start, end);
-  const counted = await countFrames(window, at, end, mpegFrame);
+export async function measureMp3(reader: BufferedReader): Promise<Measured> {
+  const { start, end } = await withoutTags(reader);
+  const { at, stated } = await firstFrame(reader, start, end);
+  const counted = await countFrames(reader, at, end, mpegFrame);
   // Some count the frame that states the number, some do not.
-  if (counted.frames + 1 < stated.frames && !window.isCut) throw new Unreadable('frames are missing at the end');
-  const isWhole = counted.frames <= stated.frames && !window.isCut;
+  if (counted.frames + 1 < stated.frames && !reader.isCut) throw new Unreadable('frames are missing at the end');
+  const isWhole = counted.frames <= stated.frames && !reader.isCut;
   return soundOf(counted.seconds - (isWhole ? stated.paddingSeconds : 0), counted.allSeconds);
 }
 
@@ -25,11 +25,11 @@ interface Stated {
 const NOTHING: Stated = { frames: 0, paddingSeconds: 0 };
 
 /** Where the sound begins: behind the first frame if that holds a header in place of sound. */
-async function firstFrame(window: Window, start: number, end: number): Promise<{ at: number; stated: Stated }> {
+async function firstFrame(reader: BufferedReader, start: number, end: number): Promise<{ at: number; stated: Stated }> {
   if (start + 4 > end) return { at: start, stated: NOTHING };
-  const frame = mpegFrame(await window.from(start, 4), 0);
+  const frame = mpegFrame(await reader.from(start, 4), 0);
   if (frame === undefined || start + frame.bytes > end) return { at: start, stated: NOTHING };
-  const view = (await window.from(start, frame.bytes)).subarray(0, frame.bytes);
+  const view = (await reader.from(start, frame.bytes)).subarray(0, frame.bytes);
   if (view.toString('latin1', 36, 40) === 'VBRI') {
     return { at: start + frame.bytes, stated: { ...NOTHING, frames: view.length >= 54 ? view.readUInt32BE(50) : 0 } };
   }

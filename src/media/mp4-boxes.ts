@@ -1,5 +1,5 @@
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import type { Movie } from './mp4-tracks.ts';
-import { Unreadable, type Window } from './readable.ts';
 
 /** A box of MP4. */
 export interface Box {
@@ -15,7 +15,7 @@ export interface Box {
 }
 
 /** Takes from a box what it tells of the movie: at once, or waiting if that is long. Or has the boxes inside it read. */
-export type BoxReader = (movie: Movie, box: Box, window: Window) => Promise<undefined> | 'enter' | undefined;
+export type BoxReader = (movie: Movie, box: Box, reader: BufferedReader) => Promise<undefined> | 'enter' | undefined;
 
 const HEAD_BYTES = 8;
 const LONG_HEAD_BYTES = 16;
@@ -27,20 +27,24 @@ export function boxType(letters: string): number {
 }
 
 /** Gives every box of the file to the reader of its type, in order. */
-export async function readBoxes(window: Window, readers: ReadonlyMap<number, BoxReader>, movie: Movie): Promise<void> {
-  const ends = [window.bytes];
-  const range = { start: 0, end: window.bytes, need: HEAD_BYTES, want: LONG_HEAD_BYTES + BOX_LOOK_BYTES };
-  await window.walk(range, (view, offset, at) => {
+export async function readBoxes(
+  reader: BufferedReader,
+  readers: ReadonlyMap<number, BoxReader>,
+  movie: Movie,
+): Promise<void> {
+  const ends = [reader.bytes];
+  const range = { start: 0, end: reader.bytes, need: HEAD_BYTES, want: LONG_HEAD_BYTES + BOX_LOOK_BYTES };
+  await reader.walk(range, (view, offset, at) => {
     const end = innermost(ends, at);
     // A list of boxes may end with a word of zeros.
     if (end - at < HEAD_BYTES) return end - at;
     const { headBytes, bytes } = sizeOf(view, offset, end - at);
     if (bytes < headBytes || bytes > end - at) throw new Unreadable(`the box at byte ${at} does not fit`);
     const type = view.readUInt32BE(offset + 4);
-    const reader = readers.get(type);
-    if (reader === undefined) return bytes;
+    const readBox = readers.get(type);
+    if (readBox === undefined) return bytes;
     const content = view.subarray(offset + headBytes, offset + bytes);
-    const outcome = reader(movie, { type, start: at, at: at + headBytes, end: at + bytes, content }, window);
+    const outcome = readBox(movie, { type, start: at, at: at + headBytes, end: at + bytes, content }, reader);
     if (outcome === undefined) return bytes;
     if (outcome !== 'enter') return outcome.then(() => bytes);
     if (ends.push(at + bytes) > DEPTH_MAX) throw new Unreadable('boxes are nested too deep');
@@ -79,7 +83,7 @@ export interface Table {
 
 /** Every row of a table; `visit` is told in which buffer and where. */
 export function eachRow(
-  window: Window,
+  reader: BufferedReader,
   box: Box,
   { start, rows, rowBytes }: Table,
   visit: (view: Buffer, offset: number) => void,
@@ -98,7 +102,7 @@ export function eachRow(
   }
   const end = box.at + bytes;
   const range = { start: box.at + start, end, need: rowBytes };
-  return window
+  return reader
     .walk(range, (view, offset, at) => visitHeld(view, offset, Math.min(view.length, offset + end - at)))
     .then(() => undefined);
 }

@@ -1,4 +1,5 @@
 import { MEDIA_CODEC_BYTES_MAX } from '../limits.ts';
+import type { BufferedReader } from './buffered-reader.ts';
 import type { Box } from './mp4-boxes.ts';
 import {
   aacPackets,
@@ -10,7 +11,6 @@ import {
   plainPackets,
   vorbisPackets,
 } from './packets.ts';
-import type { Window } from './readable.ts';
 import { readJoinedVorbisHeads } from './vorbis.ts';
 
 /** What the description of a track of sound tells of its packets. */
@@ -24,9 +24,9 @@ interface SoundEntry {
 }
 
 /** Counts the packets of the track that this `stsd` describes; undefined if it has several codecs, or another. */
-export async function packetsIn(window: Window, box: Box): Promise<PacketCounter | undefined> {
+export async function packetsIn(reader: BufferedReader, box: Box): Promise<PacketCounter | undefined> {
   const bytes = Math.min(box.end - box.at, MEDIA_CODEC_BYTES_MAX);
-  const view = (await window.from(box.at, bytes)).subarray(0, bytes);
+  const view = (await reader.from(box.at, bytes)).subarray(0, bytes);
   const entryBytes = view.length >= ENTRY_BYTES + 8 ? view.readUInt32BE(8) : 0;
   if (entryBytes < ENTRY_BYTES || view.readUInt32BE(4) !== 1) return undefined;
   const entry = readEntry(view.subarray(8, 8 + entryBytes));

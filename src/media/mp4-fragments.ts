@@ -1,9 +1,9 @@
 import { MEDIA_RUN_PACKETS_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { type Box, contentOf, eachRow, isLongForm, readLong } from './mp4-boxes.ts';
 import { PacketReader } from './mp4-packets.ts';
 import type { Fragment, Movie, MovieTrack } from './mp4-tracks.ts';
 import { NO_BYTES, type PacketCounter } from './packets.ts';
-import { Unreadable, type Window } from './readable.ts';
 
 /** The boxes of an MP4 that is written in fragments, each with an index of its own samples only. */
 
@@ -61,7 +61,7 @@ const RUN_HAS_BYTES = 0x200;
 const RUN_HAS_LEAD = 0x800;
 const RUN_ROW_FIELDS = [RUN_HAS_UNITS, RUN_HAS_BYTES, 0x400, RUN_HAS_LEAD];
 
-export function readRun(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
+export function readRun(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
   const { fragment } = movie;
   if (fragment === undefined) return undefined;
   const { track, sampleUnits } = fragment;
@@ -76,14 +76,14 @@ export function readRun(movie: Movie, box: Box, window: Window): Promise<undefin
   if (has(RUN_HAS_DATA_OFFSET)) fragment.dataAt = fragment.dataFrom + contentOf(box, 12).readInt32BE(8);
   const sizes = new RunSizes(fragment);
   const bytesAt = has(RUN_HAS_UNITS) ? 4 : 0;
-  const read = eachRow(window, box, { start, rows, rowBytes }, (view, offset) => {
+  const read = eachRow(reader, box, { start, rows, rowBytes }, (view, offset) => {
     if (has(RUN_HAS_UNITS)) addSamples(track, view.readUInt32BE(offset));
     if (has(RUN_HAS_LEAD)) track.leadUnits ??= view.readInt32BE(offset + rowBytes - 4);
     if (has(RUN_HAS_BYTES)) sizes.add(view.readUInt32BE(offset + bytesAt));
   });
   const end = () => {
     if (!has(RUN_HAS_BYTES)) sizes.addFixed(rows);
-    const counted = sizes.count(window);
+    const counted = sizes.count(reader);
     const tell = (): undefined => {
       movie.fragmentDataEnd = fragment.dataAt;
     };
@@ -123,9 +123,9 @@ class RunSizes {
   }
 
   /** Undefined if there is nothing to be looked at. */
-  count(window: Window): Promise<void> | undefined {
+  count(reader: BufferedReader): Promise<void> | undefined {
     if (this.#counter === undefined || this.#sizes.length === 0) return undefined;
-    return this.#look(new PacketReader(window, this.#counter));
+    return this.#look(new PacketReader(reader, this.#counter));
   }
 
   async #look(reader: PacketReader): Promise<void> {

@@ -1,9 +1,9 @@
 import { MEDIA_READ_BYTES_MAX } from '../limits.ts';
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { type Box, boxType, contentOf, eachRow } from './mp4-boxes.ts';
 import { packetsIn } from './mp4-codecs.ts';
 import type { MovieTrack } from './mp4-tracks.ts';
 import { NO_BYTES, type PacketCounter } from './packets.ts';
-import { Unreadable, type Window } from './readable.ts';
 
 /** What the tables of a track tell of its packets: how large each is, and where they lie. */
 export interface PacketTables {
@@ -30,15 +30,15 @@ export function newTables(): PacketTables {
 }
 
 /** Sound alone: of pictures nothing is charged but the time that they are shown. */
-export async function describe(track: MovieTrack, box: Box, window: Window): Promise<undefined> {
+export async function describe(track: MovieTrack, box: Box, reader: BufferedReader): Promise<undefined> {
   track.packets.isDescribed = true;
-  track.packets.counter = await packetsIn(window, box);
+  track.packets.counter = await packetsIn(reader, box);
 }
 
 const COMPACT_SIZES = boxType('stz2');
 
 /** Where every packet counts alike by its size, they are counted at once. */
-export function readSizes(track: MovieTrack, box: Box, window: Window): Promise<undefined> | undefined {
+export function readSizes(track: MovieTrack, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
   const content = contentOf(box, 12);
   const { packets } = track;
   if (track.kind === 'vide') return undefined;
@@ -52,7 +52,7 @@ export function readSizes(track: MovieTrack, box: Box, window: Window): Promise<
   if (counter.look > 0) return undefined;
   if (packets.fixedBytes > 0) counter.add(packets.fixedBytes, NO_BYTES, rows);
   else {
-    return eachRow(window, box, { start: 12, rows, rowBytes: 4 }, (view, offset) =>
+    return eachRow(reader, box, { start: 12, rows, rowBytes: 4 }, (view, offset) =>
       counter.add(view.readUInt32BE(offset), NO_BYTES),
     );
   }
@@ -64,14 +64,14 @@ export function readRuns(track: MovieTrack, box: Box): undefined {
 }
 
 /** Looks at the packets that the tables list, where that is needed to count them. */
-export async function countListed({ packets }: MovieTrack, window: Window): Promise<void> {
+export async function countListed({ packets }: MovieTrack, reader: BufferedReader): Promise<void> {
   const { counter, sizes, runs, chunks, fixedBytes } = packets;
   if (counter === undefined || counter.look === 0 || sizes === undefined || sizes.rows === 0) return;
   if (runs === undefined || chunks === undefined) throw new Unreadable('it does not tell where its packets lie');
-  const places = new Cursor(window, chunks);
-  const counts = new Cursor(window, runs);
-  const lengths = fixedBytes > 0 ? undefined : new Cursor(window, sizes);
-  const reader = new PacketReader(window, counter);
+  const places = new Cursor(reader, chunks);
+  const counts = new Cursor(reader, runs);
+  const lengths = fixedBytes > 0 ? undefined : new Cursor(reader, sizes);
+  const packetReader = new PacketReader(reader, counter);
   let perChunk = 0;
   let nextRunFrom = await firstChunk(counts);
   let left = sizes.rows;
@@ -81,16 +81,16 @@ export async function countListed({ packets }: MovieTrack, window: Window): Prom
       counts.next();
       nextRunFrom = await firstChunk(counts);
     }
-    window.countPart();
+    reader.countPart();
     const row = await places.row();
-    reader.at = chunks.rowBytes === 8 ? row.readUInt32BE(0) * 2 ** 32 + row.readUInt32BE(4) : row.readUInt32BE(0);
+    packetReader.at = chunks.rowBytes === 8 ? row.readUInt32BE(0) * 2 ** 32 + row.readUInt32BE(4) : row.readUInt32BE(0);
     places.next();
     const here = Math.min(perChunk, left);
     left -= here;
     for (let index = 0; index < here; index++) {
       const bytes = lengths === undefined ? fixedBytes : (lengths.held() ?? (await lengths.row())).readUInt32BE(0);
       lengths?.next();
-      if (!reader.take(bytes)) await reader.fetch(bytes);
+      if (!packetReader.take(bytes)) await packetReader.fetch(bytes);
     }
   }
 }
@@ -102,13 +102,13 @@ async function firstChunk(counts: Cursor): Promise<number> {
 /** Reads packets that follow each other, and gives them to be counted. */
 export class PacketReader {
   at = 0;
-  readonly #window: Window;
+  readonly #reader: BufferedReader;
   readonly #counter: PacketCounter;
   #from = 0;
   #view: Buffer = NO_BYTES;
 
-  constructor(window: Window, counter: PacketCounter) {
-    this.#window = window.fork();
+  constructor(reader: BufferedReader, counter: PacketCounter) {
+    this.#reader = reader.fork();
     this.#counter = counter;
   }
 
@@ -117,17 +117,17 @@ export class PacketReader {
     const offset = this.at - this.#from;
     const looked = Math.min(bytes, this.#counter.look);
     if (offset < 0 || offset + looked > this.#view.length) return false;
-    this.#window.countPart();
+    this.#reader.countPart();
     this.#counter.add(bytes, this.#view.subarray(offset, offset + looked));
     this.at += bytes;
     return true;
   }
 
   async fetch(bytes: number): Promise<void> {
-    if (this.at + bytes > this.#window.bytes) throw new Unreadable('the media ends early');
+    if (this.at + bytes > this.#reader.bytes) throw new Unreadable('the media ends early');
     const looked = Math.min(bytes, this.#counter.look);
     if (looked > MEDIA_READ_BYTES_MAX) throw new Unreadable('a packet is too large');
-    this.#view = await this.#window.from(this.at, looked);
+    this.#view = await this.#reader.from(this.at, looked);
     this.#from = this.at;
     this.take(bytes);
   }
@@ -135,15 +135,15 @@ export class PacketReader {
 
 /** Goes through the rows of a table. */
 class Cursor {
-  readonly #window: Window;
+  readonly #reader: BufferedReader;
   readonly #table: Table;
   #row = 0;
   #view: Buffer = NO_BYTES;
   #offset = 0;
 
-  constructor(window: Window, table: Table) {
-    if (table.at + table.rows * table.rowBytes > window.bytes) throw new Unreadable('a table is longer than the file');
-    this.#window = window.fork();
+  constructor(reader: BufferedReader, table: Table) {
+    if (table.at + table.rows * table.rowBytes > reader.bytes) throw new Unreadable('a table is longer than the file');
+    this.#reader = reader.fork();
     this.#table = table;
   }
 
@@ -161,7 +161,7 @@ class Cursor {
     const held = this.held();
     if (held !== undefined) return held;
     const { at, rowBytes } = this.#table;
-    this.#view = await this.#window.from(at + this.#row * rowBytes, rowBytes);
+    this.#view = await this.#reader.from(at + this.#row * rowBytes, rowBytes);
     this.#offset = 0;
     return this.#view.subarray(0, rowBytes);
   }

@@ -1,5 +1,5 @@
+import { Unreadable } from './buffered-reader.ts';
 import { newTables, type PacketTables } from './mp4-packets.ts';
-import { Unreadable } from './readable.ts';
 import type { Track } from './tracks.ts';
 
 /** What the boxes of an MP4 tell, gathered as they come. */

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { box, words } from '../../test/support/media-bytes.ts';
 import { type ClipContainer, clip, toneAs } from '../../test/support/media-samples.ts';
 import { MEDIA_EDITS_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
-import { type Measured, measure, readableOf, type Sniffed, Unreadable } from './index.ts';
+import { byteSourceOf, type Measured, measure, type Sniffed, Unreadable } from './index.ts';
 
 const MP4: Sniffed = { kind: 'video', mimeType: 'video/mp4', extension: 'mp4' };
 
 function measured(file: Buffer): Promise<Measured> {
-  return measure(readableOf(file), MP4);
+  return measure(byteSourceOf(file), MP4);
 }
 
 async function secondsOf(...boxes: readonly Buffer[]): Promise<number | undefined> {

@@ -1,10 +1,10 @@
 import { MEDIA_EDITS_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import type { Measured } from './measured.ts';
 import { type Box, type BoxReader, boxType, contentOf, eachRow, isLongForm, readBoxes, readLong } from './mp4-boxes.ts';
 import { enterFragment, readFragmentHeader, readFragmentTime, readRun, readTrackDefaults } from './mp4-fragments.ts';
 import { countListed, describe, readRuns, readSizes } from './mp4-packets.ts';
 import { type Edit, type Movie, type MovieTrack, newMovie, newTrack, tracksOf } from './mp4-tracks.ts';
-import { Unreadable, type Window } from './readable.ts';
 import { measureTracks } from './tracks.ts';
 
 const LONG_CHUNKS = boxType('co64');
@@ -27,8 +27,8 @@ const READERS: ReadonlyMap<number, BoxReader> = new Map(
     stsd: readDescription,
     stts: readTimes,
     ctts: readLead,
-    stsz: (movie, box, window) => readSizes(current(movie), box, window),
-    stz2: (movie, box, window) => readSizes(current(movie), box, window),
+    stsz: (movie, box, reader) => readSizes(current(movie), box, reader),
+    stz2: (movie, box, reader) => readSizes(current(movie), box, reader),
     stsc: (movie, box) => readRuns(current(movie), box),
     stco: readChunks,
     co64: readChunks,
@@ -47,10 +47,10 @@ const READERS: ReadonlyMap<number, BoxReader> = new Map(
  * which the index lists, as the edit lists cut them, or that of the packets of sound if they play longer; the durations
  * that headers state are not looked at.
  */
-export async function measureMp4(window: Window): Promise<Measured> {
+export async function measureMp4(reader: BufferedReader): Promise<Measured> {
   const movie = newMovie();
-  await readBoxes(window, READERS, movie);
-  for (const track of movie.tracks) if (track.kind === 'soun') await countListed(track, window);
+  await readBoxes(reader, READERS, movie);
+  for (const track of movie.tracks) if (track.kind === 'soun') await countListed(track, reader);
   return measureTracks(tracksOf(movie));
 }
 
@@ -90,19 +90,19 @@ function readKind(movie: Movie, box: Box): undefined {
   current(movie).kind ||= contentOf(box, 12).toString('latin1', 8, 12);
 }
 
-function readDescription(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
+function readDescription(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
   const track = current(movie);
-  if (track.kind !== 'vide') return describe(track, box, window);
+  if (track.kind !== 'vide') return describe(track, box, reader);
   const content = contentOf(box, 44);
   track.width = content.readUInt16BE(40);
   track.height = content.readUInt16BE(42);
   return undefined;
 }
 
-function readTimes(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
+function readTimes(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
   const track = current(movie);
   const rows = contentOf(box, 8).readUInt32BE(4);
-  return eachRow(window, box, { start: 8, rows, rowBytes: 8 }, (view, offset) => {
+  return eachRow(reader, box, { start: 8, rows, rowBytes: 8 }, (view, offset) => {
     track.units += view.readUInt32BE(offset) * view.readUInt32BE(offset + 4);
   });
 }
@@ -111,26 +111,26 @@ function readLead(movie: Movie, box: Box): undefined {
   if (contentOf(box, 8).readUInt32BE(4) > 0) current(movie).leadUnits = contentOf(box, 16).readInt32BE(12);
 }
 
-function readEdits(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
+function readEdits(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
   const content = contentOf(box, 8);
   const isLong = isLongForm(content);
   const rows = content.readUInt32BE(4);
   if (rows > MEDIA_EDITS_MAX) throw new Unreadable('too many edits');
   const edits: Edit[] = [];
   current(movie).edits = edits;
-  return eachRow(window, box, { start: 8, rows, rowBytes: isLong ? 20 : 12 }, (view, offset) => {
+  return eachRow(reader, box, { start: 8, rows, rowBytes: isLong ? 20 : 12 }, (view, offset) => {
     if (!isLong) edits.push({ units: view.readUInt32BE(offset), from: view.readInt32BE(offset + 4) });
     else edits.push({ units: readLong(view, offset), from: Number(view.readBigInt64BE(offset + 8)) });
   });
 }
 
 /** Where the media lies: all of it must be in the file. */
-function readChunks(movie: Movie, box: Box, window: Window): Promise<undefined> | undefined {
+function readChunks(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
   const rows = contentOf(box, 8).readUInt32BE(4);
   const isLong = box.type === LONG_CHUNKS;
   current(movie).packets.chunks = { at: box.at + 8, rows, rowBytes: isLong ? 8 : 4 };
-  return eachRow(window, box, { start: 8, rows, rowBytes: isLong ? 8 : 4 }, (view, offset) => {
+  return eachRow(reader, box, { start: 8, rows, rowBytes: isLong ? 8 : 4 }, (view, offset) => {
     const chunkAt = isLong ? readLong(view, offset) : view.readUInt32BE(offset);
-    if (chunkAt >= window.bytes) throw new Unreadable('the media ends early');
+    if (chunkAt >= reader.bytes) throw new Unreadable('the media ends early');
   });
 }

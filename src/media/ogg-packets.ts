@@ -1,6 +1,6 @@
 import { MEDIA_CODEC_BYTES_MAX } from '../limits.ts';
+import { Unreadable } from './buffered-reader.ts';
 import { opusPackets, type PacketCounter, vorbisPackets } from './packets.ts';
-import { Unreadable } from './readable.ts';
 import { readVorbisHeads } from './vorbis.ts';
 
 const SEGMENTS_AT = 27;

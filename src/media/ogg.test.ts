@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { bytes } from '../../test/support/media-bytes.ts';
 import { type ToneFormat, toneAs } from '../../test/support/media-samples.ts';
 import { MEDIA_TRACKS_MAX } from '../limits.ts';
-import { measure, readableOf, type Sniffed, Unreadable } from './index.ts';
+import { byteSourceOf, measure, type Sniffed, Unreadable } from './index.ts';
 
 const OGG: Sniffed = { kind: 'audio', mimeType: 'audio/ogg', extension: 'ogg' };
 const FORMATS: readonly ToneFormat[] = ['ogg-vorbis', 'ogg-opus'];
 
 async function secondsOf(file: Buffer): Promise<number> {
-  return (await measure(readableOf(file), OGG)).seconds ?? 0;
+  return (await measure(byteSourceOf(file), OGG)).seconds ?? 0;
 }
 
 for (const format of FORMATS) {

@@ -1,8 +1,8 @@
 import { MEDIA_TRACKS_MAX } from '../limits.ts';
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { checkedRate, type Measured, soundOf } from './measured.ts';
 import { OggPackets } from './ogg-packets.ts';
 import { opusSamples } from './opus.ts';
-import { Unreadable, type Window } from './readable.ts';
 
 const PAGE_SIGNATURE = 0x4f676753;
 const PAGE_HEAD_BYTES = 27;
@@ -13,20 +13,20 @@ const PAGE_HEAD_BYTES_MAX = 27 + 255;
  * was recorded from a broadcast does not begin at its sample 0, so what its first page cannot hold is taken off. The
  * packets are counted beside the samples that pages number, because a decoder goes by them.
  */
-export async function measureOgg(window: Window): Promise<Measured> {
+export async function measureOgg(reader: BufferedReader): Promise<Measured> {
   const chain: Chain = { seconds: 0, counted: 0, streams: new Map(), isBeginning: true };
-  const range = { start: 0, end: window.bytes, need: PAGE_HEAD_BYTES, want: PAGE_HEAD_BYTES_MAX };
-  const stoppedAt = await window.walk(range, (view, offset, at) => {
+  const range = { start: 0, end: reader.bytes, need: PAGE_HEAD_BYTES, want: PAGE_HEAD_BYTES_MAX };
+  const stoppedAt = await reader.walk(range, (view, offset, at) => {
     const page = readPage(view, offset);
-    if (at + page.bytes > window.bytes) {
-      if (window.isCut) return 0;
+    if (at + page.bytes > reader.bytes) {
+      if (reader.isCut) return 0;
       throw new Unreadable('the last page is cut off');
     }
     const isHeld = offset + page.bytes <= view.length;
     if (isHeld) return addPage(chain, page, view.subarray(offset, offset + page.bytes));
-    return window.from(at, page.bytes).then((whole) => addPage(chain, page, whole.subarray(0, page.bytes)));
+    return reader.from(at, page.bytes).then((whole) => addPage(chain, page, whole.subarray(0, page.bytes)));
   });
-  if (stoppedAt !== window.bytes && !window.isCut) throw new Unreadable('the last page is cut off');
+  if (stoppedAt !== reader.bytes && !reader.isCut) throw new Unreadable('the last page is cut off');
   endFile(chain);
   return soundOf(chain.seconds, chain.counted);
 }

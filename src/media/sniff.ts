@@ -30,7 +30,7 @@ const MKV: Sniffed = { kind: 'video', mimeType: 'video/matroska', extension: 'mk
 const MKA: Sniffed = { kind: 'audio', mimeType: 'audio/matroska', extension: 'mka' };
 
 /** Containers of either: what they are with pictures, and with sound alone. */
-const TWINS: readonly (readonly [video: Sniffed, audio: Sniffed])[] = [
+const VIDEO_AND_AUDIO_CONTAINERS: readonly (readonly [video: Sniffed, audio: Sniffed])[] = [
   [MP4, M4A],
   [WEBM, WEBM_AUDIO],
   [MKV, MKA],
@@ -63,8 +63,10 @@ export function sniff(head: Buffer): Sniffed | undefined {
 
 /** What to call a file whose head could not tell: an MP4 without pictures is audio/mp4, an M4A with some video/mp4. */
 export function asMeasured(sniffed: Sniffed, { hasVideo }: Measured): Sniffed {
-  const twins = TWINS.find((pair) => pair.some(({ mimeType }) => mimeType === sniffed.mimeType));
-  return twins?.[hasVideo === true ? 0 : 1] ?? sniffed;
+  const containers = VIDEO_AND_AUDIO_CONTAINERS.find((pair) =>
+    pair.some(({ mimeType }) => mimeType === sniffed.mimeType),
+  );
+  return containers?.[hasVideo === true ? 0 : 1] ?? sniffed;
 }
 
 function riff(head: Buffer, name: string): Sniffed | undefined {

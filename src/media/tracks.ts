@@ -1,5 +1,5 @@
+import { Unreadable } from './buffered-reader.ts';
 import { checkedSeconds, type Measured, playedSeconds } from './measured.ts';
-import { Unreadable } from './readable.ts';
 
 /** What a container of both holds of one kind, on the time line that all its tracks share. */
 export interface Track {

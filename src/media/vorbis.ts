@@ -1,4 +1,4 @@
-import { Unreadable } from './readable.ts';
+import { Unreadable } from './buffered-reader.ts';
 
 const CODE_BOOK_SYNC = 0x564342;
 

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { micro, riffChunk } from '../../test/support/media-bytes.ts';
 import { toneAs } from '../../test/support/media-samples.ts';
 import { SAMPLE_RATE_MAX, SAMPLE_RATE_MIN } from '../limits.ts';
-import { Implausible, measure, readableOf, sniff, Unreadable } from './index.ts';
+import { byteSourceOf, Implausible, measure, sniff, Unreadable } from './index.ts';
 
 async function secondsOf(file: Buffer): Promise<number | undefined> {
   const sniffed = sniff(file);
   assert.equal(sniffed?.mimeType, 'audio/wav');
-  const measured = await measure(readableOf(file), sniffed);
+  const measured = await measure(byteSourceOf(file), sniffed);
   assert.deepEqual([measured.hasAudio, measured.hasVideo], [true, false]);
   return measured.seconds;
 }

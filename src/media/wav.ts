@@ -1,8 +1,8 @@
 import { MEDIA_DATA_CHUNKS_MAX } from '../limits.ts';
+import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import { mpegFrame } from './frame-headers.ts';
 import { searchFrames } from './frames.ts';
 import { checkedRate, type Measured, soundOf } from './measured.ts';
-import { Unreadable, type Window } from './readable.ts';
 
 const FORMAT = 0x666d7420;
 const DATA = 0x64617461;
@@ -30,13 +30,13 @@ const CHUNK_LOOK_BYTES = CHUNK_HEAD_BYTES + 40;
  * The length is what the data chunk really holds. RF64 and BW64 keep its number of bytes in a chunk of their own. Some
  * decoders go on with every other chunk of data, so that these are counted too.
  */
-export async function measureWav(window: Window): Promise<Measured> {
-  const riffBytes = (await window.from(0, 12)).readUInt32LE(4);
+export async function measureWav(reader: BufferedReader): Promise<Measured> {
+  const riffBytes = (await reader.from(0, 12)).readUInt32LE(4);
   let format: Format | undefined;
   let longBytes: number | undefined;
   const data: Data[] = [];
-  const range = { start: 12, end: window.bytes, need: CHUNK_HEAD_BYTES, want: CHUNK_LOOK_BYTES };
-  await window.walk(range, (view, offset, at) => {
+  const range = { start: 12, end: reader.bytes, need: CHUNK_HEAD_BYTES, want: CHUNK_LOOK_BYTES };
+  await reader.walk(range, (view, offset, at) => {
     const name = view.readUInt32BE(offset);
     const stated = view.readUInt32LE(offset + 4);
     const bytes = name === DATA && stated === 0xffff_ffff ? (longBytes ?? stated) : stated;
@@ -57,13 +57,13 @@ export async function measureWav(window: Window): Promise<Measured> {
   });
   const [first, ...others] = data;
   if (format === undefined || first === undefined) throw new Unreadable('a chunk is missing');
-  const bytes = dataBytes(first, riffBytes, window);
-  const more = others.reduce((sum, chunk) => sum + Math.min(chunk.bytes, window.bytes - chunk.at), 0);
+  const bytes = dataBytes(first, riffBytes, reader);
+  const more = others.reduce((sum, chunk) => sum + Math.min(chunk.bytes, reader.bytes - chunk.at), 0);
   const { stated, counted } = format;
   if (counted === undefined) return { ...soundOf(secondsOf(bytes, stated)), isStated: true };
   const played =
     counted === 'mpeg'
-      ? await searchFrames(window, first.at, window.bytes, mpegFrame)
+      ? await searchFrames(reader, first.at, reader.bytes, mpegFrame)
       : secondsOf(bytes + more, counted);
   return soundOf(secondsOf(bytes, stated), played);
 }
@@ -114,7 +114,7 @@ interface Data {
   readonly bytes: number;
 }
 
-function dataBytes({ at, bytes }: Data, riffBytes: number, { bytes: end, isCut }: Window): number {
+function dataBytes({ at, bytes }: Data, riffBytes: number, { bytes: end, isCut }: BufferedReader): number {
   const rest = end - at;
   if (isCut && bytes > rest) return rest;
   if (bytes >= STREAMED_BYTES_MIN && bytes <= 0xffff_ffff && bytes > rest) return rest;

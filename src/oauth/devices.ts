@@ -16,10 +16,10 @@ export interface PendingDevice {
 /** Undefined for a code that never was, has expired, or was answered. Letters are taken in either case, signs are passed over. */
 export async function findPendingDevice(
   queries: Queries,
-  typed: string,
+  enteredCode: string,
   now: Date,
 ): Promise<PendingDevice | undefined> {
-  const code = normalized(typed);
+  const code = normalized(enteredCode);
   const device = await findDevice(queries, digestOf(code), now);
   if (device === undefined) return undefined;
   const { clientId, scope } = device;
@@ -56,6 +56,6 @@ export async function denyDevice({ db, clock }: OauthDeps, { userCode }: Pending
   });
 }
 
-function normalized(typed: string): string {
-  return typed.toUpperCase().replace(/\W/g, '');
+function normalized(enteredCode: string): string {
+  return enteredCode.toUpperCase().replace(/\W/g, '');
 }

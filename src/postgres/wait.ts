@@ -15,7 +15,7 @@ export type Outcome =
 
 /** Asks until the server answers, has gone, or has been silent or busy for too long. Throws when called off. */
 export async function waitForAnswer(socketFolder: string, isThere: () => boolean, report: Report): Promise<Outcome> {
-  const patience = new Patience(report);
+  const deadline = new AnswerDeadline(report);
   for (let delayMs = POLL_FIRST_MS; ; delayMs = Math.min(delayMs * 1.5, POLL_MAX_MS)) {
     report.signal.throwIfAborted();
     // Looked at before asking: what ended in between may have been replaced by one that answers.
@@ -24,14 +24,14 @@ export async function waitForAnswer(socketFolder: string, isThere: () => boolean
     if (answer.state === 'ready') return answer;
     if (answer.state === 'broken') return { state: 'stuck', reason: answer.reason };
     if (answer.state === 'silent' && !wasThere) return { state: 'gone' };
-    const reason = patience.isOver(answer.state === 'busy' ? answer.reason : undefined);
+    const reason = deadline.reasonToGiveUp(answer.state === 'busy' ? answer.reason : undefined);
     if (reason !== undefined) return { state: 'stuck', reason };
     await sleep(delayMs, undefined, { signal: report.signal });
   }
 }
 
-/** Bounds one wait, and tells a person what it is waiting for. */
-class Patience {
+/** The deadlines of one wait for the server: of silence, and of recovery. Reports progress meanwhile. */
+class AnswerDeadline {
   readonly #report: Report;
   readonly #begunMs = performance.now();
   #heardMs = this.#begunMs;
@@ -41,7 +41,7 @@ class Patience {
     this.#report = report;
   }
 
-  isOver(heard: string | undefined): string | undefined {
+  reasonToGiveUp(heard: string | undefined): string | undefined {
     const nowMs = performance.now();
     if (heard !== undefined) this.#heardMs = nowMs;
     if (nowMs - this.#heardMs > SILENCE_MS_MAX) return `it has not answered for ${SILENCE_MS_MAX / 1000} seconds`;

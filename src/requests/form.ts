@@ -98,7 +98,7 @@ function objectOf(values: Form['values'], types: Types): JsonObject {
     const path = pathOf(name);
     place(root, path.length === 1 && types.lists.includes(name) ? [name, ''] : path, value);
   }
-  return Object.fromEntries([...root].map(([name, node]) => [name, typed(name, node, types)]));
+  return Object.fromEntries([...root].map(([name, node]) => [name, coerce(name, node, types)]));
 }
 
 type Node = string | Node[] | Branch;
@@ -137,7 +137,7 @@ function repeated(name: string): unknown {
   return atField(new ApiError('conflicting_parameters', { message }), name);
 }
 
-function typed(name: string, node: Node, { numbers, flags, objects }: Types): JsonValue {
+function coerce(name: string, node: Node, { numbers, flags, objects }: Types): JsonValue {
   if (typeof node !== 'string') return jsonOf(node);
   if (numbers.includes(name) && /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(node)) return Number(node);
   if (flags.includes(name) && /^(true|false)$/i.test(node)) return node.toLowerCase() === 'true';

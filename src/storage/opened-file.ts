@@ -2,7 +2,7 @@ import { close, fstat, open, read, type Stats } from 'node:fs';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { OBJECT_READ_BYTES } from '../limits.ts';
-import { passedOn } from '../memory.ts';
+import { countStreamedBytes } from '../memory.ts';
 import { type ByteRange, unavailable } from './object-store.ts';
 
 const openFile = promisify(open);
@@ -75,7 +75,7 @@ class FileBody extends Readable {
 
   #give(bytes: Buffer): void {
     this.#at += bytes.length;
-    passedOn(bytes.length);
+    countStreamedBytes(bytes.length);
     this.push(bytes);
     if (this.#at >= this.#end) this.push(null);
   }

@@ -1,5 +1,5 @@
 import { insufficientCredits } from '../billing/index.ts';
-import { Gathering, type Tx } from '../db/index.ts';
+import { GroupCommit, type Tx } from '../db/index.ts';
 import { keepObjectsUntil } from '../intake/index.ts';
 import { type CreditRefusal, type NewReservation, reserveAll } from '../ledger/index.ts';
 import { INPUT_KEPT_MS, RESERVATION_LEASE_MS } from '../limits.ts';
@@ -20,7 +20,7 @@ const APPLICANTS_PER_ROUND_MAX = 64;
 /** Reservation and record in one transaction, which applicants that come together share. */
 export class Admissions {
   readonly #deps: TranscriptionDeps;
-  readonly #gathering = new Gathering(
+  readonly #commits = new GroupCommit(
     (applicants: readonly Applicant[]) => this.#run(applicants),
     APPLICANTS_PER_ROUND_MAX,
   );
@@ -31,7 +31,7 @@ export class Admissions {
 
   /** Throws `insufficient_credits`, and then there is neither. */
   async admit(applicant: Applicant): Promise<void> {
-    const refusal = await this.#gathering.add(applicant);
+    const refusal = await this.#commits.add(applicant);
     if (refusal !== undefined) throw insufficientCredits(applicant.reservation, refusal);
   }
 

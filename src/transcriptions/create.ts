@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
-import { discardTaken, type HeldMedia, leaveRoom, type StoredMedia } from '../intake/index.ts';
+import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia } from '../intake/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
 import { ableCandidates } from './candidates.ts';
@@ -18,8 +18,8 @@ export interface TranscriptionOrder {
   /** Made here, never the caller's own. */
   readonly id: string;
   readonly request: TranscriptionRequest;
-  /** What has been taken already, or where it is to be fetched from. */
-  readonly clip: HeldMedia | StoredMedia | { readonly url: string };
+  /** What has been received already, or where it is to be fetched from. */
+  readonly clip: BufferedMedia | StoredMedia | { readonly url: string };
   /** Aborted when the caller leaves; that counts until the credits are held. */
   readonly signal: AbortSignal;
 }
@@ -34,13 +34,13 @@ export async function startTranscription(deps: StartDeps, caller: Caller, order:
   ableCandidates(deps, caller, model, request);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
   for (const url of urlsIn(request.extra)) deps.guardedFetch.check(url);
-  const taken = 'mimeType' in clip ? clip : await fetchClip(deps, caller.accountId, clip.url, signal);
+  const input = 'mimeType' in clip ? clip : await fetchClip(deps, caller.accountId, clip.url, signal);
   try {
-    const audio = audioOf(deps, taken);
+    const audio = audioOf(deps, input);
     const candidates = ableCandidates(deps, caller, model, request, audio.seconds);
     const { units, selectors } = measureTranscription(audio.seconds);
     const { amount, price, priceText } = quote(model.pricing, selectors, units);
-    const record = recordOf(deps, caller, order, taken);
+    const record = recordOf(deps, caller, order, input);
     const { accountId, keyId } = caller;
     const booked = {
       accountId,
@@ -57,11 +57,11 @@ export async function startTranscription(deps: StartDeps, caller: Caller, order:
         request,
         audio,
         candidates,
-        release: () => leaveRoom(taken),
+        release: () => releaseMemory(input),
       },
     );
   } catch (error) {
-    await discardTaken(deps, taken, !isRefusal(error));
+    await abandonInput(deps, input, !isRefusal(error));
     throw error;
   }
 }
@@ -72,7 +72,7 @@ function recordOf(
   { clock, transcriptDays }: TranscriptionDeps,
   { accountId, keyId }: Caller,
   { id, request }: TranscriptionOrder,
-  taken: HeldMedia | StoredMedia,
+  input: BufferedMedia | StoredMedia,
 ) {
   const createdAt = clock.now();
   return {
@@ -81,8 +81,8 @@ function recordOf(
     keyId,
     model: request.model,
     wanted: wantedOf(request),
-    objectKey: taken.key ?? null,
-    seconds: secondsOf(taken),
+    objectKey: input.key ?? null,
+    seconds: secondsOf(input),
     reservationId: randomUUIDv7(),
     createdAt,
     expiresAt: transcriptDays < 0 ? null : new Date(createdAt.getTime() + transcriptDays * DAY_MS),

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import type { GuardedFetch } from '../fetch/index.ts';
-import type { Holding } from '../intake/index.ts';
+import type { MemorySlots } from '../intake/index.ts';
 import type { Logger } from '../log.ts';
 import type { AttemptDeps, CandidateDeps } from '../routing/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
@@ -11,7 +11,7 @@ export interface TranscriptionDeps extends AttemptDeps, CandidateDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly objects: ObjectStore;
-  readonly holding: Holding;
+  readonly memorySlots: MemorySlots;
   /** For what callers name. */
   readonly guardedFetch: GuardedFetch;
   /** Owns the records made here, for as long as it extends its lease. */

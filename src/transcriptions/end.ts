@@ -1,6 +1,6 @@
 import { measureTranscription } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
-import { patiently, type Tx } from '../db/index.ts';
+import { retryWhileUnavailable, type Tx } from '../db/index.ts';
 import { deleteObjectsAt } from '../intake/index.ts';
 import { refund, settle } from '../ledger/index.ts';
 import { charge } from '../pricing/index.ts';
@@ -16,7 +16,7 @@ export class LostRecord extends Error {}
  * charged. Throws LostRecord; and DatabaseUnavailable, and then nobody knows whether it was written.
  */
 export async function endRecord(deps: TranscriptionDeps, held: Held, outcome: Outcome): Promise<MicroCredits> {
-  const charged = await patiently(() => deps.db.transaction((tx) => endIn(tx, deps, held, outcome)));
+  const charged = await retryWhileUnavailable(() => deps.db.transaction((tx) => endIn(tx, deps, held, outcome)));
   deps.log.trace({ request_id: held.id }, `${outcome.status} transcription committed`);
   return charged;
 }

@@ -1,5 +1,12 @@
 import { ApiError } from '../errors.ts';
-import { findObject, type HeldMedia, type InputRules, readerOf, type StoredMedia, takeInput } from '../intake/index.ts';
+import {
+  type BufferedMedia,
+  findObject,
+  type InputRules,
+  readerOf,
+  type StoredMedia,
+  takeInput,
+} from '../intake/index.ts';
 import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
 import { atField } from '../parse.ts';
 import { type AudioFile, inMemoryMedia } from '../vendors/index.ts';
@@ -36,7 +43,7 @@ export async function fetchClip(
   accountId: string,
   url: string,
   signal: AbortSignal,
-): Promise<HeldMedia | StoredMedia> {
+): Promise<BufferedMedia | StoredMedia> {
   try {
     const own = await ownClip(deps, accountId, url);
     const body = own ?? (await deps.guardedFetch.open(url, { bytesMax: CLIP_RULES.bytesMax, signal })).body;
@@ -63,7 +70,7 @@ async function ownClip(
  * The clip as a vendor is given it. Its URL is not passed on: what was measured is what is transcribed, whatever stands
  * at that address by then.
  */
-export function audioOf({ objects }: TranscriptionDeps, clip: HeldMedia | StoredMedia): AudioFile {
+export function audioOf({ objects }: TranscriptionDeps, clip: BufferedMedia | StoredMedia): AudioFile {
   const { url: _, ...media } = clip;
   return {
     ...('content' in media ? inMemoryMedia(media.content, media.mimeType) : readerOf(objects, media)),
@@ -72,7 +79,7 @@ export function audioOf({ objects }: TranscriptionDeps, clip: HeldMedia | Stored
   };
 }
 
-export function secondsOf({ seconds }: HeldMedia | StoredMedia): number {
+export function secondsOf({ seconds }: BufferedMedia | StoredMedia): number {
   if (seconds === undefined) throw new Error('a clip was not measured');
   return seconds;
 }

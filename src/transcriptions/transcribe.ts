@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, patiently } from '../db/index.ts';
+import { DatabaseUnavailable, retryWhileUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, UpstreamError } from '../errors.ts';
 import { TRANSCRIPT_BYTES_MAX, TRANSCRIPTION_MS_MAX, TRANSCRIPTION_POLL_MS } from '../limits.ts';
 import type { TranscriptionRequest } from '../requests/index.ts';
@@ -93,7 +93,7 @@ async function submit(
 }
 
 async function kept(write: () => Promise<boolean>, { id }: Held): Promise<void> {
-  if (!(await patiently(write))) throw new LostRecord(id);
+  if (!(await retryWhileUnavailable(write))) throw new LostRecord(id);
 }
 
 /** No other candidate is asked for what was heard already. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { ofLedger } from '../billing/index.ts';
+import { orPrecheckFailed } from '../billing/index.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { REQUEST_TIMEOUT_MS, RESERVATION_LEASE_MS, TRANSCRIPTIONS_RESUMED_MAX } from '../limits.ts';
@@ -50,7 +50,7 @@ export class Transcriptions {
     const held: Held = { id, fence: 0, wanted, objectKey, seconds, reservationId, price, createdAt, ...nobody };
     this.#ids.add(id);
     try {
-      await ofLedger(() => this.#admissions.admit(applicant));
+      await orPrecheckFailed(() => this.#admissions.admit(applicant));
     } catch (error) {
       this.#ids.delete(id);
       throw error;

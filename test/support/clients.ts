@@ -24,11 +24,11 @@ const ofGemini = (model: string): Speaker => ({
   model,
   says(text) {
     gemini.script({ kind: 'answer', text });
-    return exactly(text);
+    return literalPattern(text);
   },
   calls(name, args) {
     gemini.script({ kind: 'answer', parts: [{ functionCall: { name, args } }] });
-    return exactly(JSON.stringify(args));
+    return literalPattern(JSON.stringify(args));
   },
 });
 
@@ -39,23 +39,23 @@ export const CHAT_SPEAKERS: readonly Speaker[] = [
     model: 'studio/openai',
     says(text) {
       openai.script({ kind: 'answer', text });
-      return exactly(text);
+      return literalPattern(text);
     },
     calls(name, input) {
       const text = JSON.stringify(input);
       openai.script({ kind: 'answer', toolCalls: [{ id: 'call_1', name, arguments: text }] });
-      return exactly(text);
+      return literalPattern(text);
     },
   },
   {
     model: 'studio/anthropic',
     says(text) {
       anthropic.script({ kind: 'message', content: [textBlock(text)] });
-      return exactly(text);
+      return literalPattern(text);
     },
     calls(name, input) {
       anthropic.script({ kind: 'message', content: [toolBlock('toolu_1', name, input)], stopReason: 'tool_use' });
-      return exactly(JSON.stringify(input));
+      return literalPattern(JSON.stringify(input));
     },
   },
   ofGemini('studio/gemini'),
@@ -102,6 +102,6 @@ export class ClientWorld {
   }
 }
 
-function exactly(text: string): RegExp {
+function literalPattern(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
 }

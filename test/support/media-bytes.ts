@@ -1,4 +1,4 @@
-import type { Readable } from '../../src/media/index.ts';
+import type { ByteSource } from '../../src/media/index.ts';
 
 // Media built byte by byte, for what no encoder here writes.
 
@@ -37,11 +37,11 @@ export function micro(seconds: number): number {
 }
 
 /** Counts what is read of it. */
-export interface Watched extends Readable {
+export interface Watched extends ByteSource {
   readonly reads: { readonly start: number; readonly end: number }[];
 }
 
-export function watched(media: Readable): Watched {
+export function watched(media: ByteSource): Watched {
   const reads: { start: number; end: number }[] = [];
   const read = (start: number, end: number) => {
     reads.push({ start, end });
@@ -51,7 +51,7 @@ export function watched(media: Readable): Watched {
 }
 
 /** One unit over and over, of any length and never in memory. */
-export function repeated(unit: Buffer, length: number): Readable {
+export function repeated(unit: Buffer, length: number): ByteSource {
   const read = (start: number, end: number) => {
     const phase = start % unit.length;
     const turned = Buffer.concat([unit.subarray(phase), unit.subarray(0, phase)]);
@@ -60,7 +60,7 @@ export function repeated(unit: Buffer, length: number): Readable {
   return { bytes: length, read };
 }
 
-export function joined(first: Readable, second: Readable): Readable {
+export function joined(first: ByteSource, second: ByteSource): ByteSource {
   const read = async (start: number, end: number) => {
     const border = first.bytes;
     if (end <= border) return first.read(start, end);

@@ -9,7 +9,7 @@ import {
   Output,
   type OutputFormat,
 } from 'mediabunny';
-import { measure, readableOf, sniff } from '../../src/media/index.ts';
+import { byteSourceOf, measure, sniff } from '../../src/media/index.ts';
 import { inMemoryMedia } from '../../src/vendors/kit/in-memory-media.ts';
 import type { AudioFile, Speech } from '../../src/vendors/vendor.ts';
 import { plainSound, plainTranscription } from './plain-requests.ts';
@@ -32,7 +32,7 @@ export async function wholeOf({ pieces }: Speech): Promise<Buffer> {
 export async function lookedAt(bytes: Buffer): Promise<{ mimeType: string; extension: string; seconds: number }> {
   const sniffed = sniff(bytes);
   assert.ok(sniffed);
-  const { seconds } = await measure(readableOf(bytes), sniffed);
+  const { seconds } = await measure(byteSourceOf(bytes), sniffed);
   assert.ok(seconds);
   return { ...sniffed, seconds };
 }

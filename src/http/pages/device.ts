@@ -25,9 +25,9 @@ export function devicePages(pages: Pages, deps: DeviceDeps, browser: BrowserSess
   pages.get(OAUTH_PATHS.devicePage, async ({ request, query }) => {
     const signedIn = await browser.find(request);
     if (signedIn === undefined) return { goTo: `/sign-in?next=${encodeURIComponent(request.url)}` };
-    const typed = query.get('user_code');
-    if (typed === null) return entryPage();
-    const found = await find(signedIn, typed);
+    const userCode = query.get('user_code');
+    if (userCode === null) return entryPage();
+    const found = await find(signedIn, userCode);
     return found === undefined ? entryPage(UNKNOWN) : ask(found, signedIn);
   });
 
@@ -49,12 +49,12 @@ export function devicePages(pages: Pages, deps: DeviceDeps, browser: BrowserSess
   });
 
   /** A token bucket per person: codes are short enough to be typed, so they are not to be tried in numbers. */
-  async function find({ person }: sessions.SignedIn, typed: string): Promise<Found | undefined> {
+  async function find({ person }: sessions.SignedIn, userCode: string): Promise<Found | undefined> {
     const allowance = { rpm: DEVICE_CODES_RPM, concurrency: undefined };
     const taken = await deps.throttle.take(`device-code person:${person.id}`, allowance);
     if (taken.state === 'refused') throw new ApiError(taken.code);
     taken.release();
-    const device = await devices.findPendingDevice(deps.db, typed, deps.clock.now());
+    const device = await devices.findPendingDevice(deps.db, userCode, deps.clock.now());
     const client = device === undefined ? undefined : await findClient(deps.db, device.clientId);
     return device === undefined || client === undefined ? undefined : { device, client };
   }

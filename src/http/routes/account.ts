@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findKey } from '../../accounts/index.ts';
-import { ofLedger } from '../../billing/index.ts';
+import { orPrecheckFailed } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
@@ -35,7 +35,7 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpDeps): void {
       codes: ['precheck_failed'],
     },
     async ({ accountId, reply }) => {
-      const balance = await ofLedger(() => balanceOf(db, accountId, clock.now()));
+      const balance = await orPrecheckFailed(() => balanceOf(db, accountId, clock.now()));
       if (balance === undefined) throw new ApiError('no_account');
       reply.header('cache-control', 'private, no-store');
       return {
@@ -62,7 +62,7 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpDeps): void {
     },
     ({ accountId, query }) => {
       const read = (limit: number) =>
-        ofLedger(() => listGrants(db, accountId, { limit, after: query.after }, clock.now()));
+        orPrecheckFailed(() => listGrants(db, accountId, { limit, after: query.after }, clock.now()));
       return page(query.limit, read, grantView);
     },
   );
@@ -80,7 +80,7 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpDeps): void {
       codes: ['precheck_failed'],
     },
     ({ accountId, query }) => {
-      const read = (limit: number) => ofLedger(() => listEntries(db, accountId, { limit, after: query.after }));
+      const read = (limit: number) => orPrecheckFailed(() => listEntries(db, accountId, { limit, after: query.after }));
       return page(query.limit, read, entryView);
     },
   );
@@ -97,9 +97,9 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpDeps): void {
     },
     async ({ caller }) => {
       const { accountId, keyId } = caller;
-      const key = keyId === undefined ? undefined : await ofLedger(() => findKey(db, accountId, keyId));
+      const key = keyId === undefined ? undefined : await orPrecheckFailed(() => findKey(db, accountId, keyId));
       if (key === undefined) throw new ApiError('invalid_api_key');
-      const used = await ofLedger(() => spentByKeys(db, [key]));
+      const used = await orPrecheckFailed(() => spentByKeys(db, [key]));
       return keyView(key, used.get(key.id) ?? 0n);
     },
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Account, findAccount, listAccounts, updateAccount } from '../../accounts/index.ts';
-import { ofLedger } from '../../billing/index.ts';
+import { orPrecheckFailed } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
 import { optional } from '../../parse.ts';
@@ -31,7 +31,7 @@ const accountChange = z.strictObject({
 export function accountAdminRoutes(routes: Routes, deps: HttpDeps): void {
   const views = async (accounts: readonly Account[]) => {
     const ids = accounts.map(({ id }) => id);
-    const figures = await ofLedger(() => figuresOf(deps.db, ids, deps.clock.now()));
+    const figures = await orPrecheckFailed(() => figuresOf(deps.db, ids, deps.clock.now()));
     return accounts.map((account) => accountView(account, figures(account.id), deps.catalogue.snapshot));
   };
   const view = async (account: Account) => (await views([account]))[0];

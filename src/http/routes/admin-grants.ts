@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { grants, ofLedger } from '../../billing/index.ts';
+import { grants, orPrecheckFailed } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { optional } from '../../parse.ts';
@@ -65,7 +65,7 @@ export function grantAdminRoutes(routes: Routes, deps: HttpDeps): void {
         expiresAt: body.expires_at ?? undefined,
         reason: body.reason,
       };
-      return grantView(await ofLedger(() => grants.give(deps, actor, order)));
+      return grantView(await orPrecheckFailed(() => grants.give(deps, actor, order)));
     },
   );
 
@@ -82,7 +82,7 @@ export function grantAdminRoutes(routes: Routes, deps: HttpDeps): void {
     async ({ param, body: { expires_at, ...rest }, actor }) => {
       refusePast(expires_at);
       const change = { ...rest, expiresAt: expires_at };
-      return grantView(await ofLedger(() => grants.correct(deps, actor, param('grant_id'), change)));
+      return grantView(await orPrecheckFailed(() => grants.correct(deps, actor, param('grant_id'), change)));
     },
   );
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findAccount } from '../../accounts/index.ts';
 import { listChanges } from '../../audit/index.ts';
-import { ofLedger } from '../../billing/index.ts';
+import { orPrecheckFailed } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { books, listEntries } from '../../ledger/index.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -33,7 +33,7 @@ export function recordAdminRoutes(routes: Routes, { db }: HttpDeps): void {
       codes: ['account_not_found', 'precheck_failed'],
     },
     ({ param, query }) =>
-      ofLedger(async () => {
+      orPrecheckFailed(async () => {
         const accountId = param('account_id');
         if ((await findAccount(db, accountId)) === undefined) throw new ApiError('account_not_found');
         const read = (limit: number) => listEntries(db, accountId, { limit, after: query.after });
@@ -52,7 +52,7 @@ export function recordAdminRoutes(routes: Routes, { db }: HttpDeps): void {
       codes: ['precheck_failed'],
     },
     ({ query }) =>
-      ofLedger(async () => {
+      orPrecheckFailed(async () => {
         const { checked, difference, ...counts } = await books(db, query.full === '1');
         return { object: 'books', ...counts, entries_checked: checked, ...(difference && { difference }) };
       }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ofLedger } from '../../billing/index.ts';
+import { orPrecheckFailed } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { listAllJobs } from '../../jobs/index.ts';
@@ -68,7 +68,7 @@ export function usageAdminRoutes(routes: Routes, { db, clock }: HttpDeps): void 
     async ({ query, reply }) => {
       const { group_by: grouping, format, limit, from, to, ...filter } = query;
       const range = usageRange(from, to, clock.now());
-      const rows = await ofLedger(() => usageOfAll(db, grouping, { ...filter, ...range, limit: limit + 1 }));
+      const rows = await orPrecheckFailed(() => usageOfAll(db, grouping, { ...filter, ...range, limit: limit + 1 }));
       const shown = rows.slice(0, limit);
       reply.header('cache-control', 'no-store');
       if (format === 'csv') return reply.type('text/csv; charset=utf-8').send(usageCsv(grouping, shown));
@@ -95,7 +95,7 @@ export function usageAdminRoutes(routes: Routes, { db, clock }: HttpDeps): void 
     },
     ({ query: { limit, request_id, ...filter } }) => {
       const read = (most: number) =>
-        ofLedger(() => listRequests(db, { ...filter, requestId: request_id, limit: most }));
+        orPrecheckFailed(() => listRequests(db, { ...filter, requestId: request_id, limit: most }));
       return page(limit, read, requestRecordView);
     },
   );

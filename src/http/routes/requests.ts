@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ofLedger } from '../../billing/index.ts';
+import { orPrecheckFailed } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
@@ -38,7 +38,7 @@ export function requestRoutes(routes: Routes, { db }: HttpDeps): void {
     },
     ({ accountId, query: { limit, request_id, ...filter } }) => {
       const read = (most: number) =>
-        ofLedger(() => listRequests(db, { ...filter, account: accountId, requestId: request_id, limit: most }));
+        orPrecheckFailed(() => listRequests(db, { ...filter, account: accountId, requestId: request_id, limit: most }));
       return page(limit, read, requestRecordView);
     },
   );
@@ -55,7 +55,7 @@ export function requestRoutes(routes: Routes, { db }: HttpDeps): void {
       codes: ['request_not_found', 'precheck_failed'],
     },
     async ({ accountId, param }) => {
-      const found = await ofLedger(() => findRequest(db, accountId, param('request_id')));
+      const found = await orPrecheckFailed(() => findRequest(db, accountId, param('request_id')));
       if (found === undefined) throw new ApiError('request_not_found');
       return {
         id: found.requestId,

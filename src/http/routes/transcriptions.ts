@@ -3,7 +3,7 @@ import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { discardTaken, type HeldMedia, leaveRoom, type StoredMedia, takeInput } from '../../intake/index.ts';
+import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia, takeInput } from '../../intake/index.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import {
   type TranscriptionRequest,
@@ -137,7 +137,7 @@ function start(
   deps: HttpDeps,
   { request: { id }, request, reply, caller }: CreateCall,
   asked: TranscriptionRequest,
-  clip: HeldMedia | StoredMedia | { readonly url: string },
+  clip: BufferedMedia | StoredMedia | { readonly url: string },
 ): Promise<Started> {
   const { signal } = callContext(request, reply);
   return startTranscription(deps, caller, {
@@ -156,7 +156,7 @@ function isAdopted({ id, headers }: FastifyRequest): boolean {
 /** The file is taken as it comes. If it comes to nothing, the file goes again. */
 async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started> {
   const { signal } = callContext(call.request, call.reply);
-  const taken: (HeldMedia | StoredMedia)[] = [];
+  const clips: (BufferedMedia | StoredMedia)[] = [];
   let count = 0;
   let isOver = false;
   try {
@@ -168,17 +168,17 @@ async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started>
         if (++count > 1) throw new ApiError('ambiguous_input', { message: 'Send one file.' });
         const clip = await takeInput(deps, call.caller.accountId, body, CLIP_RULES, signal);
         // Something else of the form was refused before this one had been looked at.
-        if (isOver) leaveRoom(clip);
-        taken.push(clip);
+        if (isOver) releaseMemory(clip);
+        clips.push(clip);
         return clip;
       },
     });
     const files = filesOf(form).map(({ name, file }) => [name, file] as const);
     const { request, url = '' } = transcriptionFromForm({ values: valuesOf(form), files });
-    return await start(deps, call, request, taken[0] ?? { url });
+    return await start(deps, call, request, clips[0] ?? { url });
   } catch (error) {
     isOver = true;
-    await Promise.all(taken.map((clip) => discardTaken(deps, clip, !isRefusal(error))));
+    await Promise.all(clips.map((clip) => abandonInput(deps, clip, !isRefusal(error))));
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ofLedger } from '../../billing/index.ts';
+import { orPrecheckFailed } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { usageOf } from '../../reports/index.ts';
@@ -41,7 +41,7 @@ export function usageRoutes(routes: Routes, { db, clock }: HttpDeps): void {
     },
     async ({ accountId, query, reply }) => {
       const range = usageRange(query.from, query.to, clock.now());
-      const rows = await ofLedger(() => usageOf(db, accountId, query.group_by, range));
+      const rows = await orPrecheckFailed(() => usageOf(db, accountId, query.group_by, range));
       reply.header('cache-control', 'private, no-store');
       if (query.format === 'csv') return reply.type('text/csv; charset=utf-8').send(usageCsv(query.group_by, rows));
       return {

@@ -1,5 +1,5 @@
 import { type Answer, type Recorded, type Script, ScriptedServer } from '../../../test/support/scripted-server.ts';
-import { measure, readableOf, sniff } from '../../media/index.ts';
+import { byteSourceOf, measure, sniff } from '../../media/index.ts';
 import { readSubmission, type Submission } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer, today } from './emulator/errors.ts';
 import { contentTypeOf, soundOf } from './emulator/sounds.ts';
@@ -129,7 +129,7 @@ function document(body: object): Answer {
 async function secondsOf(bytes: Buffer): Promise<number | undefined> {
   const sniffed = sniff(bytes);
   if (sniffed === undefined) return undefined;
-  const measured = await measure(readableOf(bytes), sniffed).catch(() => undefined);
+  const measured = await measure(byteSourceOf(bytes), sniffed).catch(() => undefined);
   return measured?.seconds;
 }
 

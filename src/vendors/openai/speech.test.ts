@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseJson } from '../../json.ts';
-import { measure, readableOf, sniff } from '../../media/index.ts';
+import { byteSourceOf, measure, sniff } from '../../media/index.ts';
 import type { SoundRequest } from '../../requests/index.ts';
 import { countCharacters } from '../../text.ts';
 import { inMemoryMedia, type Media } from '../index.ts';
@@ -240,7 +240,7 @@ describe('a text that is too long for one call', () => {
         const whole = await spoken({ input: sentences.join(' '), format }, upstream);
         const [one, sniffed] = [await soundAs(format), sniff(whole)];
         assert.ok(sniffed);
-        const [all, part] = await Promise.all([whole, one].map((bytes) => measure(readableOf(bytes), sniffed)));
+        const [all, part] = await Promise.all([whole, one].map((bytes) => measure(byteSourceOf(bytes), sniffed)));
         const expected = (part?.seconds ?? 0) * emulator.speeches.length;
         assert.ok(Math.abs((all?.seconds ?? 0) - expected) < 0.01, `${all?.seconds} and not ${expected}`);
       }));

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type ToneFormat, toneAs } from '../../../test/support/media-samples.ts';
 import { plainTranscription } from '../../../test/support/plain-requests.ts';
 import { parseJson } from '../../json.ts';
-import { asMeasured, measure, readableOf, sniff } from '../../media/index.ts';
+import { asMeasured, byteSourceOf, measure, sniff } from '../../media/index.ts';
 import type { TranscriptionRequest } from '../../requests/index.ts';
 import type { AudioFile } from '../index.ts';
 import { audioFile, heard, transcription, withTranscription } from './emulator/audio-calls.ts';
@@ -16,7 +16,7 @@ async function fileOf(format: ToneFormat): Promise<AudioFile> {
   const bytes = await toneAs(format, { seconds: 1 });
   const sniffed = sniff(bytes);
   assert.ok(sniffed);
-  const measured = await measure(readableOf(bytes), sniffed);
+  const measured = await measure(byteSourceOf(bytes), sniffed);
   const { mimeType, extension } = asMeasured(sniffed, measured);
   return audioFile(bytes, mimeType, extension, measured.seconds);
 }

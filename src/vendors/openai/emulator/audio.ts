@@ -1,5 +1,5 @@
 import { type ToneFormat, toneAs } from '../../../../test/support/media-samples.ts';
-import { measure, readableOf, sniff } from '../../../media/index.ts';
+import { byteSourceOf, measure, sniff } from '../../../media/index.ts';
 import type { Recording } from './audio-checks.ts';
 
 type Json = Record<string, unknown>;
@@ -66,7 +66,7 @@ export async function transcriptOf(heard: Heard, { fields, file }: Recording): P
 
 async function secondsOf(bytes: Buffer): Promise<number> {
   const sniffed = sniff(bytes);
-  return (sniffed && (await measure(readableOf(bytes), sniffed)).seconds) ?? 0;
+  return (sniffed && (await measure(byteSourceOf(bytes), sniffed)).seconds) ?? 0;
 }
 
 function tokensOf(words: readonly string[]): Json {

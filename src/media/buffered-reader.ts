@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { MEDIA_EXTRA_READS_MAX, MEDIA_PARTS_MAX, MEDIA_READ_BYTES_MAX, MEDIA_READ_BYTES_MIN } from '../limits.ts';
 
-/** Random access to something stored. */
-export interface Readable {
+/** Random access to stored bytes. */
+export interface ByteSource {
   readonly bytes: number;
   /** From `start` up to, not including, `end`; never asked for more than `bytes`. What it throws, measure() throws. */
   read(start: number, end: number): Promise<Buffer>;
 }
 
-export function readableOf(buffer: Buffer): Readable {
+export function byteSourceOf(buffer: Buffer): ByteSource {
   return { bytes: buffer.length, read: (start, end) => Promise.resolve(buffer.subarray(start, end)) };
 }
 
@@ -47,20 +47,20 @@ interface Spent {
 }
 
 /**
- * The view of one measuring. Whoever goes forward through it reads each byte about once; reads and parts are counted,
- * so that no file, whatever it states of itself, costs more than its length allows.
+ * A buffered reader with a budget, for one measuring. Going forward reads each byte about once; reads and parts are
+ * counted, so that no file, whatever it states of itself, costs more than its length allows.
  */
-export class Window {
+export class BufferedReader {
   readonly bytes: number;
   readonly isCut: boolean;
-  readonly #media: Readable;
+  readonly #media: ByteSource;
   readonly #readsMax: number;
   #from = 0;
   #held: Buffer = Buffer.alloc(0);
 
   readonly #spent: Spent;
 
-  constructor(media: Readable, { isCut = false }: MeasureOptions = {}, spent: Spent = { reads: 0, parts: 0 }) {
+  constructor(media: ByteSource, { isCut = false }: MeasureOptions = {}, spent: Spent = { reads: 0, parts: 0 }) {
     this.#media = media;
     this.#spent = spent;
     this.isCut = isCut;
@@ -69,8 +69,8 @@ export class Window {
   }
 
   /** Another view of the same file, for going through two places of it in turn. Both draw on one allowance. */
-  fork(): Window {
-    return new Window(this.#media, { isCut: this.isCut }, this.#spent);
+  fork(): BufferedReader {
+    return new BufferedReader(this.#media, { isCut: this.isCut }, this.#spent);
   }
 
   /** What is gone through other than by walk() is counted by this. */
