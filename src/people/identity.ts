@@ -2,7 +2,7 @@ import { addAccount, findAccount } from '../accounts/index.ts';
 import { type Actor, recordChange } from '../audit/index.ts';
 import { isUniqueViolation, type Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import { NAME_CHARS_MAX, SIGN_INS_PER_ADDRESS_RPM, SIGN_INS_RPM } from '../limits.ts';
+import { NAME_CHARS_MAX } from '../limits.ts';
 import type { OidcSettings } from '../oidc-settings.ts';
 import type { PeopleDeps } from './deps.ts';
 import {
@@ -52,19 +52,6 @@ export interface Return {
   /** What the browser kept; undefined when it brought nothing, or nothing that can be opened. */
   readonly attempt: (Attempt & { readonly expiresAt: Date }) | undefined;
   readonly answer: URL;
-}
-
-/** Throws `rate_limited` when an address begins or ends sign-ins too often, before anything is asked or written. */
-export async function takeTurn({ throttle }: PeopleDeps, address: string): Promise<void> {
-  const buckets = [
-    [`provider address:${address}`, 2 * SIGN_INS_PER_ADDRESS_RPM],
-    ['provider', 2 * SIGN_INS_RPM],
-  ] as const;
-  for (const [subject, rpm] of buckets) {
-    const taken = await throttle.take(subject, { rpm, concurrency: undefined });
-    if (taken.state === 'refused') throw new ApiError('rate_limited', { headers: { 'retry-after': '60' } });
-    taken.release();
-  }
 }
 
 /**

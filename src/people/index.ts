@@ -23,3 +23,4 @@ export {
   OPERATOR_ROLES,
   type Person,
 } from './store.ts';
+export { takeOpenIdTurn } from './turn.ts';

@@ -38,6 +38,12 @@ export async function takeTurn(
   await take(throttle, `${kind} email:${digest}`, allowed.email);
 }
 
+/** Begins and ends of sign-ins by the identity provider, two for each. */
+export async function takeOpenIdTurn({ throttle }: Pick<PeopleDeps, 'throttle'>, address: string): Promise<void> {
+  await take(throttle, `provider address:${networkOf(address)}`, 2 * SIGN_INS_PER_ADDRESS_RPM);
+  await take(throttle, 'provider', 2 * SIGN_INS_RPM);
+}
+
 export async function takeInvitation({ throttle }: Pick<PeopleDeps, 'throttle'>, accountId: string): Promise<void> {
   await take(throttle, `invitations account:${accountId}`, INVITATIONS_PER_ACCOUNT_RPM);
 }

@@ -1,8 +1,8 @@
 import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber } from '../../credits.ts';
+import { type Html, html } from '../../html.ts';
 import type { LimitReset, OauthClient, OauthGrant, PayingAccount } from '../../oauth/index.ts';
 import type { sessions } from '../../people/index.ts';
 import { SCOPE_WORDS, type Scope } from '../../scopes.ts';
-import { type Html, html } from './html.ts';
 import type { PageAnswer } from './pages.ts';
 
 /** What a person is asked, wherever the app runs. */

@@ -1,3 +1,4 @@
+import { html } from '../../html.ts';
 import {
   type AuthorizationServer,
   findClient,
@@ -13,7 +14,6 @@ import {
 import type { sessions } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
 import { accountOf, consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
-import { html } from './html.ts';
 import type { PageAnswer, PageCall, Pages } from './pages.ts';
 
 /** Where a person decides what an app may do, and whose credits it spends. */

@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors.ts';
+import { html } from '../../html.ts';
 import { DEVICE_CODES_RPM } from '../../limits.ts';
 import {
   devices,
@@ -13,7 +14,6 @@ import type { sessions } from '../../people/index.ts';
 import type { Throttle } from '../../throttle/index.ts';
 import type { BrowserSessions } from '../session.ts';
 import { accountOf, consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
-import { html } from './html.ts';
 import type { PageAnswer, Pages } from './pages.ts';
 
 export interface DeviceDeps extends OauthDeps {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PROVIDER_SIGN_IN_MS } from '../../limits.ts';
-import { identity } from '../../people/index.ts';
+import { identity, takeOpenIdTurn } from '../../people/index.ts';
 import { deriveKeys, type RootSecrets, seal, unsealWithAny } from '../../seal.ts';
 import { type BrowserSessions, cookieOf, type SessionDeps } from '../session.ts';
 import { localPath, type Pages, startedSession } from './pages.ts';
@@ -24,7 +24,7 @@ export function identityPages(
   const cookie = new AttemptCookie(deps);
 
   pages.get('/sign-in/provider', async ({ request, reply, query }) => {
-    await identity.takeTurn(deps, browser.originOf(request).address);
+    await takeOpenIdTurn(deps, browser.originOf(request).address);
     const { url, attempt } = await client.begin(redirectUri);
     cookie.keep(reply, attempt, localPath(query.get('next')));
     return { goTo: url };
@@ -32,7 +32,7 @@ export function identityPages(
 
   pages.get(CALLBACK, async ({ request, reply, query }) => {
     const origin = browser.originOf(request);
-    await identity.takeTurn(deps, origin.address);
+    await takeOpenIdTurn(deps, origin.address);
     const kept = cookie.take(request, reply);
     const back = { attempt: kept?.attempt, answer: new URL(`${redirectUri}?${query.toString()}`) };
     const made = await identity.signInByIdentity(deps, client, request.id, back, origin);

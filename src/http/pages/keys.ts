@@ -1,10 +1,10 @@
 import { type AccountDeps, type ApiKey, createKey, deleteKey, listKeys } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
+import { type Html, html } from '../../html.ts';
 import { LIVE_KEYS_PER_ACCOUNT_MAX, NAME_CHARS_MAX } from '../../limits.ts';
 import { sessions } from '../../people/index.ts';
 import { nameField } from '../fields.ts';
 import type { BrowserSessions } from '../session.ts';
-import { type Html, html } from './html.ts';
 import type { PageAnswer, PageCall, Pages } from './pages.ts';
 
 /** The account's API keys: made, shown once, and deleted without a script. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Html, html } from './html.ts';
+import { Html, html } from '../../html.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1d2330; --soft: #5c6473; --line: #d9dde5; --paper: #fff; --ground: #f4f5f8; --accent: #c8362f; --good: #1c7a4a; }

@@ -1,3 +1,4 @@
+import { html } from '../../html.ts';
 import {
   invitationSentence,
   isPerson,
@@ -18,7 +19,6 @@ import {
   passwordProblem,
   problemsOf,
 } from './fields.ts';
-import { html } from './html.ts';
 import { type PageAnswer, type PageCall, type Pages, startedSession } from './pages.ts';
 import { CLOSED } from './sign-up.ts';
 

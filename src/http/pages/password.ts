@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors.ts';
+import { html } from '../../html.ts';
 import { PASSWORD_CHARS_MAX } from '../../limits.ts';
 import { type PeopleDeps, signIn } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
@@ -11,7 +12,6 @@ import {
   passwordProblem,
   problemsOf,
 } from './fields.ts';
-import { html } from './html.ts';
 import type { PageAnswer, Pages } from './pages.ts';
 
 /** Changing one's own password. Every other session ends with the old one. */

@@ -1,9 +1,9 @@
 import { ApiError } from '../../errors.ts';
+import { html } from '../../html.ts';
 import { EMAIL_CHARS_MAX, PASSWORD_CHARS_MAX } from '../../limits.ts';
 import { type identity, type PeopleDeps, sessions, signIn } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
 import { currentPasswordInput, emailInput, note } from './fields.ts';
-import { html } from './html.ts';
 import { localPath, type PageAnswer, type Pages, startedSession } from './pages.ts';
 
 interface SignInDeps extends PeopleDeps {

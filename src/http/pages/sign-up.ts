@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors.ts';
+import { html } from '../../html.ts';
 import { mailedLinks, type PeopleDeps, signUp } from '../../people/index.ts';
 import type { BrowserSessions } from '../session.ts';
 import {
@@ -12,7 +13,6 @@ import {
   passwordProblem,
   problemsOf,
 } from './fields.ts';
-import { html } from './html.ts';
 import { type PageAnswer, type PageCall, type Pages, startedSession } from './pages.ts';
 
 interface Given {
