@@ -104,7 +104,7 @@ export const PREPARATION_LEASE_MS = 60_000;
 export const OPEN_JOBS_PER_ACCOUNT_MAX = 64;
 export const DISPATCH_DEADLINE_MS = 600_000;
 export const JOB_LEASE_MS = 10_000;
-/** Nobody waits longer for an upstream than this, whatever is set. */
+/** The upper bound of the setting for how long a job waits for an upstream. */
 export const JOB_MINUTES_MAX = 1_440;
 /** How soon, and at the latest how often, an upstream is asked after its work. */
 export const POLL_MS = {
@@ -176,7 +176,7 @@ export const HEALTH_CACHE_MS = 1_000;
 export const HEARTBEAT_EVERY_MS = 500;
 /** A process that has not heard its own heart for this long trusts nothing it has cached. */
 export const CACHE_LEASE_MS = 2_000;
-/** After this long a silent process's reservations are anybody's to end. */
+/** After this long a silent process's reservations may be ended by any other process. */
 export const RESERVATION_LEASE_MS = 30_000;
 /** Peers not seen for this long are dead. */
 export const PEER_LEASE_MS = 10_000;

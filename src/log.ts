@@ -14,7 +14,7 @@ export interface LogOutput {
   flush(): void;
 }
 
-/** One JSON object per line on standard output. Nobody logs bodies, prompts or credentials. */
+/** One JSON object per line on standard output. Bodies, prompts and credentials are never logged. */
 export function createLog(level: LogLevel): LogOutput {
   const destination = pino.destination({ dest: 1, sync: true });
   // Gathered here, because the destination would copy all that it has with every line that is added.

@@ -17,16 +17,16 @@ const BUSY_LOOK_COSTS = 20;
 
 type Collect = (options: { readonly type: 'minor' | 'major'; readonly flavor?: 'last-resort' }) => void;
 
-/** Undefined where nobody has asked for any of this, as in tests. */
+/** Undefined without tuneMemory(), as in tests. */
 let collect: Collect | undefined;
 let streamedBytes = 0;
 
 /**
  * Makes the collector suit a gateway, to be called once when the program starts. By itself it looks at everything
  * whenever 64 MiB of buffers have passed, although those of a request are garbage a moment later, and each look holds up
- * whoever is being served; and in a pause of a few seconds it forgets compiled code, so that the next thousands of requests
- * cost two or three times as much. So it looks at everything less often while there is work, leaves pauses alone, and is
- * thorough when the rush is over; and what is young it collects without helpers, who would compete with the database.
+ * requests; and in a pause of a few seconds it forgets compiled code, so that the next thousands of requests cost two or
+ * three times as much. So it looks at everything less often while there is work, leaves pauses alone, and is thorough when
+ * the rush is over; and what is young it collects without helper threads, which would compete with the database.
  * `npm run bench -- memory latency speech transcription` shows what that is worth.
  */
 export function tuneMemory(): void {

@@ -31,7 +31,7 @@ interface Ready {
 
 export async function forkServer(script: string, args: readonly string[] = []): Promise<BenchServer> {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  // Its log goes where an operator's would go, only that nobody keeps it.
+  // Its log goes where an operator's would go, only that it is not kept.
   const child = fork(path, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const { url, key, token = '' } = await answerOf<Ready>(child);
   return {

@@ -72,7 +72,7 @@ answerBench({ url: app.url, key, token: await tokenOf(account?.id ?? '') }, asyn
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Of an app that somebody lets act for the account. */
+/** Of an app that a person lets act for the account. */
 async function tokenOf(accountId: string): Promise<string> {
   const state = await findEmbeddedPostgres(folder);
   if (state.state !== 'running') throw new Error('the database of the gateway does not run');

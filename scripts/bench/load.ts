@@ -5,7 +5,7 @@ const ROUNDS = 5;
 const ROUND_SECONDS = 3;
 const CONNECTIONS = 32;
 const WARM_UP_REQUESTS = 10_000;
-/** A virtual machine can stand still for seconds, which is no fault of whoever is asked. */
+/** A virtual machine can stand still for seconds, which is no fault of the server under test. */
 const ANSWER_WITHIN_SECONDS = 60;
 
 export interface Load {

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Row } from './table.ts';
 
-/** Of the processors' time. A server that has none for a moment keeps everybody waiting who has called. */
+/** Of the processors' time. A server that has none for a moment keeps all its callers waiting. */
 const STOLEN_SHARE_MAX = 0.02;
-/** A processor that is slower is so for everybody who is compared. */
+/** A processor that is slower is so for all servers that are compared. */
 const SLOWED_SHARE_MAX = 0.2;
 /** What all measurements of a run together may wait for others on the host, who come in waves, and measure in vain. */
 const PATIENCE_MS = 15 * 60_000;

@@ -253,7 +253,7 @@ function isRead({ httpStatus, status, text, credits }: ReadRecord, record: Recor
   return text === record.text && BigInt(Math.round((credits ?? 0) * MICRO)) === record.charged;
 }
 
-/** What a link was told for lies there whole; whoever was refused has left nothing. Where the answer got lost it may. */
+/** What a link was told for lies there whole; a refused call has left nothing. Where the answer got lost it may. */
 function faultsOfLink(
   { order, status, isWhole, isDisturbed, bytes }: Told,
   { objects, files, now }: Pick<Evidence, 'objects' | 'files' | 'now'>,

@@ -46,7 +46,7 @@ export interface FoundFile {
   readonly name: string | undefined;
 }
 
-/** What a round's order was told, and whether it may have been served by somebody who was taken for dead. */
+/** What a round's order was told, and whether it may have been served by a gateway that was taken for dead. */
 export interface Told extends Outcome {
   readonly isDisturbed: boolean;
 }
@@ -74,7 +74,7 @@ export interface Evidence extends Ledger {
   readonly complaints: readonly string[];
 }
 
-/** Of these accounts; objects and files are looked at all together, since nobody's may be left over. */
+/** Of these accounts; objects and files are looked at all together, since none without an owner may be left over. */
 export async function gather(
   world: World<Upstreams>,
   outcomes: readonly Told[],

@@ -34,7 +34,7 @@ export const FATES = [
 ] as const;
 export type Fate = (typeof FATES)[number];
 
-/** Everything goes well with these, unless somebody is hit. */
+/** Everything goes well with these, unless a process is hit. */
 const GOOD: readonly Fate[] = [
   'heard',
   'heard at length',
@@ -78,7 +78,7 @@ export interface Order {
 /** What became of an order, as its client knows it. Every order is sent once: a second sending would be a second order. */
 export interface Outcome {
   readonly order: Order;
-  /** Undefined: nobody knows what became of it. */
+  /** Undefined: its outcome is unknown. */
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** As much as has come. */

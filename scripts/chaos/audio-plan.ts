@@ -18,7 +18,7 @@ interface Point {
   readonly fates: readonly Fate[];
   /** Where the other gateway is killed first. */
   readonly loss?: string;
-  /** Either gateway may come to it, whoever was asked. */
+  /** Either gateway may come to it, also the one that was not called. */
   readonly isDuty?: true;
   /** Only when time passes by the month. */
   readonly isLate?: true;
@@ -67,7 +67,7 @@ export interface Plan {
   readonly waves: readonly AudioWave[];
 }
 
-/** Two steps of this are longer than any lease, and one is shorter: nobody who lives loses what is his. */
+/** Two steps of this are longer than any lease, and one is shorter: no living process loses its lease. */
 export const LEASE_SECONDS = 16;
 const STEP_SECONDS = 3;
 /** Past the day on which transcripts go. */

@@ -16,7 +16,7 @@ const BUGS: readonly Bug<Plan>[] = [
       },
       {
         file: 'transcriptions/transcribe.ts',
-        from: '/** Whatever goes wrong ends a record,',
+        from: '/** Every failure ends the record,',
         to: `async function submittedAgain(work: WorkDeps, held: Held): Promise<Outcome> {
           const { deps, stopping } = work;
           const candidate = candidateOf(deps, held.upstreamId ?? '', held.upstreamModel ?? '');
@@ -28,7 +28,7 @@ const BUGS: readonly Bug<Plan>[] = [
           const answer = await workOf(candidate).submit(asked as never, audio as never, upstreamOf(candidate, deps.pools, stopping));
           return 'task' in answer ? follow(work, { ...held, task: answer.task }, 0) : judged(answer.transcript);
         }
-        /** Whatever goes wrong ends a record,`,
+        /** Every failure ends the record,`,
       },
     ],
     plan: aimedPlan('kill', 'transcription task saved', 'task at length'),

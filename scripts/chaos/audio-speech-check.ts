@@ -33,7 +33,7 @@ export function faultsOfSpeech({ outcomes, holds, entries }: Evidence): string[]
 function isFair(outcome: Told, charged: bigint): boolean {
   const { order, status, isWhole, isDisturbed, bytes } = outcome;
   const whole = wholeCost(order);
-  // Whoever was taken for dead has had its credits given back.
+  // A process that was taken for dead has had its reservations refunded.
   if (charged === 0n && isDisturbed) return true;
   if (status !== undefined && status !== 200) return charged === 0n;
   if (status === 200 && isWhole) return charged === whole && charged === chargeTold(outcome) && isSound(outcome);

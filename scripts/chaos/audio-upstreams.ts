@@ -11,7 +11,7 @@ import {
 import { OpenAiEmulator, type Recorded, type Script } from '../../src/vendors/openai/emulator.ts';
 import { nameIn, soundNamed } from './audio-sounds.ts';
 
-/** How an order is treated. Only bad upstreams do anybody harm; any upstream may hold what it was asked for, or after. */
+/** How an order is treated. Only bad upstreams do harm; any upstream may hold what it was asked for, or after. */
 export type Manner =
   | 'well'
   | 'held'
@@ -37,7 +37,7 @@ const TASKS_KEY = 'key-of-the-tasks';
 const READS_UNTIL_DONE = 2;
 /** Several, so that one that cools down after a refused connection does not keep others from being tried. */
 const DEAD_UPSTREAMS = 4;
-/** Nobody listens on the port for discarded messages. */
+/** Nothing listens on the port for discarded messages. */
 const DEAD_ADDRESS = 'http://127.0.0.1:9/v1';
 
 export const CREDITS_PER_SECOND = 10;

@@ -10,13 +10,13 @@ export interface Blow {
   readonly point: string | undefined;
   /** How often the point is passed before. */
   readonly passes: number;
-  /** Where the other gateway is killed first, if nobody comes to the point unless something was lost. */
+  /** Where the other gateway is killed first, if the point is reached only after something was lost. */
   readonly loss?: string | undefined;
-  /** Only one gateway is waited for: what it works on is nobody else's. Otherwise whoever comes to the point first is hit. */
+  /** Only one gateway is waited for: no other works on the same. Otherwise the first that reaches the point is hit. */
   readonly isForOne?: boolean;
 }
 
-/** A blow, and what clients ask for from the moment on that somebody waits for it to fall. */
+/** A blow, and what clients ask for from the moment on that it is waited for. */
 export interface Wave<Fate> {
   readonly blow: Blow;
   /** The other gateway is killed as well, so that there is none for a while. */
@@ -108,7 +108,7 @@ async function wait(
   return isOutside?.() === true;
 }
 
-/** Time passes while the victim stands still, so that somebody else takes its work; then it goes on as if nothing was. */
+/** Time passes while the victim stands still, so that another process takes its work; then it goes on as if nothing was. */
 async function overtake({ world, leaseSeconds }: Scene, victim: Gateway): Promise<void> {
   if (!victim.isAlive) return;
   victim.halt();

@@ -113,7 +113,7 @@ interface Spare {
   readonly heard: EventEmitter;
 }
 
-/** As many gateways as there should be; whoever dies is replaced when somebody asks for it. */
+/** As many gateways as there should be; a dead one is replaced on demand. */
 export class Gateways {
   readonly #fleet: Fleet;
   readonly #all: Gateway[] = [];
@@ -141,7 +141,7 @@ export class Gateways {
     return filled;
   }
 
-  /** The dead are taken off the list of processes, so that nobody waits for their word. */
+  /** The dead are taken off the list of processes, so that no process waits for their acknowledgement. */
   async bury(): Promise<void> {
     const dead = this.#all.filter(({ isAlive }) => !isAlive);
     const left = this.#all.filter(({ isAlive }) => isAlive);

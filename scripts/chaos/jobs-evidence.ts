@@ -78,7 +78,7 @@ export interface Evidence extends Ledger {
   readonly complaints: readonly string[];
 }
 
-/** Of these accounts; objects and files are looked at all together, since nobody's may be left over. */
+/** Of these accounts; objects and files are looked at all together, since none without an owner may be left over. */
 export async function gather(
   world: World<Upstreams>,
   outcomes: readonly Outcome[],

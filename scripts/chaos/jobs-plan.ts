@@ -79,7 +79,7 @@ function makeBlow(random: Random): Blow {
   const isAnyTime = kind === 'kill the database' || random.chance(0.1);
   if (isAnyTime) return { kind, point: undefined, passes: 0 };
   const point = random.pick(Object.keys(POINTS));
-  // Nobody looks for a lost call unless there is one.
+  // A lost call is looked for only if there is one.
   const loss = point === 'lost calls looked for' ? 'calls answered' : undefined;
   return { kind, point, passes: random.pick(PASSES), loss };
 }

@@ -106,7 +106,7 @@ class Clients {
     return this.#orders.filter((order) => !answered.has(order)).map(({ prompt }) => `"${prompt}" has no answer`);
   }
 
-  /** Whoever had a key asks once more, and must be told the same. */
+  /** Every request with a key is repeated, and must be answered the same. */
   async sendAgain(random: Random): Promise<void> {
     const keyed = this.outcomes.filter(({ order, jobIds }) => order.idempotencyKey !== undefined && jobIds.length > 0);
     for (const outcome of keyed) await sendUntilTold(this.#world, random, outcome);

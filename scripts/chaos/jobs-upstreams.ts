@@ -14,7 +14,7 @@ const FAL_KEY = 'id:secret';
 const POLLS_UNTIL_DONE = 2;
 /** Several, so that one that cools down after a refused connection does not keep others from being tried. */
 const DEAD_UPSTREAMS = 4;
-/** Nobody listens on the port for discarded messages. */
+/** Nothing listens on the port for discarded messages. */
 const DEAD_ADDRESS = 'http://127.0.0.1:9/v1';
 
 export const CREDITS_PER_PICTURE = 40;

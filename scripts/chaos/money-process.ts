@@ -1,4 +1,4 @@
-// A gateway that also makes bills as fast as it can, until somebody kills it.
+// A gateway that also makes bills as fast as it can, until it is killed.
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp } from '../../src/app.ts';

@@ -1,4 +1,4 @@
-// Mistakes that someone could make, put into the program of the chaos alone: a gateway of a planted world reads one module
+// Mistakes that could be made, put into the program of the chaos alone: a gateway of a planted world reads one module
 // with another text. The checker must find each of them.
 import type { Server, World } from './world.ts';
 

@@ -30,7 +30,7 @@ export interface WorldUpstreams {
   stop(): Promise<void>;
 }
 
-/** Somebody who pays. */
+/** A paying caller. */
 export interface Customer {
   readonly accountId: string;
   readonly key: string;
@@ -117,7 +117,7 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
     await this.db.close();
   }
 
-  /** One call to one gateway. Undefined: nobody knows what became of it. */
+  /** One call to one gateway. Undefined: its outcome is unknown. */
   async call(
     gateway: Gateway,
     method: 'GET' | 'POST',
@@ -140,7 +140,7 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
     }
   }
 
-  /** A call of the operator's, to whoever is up, until it works. */
+  /** A call of the operator's, to a gateway that is up, until it works. */
   async admin(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer['json']> {
     let answer: Answer | undefined;
     for (let call = 0; call < CALLS_MAX; call++) {
@@ -154,7 +154,7 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
     throw new Error(`${method} ${path} answered ${JSON.stringify(answer)}`);
   }
 
-  /** Time passes for everybody. Tells whether somebody has confirmed it; if nobody has, it may have passed or not. */
+  /** Moves the test clock of all gateways. Tells whether one has confirmed it; if none has, it may have moved or not. */
   async move(seconds: number): Promise<boolean> {
     await this.gateways.bury();
     const gateway = this.gateways.up.at(-1);
@@ -191,7 +191,7 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
     return { accountId: id, key };
   }
 
-  /** Kills the server under everybody's feet, and waits until whoever started it has brought it back. */
+  /** Kills the database server while it is used, and waits until its supervisor has restarted it. */
   async killDatabase(whileAway: () => void): Promise<void> {
     const killed = await this.#postmaster();
     process.kill(killed, 'SIGKILL');

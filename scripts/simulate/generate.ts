@@ -144,7 +144,7 @@ class Author {
     if (kind === 'grant') return this.#grantOrTake(account);
     const earlier = this.#earlier(account);
     if (kind === 'reserve' || earlier === undefined) return this.#reserve(account);
-    // A call ends the way it began, and sometimes somebody else meddles.
+    // A call ends the way it began, and sometimes another process interferes.
     const way = random.chance(0.7) ? earlier.way : this.#way();
     const who = random.chance(0.6) ? earlier.by : by;
     if (kind === 'refund') return { kind, hold: earlier.hold, way, by: who };

@@ -40,7 +40,7 @@ export class Line implements Db {
     return { run: (values) => this.transaction((tx) => runEach(tx, values)) };
   }
 
-  /** The pool is everybody's. */
+  /** The pool is shared. */
   close(): Promise<void> {
     return Promise.resolve();
   }

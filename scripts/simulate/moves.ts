@@ -90,7 +90,7 @@ function newHold(world: World, move: Reserving, process: Process): Hold {
     requestId: move.hold,
     model: `simulated/${move.sold}`,
     endpoint: move.sold,
-    // Purses are not simulated: then nobody could say in which order things happened.
+    // Purses are not simulated: with them the order of events would not be known.
     hasKeyLimit: true,
   };
   const quoted = world.verbs.quote(tariff.pricing, {}, move.counts);

@@ -6,7 +6,7 @@ import { type MakeDatabase, wipe } from './lanes.ts';
 import { type Failure, play } from './play.ts';
 import { type Measured, realVerbs, type Verbs } from './verbs.ts';
 
-/** A mistake that someone could make, put into the simulator's own database or in front of its verbs. */
+/** A mistake that could be made, put into the simulator's own database or in front of its verbs. */
 interface Bug {
   readonly name: string;
   /** In one of the database's functions: what is written there, and what stands there instead. */

@@ -117,7 +117,7 @@ function follow(world: World, units: readonly Unit[], answered: readonly Answere
   }
 }
 
-/** A reference is granted to the first, and to nobody else. */
+/** A reference is granted once, to the first. */
 function checkReferences(world: World, answered: readonly Answered[]): void {
   const grants = answered.filter(({ attempt: { move } }) => move.kind === 'grant');
   for (const { attempt, seen } of grants) {

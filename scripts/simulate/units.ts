@@ -38,7 +38,7 @@ function unitsOfBatch(batch: readonly Answered[], isAlone: boolean, circumstance
     accountId,
     action: asOne(members),
     observed: members.map(({ seen }) => observedAs(seen)),
-    // A first try that met a locked account changed nothing there, and nobody was told.
+    // A first try that met a locked account changed nothing there, and was not reported.
     optional: cut === 'after' && !isAlone,
     undone: false,
     splittable,

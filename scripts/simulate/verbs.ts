@@ -24,7 +24,7 @@ export interface Hold {
   readonly tariff: Tariff;
   readonly quoted: ReturnType<typeof quote>;
   readonly order: Parameters<typeof openBill>[1];
-  /** Unknown while nobody has seen the id of a bill's reservation. */
+  /** Unknown before anything has told the id of a bill's reservation. */
   reservation: NewReservation | undefined;
   bill: Bill | undefined;
 }

@@ -73,7 +73,7 @@ export async function openWorld(db: Db, verbs: Verbs, scenario: Scenario): Promi
   return world;
 }
 
-/** Takes the place of whoever was there. */
+/** Replaces the process that was there. */
 export function startProcess(world: World, place: number): void {
   const id = newId('proc');
   const line = new Line(world.db);

@@ -9,7 +9,7 @@ type Find<Entry> = (digests: readonly string[]) => Promise<ReadonlyMap<string, E
 
 /**
  * What is behind each secret, by the secret's digest. An entry is a cached copy of rows, used only while the bus guarantees
- * that a change of them would be heard. What does not exist is not cached: it would let anyone fill the cache.
+ * that a change of them would be heard. What does not exist is not cached: any request could fill the cache.
  */
 export class Directory<Entry> {
   readonly #bus: Bus;

@@ -72,7 +72,7 @@ export class ChatFrames implements AsyncIterableIterator<string, undefined> {
     }
   }
 
-  /** Also when whoever takes the frames stops taking them: the upstream is let go, and what was delivered is charged. */
+  /** Also when the consumer of the frames stops early: the upstream is let go, and what was delivered is charged. */
   async return(): Promise<IteratorResult<string, undefined>> {
     this.#tellsUsage = false;
     await this.#started.rest.return?.();

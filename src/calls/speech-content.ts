@@ -39,7 +39,7 @@ async function inline({ pieces }: WholeSound): Promise<Content> {
   return { base64: Buffer.concat(await Array.fromAsync(pieces())).toString('base64') };
 }
 
-/** Its row comes first: whatever happens from here on, somebody knows that there is something to clean away. */
+/** Writes its row first: however this ends, the clean-up knows that there is an object to delete. */
 async function store({ deps, accountId, context }: SpeechOrder, { sound, bytes, pieces }: WholeSound): Promise<string> {
   const { db, objects, clock, log } = deps;
   const { mimeType, extension } = sound;

@@ -189,7 +189,7 @@ function noteLongClip(
   if (excess !== undefined) noteOverclaim(deps, candidate, context.requestId, excess);
 }
 
-/** Those that succeed, in their order. Each begins where the first found somebody, and counts its seed on. */
+/** Those that succeed, in their order. Each begins at the candidate that served the first, and counts its seed on. */
 async function furtherClips(order: SpeechOrder, candidate: Candidate, signal: AbortSignal): Promise<readonly Clip[]> {
   const candidates = order.candidates.slice(order.candidates.indexOf(candidate));
   const indexes = Array.from({ length: order.request.n - 1 }, (_, index) => index + 1);

@@ -1,6 +1,6 @@
 /**
  * The catalogue of a gateway that was given no configuration: every route and every pricing mode, served on this
- * machine without a key. Its models say so to whoever reads their cards.
+ * machine without a key. The models' descriptions say so.
  */
 export const BUILT_IN_CATALOGUE = `
 upstreams:

@@ -20,7 +20,7 @@ export class DocumentError extends Error {
 
 export type Path = readonly PropertyKey[];
 
-/** A problem as the checks find it, before anyone knows where in the text it stands. */
+/** A problem as the checks find it, before it is located in the text. */
 export interface Finding {
   readonly path: Path;
   readonly problem: string;

@@ -77,7 +77,7 @@ function findSecret(upstream: ConfigUpstream, env: Environment, current: Documen
   return variable === undefined ? { state: 'found', secret: api_key } : secretFromEnvironment(variable, env);
 }
 
-/** An address, vendor or dialect that changed would carry a stored key to where nobody who knows it has sent it. */
+/** A stored key stays with its address, vendor and dialect: after a change it would be sent to another place. */
 function secretInForce(upstream: ConfigUpstream, current: DocumentInForce | undefined): Found {
   const before = current?.document.upstreams.find(({ id }) => id === upstream.id);
   const secret = current?.secrets.get(upstream.id);

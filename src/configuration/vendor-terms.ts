@@ -42,7 +42,7 @@ export function variableOf(key: string): string | undefined {
   return /^\$\{([A-Za-z_]\w*)\}$/.exec(key)?.[1];
 }
 
-/** A key that mixes a reference with other text would be sent as it stands, which nobody means. */
+/** A key that mixes a reference with other text would be sent as it stands, which is never meant. */
 export function referenceProblem(key: unknown): string | undefined {
   if (typeof key !== 'string' || !key.includes('${') || variableOf(key) !== undefined) return undefined;
   return `a reference must be the whole value, such as \${VENDOR_API_KEY}`;

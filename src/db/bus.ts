@@ -23,8 +23,8 @@ export async function announce(tx: Queries, topic: Topic, subject: string): Prom
  *
  * What a process caches may be used only while `fresh` holds. A beat is a round trip on the listening connection, and
  * PostgreSQL delivers notifications in order on it, so after a beat that began at time t everything committed before
- * t has been heard. A beat is trusted for CACHE_LEASE_MS; whoever waits that long after a commit (or has every live
- * process's word for it, which is quicker) knows that nobody acts on the old state any more.
+ * t has been heard. A beat is trusted for CACHE_LEASE_MS: that long after a commit (or once every live process has
+ * acknowledged it, which is quicker) no process acts on the old state any more.
  */
 export class Bus {
   readonly processId: string;
@@ -152,11 +152,11 @@ export class Bus {
       await client.query(`listen ${PG_NOTIFY_NAME}`);
       if (this.#stopped) throw new Error('stopped while it connected');
     } catch (error) {
-      // Nobody else knows of it: unless it ends here, it stays for as long as the process.
+      // No other reference to the client exists: unless it ends here, its connection leaks until the process ends.
       client.end().catch(() => undefined);
       throw error;
     }
-    // Whatever happened while nobody listened was missed.
+    // Notifications sent before LISTEN were missed.
     for (const listener of this.#onLost) listener();
     return client;
   }

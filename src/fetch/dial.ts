@@ -33,7 +33,7 @@ function answering(addresses: readonly string[]): LookupFunction {
 }
 
 async function established(socket: Socket, event: string, signal: AbortSignal): Promise<Socket> {
-  // Between two owners of the socket an error would be nobody's, and end the process.
+  // An error event without a listener ends the process; between two owners of the socket this is the listener.
   socket.on('error', () => undefined);
   try {
     await once(socket, event, { signal });

@@ -20,7 +20,7 @@ export interface GuardedFetchOptions {
 export interface Fetched {
   /** Canonical, behind the redirects. */
   readonly url: string;
-  /** To be read once. Ends with the same errors as `open`. Whoever stops reading lets the connection go. */
+  /** To be read once. Ends with the same errors as `open`. Leaving the loop early closes the connection. */
   readonly body: AsyncIterable<Buffer>;
 }
 
@@ -112,7 +112,7 @@ export class GuardedFetch {
     }
   }
 
-  /** A caller who left and a program that stops are nobody's URL at fault. */
+  /** The URL is not at fault when the caller has left or the program stops. */
   #faultFor(error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (this.#closing.signal.aborted) return this.#closing.signal.reason;

@@ -15,7 +15,7 @@ export class UrlPolicy {
     this.#allow = new Set(allow.map(canonicalEntry));
   }
 
-  /** The canonical form. Asks nobody: the addresses of a name are judged when it is resolved. */
+  /** The canonical form. Makes no DNS query: the addresses of a name are judged when it is resolved. */
   check(text: string, relativeTo?: URL): URL {
     const url = URL.parse(text, relativeTo?.href);
     if (url === null) throw refusal('it is no URL');

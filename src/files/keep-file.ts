@@ -22,7 +22,7 @@ export interface FileDeps {
   readonly objects: ObjectStore;
 }
 
-/** Bytes that lie in the store and belong to nobody yet. */
+/** Bytes in the store that no file owns yet. */
 export interface ReceivedFile {
   readonly objectKey: string;
   readonly fileName: string;

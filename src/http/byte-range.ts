@@ -2,7 +2,7 @@ import type { ByteRange } from '../storage/index.ts';
 
 /**
  * What a Range header asks of an object of so many bytes. What is not understood is ignored, and so are several ranges
- * at once: whoever asks for them must be able to take the whole.
+ * at once: a client that asks for them must be able to take the whole.
  */
 export function rangeOf(header: string | undefined, bytes: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, first = '', last = ''] = /^bytes=[\t ]*(\d*)-(\d*)[\t ]*$/i.exec(header ?? '') ?? [];

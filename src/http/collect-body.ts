@@ -35,12 +35,12 @@ export function collectBody(request: IncomingMessage, { bytesMax, tooLarge }: Bo
   });
 }
 
-/** What is smaller has come before it could be in anybody's way. */
+/** A smaller body is read without pauses: it is too short to delay other connections. */
 const PACED_FROM_BYTES = 1024 * 1024;
 
 /**
  * One read in each turn of the event loop. Otherwise a turn takes two megabytes from every connection that has them, and
- * since it also lets in only one new connection, a few large bodies would keep whoever comes waiting for seconds.
+ * since it also lets in only one new connection, a few large bodies would keep new connections waiting for seconds.
  */
 function takeTurns(request: IncomingMessage): void {
   request.pause();
@@ -53,13 +53,13 @@ class Collected {
   #room: Buffer | undefined;
   bytes = 0;
 
-  /** NaN if nobody said. */
+  /** NaN without a Content-Length. */
   constructor(announced: number) {
     this.#announced = announced;
   }
 
   add(piece: Buffer): void {
-    // Memory that nothing was written to costs nothing: whoever announces much and sends little takes little.
+    // Pages that were never written to cost no memory: a body that announces much and brings little takes little.
     if (piece.length < this.#announced) this.#room ??= Buffer.allocUnsafeSlow(this.#announced);
     if (this.#room === undefined) this.#pieces.push(piece);
     else piece.copy(this.#room, this.bytes);

@@ -7,7 +7,7 @@ const PLAIN = { error: 'expected text without control characters' };
 /** Text that a database, a log line and a person can hold: no NUL, no lone surrogate, no control or bidi characters. */
 export const nameField = z.string().trim().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN);
 
-/** Somebody else's number for something, kept to the letter. */
+/** A foreign id or number, kept to the letter. */
 export const referenceField = z.string().min(1).max(NAME_CHARS_MAX).refine(isPlainText, PLAIN);
 
 function isPlainText(text: string): boolean {

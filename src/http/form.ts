@@ -70,7 +70,7 @@ class FormReading<File> {
     this.#failed.promise.catch(() => undefined);
   }
 
-  /** Whoever takes a file would wait for the rest of it for ever. */
+  /** Destroys the files' streams as well: their readers would wait for the rest for ever. */
   giveUp(error: unknown): void {
     this.#fail(error);
     for (const stream of this.#files) stream.destroy(error instanceof Error ? error : undefined);
@@ -122,7 +122,7 @@ class FormReading<File> {
     parser.on('file', (field, stream, fileName) => {
       this.#files.add(stream);
       stream.on('close', () => this.#files.delete(stream));
-      // Told by whoever takes it, or by the parser itself.
+      // Reported by the reader of the stream, or by the parser itself.
       stream.on('error', () => undefined);
       const taken = this.#take(field, fileName, stream);
       taken.catch((error: unknown) => this.#fail(error));
@@ -164,13 +164,13 @@ class FormReading<File> {
       return;
     }
     let bytes = 0;
-    // Whoever stops reading early still has to answer: the connection stays.
+    // The connection stays when the loop ends early: the request still has to be answered.
     const pieces: AsyncIterable<Buffer> = this.#request.raw.iterator({ destroyOnReturn: false });
     for await (const piece of pieces) {
       bytes += piece.length;
       countStreamedBytes(piece.length);
       if (bytes > bytesMax) {
-        // Too large and refused for something else already: nobody waits for what is still to come.
+        // Too large and refused for something else already: what is still to come is not read.
         if (this.#hasFailed) this.#request.raw.destroy();
         throw new ApiError(tooLarge);
       }

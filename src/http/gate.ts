@@ -19,7 +19,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
  */
 export function createGate(listener: Listener): Server {
   const gated: Listener = (request, response) => {
-    // Its sender has been told that the connection ends before this: nobody would read the answer.
+    // Its sender has been told that the connection ends before this: the answer would not be read.
     if (isLeaving(request.socket)) request.resume();
     else if (isWellAddressed(request) && isWellFramed(request)) listener(request, response);
     else refuse(response, requestIdOf(request), 'malformed_request');
@@ -40,7 +40,7 @@ export function createGate(listener: Listener): Server {
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket: Socket) => socket.on('end', () => onEnd(socket)));
   server.on('checkExpectation', gated);
-  // Whoever asks before sending a body is told to go on by admission, which may also refuse.
+  // `Expect: 100-continue`: admission sends the 100, or refuses.
   server.on('checkContinue', gated);
   server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseInTurn(socket, 'not_found'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {

@@ -196,7 +196,7 @@ const CODES_OF_FORM: readonly ErrorCode[] = [
   'invalid_multipart',
   'form_field_too_large',
 ];
-/** A large body that nobody asked for is refused as well, except on GET, where it is not even read. */
+/** A large body on a route that takes none is refused as well, except on GET, where it is not even read. */
 const CODES_OF_UNWANTED_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_content_type'];
 
 function codesOfBody(method: Contract['method'], body: Contract['body']): readonly ErrorCode[] {

@@ -90,7 +90,7 @@ function deliveredView(asked: AskedFor, { sound, length, content }: MadeClip) {
   return { format: formatOf(sound, asked), mime_type: sound.mimeType, ...contentView(content), seconds };
 }
 
-/** As callers name formats: Opus comes in Ogg, and whoever asked for it under that name is answered with it. */
+/** As callers name formats: Opus comes in Ogg, and a request that named it `opus` is answered with that name. */
 function formatOf({ extension }: Sound, { format }: AskedFor): string {
   return extension === 'ogg' && format === 'opus' ? format : extension;
 }

@@ -27,7 +27,7 @@ export class Stopping {
     if (this.#begun && this.#running === 0) this.#drained.resolve();
   }
 
-  /** The probe is still answered, so that whoever asks learns of the stop. */
+  /** The health probe is still answered, so that a load balancer learns of the stop. */
   refuses(url: string): boolean {
     return this.#begun && !url.startsWith('/healthz');
   }

@@ -51,7 +51,7 @@ export const transcriptionSchema = z
 
 type TranscriptionView = z.infer<typeof transcriptionSchema>;
 
-/** All of it for `verbose_json`, with the times that were asked for: segments where nobody said. */
+/** All of it for `verbose_json`, with the granularities that were asked for: segments by default. */
 export function transcriptionView(result: SavedResult): TranscriptionView {
   const { responseFormat, granularities } = result.wanted;
   const { text } = result.transcript;

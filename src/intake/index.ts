@@ -1,6 +1,6 @@
 /**
  * Media on its way in and out of the object store: judged by its bytes, streamed, measured, and written down with the day
- * on which it must go. Hides how what nobody came to own is found and cleaned away.
+ * on which it must go. Hides how objects without an owner are found and deleted.
  */
 export { CleanUp } from './clean-up.ts';
 export { linkedObject } from './linked-object.ts';

@@ -41,7 +41,7 @@ export function keepObjectsUntil(tx: Tx, keys: readonly string[], at: Date): Pro
   return tx.run('update stored_objects set delete_at = greatest(delete_at, $2) where key = any ($1)', [keys, at]);
 }
 
-/** Undefined alike for what is not there, what is somebody else's, and what must have gone. */
+/** Undefined alike for what is not there, what is another account's, and what must have gone. */
 export async function findObject(
   db: Db,
   accountId: string,
@@ -64,7 +64,7 @@ export async function selectDueObjects(db: Db, now: Date, limit: number, except:
   return rows.map(({ key }) => key);
 }
 
-/** Only those that are still due: somebody may have kept one meanwhile. */
+/** Only those that are still due: another transaction may have given one an owner meanwhile. */
 export async function forgetObjects(db: Db, keys: readonly string[], now: Date): Promise<void> {
   await db.run('delete from stored_objects where key = any ($1) and delete_at <= $2', [keys, now]);
 }

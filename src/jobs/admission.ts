@@ -59,7 +59,7 @@ export class Admissions {
   async #admitAll(tx: Tx, applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
     const now = this.#deps.clock.now();
     const accountIds = [...new Set(applicants.map(({ job }) => job.accountId))].sort();
-    // Whoever admits for an account holds its lock, so what is read below stays true until the commit.
+    // Row locks on the accounts, taken by every admission: what is read below stays true until the commit.
     await lockAccounts(tx, accountIds);
     const verdicts = judgeKeys(applicants, await knownKeys(tx, applicants), now);
     const unjudged = applicants.filter((applicant) => !verdicts.has(applicant));

@@ -42,7 +42,7 @@ function placeOf(output: Output): OutputPlace[] {
   return ['url' in output ? { url: output.url, isThumbnail } : { path: output.path, isThumbnail }];
 }
 
-/** What an upstream made beyond what it was asked for is left with it: nobody has agreed to pay for it. */
+/** What an upstream made beyond what it was asked for is left with it: it is not in the quote. */
 function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
   const isThumbnail = (output: Output) => output.isThumbnail === true;
   return [
@@ -161,7 +161,7 @@ async function store(deps: JobDeps, result: Result, key: string): Promise<Collec
   }
 }
 
-/** The bytes of a result: at hand, from the upstream under its credential, or from an address of anybody's. */
+/** The bytes of a result: at hand, from the upstream under its credential, or through the guarded fetch. */
 async function open(deps: JobDeps, { job, attempt, output, signal }: Result): Promise<Buffer | AsyncIterable<Buffer>> {
   if ('data' in output) return output.data;
   if ('url' in output) {

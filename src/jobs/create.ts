@@ -88,7 +88,7 @@ async function admit(
     if (admitted.isReplay) await discardInputs(deps, prepared.inputs);
     return admitted.isReplay ? admitted : { ...admitted, job: queuedJob(applicant.job) };
   } catch (error) {
-    // With the database away nobody knows whether the job was made; then its inputs must stay.
+    // With the database unavailable the job may have been committed; then its inputs must stay.
     if (isRefusal(error)) await discardInputs(deps, prepared?.inputs ?? []);
     if (claim !== undefined) await dropClaim(deps.db, claim).catch(() => undefined);
     throw error;
@@ -135,8 +135,8 @@ function queuedJob({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }
 }
 
 /**
- * Where media have to be fetched first, others with the same key are told to wait meanwhile; whoever comes too late for
- * that is given the first one's job. Without any, the admission itself is quick enough to be waited for.
+ * Where media have to be fetched first, requests with the same key are told to wait meanwhile; one that comes too late
+ * for that is given the first one's job. Without any, the admission itself is quick enough to be waited for.
  */
 async function claimFor(
   deps: CreateDeps,

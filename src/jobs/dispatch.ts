@@ -15,7 +15,7 @@ const STORE_AGAIN_MS = { first: 250, most: 10_000 };
 
 /**
  * Finds upstreams for what is missing. Each call is written down before it is made. A plain refusal goes to the next
- * candidate; what may have been accepted is never asked for again. Undefined: nobody took it, and it waits.
+ * candidate; what may have been accepted is never asked for again. Undefined: no upstream took it, and it waits.
  */
 export async function dispatch(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const { deps } = engine;
@@ -171,7 +171,7 @@ function againAt({ deps }: EngineDeps, { job }: HeldJob): Date {
 
 /**
  * The worker before this one died while it waited for an answer. What can be found again at the upstream is adopted, what
- * is known not to have arrived can be sent elsewhere, and what nobody can know has failed: it is not asked for twice.
+ * is known not to have arrived can be sent elsewhere, and what cannot be known has failed: it is not asked for twice.
  */
 export async function recover(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
   const lost = held.attempts.filter(({ state }) => state === 'calling');

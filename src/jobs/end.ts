@@ -45,7 +45,7 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
       ends.map((end, place) => toJobEnd(end, costs[place]?.charged ?? 0n)),
       now,
     );
-    // Whoever lost a job must not write anything about it; the round is run again without company.
+    // A worker that has lost its lease must not write about the job: the round is run again one by one.
     if (ended.size < ends.length) throw new LostJob();
     await endAll(
       tx,

@@ -78,7 +78,7 @@ export interface Attempt {
   readonly updatedAt: Date;
 }
 
-/** At an address that anybody may fetch, or at a path behind the upstream's credential. */
+/** At an address that needs no credential, or at a path behind the upstream's credential. */
 export type OutputPlace = ({ readonly url: string } | { readonly path: string }) & { readonly isThumbnail: boolean };
 
 /** A result that lies in the object store. */

@@ -33,7 +33,7 @@ function columns(keys: readonly Scope[]): [string[], string[], string[]] {
   return [keys.map((one) => one.accountId), keys.map((one) => one.credential), keys.map((one) => one.key)];
 }
 
-/** Claims a key that nobody holds; a claim that has run out counts as none. Tells whether it did. */
+/** Claims a key that is not claimed; a claim that has run out counts as none. Tells whether it did. */
 export async function claimKey(db: Db, key: IdempotencyKey, claim: string, now: Date, until: Date): Promise<boolean> {
   const claimed = await db.run(
     `insert into idempotency_keys as known (account_id, credential, key, fingerprint, claim, delete_at)
@@ -74,7 +74,7 @@ export async function bindKeys(
 const FORGOTTEN_AT_ONCE_MAX = 10_000;
 
 /**
- * Fingerprints that are old, and claims that nobody followed up. Tells how many. The day is asked twice: only the second
+ * Fingerprints that are old, and claims that led to no job. Tells how many. The day is asked twice: only the second
  * question is put again to a row that was bound to its job while this waited for it.
  */
 export function forgetKeys(db: Db, now: Date): Promise<number> {

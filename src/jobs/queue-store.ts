@@ -9,7 +9,7 @@ interface TakenRow extends Omit<HeldJob['job'], 'request' | 'estimate'> {
   readonly asked: string;
 }
 
-/** Takes up to `limit` jobs that are due: pushes them out of everybody's sight until `leaseUntil`. */
+/** Takes up to `limit` jobs that are due: leases them, so that no other worker sees them until `leaseUntil`. */
 export async function takeJobs(
   db: Db,
   now: Date,
@@ -142,7 +142,7 @@ function attemptColumns(saves: readonly { jobId: string; attempts: readonly Atte
   ];
 }
 
-/** Keeps jobs out of everybody's sight for longer. */
+/** Extends the leases of jobs. */
 export async function extendJobs(
   db: Db,
   held: readonly { readonly jobId: string; readonly fence: number }[],
@@ -156,8 +156,8 @@ export async function extendJobs(
 }
 
 /**
- * What a worker stored for a job that somebody else has ended since is nobody's, unless it is a result of it: then the
- * other one stored the same. While the job is open, its end will find it.
+ * What a worker stored for a job that another worker has ended since has no owner, unless it is a result of it: then the
+ * other worker stored the same. While the job is open, its end will find it.
  */
 export async function disownOutputs(
   db: Db,
@@ -199,7 +199,7 @@ export async function endJobs(tx: Tx, ends: readonly JobEnd[], now: Date): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
-// A job that nobody accepted and that fails for good passes through `running` in this very statement.
+// A job that no upstream accepted and that fails for good passes through `running` in this very statement.
 const END_JOBS = `
   with asked as (
     select * from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::bigint[])
@@ -224,7 +224,7 @@ const END_JOBS = `
   )
   select id from ended`;
 
-/** Jobs that are due and that nobody has taken. */
+/** Jobs that are due and not leased. */
 export async function countDue(db: Db, now: Date): Promise<number> {
   const [row] = await db.rows<{ due: number }>('select count(*)::int as due from open_jobs where due_at <= $1', [now]);
   return row?.due ?? 0;

@@ -8,10 +8,10 @@ import { disownOutputs, extendJobs, type StepSave, saveSteps, takeJobs } from '.
 const SAVES_PER_ROUND_MAX = 256;
 /** A job that is let go was not in a hurry: when many wait for slow upstreams, this is most of all that is written. */
 const LEAVES_LINGER_MS = 50;
-/** Longer than anybody needs who is deleting under the same key just now. */
+/** Longer than a deletion under the same key that runs just now may take. */
 const DISOWNED_KEPT_MS = 60_000;
 
-/** Somebody else has the job now; whatever was being done for it is none of our business any more. */
+/** The fence has moved: another worker has the job now, and nothing more may be written about it here. */
 export class LostJob extends Error {}
 
 /** What a step changes about a job. */
@@ -79,7 +79,7 @@ export class JobQueue {
     return { fence, job: { ...job, status, progress, acceptedAt }, attempts: merged(held.attempts, attempts) };
   }
 
-  /** Whoever has ended the job did not know of what was stored here meanwhile. */
+  /** The worker that ended the job did not know of what was stored here meanwhile. */
   async #disown(job: HeldJob['job'], attempts: readonly Attempt[]): Promise<void> {
     const stored = attempts.filter(({ state }) => state === 'collected' || state === 'failed');
     const keys = stored.flatMap((attempt) => outputKeys(job.id, attempt));
@@ -90,7 +90,7 @@ export class JobQueue {
   async #saveAll(saves: readonly StepSave[]): Promise<readonly undefined[]> {
     const saved = await saveSteps(this.#deps.db, saves, this.#deps.clock.now());
     if (saves.length === 1 && saved.size === 0) throw new LostJob();
-    // A round in which somebody lost a job is run again one by one; whoever still holds theirs writes the same again.
+    // A round with a lost job is run again one by one; jobs that are still held are saved again, which is idempotent.
     if (saved.size < saves.length) throw new Error('a job of this round was lost');
     return saves.map(() => undefined);
   }

@@ -7,7 +7,7 @@ import { type Asset, type JobFilter, selectAssets, selectJob, selectJobs } from 
 
 const JOB_ID = /^job_[A-Za-z0-9_-]{10,64}$/;
 
-/** Throws `job_not_found`, alike for what is not there and what is somebody else's. */
+/** Throws `job_not_found`, alike for what is not there and what is another account's. */
 export async function getJob({ db }: Pick<JobDeps, 'db'>, accountId: string, id: string): Promise<Job> {
   const job = JOB_ID.test(id) ? await selectJob(db, accountId, id) : undefined;
   if (job === undefined) throw new ApiError('job_not_found');

@@ -129,7 +129,7 @@ function lookIn(recording: Recording, id: number, content: Buffer, bytes: number
 interface Head {
   readonly id: number;
   readonly contentAt: number;
-  /** Undefined if nobody knew when it was written. */
+  /** Undefined if it was not known when it was written. */
   readonly bytes: number | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface Measured {
   readonly isStated?: true;
 }
 
-/** What a header announces, before anybody makes room for it. */
+/** What a header announces, judged before memory is allocated for it. */
 export function imageOf(width: number, height: number): Measured {
   if (width === 0 || height === 0) throw new Unreadable('the image has no size');
   const isLarge = Math.max(width, height) > IMAGE_SIDE_PIXELS_MAX || width * height > IMAGE_PIXELS_MAX;

@@ -9,7 +9,7 @@ export interface Sniffed {
   readonly kind: MediaKind;
   /** Canonical: one for each format, whatever the file was called. */
   readonly mimeType: string;
-  /** Without the dot. Opus in Ogg is `ogg` like Vorbis: that name is taken by everyone who takes the format. */
+  /** Without the dot. Opus in Ogg is `ogg` like Vorbis: every consumer of the format takes that name. */
   readonly extension: string;
 }
 

@@ -19,7 +19,7 @@ const BLOCK_SAMPLES: ReadonlyMap<number, (blockBytes: number, channels: number) 
 ]);
 /** MPEG of several layers, whose frames tell everything themselves. */
 const MPEG_CODES = [0x50, 0x55];
-/** Whoever writes to a pipe does not know the length yet: all ones, the largest signed number, or about that. */
+/** An encoder that writes to a pipe does not know the length yet: all ones, the largest signed number, or about that. */
 const STREAMED_BYTES_MIN = 0x7fff_0000;
 
 /** The head of a chunk, and the longest content that is read. */

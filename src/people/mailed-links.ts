@@ -12,7 +12,7 @@ import { takeTurn } from './turn.ts';
 
 type RequestedLink = 'set_password' | 'sign_up';
 
-/** A request of anybody's: who makes it is not known before the link is followed. */
+/** The actor of an unauthenticated request: who makes it is not known before the link is followed. */
 const BY_REQUEST = 'mail request';
 
 /** To the address that the link is for. Without mail, or with a mail server that is down, the link is passed on by hand. */

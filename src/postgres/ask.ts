@@ -10,7 +10,7 @@ export type Answer =
   | { readonly state: 'broken'; readonly reason: string }
   | { readonly state: 'silent' };
 
-/** An open connection: it ends when the server dies, and at once, whoever started the server. */
+/** An open connection: it ends when the server dies, and at once, also when another process started the server. */
 export interface Watch {
   readonly ended: Promise<void>;
   /** Takes the server for this gateway, as long as the connection lasts. False if another gateway has it. */

@@ -20,7 +20,7 @@ export interface Places {
   readonly libraries: string;
 }
 
-/** Makes the data folder if it is missing; refuses one that belongs to somebody else. */
+/** Makes the data folder if it is missing; refuses one that belongs to another user. */
 export async function openPlaces(folder: string): Promise<Places> {
   // Only the data folder itself is closed: the server's user has to pass through those above it.
   await mkdir(dirname(folder), { recursive: true });
@@ -43,7 +43,7 @@ export function placesIn(real: string): Places {
   };
 }
 
-/** True if there is a cluster; refuses a folder in its place that is none, since it may hold somebody's data. */
+/** True if there is a cluster; refuses a folder in its place that is none, since it may hold other data. */
 export async function hasCluster(places: Places): Promise<boolean> {
   if ((await statsOf(join(places.cluster, 'global', 'pg_control'))) !== undefined) return true;
   const entries = await readdir(places.cluster).catch((error: unknown) => {

@@ -29,8 +29,8 @@ export async function chooseIdentity(binaries: Binaries, places: Places): Promis
 }
 
 /**
- * In order of preference. Those under which the data folder stays closed to every other user come first: whoever can
- * pass through it can reach the socket. `named` is a uid that has a name.
+ * In order of preference. Those under which the data folder stays closed to every other user come first: a user who
+ * can pass through it can reach the socket. `named` is a uid that has a name.
  */
 export function identities(uid: number, gid: number, named: number): readonly Identity[] {
   const own = { uid, gid };
@@ -87,7 +87,7 @@ async function namedUid(): Promise<number> {
   return pickNamedUid(text);
 }
 
-/** Any uid with a name will do but root's; nobody's if it has one. */
+/** Any uid with a name will do but root's; the unprivileged one if it has a name. */
 export function pickNamedUid(passwd: string): number {
   const uids = passwd.split('\n').map((line) => Number(line.split(':')[2] || 0));
   return uids.includes(NOBODY) ? NOBODY : (uids.find((uid) => uid > 0) ?? NOBODY);

@@ -38,7 +38,7 @@ const FORCEFUL_WAYS: readonly WayToEnd[] = [
 /** Fast shutdown first: it ends sessions, and leaves nothing to recover. */
 const ORDERLY_WAYS: readonly WayToEnd[] = [['SIGINT', FAST_STOP_MS_MAX], ...FORCEFUL_WAYS];
 
-/** Ends the server of this cluster, whoever started it, and waits for the end of all its processes. */
+/** Ends the server of this cluster, also one that another process started, and waits for the end of all its processes. */
 export async function endServer(cluster: string, ways = ORDERLY_WAYS): Promise<void> {
   for (const [signal, timeoutMs] of ways) {
     const pid = postmasterOf(cluster);

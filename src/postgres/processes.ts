@@ -5,7 +5,7 @@ import { POLL_MAX_MS } from './settings.ts';
 
 /**
  * The server process of this cluster, if there is one. The number in postmaster.pid alone says little: after a crash it
- * may belong to a stranger, or to a dead child that nobody has waited for yet.
+ * may belong to an unrelated process, or to a zombie.
  */
 export function postmasterOf(cluster: string): number | undefined {
   const pid = pidInFile(join(cluster, 'postmaster.pid'));
@@ -72,7 +72,7 @@ export function isServerCommand(commandLine: string, cluster: string): boolean {
   return basename(program) === 'postgres' && rest.includes(cluster);
 }
 
-/** Undefined when we may not look, and for a dead process that nobody has waited for. */
+/** Undefined when we may not look, and for a zombie. */
 function workingFolder(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

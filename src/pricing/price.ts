@@ -51,7 +51,7 @@ interface ChosenRatio {
  */
 export interface FrozenPrice {
   readonly mode: PricingMode;
-  /** Already inside the figures; kept for whoever asks why a charge is what it is. */
+  /** Already inside the figures; kept to explain a charge. */
   readonly ratios: readonly ChosenRatio[];
   readonly divisor: string;
   /** Charged once, whatever the units. */

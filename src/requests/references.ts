@@ -110,7 +110,7 @@ const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):/i;
 
 /**
  * A URL in its canonical form, or the content of a data URL; undefined for a text without a scheme. Whether an address
- * may be visited is for whoever visits it. Throws for other schemes and for what cannot be parsed.
+ * may be visited is decided by the fetch guard. Throws for other schemes and for what cannot be parsed.
  */
 export function readUrl(text: string): { readonly url: string } | DataUrl | undefined {
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();

@@ -28,7 +28,7 @@ export function ableCandidates<Request extends MediaRequest<unknown>>(
 }
 
 /**
- * Those of which `isAble` says so; it throws the ApiError that names what is at fault with the request. When nobody can for
+ * Those of which `isAble` says so; it throws the ApiError that names what is at fault with the request. When none can for
  * such a reason, the first of these is thrown; else as `candidatesFor` does.
  */
 export function judgedCandidates(

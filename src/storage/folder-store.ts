@@ -79,7 +79,7 @@ export class FolderStore implements ObjectStore {
     return file === undefined ? undefined : { bytes: file.bytes, body: file.stream(range) };
   }
 
-  /** For whoever must know the object before choosing a part of it. To be streamed or closed. */
+  /** For callers that must know the object before choosing a part of it. To be streamed or closed. */
   async open(key: string): Promise<OpenedFile | undefined> {
     const path = this.#pathOf(key);
     try {

@@ -10,11 +10,11 @@ export interface ObjectStore {
    * then nothing of it is kept.
    */
   put(key: string, body: AsyncIterable<Buffer> | Buffer, options: PutOptions): Promise<{ bytes: number }>;
-  /** Undefined when there is none. Whoever is given a body reads it to its end, or leaves its loop early. */
+  /** Undefined when there is none. A body must be read to its end, or its loop left early, to free the connection. */
   read(key: string, range?: ByteRange): Promise<StoredObject | undefined>;
   /** Harmless when there is none. */
   remove(key: string): Promise<void>;
-  /** An address that anybody can fetch without a credential until then. Made a second later, it is another one. */
+  /** An address that can be fetched without a credential until then. Made a second later, it is another one. */
   link(key: string, options: LinkOptions): Promise<string>;
   /** The key that one of our own links names, if it is neither expired nor tampered with. */
   keyOfLink(url: string, now: Date): string | undefined;

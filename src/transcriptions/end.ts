@@ -8,12 +8,12 @@ import type { TranscriptionDeps } from './deps.ts';
 import type { Held, Outcome } from './record.ts';
 import { saveEnd } from './store.ts';
 
-/** Somebody else has the record now; whatever was being done for it is none of our business any more. */
+/** The fence has moved: another process has the record now, and nothing more may be written about it here. */
 export class LostRecord extends Error {}
 
 /**
  * The only way to an end: state, result, money and what is to be deleted change in one transaction. Returns what was
- * charged. Throws LostRecord; and DatabaseUnavailable, and then nobody knows whether it was written.
+ * charged. Throws LostRecord; and DatabaseUnavailable, and then it may or may not have been written.
  */
 export async function endRecord(deps: TranscriptionDeps, held: Held, outcome: Outcome): Promise<MicroCredits> {
   const charged = await retryWhileUnavailable(() => deps.db.transaction((tx) => endIn(tx, deps, held, outcome)));

@@ -1,5 +1,5 @@
 /**
- * Sound to text, as a record that outlives its request: admission, the work behind it whoever waits, taking up what a
+ * Sound to text, as a record that outlives its request: admission, the work behind it, taking up what a
  * dead process left, and results that expire. Hides how state and money change together, and that nothing is submitted
  * twice.
  */

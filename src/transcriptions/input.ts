@@ -53,7 +53,7 @@ export async function fetchClip(
   }
 }
 
-/** Our own links are read from the store, and only for whom they belong to; for anybody else they are like any URL. */
+/** Our own links are read from the store, and only for the account that owns them; for another they are like any URL. */
 async function ownClip(
   { objects, db, clock }: TranscriptionDeps,
   accountId: string,

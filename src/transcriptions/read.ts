@@ -10,7 +10,7 @@ interface ReadDeps {
   readonly clock: Clock;
 }
 
-/** Only reads. Throws `transcription_not_found`, alike for what is not there and what is somebody else's. */
+/** Only reads. Throws `transcription_not_found`, alike for what is not there and what is another account's. */
 export async function getTranscription(
   { db, clock }: ReadDeps,
   accountId: string,

@@ -41,7 +41,7 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): Key[
 /** How an answer was wanted: what of a request outlives it. */
 export type Wanted = Pick<TranscriptionRequest, 'responseFormat' | 'language' | 'temperature' | 'granularities'>;
 
-/** A record in the hands of this process. Whoever has a higher fence has taken it. */
+/** A record that this process leases. A higher fence in the database means that another process has taken it. */
 export interface Held {
   readonly id: string;
   readonly fence: number;
@@ -92,7 +92,7 @@ export interface SavedResult {
   readonly charged: MicroCredits;
 }
 
-/** Whoever reads a record after its time finds it expired, also before anybody came to clear it. */
+/** A record read after its time is expired, also before the clean-up has cleared it. */
 export function asOf(record: TranscriptionRecord, now: Date): TranscriptionRecord {
   return isOver(record, now) ? { ...record, status: 'expired', result: null } : record;
 }

@@ -133,8 +133,8 @@ export interface TakeOver {
 }
 
 /**
- * Takes records that nobody works on: those of dead processes, and those that the taker let fall. From then on their
- * money is unknown until somebody has found out.
+ * Leases records that no process works on: those of dead processes, and those that the taker let fall. From then on their
+ * money is unknown until the upstream has been asked.
  */
 export async function takeOver(db: Db, { now, lease, fallen, limit }: TakeOver): Promise<Held[]> {
   return db.rows<Held>(
@@ -154,7 +154,7 @@ export async function takeOver(db: Db, { now, lease, fallen, limit }: TakeOver):
   );
 }
 
-/** Leaves a record to whoever comes next, without waiting for a lease to run out. */
+/** Releases the lease, so that another process takes the record without waiting for it to run out. */
 export async function letGo(db: Db, { id, fence }: Fenced, now: Date): Promise<void> {
   await db.run(
     `update transcriptions set owner = null, lease_until = least(lease_until, $3)

@@ -17,7 +17,7 @@ export interface Asked {
   readonly request: TranscriptionRequest;
   readonly audio: AudioFile;
   readonly candidates: readonly Candidate[];
-  /** To be called when nobody reads the audio any more. */
+  /** To be called when the audio is not read any more. */
   readonly release: () => void;
 }
 
@@ -61,7 +61,7 @@ export function takeUp(work: WorkDeps, held: Held): Promise<Outcome> {
   });
 }
 
-/** Whatever goes wrong ends a record, unless somebody else is to see to it. */
+/** Every failure ends the record, unless another process has it or will take it over. */
 async function withOutcome({ leaving }: WorkDeps, hear: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await hear();
@@ -141,7 +141,7 @@ async function ask(
 ): Promise<TranscriptionProgress | { readonly state: 'too large' }> {
   const candidate = candidateOf(deps, held.upstreamId ?? '', held.upstreamModel ?? '');
   const transcription = candidate?.vendor.transcription;
-  // Whoever took the upstream out of the configuration has given up what it was working on.
+  // Without its upstream in the configuration the task cannot be asked after: its work is given up.
   if (candidate === undefined || transcription?.poll === undefined || held.task === null) return { state: 'lost' };
   try {
     const progress = await transcription.poll(held.task, upstreamOf(candidate, deps.pools, stopping));

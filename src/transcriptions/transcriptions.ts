@@ -40,14 +40,15 @@ export class Transcriptions {
   }
 
   /**
-   * Holds the credits and makes the record; from then on the work depends on nobody. Throws `insufficient_credits`, and
-   * then there is neither; or `precheck_failed`, and then what a lost answer may have made is ended by the next look.
+   * Reserves the credits and makes the record; from then on the work does not depend on the request. Throws
+   * `insufficient_credits`, and then there is neither; or `precheck_failed`, and then what a lost answer may have made is
+   * ended by the next look.
    */
   async begin(applicant: Applicant, asked: Asked): Promise<Started> {
     const { id, wanted, objectKey, seconds, reservationId, createdAt } = applicant.record;
-    const nobody = { upstreamId: null, upstreamModel: null, task: null };
+    const unassigned = { upstreamId: null, upstreamModel: null, task: null };
     const { price } = applicant;
-    const held: Held = { id, fence: 0, wanted, objectKey, seconds, reservationId, price, createdAt, ...nobody };
+    const held: Held = { id, fence: 0, wanted, objectKey, seconds, reservationId, price, createdAt, ...unassigned };
     this.#ids.add(id);
     try {
       await orPrecheckFailed(() => this.#admissions.admit(applicant));
@@ -91,13 +92,13 @@ export class Transcriptions {
     const taken = await takeOver(db, { now, lease, fallen, limit });
     if (taken.length > 0) log.trace('transcriptions taken over');
     const works = taken.map((held) => this.#track(held.id, this.#resumeOne(held)));
-    // Those that wait for nobody end before the next look.
+    // Those without a task at an upstream end before the next look.
     await Promise.all(works.filter((_, place) => taken[place]?.task === null));
   }
 
   async #resumeOne(held: Held): Promise<void> {
     this.#resumed++;
-    // What became of it stands in the record and in the log; there is nobody else to be told.
+    // What became of it stands in the record and in the log; no caller waits for it.
     await this.#run(held, takeUp(this.#work, held)).catch(() => undefined);
     this.#resumed--;
   }
@@ -160,7 +161,7 @@ function told(error: unknown): unknown {
   return error instanceof DatabaseUnavailable ? stillRunning('database_unavailable', error) : error;
 }
 
-/** Whoever asked again would pay twice: client libraries do so by themselves unless they are told. */
+/** `x-should-retry: false`, because client libraries retry by themselves and a retry would be charged again. */
 function stillRunning(code: 'request_timeout' | 'shutting_down' | 'database_unavailable', cause?: unknown): ApiError {
   return new ApiError(code, { headers: { 'x-should-retry': 'false' }, cause });
 }

@@ -78,7 +78,7 @@ async function forgetExpired(db: Db, now: Date): Promise<void> {
 export function startDuties(deps: WorkerDeps): () => Promise<void> {
   const all = duties(deps);
   const running = all.map((duty) => repeat(duty, deps.log));
-  // In their order: this process's leases must live on before anybody's are found to have run out.
+  // In their order: this process's leases must be extended before leases are found to have run out.
   deps.testClock?.onMoved(async () => {
     for (const duty of all) await runOnce(duty, deps.log);
   });

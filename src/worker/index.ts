@@ -1,3 +1,3 @@
-/** The edge moved by the clock: what is done now and then, whether or not anybody calls. */
+/** The edge moved by the clock: what is done now and then, without a request. */
 export { startDuties } from './duties.ts';
 export { JobLoop } from './job-loop.ts';

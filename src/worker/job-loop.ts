@@ -7,7 +7,7 @@ import { JOB_LEASE_MS, JOB_STEPS_AT_ONCE_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 
 const REST_MS_MAX = 1_000;
-/** How often a job that became due is noticed when nobody told. */
+/** How often the queue is polled for jobs that became due without a notification. */
 const LOOK_EVERY_MS = 200;
 /** One look takes at most this many, so that the processes of a deployment share what there is. */
 const TAKEN_AT_ONCE_MAX = 128;
@@ -51,7 +51,7 @@ export class JobLoop {
     this.#lookAgain = true;
     this.#looking ??= this.#takeWhileDue().finally(() => {
       this.#looking = undefined;
-      // Somebody called just when the last look was over.
+      // look() was called just when the last look was over.
       if (this.#lookAgain && this.#room > 0 && !this.#stopped) this.look();
     });
   }
@@ -63,7 +63,7 @@ export class JobLoop {
     await Promise.race([Promise.all(this.#running), patience]);
   }
 
-  /** Lets what is in hand come to its next point of rest; what has not by then is taken up by somebody else. */
+  /** Lets what is in hand come to its next point of rest; what has not by then is taken up by another worker. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true;
     const deadline = AbortSignal.timeout(timeoutMs);
@@ -98,7 +98,7 @@ export class JobLoop {
   #start(run: Promise<void>): void {
     const done = run.finally(() => {
       this.#running.delete(done);
-      // There is room again, and perhaps somebody waiting for it.
+      // There is room again, and perhaps a due job waiting for it.
       if (this.#lookAgain) this.look();
     });
     this.#running.add(done);

@@ -11,7 +11,7 @@ import { until } from './postgres.ts';
 const CLIP = await toneAs('wav', { seconds: 1.5 });
 const PICTURE = await picture('png', { width: 4, height: 4 });
 
-/** Where somebody calls, and how they prove who they are. */
+/** The address of a call, and its credential. */
 export interface Door extends Pick<CallOptions, 'key' | 'headers'> {
   readonly prefix: '/v1' | '/api/console/run';
 }

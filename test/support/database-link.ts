@@ -56,7 +56,7 @@ export class DatabaseLink {
     for (const pair of this.#pairs) deliver(pair);
   }
 
-  /** From now on whoever sends these bytes waits for the answer. */
+  /** From now on a client that sends these bytes waits for the answer. */
   holdAnswersTo(bytes: Buffer): void {
     this.#held = bytes;
   }

@@ -13,7 +13,7 @@ export function smallDisk(t: TestContext): string {
   const folder = workFolder(t);
   assert.ok(works(['mount', '-t', 'tmpfs', '-o', 'size=120m,mode=755', 'small', folder]));
   atEnd(t, async () => {
-    // Once the disk is away, nobody can tell any more whose processes they are.
+    // Once the disk is away, it cannot be told any more whose processes they are.
     for (const pid of serversBelow(folder)) sendSignal(pid, 'SIGKILL');
     await until(() => serversBelow(folder).length === 0);
     works(['umount', '--lazy', folder]);

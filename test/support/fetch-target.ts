@@ -48,7 +48,7 @@ export class FetchTarget {
     return `http://${host}:${this.port}${path}`;
   }
 
-  /** Resolves when nobody is connected any more. */
+  /** Resolves when no client is connected any more. */
   async left(): Promise<void> {
     await Promise.all([...this.#sockets].map((socket) => new Promise((resolve) => socket.on('close', resolve))));
   }

@@ -10,7 +10,7 @@ const PNG = { mimeType: 'image/png', bytesMax: 1000 };
 
 export interface StoreUnderTest {
   readonly store: ObjectStore;
-  /** Of whoever judges whether a link has expired. */
+  /** The clock by which links expire. */
   readonly now: () => Date;
   /** Where a link leads, when it is not what it says. */
   readonly addressOf: (link: string) => string;

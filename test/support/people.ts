@@ -52,7 +52,7 @@ export async function newOperator(gateway: Gateway, operatorRole = 'operator'): 
 /** One more session of a person. */
 export async function signedIn(gateway: Gateway, email: string, accountId: string): Promise<SignedInPerson> {
   const browser = new Browser(gateway.url, gateway.config.publicUrl);
-  // Everybody comes from the one address of the tests, whose allowance fills with time.
+  // All requests come from the one address of the tests, whose allowance fills with time.
   gateway.clock.advance(60);
   await browser.submit(await browser.open('/sign-in'), { email, password: PASSWORD });
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');

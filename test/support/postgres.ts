@@ -27,7 +27,7 @@ import { WAIT_MS_MAX } from './patience.ts';
 const POSTGRES = new URL('../../src/postgres/index.ts', import.meta.url).href;
 
 export const IS_ROOT = process.getuid?.() === 0;
-/** The user of nobody's files, under whom root's server runs. */
+/** The unprivileged user under whom root's server runs. */
 export const NOBODY = 65_534;
 /** A user that is neither root nor the server's. */
 export const STRANGER = 1234;

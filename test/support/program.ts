@@ -174,7 +174,7 @@ export function copyFolder(from: string, to: string): void {
   assert.equal(status, 0, String(stderr));
 }
 
-/** A port on which nobody listens. */
+/** A port on which nothing listens. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -37,7 +37,7 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** Resolves when the bytes are on their way, or nobody takes them any more. */
+  /** Resolves when the bytes are on their way, or the peer takes them no more. */
   async send(bytes: string | Buffer): Promise<void> {
     if (this.#socket.write(bytes)) return;
     const [signal, done] = endable();

@@ -111,7 +111,7 @@ async function fail(fault: SocketFault, usual: Answer, response: ServerResponse)
   }
 }
 
-/** Resolves when the bytes are with the system, or nobody takes them any more. */
+/** Resolves when the bytes are with the system, or the peer takes them no more. */
 async function written(response: ServerResponse, piece: Buffer): Promise<void> {
   if (response.destroyed) return;
   await new Promise<void>((resolve) => {

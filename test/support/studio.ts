@@ -87,7 +87,7 @@ export class Studio {
     return answer.json.items;
   }
 
-  /** What a link gives to somebody without a credential. */
+  /** What a link gives without a credential. */
   async fetched(url: string, headers: Record<string, string> = {}) {
     const { pathname, search } = new URL(url);
     const { statusCode, headers: got, body } = await request(this.gateway.url + pathname + search, { headers });

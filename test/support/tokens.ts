@@ -16,7 +16,7 @@ export interface GrantOptions {
   readonly reset?: 'day' | 'week' | 'month';
   /** Null makes the person no member of the account at all. */
   readonly role?: 'owner' | 'member' | 'viewer' | null;
-  /** Of somebody who is there already and belongs to the account. */
+  /** Of a person who exists already and belongs to the account. */
   readonly personId?: string;
 }
 

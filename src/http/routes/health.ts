@@ -59,7 +59,7 @@ function warnings({ bus, throttle, writeProbe, health, catalogue }: HttpDeps): s
 
 interface Found {
   readonly db: 'ok' | 'unavailable';
-  /** Jobs that are due and that nobody has taken. */
+  /** Jobs that are due and not leased. */
   readonly outbox_pending: number;
   readonly cleanup_pending: number;
   readonly cleanup_oldest_due_age_s: number;

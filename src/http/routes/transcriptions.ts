@@ -148,7 +148,7 @@ function start(
   });
 }
 
-/** An id that the caller chose may be anybody's, or used before. */
+/** An id that the caller chose may be another caller's, or used before. */
 function isAdopted({ id, headers }: FastifyRequest): boolean {
   return headers['x-request-id'] === id;
 }
