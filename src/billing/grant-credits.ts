@@ -60,8 +60,8 @@ function correct(
     const { reason, ...corrected } = change;
     const { before, after } = await correctGrant(tx, id, corrected, now);
     const detail = { account: after.accountId, before: described(before), after: described(after) };
-    const told = { ...detail, ...(reason === undefined ? {} : { reason }) };
-    await recordChange(tx, by, { at: now, action: 'credits.correct', target: id, detail: told });
+    const withReason = { ...detail, ...(reason === undefined ? {} : { reason }) };
+    await recordChange(tx, by, { at: now, action: 'credits.correct', target: id, detail: withReason });
     return after;
   });
 }

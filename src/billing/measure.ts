@@ -73,17 +73,17 @@ function ofSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }
 /** The input as counted, and the most output that was asked for, or else that the model gives. */
 export function measureTokens(
   inputTokens: number,
-  asked: number | undefined,
+  maxOutputTokens: number | undefined,
   answers: number,
   model: ListedModel,
 ): Measures {
-  const outputTokens = outputTokensPerAnswer(asked, model) * answers;
+  const outputTokens = outputTokensPerAnswer(maxOutputTokens, model) * answers;
   return { units: { inputTokens, outputTokens, requests: 1 }, selectors: {} };
 }
 
 /** What is held for one answer. */
-export function outputTokensPerAnswer(asked: number | undefined, { max_output_tokens }: ListedModel): number {
-  return asked ?? max_output_tokens ?? OUTPUT_TOKENS_UNSTATED;
+export function outputTokensPerAnswer(maxOutputTokens: number | undefined, { max_output_tokens }: ListedModel): number {
+  return maxOutputTokens ?? max_output_tokens ?? OUTPUT_TOKENS_UNSTATED;
 }
 
 export function measureTranscription(seconds: number): Measures {

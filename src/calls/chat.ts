@@ -97,13 +97,13 @@ interface Opened {
 async function open(deps: CallDeps, caller: Caller, request: ChatRequest, context: CallContext): Promise<Opened> {
   const model = modelFor(deps, caller, request.model, 'chat');
   const candidates = candidatesFor(deps, caller, model, ({ vendor }) => vendor.chat !== undefined);
-  const asked = {
+  const requested = {
     inputTokens: estimatePromptTokens([request.messages, request.tools]),
     maxOutputTokens: request.maxOutputTokens,
     answers: request.n,
     textBytes: () => textBytesOf(request),
   };
-  const order = tokenOrder(asked, model);
+  const order = tokenOrder(requested, model);
   const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
   const { requestId } = context;

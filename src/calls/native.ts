@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/index.ts';
 import { type Bill, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
-import type { NativeAsked } from '../requests/index.ts';
+import type { NativeTokens } from '../requests/index.ts';
 import {
   type Candidate,
   candidatesFor,
@@ -22,7 +22,7 @@ import { estimated, type OnExcess, reportedTokens, unitsOf } from './token-usage
 export interface NativeCall {
   readonly model: string;
   readonly request: NativeRequest;
-  readonly asked: NativeAsked;
+  readonly tokens: NativeTokens;
 }
 
 /** The upstream's answer, untouched. Counting tokens is free. */
@@ -94,7 +94,7 @@ interface Opened {
 async function open(deps: CallDeps, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
   const model = modelFor(deps, caller, call.model, 'native');
   const candidates = candidatesFor(deps, caller, model, ({ vendor }) => vendor.native !== undefined);
-  const order = tokenOrder({ ...call.asked, textBytes: () => textBytesOf(call.request) }, model);
+  const order = tokenOrder({ ...call.tokens, textBytes: () => textBytesOf(call.request) }, model);
   if (call.request.action === 'countTokens') return { candidates, bill: undefined, order };
   const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;

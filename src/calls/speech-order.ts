@@ -29,27 +29,27 @@ export interface SpeechOrder {
 export async function openOrder(
   deps: CallDeps,
   caller: Caller,
-  asked: SoundRequest<MediaSource>,
+  soundRequest: SoundRequest<MediaSource>,
   context: CallContext,
 ): Promise<SpeechOrder> {
-  const model = modelFor(deps, caller, asked.model, 'audio_speech');
-  const isDesign = asksForVoiceDesign(model.accepts, asked);
+  const model = modelFor(deps, caller, soundRequest.model, 'audio_speech');
+  const isDesign = asksForVoiceDesign(model.accepts, soundRequest);
   const able = (request: SoundRequest<Media>) =>
     ableCandidates(deps, caller, model, request, ({ vendor }, accepts) =>
       isDesign && (vendor.speech?.design === undefined || !accepts.voice_design) ? undefined : vendor.speech,
     );
-  const atFirst = able({ ...asked, referenceAudio: asked.referenceAudio.map(unread) });
-  const { units, selectors } = measureMedia(asked, 'audio_speech', model);
+  const atFirst = able({ ...soundRequest, referenceAudio: soundRequest.referenceAudio.map(unread) });
+  const { units, selectors } = measureMedia(soundRequest, 'audio_speech', model);
   const quoted = quote(model.pricing, selectors, units);
   // What is only passed on is not fetched here; an upstream may, so it must be something that could be.
-  for (const url of urlsIn(asked.extra)) deps.guardedFetch.check(url);
+  for (const url of urlsIn(soundRequest.extra)) deps.guardedFetch.check(url);
   const { accountId, keyId, hasKeyLimit } = caller;
-  const samples = asked.referenceAudio.map((source, place) =>
+  const samples = soundRequest.referenceAudio.map((source, place) =>
     readSample(deps, accountId, source, context.signal).catch((error: unknown) => {
       throw atField(error, (source.from === 'bytes' && source.field) || `reference_audio[${place}]`);
     }),
   );
-  const request = { ...asked, referenceAudio: await Promise.all(samples) };
+  const request = { ...soundRequest, referenceAudio: await Promise.all(samples) };
   // Some models are particular about what a sample is, and that is known only now.
   const candidates = samples.length === 0 ? atFirst : able(request);
   const { requestId } = context;
@@ -64,9 +64,9 @@ export async function openOrder(
     candidates,
     isDesign,
     bill,
-    charactersPerClip: (units.characters ?? 0) / asked.n,
-    clipLength: lengthOrder(units, asked.n),
-    credits: isByLength || asked.n > 1 ? undefined : quoted.amount,
+    charactersPerClip: (units.characters ?? 0) / soundRequest.n,
+    clipLength: lengthOrder(units, soundRequest.n),
+    credits: isByLength || soundRequest.n > 1 ? undefined : quoted.amount,
   };
 }
 

@@ -51,11 +51,11 @@ export type Spoken = SpeechStream | SpeechClips | VoicePreviews;
 export async function speak(
   deps: CallDeps,
   caller: Caller,
-  asked: SoundRequest<MediaSource>,
+  soundRequest: SoundRequest<MediaSource>,
   context: CallContext,
 ): Promise<Spoken> {
   try {
-    return await orRefund(await openOrder(deps, caller, asked, context));
+    return await orRefund(await openOrder(deps, caller, soundRequest, context));
   } catch (error) {
     throw context.signal.aborted ? new ApiError('request_canceled', { cause: error }) : error;
   }

@@ -19,7 +19,7 @@ export interface TokenOrder {
 }
 
 /** What a request asks for. */
-export interface AskedTokens {
+export interface RequestedTokens {
   /** As estimated here. */
   readonly inputTokens: number;
   readonly maxOutputTokens: number | undefined;
@@ -28,8 +28,8 @@ export interface AskedTokens {
   readonly textBytes: () => number | undefined;
 }
 
-export function tokenOrder(asked: AskedTokens, model: ListedModel): TokenOrder {
-  const { inputTokens, maxOutputTokens, answers, textBytes } = asked;
+export function tokenOrder(requested: RequestedTokens, model: ListedModel): TokenOrder {
+  const { inputTokens, maxOutputTokens, answers, textBytes } = requested;
   const held = measureTokens(inputTokens, maxOutputTokens, answers, model).units.outputTokens ?? 0;
   const isStated = (maxOutputTokens ?? model.max_output_tokens) !== undefined;
   const context = withTolerance(model.context_tokens ?? INPUT_TOKENS_UNSTATED_MAX);

@@ -82,11 +82,11 @@ function refuseUnscoped({ scopes }: Caller, needed: NeededScope): void {
 /** Takes a request of the caller's minute and one of its slots. */
 async function enter(throttle: Throttle, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { limitSubject, allowance } = request.caller;
-  const taken = await throttle.take(limitSubject, allowance);
-  if (taken.state === 'refused') throw new ApiError(taken.code);
-  request.release = taken.release;
+  const slot = await throttle.take(limitSubject, allowance);
+  if (slot.state === 'refused') throw new ApiError(slot.code);
+  request.release = slot.release;
   // A caller who left while the directory was asked has already been seen off.
-  if (reply.raw.closed) taken.release();
+  if (reply.raw.closed) slot.release();
 }
 
 /** A person at a browser, with the role that the route needs in the account that the session works in. */

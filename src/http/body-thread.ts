@@ -14,7 +14,7 @@ parentPort?.on('message', (order: BodyOrder) => {
 function read({ kind, body }: BodyOrder): BodyReport {
   const bytes = Buffer.from(body.buffer, body.start, body.bytes);
   try {
-    if (kind === 'native') return { state: 'native', asked: readNative(bytes), body };
+    if (kind === 'native') return { state: 'native', tokens: readNative(bytes), body };
     if (!isUtf8(bytes)) throw new JsonError('The body is not valid UTF-8.');
     return { state: 'json', json: parseMarked(bytes.toString('utf8')) };
   } catch (error) {

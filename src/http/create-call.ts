@@ -42,7 +42,7 @@ export interface CreateCall {
   readonly caller: Caller;
 }
 
-export interface Asked {
+export interface MediaOrder {
   readonly endpoint: Endpoint;
   readonly media: MediaRequest<MediaSource>;
   /** Asked for only when there is an Idempotency-Key. */
@@ -50,14 +50,14 @@ export interface Asked {
 }
 
 /** Makes the job, or finds the one that an earlier request with the same key has made. */
-export async function answerWithJob(deps: HttpDeps, call: CreateCall, asked: Asked): Promise<FastifyReply> {
+export async function answerWithJob(deps: HttpDeps, call: CreateCall, order: MediaOrder): Promise<FastifyReply> {
   const { request, reply, caller } = call;
   const key = idempotencyKeyOf(request);
   const { job, isReplay } = await createJob(deps, caller, {
-    endpoint: asked.endpoint,
+    endpoint: order.endpoint,
     ...callContext(request, reply),
-    request: asked.media,
-    key: key === undefined ? undefined : { key, fingerprint: asked.fingerprint() },
+    request: order.media,
+    key: key === undefined ? undefined : { key, fingerprint: order.fingerprint() },
   });
   if (isReplay) reply.header('idempotent-replayed', 'true');
   return reply.code(202).header('cache-control', 'private, no-store').send(jobView(job));

@@ -88,9 +88,9 @@ function toChunk(frame: string | Buffer): string | Buffer {
 }
 
 function failStream(body: StreamBody, stream: EventStream, error: unknown, log: Logger): void {
-  const told = error instanceof ApiError ? error : new ApiError('internal_error', { cause: error });
-  if (told !== error) log.error({ err: error }, 'unexpected error in a stream');
-  const text = stream.error(JSON.stringify(errorEnvelope(told.code, told.message, told.param)));
+  const apiError = error instanceof ApiError ? error : new ApiError('internal_error', { cause: error });
+  if (apiError !== error) log.error({ err: error }, 'unexpected error in a stream');
+  const text = stream.error(JSON.stringify(errorEnvelope(apiError.code, apiError.message, apiError.param)));
   if (stream.cutOnError) body.cutAfter(text);
   else body.end(text);
 }

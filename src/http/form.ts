@@ -85,10 +85,10 @@ class FormReading<File> {
     const stuck = fed.then(() => this.#quiet()).then(() => this.#failParsing(new Error('the parser does not end')));
     await Promise.race([Promise.all([fed, ended]), stuck.then(() => this.#failed.promise), this.#failed.promise]);
     if (skipsOf(parser, this.#parts.length) > 0) throw new ApiError('invalid_multipart');
-    return this.#taken();
+    return this.#allParts();
   }
 
-  #taken(): Promise<FormPart<File>[]> {
+  #allParts(): Promise<FormPart<File>[]> {
     return Promise.all(this.#parts.map(async (part) => part));
   }
 
@@ -96,7 +96,7 @@ class FormReading<File> {
   async #quiet(): Promise<void> {
     for (let known = -1; known < this.#parts.length; ) {
       known = this.#parts.length;
-      await this.#taken();
+      await this.#allParts();
       // What a stream has left to say it says before these.
       await setImmediate();
       await setImmediate();
@@ -124,9 +124,9 @@ class FormReading<File> {
       stream.on('close', () => this.#files.delete(stream));
       // Reported by the reader of the stream, or by the parser itself.
       stream.on('error', () => undefined);
-      const taken = this.#take(field, fileName, stream);
-      taken.catch((error: unknown) => this.#fail(error));
-      this.#add(taken);
+      const file = this.#take(field, fileName, stream);
+      file.catch((error: unknown) => this.#fail(error));
+      this.#add(file);
     });
     parser.on('partsLimit', () => this.#fail(new ApiError('invalid_multipart', { message: TOO_MANY_PARTS })));
     parser.on('error', (error) => this.#failParsing(error));

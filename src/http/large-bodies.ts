@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { type MarkedJson, type ParsedJson, unmark } from '../json.ts';
 import { BODY_REST_FROM_BYTES, BODY_REST_MS, JSON_INLINE_BYTES_MAX } from '../limits.ts';
-import type { NativeAsked } from '../requests/index.ts';
+import type { NativeTokens } from '../requests/index.ts';
 import { Thread } from '../thread.ts';
 import { readNative } from './native-body.ts';
 
@@ -21,13 +21,13 @@ interface BodyMemory {
 export type BodyReport =
   | { readonly state: 'json'; readonly json: MarkedJson }
   /** The bytes are passed on as they are, so they come back. */
-  | { readonly state: 'native'; readonly asked: NativeAsked; readonly body: BodyMemory }
+  | { readonly state: 'native'; readonly tokens: NativeTokens; readonly body: BodyMemory }
   | { readonly state: 'refused'; readonly code: ErrorCode; readonly message: string };
 
 /** What came of a native body: the same bytes, and what they ask for. */
 interface NativeBody {
   readonly body: Buffer;
-  readonly asked: NativeAsked;
+  readonly tokens: NativeTokens;
 }
 
 /**
@@ -58,11 +58,11 @@ export class LargeBodies {
 
   /** A small one is read at once. Throws `bad_request_body`. The bytes are used up; the same come back. */
   async native(bytes: Buffer): Promise<NativeBody> {
-    if (bytes.length <= JSON_INLINE_BYTES_MAX) return { body: bytes, asked: readNative(bytes) };
+    if (bytes.length <= JSON_INLINE_BYTES_MAX) return { body: bytes, tokens: readNative(bytes) };
     const report = await this.#read('native', bytes);
     if (report.state !== 'native') throw refusalOf(report);
     const { buffer, start, bytes: length } = report.body;
-    return { body: Buffer.from(buffer, start, length), asked: report.asked };
+    return { body: Buffer.from(buffer, start, length), tokens: report.tokens };
   }
 
   #read(kind: BodyOrder['kind'], bytes: Buffer): Promise<BodyReport> {

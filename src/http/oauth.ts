@@ -42,9 +42,9 @@ export function mountAuthorizationServer(server: FastifyInstance, deps: HttpDeps
 function refuseFloods({ throttle, browser }: HttpDeps) {
   const allowance = { rpm: AUTHORIZATIONS_PER_ADDRESS_RPM, concurrency: undefined };
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const taken = await throttle.take(`authorization address:${browser.originOf(request).address}`, allowance);
-    if (taken.state === 'taken') return taken.release();
-    const error = new ApiError(taken.code);
+    const slot = await throttle.take(`authorization address:${browser.originOf(request).address}`, allowance);
+    if (slot.state === 'taken') return slot.release();
+    const error = new ApiError(slot.code);
     reply.errorCode = error.code;
     reply.code(error.status).headers(errorHeaders(error.code));
     if (request.method === 'GET') {

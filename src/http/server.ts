@@ -98,12 +98,12 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
     done(earlyRefusal(request, stopping, missing));
   });
   server.setErrorHandler((error: FastifyError, request, reply) => {
-    const told = apiErrorOf(error);
-    if (told.code === 'internal_error') deps.log.error({ request_id: request.id, err: error }, 'unexpected error');
-    else if (told.cause !== undefined && told.status === 503) {
-      deps.log.warn({ request_id: request.id, code: told.code, reason: rootReason(told) }, 'an engine is away');
+    const apiError = apiErrorOf(error);
+    if (apiError.code === 'internal_error') deps.log.error({ request_id: request.id, err: error }, 'unexpected error');
+    else if (apiError.cause !== undefined && apiError.status === 503) {
+      deps.log.warn({ request_id: request.id, code: apiError.code, reason: rootReason(apiError) }, 'an engine is away');
     }
-    return sendError(reply, told);
+    return sendError(reply, apiError);
   });
   server.setNotFoundHandler((request, reply) => sendError(reply, missing(request)));
   if (deps.config.corsOrigins.length > 0) allowOrigins(server, deps.config.corsOrigins);

@@ -50,48 +50,51 @@ const previewsSchema = z
 export const spokenSchema = z.union([speechSchema, previewsSchema]);
 
 /** What was asked, as far as it is told back. */
-export interface AskedFor extends Pick<SoundRequest<unknown>, 'model' | 'format' | 'n' | 'voiceDescription'> {
+export interface RequestedSound extends Pick<SoundRequest<unknown>, 'model' | 'format' | 'n' | 'voiceDescription'> {
   readonly created: number;
 }
 
-export function speechView(asked: AskedFor, { clips, characters, charged }: SpeechClips): z.infer<typeof speechSchema> {
-  const [first, ...others] = clips.map((clip) => deliveredView(asked, clip));
+export function speechView(
+  requested: RequestedSound,
+  { clips, characters, charged }: SpeechClips,
+): z.infer<typeof speechSchema> {
+  const [first, ...others] = clips.map((clip) => deliveredView(requested, clip));
   if (first === undefined) throw new Error('there is no clip');
   return {
     object: 'audio.speech',
-    created: asked.created,
-    model: asked.model,
+    created: requested.created,
+    model: requested.model,
     ...first,
-    ...(asked.n > 1 ? { data: [first, ...others] } : {}),
+    ...(requested.n > 1 ? { data: [first, ...others] } : {}),
     usage: usageView(clips, characters, charged),
   };
 }
 
 export function previewsView(
-  asked: AskedFor,
+  requested: RequestedSound,
   { previews, characters, charged }: VoicePreviews,
 ): z.infer<typeof previewsSchema> {
   return {
     object: 'audio.voice_previews',
-    created: asked.created,
-    model: asked.model,
+    created: requested.created,
+    model: requested.model,
     previews: previews.map((preview, index) => ({
       voice_id: preview.voiceId,
       name: preview.name ?? `Preview ${index + 1}`,
-      description: preview.description ?? asked.voiceDescription ?? '',
-      ...deliveredView(asked, preview),
+      description: preview.description ?? requested.voiceDescription ?? '',
+      ...deliveredView(requested, preview),
     })),
     usage: usageView(previews, characters, charged),
   };
 }
 
-function deliveredView(asked: AskedFor, { sound, length, content }: MadeClip) {
+function deliveredView(requested: RequestedSound, { sound, length, content }: MadeClip) {
   const seconds = length.milliseconds / 1000;
-  return { format: formatOf(sound, asked), mime_type: sound.mimeType, ...contentView(content), seconds };
+  return { format: formatOf(sound, requested), mime_type: sound.mimeType, ...contentView(content), seconds };
 }
 
 /** As callers name formats: Opus comes in Ogg, and a request that named it `opus` is answered with that name. */
-function formatOf({ extension }: Sound, { format }: AskedFor): string {
+function formatOf({ extension }: Sound, { format }: RequestedSound): string {
   return extension === 'ogg' && format === 'opus' ? format : extension;
 }
 

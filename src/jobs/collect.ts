@@ -27,7 +27,7 @@ export async function collectNow(
   made: readonly Output[],
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const outputs = asked(made, attempt);
+  const outputs = wantedOutputs(made, attempt);
   const places = outputs.flatMap(placeOf);
   if (places.length === 0 || places.length < outputs.length) {
     return collectAll(engine, held, attempt, outputs, signal);
@@ -43,7 +43,7 @@ function placeOf(output: Output): OutputPlace[] {
 }
 
 /** What an upstream made beyond what it was asked for is left with it: it is not in the quote. */
-function asked(outputs: readonly Output[], { count }: Attempt): Output[] {
+function wantedOutputs(outputs: readonly Output[], { count }: Attempt): Output[] {
   const isThumbnail = (output: Output) => output.isThumbnail === true;
   return [
     ...outputs.filter((output) => !isThumbnail(output)).slice(0, count),
@@ -70,8 +70,8 @@ export async function collectAll(
   const own = errors.find((error) => !(error instanceof Undeliverable) && !isPassing(error));
   if (own !== undefined) throw own;
   const details = errors.map((error) => (error instanceof Error ? error.message : 'unknown'));
-  const told = redact(deps.catalogue.snapshot, details.join('; '));
-  const detail = errors.length === 0 ? null : told.slice(0, 500);
+  const redacted = redact(deps.catalogue.snapshot, details.join('; '));
+  const detail = errors.length === 0 ? null : redacted.slice(0, 500);
   if (detail !== null) {
     deps.log.warn({ job_id: job.id, upstream: attempt.upstreamId, detail }, 'a result was not collected');
   }

@@ -70,11 +70,11 @@ export async function placeAll<Member extends Asking>(
 }
 
 /** Why a hold would be refused now, if it would. The trial is rolled back, so nothing is held. */
-async function refusalOf(tx: Tx, asked: NewReservation, now: Date): Promise<CreditRefusal | undefined> {
+async function refusalOf(tx: Tx, reservation: NewReservation, now: Date): Promise<CreditRefusal | undefined> {
   await tx.script('savepoint trial');
-  const refusals = await reserveAll(tx, [asked], now);
+  const refusals = await reserveAll(tx, [reservation], now);
   await tx.script('rollback to savepoint trial; release savepoint trial');
-  return refusals.get(asked.id);
+  return refusals.get(reservation.id);
 }
 
 /** The first of each account that there is still a place for. */
@@ -95,25 +95,28 @@ function withinCapacity<Member extends Asking>(
  * covered is not covered later either, nor is a larger one; and once nothing more is held, one that was covered stays so.
  */
 class Verdicts {
-  readonly #refusals: { readonly asked: NewReservation; readonly refusal: CreditRefusal }[] = [];
+  readonly #refusals: { readonly reservation: NewReservation; readonly refusal: CreditRefusal }[] = [];
   readonly #covered: NewReservation[] = [];
 
-  refuse(asked: NewReservation, refusal: CreditRefusal): void {
-    if (this.of(asked) === undefined) this.#refusals.push({ asked, refusal });
+  refuse(reservation: NewReservation, refusal: CreditRefusal): void {
+    if (this.of(reservation) === undefined) this.#refusals.push({ reservation, refusal });
   }
 
-  cover(asked: NewReservation): void {
-    if (this.of(asked) === undefined) this.#covered.push(asked);
+  cover(reservation: NewReservation): void {
+    if (this.of(reservation) === undefined) this.#covered.push(reservation);
   }
 
   of({ accountId, keyId, amount }: NewReservation): CreditRefusal | 'capacity' | undefined {
     const known = this.#refusals.find(
-      ({ asked, refusal: { reason } }) =>
-        asked.accountId === accountId && asked.amount <= amount && (reason === 'balance' || asked.keyId === keyId),
+      ({ reservation, refusal: { reason } }) =>
+        reservation.accountId === accountId &&
+        reservation.amount <= amount &&
+        (reason === 'balance' || reservation.keyId === keyId),
     );
     if (known !== undefined) return known.refusal;
     const isCovered = this.#covered.some(
-      (asked) => asked.accountId === accountId && asked.keyId === keyId && asked.amount >= amount,
+      (reservation) =>
+        reservation.accountId === accountId && reservation.keyId === keyId && reservation.amount >= amount,
     );
     return isCovered ? 'capacity' : undefined;
   }

@@ -15,14 +15,14 @@ const AGAIN_MS = { first: 3_000, most: 60_000 };
 /** Asks after everything that upstreams are working on. Undefined: they still are, and the job waits. */
 export async function poll(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const waiting = held.attempts.filter(({ state }) => state === 'accepted');
-  const asked = await allSettledOrThrow(waiting.map((attempt) => ask(engine, held, attempt, signal)));
+  const results = await allSettledOrThrow(waiting.map((attempt) => pollAttempt(engine, held, attempt, signal)));
   engine.deps.log.trace({ job_id: held.job.id }, 'tasks asked after');
-  const changed = asked.map(({ attempt }) => attempt).filter((attempt, place) => attempt !== waiting[place]);
-  const progress = progressOf(held, asked);
+  const changed = results.map(({ attempt }) => attempt).filter((attempt, place) => attempt !== waiting[place]);
+  const progress = progressOf(held, results);
   if (changed.some(({ state }) => state !== 'accepted')) {
     return engine.queue.save(held, { attempts: changed, progress });
   }
-  const dueAt = changed.some(({ tries }) => tries > 0) ? againAt(engine, changed) : nextPollAt(engine, held, asked);
+  const dueAt = changed.some(({ tries }) => tries > 0) ? againAt(engine, changed) : nextPollAt(engine, held, results);
   await engine.queue.save(held, { attempts: changed, progress, dueAt });
   return undefined;
 }
@@ -43,7 +43,7 @@ async function bringHome(engine: EngineDeps, held: HeldJob, attempt: Attempt, si
   if (updatedAt.getTime() - attempt.updatedAt.getTime() > STORAGE_RETRY_MS) {
     return { ...attempt, ...failure('internal_error', 'the results could not be stored'), updatedAt };
   }
-  return (await ask(engine, held, attempt, signal)).attempt;
+  return (await pollAttempt(engine, held, attempt, signal)).attempt;
 }
 
 /** Backs off: the longer it has waited, the longer it may take. */
@@ -53,14 +53,19 @@ function againAt({ deps }: EngineDeps, attempts: readonly Attempt[]): Date {
   return new Date(nowMs + Math.min(Math.max(waitedMs / 4, AGAIN_MS.first), AGAIN_MS.most));
 }
 
-interface Asked {
+interface PollResult {
   readonly attempt: Attempt;
   readonly percent: number;
   /** How long the upstream wants not to be asked again. */
   readonly pollAfterMs?: number;
 }
 
-async function ask(engine: EngineDeps, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Asked> {
+async function pollAttempt(
+  engine: EngineDeps,
+  held: HeldJob,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<PollResult> {
   const { deps } = engine;
   const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
   const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
@@ -94,7 +99,7 @@ async function afterPoll(
   attempt: Attempt,
   progress: Progress,
   signal: AbortSignal,
-): Promise<Asked> {
+): Promise<PollResult> {
   switch (progress.state) {
     case 'running':
       return {
@@ -114,11 +119,11 @@ async function afterPoll(
 }
 
 /** By how much of what was asked for is done. */
-function progressOf({ job, attempts }: HeldJob, asked: readonly Asked[]): number {
+function progressOf({ job, attempts }: HeldJob, results: readonly PollResult[]): number {
   const done = attempts.filter(({ state }) => state === 'collected' || state === 'failed' || state === 'ready');
   const sum =
     done.reduce((total, { count }) => total + count * 100, 0) +
-    asked.reduce((total, { attempt, percent }) => total + attempt.count * Math.min(Math.max(percent, 0), 100), 0);
+    results.reduce((total, { attempt, percent }) => total + attempt.count * Math.min(Math.max(percent, 0), 100), 0);
   return Math.min(Math.floor(sum / job.wanted), PROGRESS_UNFINISHED_MAX);
 }
 
@@ -126,11 +131,11 @@ function progressOf({ job, attempts }: HeldJob, asked: readonly Asked[]): number
  * The longer it has taken, the longer it may take: a quarter of that is waited, within the bounds of the kind, and no less
  * than an upstream wants.
  */
-function nextPollAt({ deps }: EngineDeps, { job }: HeldJob, asked: readonly Asked[]): Date {
+function nextPollAt({ deps }: EngineDeps, { job }: HeldJob, results: readonly PollResult[]): Date {
   const { first, most } = POLL_MS[job.kind];
   const nowMs = deps.clock.nowMs();
   const runningMs = nowMs - (job.acceptedAt ?? job.createdAt).getTime();
-  const wantedMs = Math.min(Math.max(...asked.map(({ pollAfterMs = 0 }) => pollAfterMs)), POLL_AFTER_MS_MAX);
+  const wantedMs = Math.min(Math.max(...results.map(({ pollAfterMs = 0 }) => pollAfterMs)), POLL_AFTER_MS_MAX);
   return new Date(nowMs + Math.max(Math.min(Math.max(runningMs / 4, first), most), wantedMs));
 }
 

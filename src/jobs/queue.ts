@@ -41,9 +41,9 @@ export class JobQueue {
 
   async take(limit: number): Promise<HeldJob[]> {
     const now = this.#deps.clock.now();
-    const taken = await takeJobs(this.#deps.db, now, leaseFrom(now), limit, [...this.#held.keys()]);
-    for (const { job, fence } of taken) this.#held.set(job.id, fence);
-    return taken;
+    const jobs = await takeJobs(this.#deps.db, now, leaseFrom(now), limit, [...this.#held.keys()]);
+    for (const { job, fence } of jobs) this.#held.set(job.id, fence);
+    return jobs;
   }
 
   /** Call it several times per lease. */

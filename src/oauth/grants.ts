@@ -26,8 +26,8 @@ export interface Consent extends SpendLimit {
 export async function giveConsent(tx: Tx, deps: OauthDeps, by: Actor, consent: Consent): Promise<OauthGrant> {
   if (!(await lockSpendingRole(tx, consent.personId, consent.accountId))) throw new ApiError('insufficient_role');
   const now = deps.clock.now();
-  const asked = { ...consent, id: newId('oag'), createdAt: now, updatedAt: now, lastUsedAt: null };
-  const grant = await saveGrant(tx, asked);
+  const proposed = { ...consent, id: newId('oag'), createdAt: now, updatedAt: now, lastUsedAt: null };
+  const grant = await saveGrant(tx, proposed);
   const detail = {
     client: grant.clientId,
     account: grant.accountId,
@@ -36,7 +36,7 @@ export async function giveConsent(tx: Tx, deps: OauthDeps, by: Actor, consent: C
     credit_limit: grant.creditLimit === null ? null : creditsToNumber(grant.creditLimit),
     credit_limit_reset: grant.creditLimitReset,
   };
-  const action = grant.id === asked.id ? 'consent.give' : 'consent.change';
+  const action = grant.id === proposed.id ? 'consent.give' : 'consent.change';
   await recordChange(tx, by, { at: now, action, target: grant.id, detail });
   // Processes that know the grant's limit by its tokens forget it.
   await deps.bus.announce(tx, 'grant', grant.id);

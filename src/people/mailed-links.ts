@@ -59,8 +59,8 @@ async function makeRequested(
   }
   if (wanted !== 'sign_up' || deps.config.signUp.mode !== 'open') return undefined;
   const nothing = { personId: null, accountId: null, role: null, operatorRole: null };
-  const asked = { ...nothing, purpose: 'sign_up', email, createdBy: by.name } as const;
-  const { link, secret } = await insertLink(tx, asked, now, SIGN_UP_LINK_MS);
+  const newLink = { ...nothing, purpose: 'sign_up', email, createdBy: by.name } as const;
+  const { link, secret } = await insertLink(tx, newLink, now, SIGN_UP_LINK_MS);
   await recordChange(tx, by, { at: now, action: 'link.sign_up', target: link.id, detail: { email } });
   return signUpMail(link, linkUrl(deps, secret));
 }

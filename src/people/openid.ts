@@ -127,11 +127,11 @@ export class OpenIdClient {
     if (this.#metadata === undefined || nowMs - this.#metadata.atMs >= PROVIDER_METADATA_MS) {
       this.#metadata = { atMs: nowMs, configuration: this.#discover() };
     }
-    const asked = this.#metadata;
+    const metadata = this.#metadata;
     try {
-      return await asked.configuration;
+      return await metadata.configuration;
     } catch (error) {
-      if (this.#metadata === asked) this.#metadata = undefined;
+      if (this.#metadata === metadata) this.#metadata = undefined;
       throw unavailableIn(error) ?? this.#unavailable(error);
     }
   }

@@ -67,9 +67,9 @@ async function take(
   rpm: number,
   concurrency?: number,
 ): Promise<() => void> {
-  const taken = await throttle.take(subject, { rpm, concurrency });
-  if (taken.state === 'refused') throw new ApiError('rate_limited', { headers: { 'retry-after': '60' } });
-  return taken.release;
+  const slot = await throttle.take(subject, { rpm, concurrency });
+  if (slot.state === 'refused') throw new ApiError('rate_limited', { headers: { 'retry-after': '60' } });
+  return slot.release;
 }
 
 /** Of IPv6 the network's part: one subscriber can send from every address of it. */

@@ -7,8 +7,8 @@ export class PostgresStartError extends Error {
 
   constructor(problem: string, options: StartErrorOptions = {}) {
     const output = options.output ?? [];
-    const said = output.length === 0 ? [] : ['Its last lines were:', ...output.map((line) => `  ${line}`)];
-    super([problem, ...said, options.advice ?? OWN_SERVER].join('\n'), { cause: options.cause });
+    const lastLines = output.length === 0 ? [] : ['Its last lines were:', ...output.map((line) => `  ${line}`)];
+    super([problem, ...lastLines, options.advice ?? OWN_SERVER].join('\n'), { cause: options.cause });
     this.mayPass = options.mayPass ?? false;
     this.name = 'PostgresStartError';
   }

@@ -41,14 +41,14 @@ class AnswerDeadline {
     this.#report = report;
   }
 
-  reasonToGiveUp(heard: string | undefined): string | undefined {
+  reasonToGiveUp(report: string | undefined): string | undefined {
     const nowMs = performance.now();
-    if (heard !== undefined) this.#heardMs = nowMs;
+    if (report !== undefined) this.#heardMs = nowMs;
     if (nowMs - this.#heardMs > SILENCE_MS_MAX) return `it has not answered for ${SILENCE_MS_MAX / 1000} seconds`;
-    if (nowMs - this.#begunMs > RECOVERY_MS_MAX) return `it has said for too long: ${heard ?? 'nothing'}`;
+    if (nowMs - this.#begunMs > RECOVERY_MS_MAX) return `it has said for too long: ${report ?? 'nothing'}`;
     if (nowMs - this.#toldMs > PROGRESS_EVERY_MS) {
       this.#toldMs = nowMs;
-      this.#report.progress(`Waiting for PostgreSQL: ${heard ?? 'it does not answer yet'}`);
+      this.#report.progress(`Waiting for PostgreSQL: ${report ?? 'it does not answer yet'}`);
     }
     return undefined;
   }

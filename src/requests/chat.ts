@@ -95,15 +95,15 @@ export const chatSchema = z.looseObject({
 });
 
 /** `exact` is the same body with every number as it was written. */
-export function toChatRequest(asked: z.output<typeof chatSchema>, exact: JsonObject): ChatRequest {
+export function toChatRequest(parsed: z.output<typeof chatSchema>, exact: JsonObject): ChatRequest {
   return {
-    model: asked.model,
-    stream: asked.stream ?? false,
-    includeUsage: asked.stream_options?.include_usage ?? false,
-    messages: asked.messages,
-    tools: asked.tools ?? [],
-    maxOutputTokens: asked.max_completion_tokens ?? asked.max_tokens ?? undefined,
-    n: asked.n ?? 1,
+    model: parsed.model,
+    stream: parsed.stream ?? false,
+    includeUsage: parsed.stream_options?.include_usage ?? false,
+    messages: parsed.messages,
+    tools: parsed.tools ?? [],
+    maxOutputTokens: parsed.max_completion_tokens ?? parsed.max_tokens ?? undefined,
+    n: parsed.n ?? 1,
     body: exact,
   };
 }

@@ -40,9 +40,9 @@ function imageEditOf({ values, files }: Form): ImageRequest<MediaSource> {
   // A picture may be named where a file could stand.
   const named = values.map(([name, value]) => [isImage(name) ? 'reference_images' : name, value] as const);
   const body = objectOf(named, IMAGE_EDIT);
-  const asked = parseWith(imageSchema, body);
+  const parsed = parseWith(imageSchema, body);
   if (masks.length > 1) throw new ApiError('invalid_mask', { param: 'mask' });
-  const request = imageRequest(asked, body, { images: images.map(([, source]) => source), mask: masks[0]?.[1] });
+  const request = imageRequest(parsed, body, { images: images.map(([, source]) => source), mask: masks[0]?.[1] });
   requireImage(request);
   return request;
 }
@@ -62,9 +62,9 @@ function videoOf({ values, files }: Form): VideoRequest<MediaSource> {
   const unexpected = files.find(([name]) => name !== 'input_reference');
   if (unexpected !== undefined) throw atField(new ApiError('unexpected_file'), unexpected[0]);
   const body = objectOf(values, VIDEO);
-  const asked = parseWith(files.length === 0 ? videoSchema : videoFields, body);
+  const parsed = parseWith(files.length === 0 ? videoSchema : videoFields, body);
   if (files.length > 1) throw new ApiError('invalid_input_reference', { param: 'input_reference' });
-  return toVideoRequest(asked, body, files[0]?.[1]);
+  return toVideoRequest(parsed, body, files[0]?.[1]);
 }
 
 const TRANSCRIPTION: Types = {

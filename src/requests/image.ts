@@ -33,7 +33,7 @@ export const imageSchema = z.object({
   mask: optional(referenceField('invalid_mask')),
   metadata: optional(metadataFields),
 });
-type Asked = z.output<typeof imageSchema> & Partial<Pick<z.output<typeof imageEditSchema>, 'image'>>;
+type ParsedBody = z.output<typeof imageSchema> & Partial<Pick<z.output<typeof imageEditSchema>, 'image'>>;
 
 const pictures = z.union([references, referenceField('invalid_input_reference').transform((only) => [only])], {
   error: 'invalid_input_reference',
@@ -49,11 +49,11 @@ export const imageSchemas = { images: imageSchema, image_edits: imageEditSchema 
 
 /** `exact` is the same body with every number as it was written. Throws `missing_image` for an edit of nothing. */
 export function toImageRequest(
-  asked: Asked,
+  parsed: ParsedBody,
   exact: JsonObject,
   endpoint: 'images' | 'image_edits',
 ): ImageRequest<MediaSource> {
-  const request = imageRequest(asked, exact, { images: [], mask: undefined });
+  const request = imageRequest(parsed, exact, { images: [], mask: undefined });
   if (endpoint === 'image_edits') requireImage(request);
   return request;
 }
@@ -68,39 +68,39 @@ export interface ImageFiles {
 }
 
 /** Files that came with the body stand before the pictures that it names. */
-export function imageRequest(asked: Asked, exact: JsonObject, files: ImageFiles): ImageRequest<MediaSource> {
-  const resolution = oneOf({ resolution: asked.resolution, 'metadata.resolution': asked.metadata?.resolution });
-  const named = oneOf({ reference_images: asked.reference_images, images: asked.images, image: asked.image }) ?? [];
+export function imageRequest(parsed: ParsedBody, exact: JsonObject, files: ImageFiles): ImageRequest<MediaSource> {
+  const resolution = oneOf({ resolution: parsed.resolution, 'metadata.resolution': parsed.metadata?.resolution });
+  const named = oneOf({ reference_images: parsed.reference_images, images: parsed.images, image: parsed.image }) ?? [];
   if (files.images.length + named.length > REFERENCES_MAX) {
     const message = `At most ${REFERENCES_MAX} images can be given.`;
     throw new ApiError('invalid_parameter', { message, param: 'reference_images' });
   }
-  if (asked.mask !== undefined && files.mask !== undefined) throw new ApiError('invalid_mask', { param: 'mask' });
+  if (parsed.mask !== undefined && files.mask !== undefined) throw new ApiError('invalid_mask', { param: 'mask' });
   return {
     kind: 'image',
-    model: asked.model,
-    prompt: asked.prompt,
-    n: asked.n ?? 1,
-    size: asked.size,
+    model: parsed.model,
+    prompt: parsed.prompt,
+    n: parsed.n ?? 1,
+    size: parsed.size,
     resolution,
-    aspectRatio: asked.aspect_ratio,
-    quality: asked.quality,
-    style: asked.style,
-    negativePrompt: asked.negative_prompt,
-    background: asked.background,
-    outputFormat: asked.output_format,
-    responseFormat: asked.response_format,
-    seed: asked.seed,
-    watermark: asked.watermark,
+    aspectRatio: parsed.aspect_ratio,
+    quality: parsed.quality,
+    style: parsed.style,
+    negativePrompt: parsed.negative_prompt,
+    background: parsed.background,
+    outputFormat: parsed.output_format,
+    responseFormat: parsed.response_format,
+    seed: parsed.seed,
+    watermark: parsed.watermark,
     referenceImages: [...files.images, ...picturesOf('reference_images', named, IMAGE_SLOT)],
-    mask: pictureIn('mask', asked.mask, MASK_SLOT) ?? files.mask,
-    extra: passthrough({ ...unmodelled(exact, shapeOf(asked)), ...restOf(exact.metadata) }),
+    mask: pictureIn('mask', parsed.mask, MASK_SLOT) ?? files.mask,
+    extra: passthrough({ ...unmodelled(exact, shapeOf(parsed)), ...restOf(exact.metadata) }),
   };
 }
 
 /** `image` is a field of edits alone: elsewhere it goes on like any other key. */
-function shapeOf(asked: Asked): object {
-  return Object.hasOwn(asked, 'image') ? imageEditSchema.shape : imageSchema.shape;
+function shapeOf(parsed: ParsedBody): object {
+  return Object.hasOwn(parsed, 'image') ? imageEditSchema.shape : imageSchema.shape;
 }
 
 /** Of `metadata` one key is known; the others go on. The schema has seen to it that it is an object. */

@@ -3,7 +3,7 @@ import { optional, parseWith } from '../parse.ts';
 import { estimatePromptTokens } from '../tokens.ts';
 
 /** What of a body in the native format decides its price. */
-export interface NativeAsked {
+export interface NativeTokens {
   readonly inputTokens: number;
   /** Undefined is the model's own most. */
   readonly maxOutputTokens: number | undefined;
@@ -22,7 +22,7 @@ const fields = z.looseObject({
   generationConfig: optional(z.looseObject({ maxOutputTokens: count, candidateCount: count })).catch(undefined),
 });
 
-export function nativeAsked(json: unknown): NativeAsked {
+export function nativeTokensOf(json: unknown): NativeTokens {
   const { contents, systemInstruction, tools, generationConfig } = parseWith(fields, json);
   return {
     inputTokens: estimatePromptTokens([contents, systemInstruction, tools]),

@@ -48,7 +48,7 @@ const fields = z.object({
   auto_generate_text: flagField,
   reference_audio: listField(z.string({ error: INVALID }), INVALID),
 });
-type Asked = z.output<typeof fields>;
+type ParsedBody = z.output<typeof fields>;
 
 const WORDS = ['input', 'text', 'prompt', 'lyrics', 'voice_description'] as const;
 
@@ -63,34 +63,34 @@ function isGiven(value: unknown): boolean {
 }
 
 /** `exact` is the same body with every number as it was written. */
-export function toSoundRequest(asked: Asked, exact: JsonObject): SoundRequest<MediaSource> {
-  const input = oneOf({ input: asked.input, text: asked.text });
-  checkLength(`${input ?? ''}${asked.lyrics ?? ''}`, input === undefined ? 'lyrics' : 'input');
-  const { response_format, format, duration_seconds, seconds, duration, bitrate, mp3_bitrate } = asked;
+export function toSoundRequest(parsed: ParsedBody, exact: JsonObject): SoundRequest<MediaSource> {
+  const input = oneOf({ input: parsed.input, text: parsed.text });
+  checkLength(`${input ?? ''}${parsed.lyrics ?? ''}`, input === undefined ? 'lyrics' : 'input');
+  const { response_format, format, duration_seconds, seconds, duration, bitrate, mp3_bitrate } = parsed;
   return {
     kind: 'audio',
-    model: asked.model,
+    model: parsed.model,
     input,
-    prompt: asked.prompt,
-    lyrics: asked.lyrics,
-    voiceDescription: asked.voice_description,
-    language: asked.language,
+    prompt: parsed.prompt,
+    lyrics: parsed.lyrics,
+    voiceDescription: parsed.voice_description,
+    language: parsed.language,
     format: oneOf({ response_format, format }),
-    output: asked.output ?? 'binary',
-    speed: asked.speed,
-    volume: asked.volume,
-    loudness: asked.loudness,
-    guidanceScale: asked.guidance_scale,
-    promptInfluence: asked.prompt_influence,
-    sampleRate: asked.sample_rate,
+    output: parsed.output ?? 'binary',
+    speed: parsed.speed,
+    volume: parsed.volume,
+    loudness: parsed.loudness,
+    guidanceScale: parsed.guidance_scale,
+    promptInfluence: parsed.prompt_influence,
+    sampleRate: parsed.sample_rate,
     bitrate: oneOf({ bitrate, mp3_bitrate }),
     durationSeconds: oneOf({ duration_seconds, seconds, duration }) || undefined,
-    n: asked.n ?? 1,
-    seed: asked.seed,
-    instrumental: asked.instrumental,
-    loop: asked.loop,
-    autoGenerateText: asked.auto_generate_text,
-    ...voiceOf(asked),
+    n: parsed.n ?? 1,
+    seed: parsed.seed,
+    instrumental: parsed.instrumental,
+    loop: parsed.loop,
+    autoGenerateText: parsed.auto_generate_text,
+    ...voiceOf(parsed),
     extra: passthrough(unmodelled(exact, fields.shape)),
   };
 }
@@ -106,7 +106,7 @@ function checkLength(spoken: string, param: string): void {
 type Voice = Pick<SoundRequest<MediaSource>, 'voice' | 'referenceId' | 'referenceAudio'>;
 
 /** A voice is named, or known by its id, or to be taken from a sample: each wherever clients write it. */
-function voiceOf({ voice, reference_id, reference_audio = [] }: Asked): Voice {
+function voiceOf({ voice, reference_id, reference_audio = [] }: ParsedBody): Voice {
   const referenceAudio = reference_audio.map((given, place) =>
     inField(`reference_audio[${place}]`, () => audioOf(given)),
   );

@@ -49,12 +49,12 @@ export const transcriptionSchema = z.object({
  * `ambiguous_input` unless there is one clip.
  */
 export function toTranscription(
-  asked: z.output<typeof transcriptionSchema>,
+  parsed: z.output<typeof transcriptionSchema>,
   exact: JsonObject,
   files = 0,
 ): AskedTranscription {
-  checkOneClip(asked, files);
-  if (asked.stream === true) {
+  checkOneClip(parsed, files);
+  if (parsed.stream === true) {
     throw new ApiError('unsupported_parameter', {
       message: '"stream": a transcript is answered whole.',
       param: 'stream',
@@ -62,17 +62,17 @@ export function toTranscription(
   }
   return {
     request: {
-      model: asked.model,
-      language: asked.language,
-      prompt: asked.prompt,
-      temperature: asked.temperature,
-      responseFormat: asked.response_format ?? 'json',
+      model: parsed.model,
+      language: parsed.language,
+      prompt: parsed.prompt,
+      temperature: parsed.temperature,
+      responseFormat: parsed.response_format ?? 'json',
       granularities: [
-        ...new Set([asked.timestamp_granularities ?? [], asked['timestamp_granularities[]'] ?? []].flat()),
+        ...new Set([parsed.timestamp_granularities ?? [], parsed['timestamp_granularities[]'] ?? []].flat()),
       ],
       extra: passthrough(unmodelled(exact, transcriptionSchema.shape)),
     },
-    url: asked.url,
+    url: parsed.url,
   };
 }
 

@@ -57,7 +57,7 @@ export const videoFields = z.object({
   video_url: optional(clip).describe('The same as `ref_video_url`.'),
   extra: optional(z.object({})).describe('Passed on to the model as it is.'),
 });
-type Asked = z.output<typeof videoFields>;
+type ParsedBody = z.output<typeof videoFields>;
 
 /** What a clip can be made from without a prompt. */
 const INSTEAD_OF_PROMPT = [
@@ -86,36 +86,36 @@ function isGiven(value: unknown): boolean {
 }
 
 /** `exact` is the same body with every number as it was written; `file` is an `input_reference` that came beside it. */
-export function toVideoRequest(asked: Asked, exact: JsonObject, file?: MediaSource): VideoRequest<MediaSource> {
-  if (file !== undefined && asked.input_reference !== undefined) {
+export function toVideoRequest(parsed: ParsedBody, exact: JsonObject, file?: MediaSource): VideoRequest<MediaSource> {
+  if (file !== undefined && parsed.input_reference !== undefined) {
     const message = '"input_reference" is given as a file and as a text.';
     throw new ApiError('conflicting_parameters', { message, param: 'input_reference' });
   }
-  const { first_frame, image, image_url, ref_video_url, video_url } = asked;
-  const length = oneOf({ seconds: asked.seconds, duration: asked.duration });
-  const aspectRatio = oneOf({ aspect_ratio: asked.aspect_ratio, ratio: asked.ratio });
+  const { first_frame, image, image_url, ref_video_url, video_url } = parsed;
+  const length = oneOf({ seconds: parsed.seconds, duration: parsed.duration });
+  const aspectRatio = oneOf({ aspect_ratio: parsed.aspect_ratio, ratio: parsed.ratio });
   const firstFrame = oneOf({ first_frame, image, image_url });
   const sourceVideo = oneOf({ ref_video_url, video_url });
   return {
     kind: 'video',
-    model: asked.model,
-    prompt: asked.prompt,
+    model: parsed.model,
+    prompt: parsed.prompt,
     seconds: length || undefined,
-    resolution: asked.resolution,
-    size: asked.size,
+    resolution: parsed.resolution,
+    size: parsed.size,
     aspectRatio,
-    fps: asked.fps || undefined,
-    seed: asked.seed,
-    negativePrompt: asked.negative_prompt,
-    cameraFixed: asked.camera_fixed,
-    watermark: asked.watermark,
-    generateAudio: asked.generate_audio,
-    inputReference: pictureIn('input_reference', asked.input_reference, VIDEO_SLOT) ?? file,
-    referenceImages: picturesOf('reference_image_urls', asked.reference_image_urls, VIDEO_SLOT),
+    fps: parsed.fps || undefined,
+    seed: parsed.seed,
+    negativePrompt: parsed.negative_prompt,
+    cameraFixed: parsed.camera_fixed,
+    watermark: parsed.watermark,
+    generateAudio: parsed.generate_audio,
+    inputReference: pictureIn('input_reference', parsed.input_reference, VIDEO_SLOT) ?? file,
+    referenceImages: picturesOf('reference_image_urls', parsed.reference_image_urls, VIDEO_SLOT),
     firstFrame: pictureIn('first_frame', firstFrame, VIDEO_SLOT),
-    lastFrame: pictureIn('last_frame', asked.last_frame, VIDEO_SLOT),
-    referenceVideos: fetched('reference_videos', asked.reference_videos),
-    referenceAudios: fetched('reference_audios', asked.reference_audios),
+    lastFrame: pictureIn('last_frame', parsed.last_frame, VIDEO_SLOT),
+    referenceVideos: fetched('reference_videos', parsed.reference_videos),
+    referenceAudios: fetched('reference_audios', parsed.reference_audios),
     sourceVideo:
       sourceVideo === undefined
         ? undefined

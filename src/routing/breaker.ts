@@ -138,42 +138,44 @@ export class Breaker {
   }
 
   /** Returns whether it opened. `isLate`: the attempt was counted as a success before. */
-  noteFault(noted: NotedFault, isLate = false): boolean {
-    const { error, requestId, nowMs } = noted;
+  noteFault(fault: NotedFault, isLate = false): boolean {
+    const { error, requestId, nowMs } = fault;
     this.noteDetail(error.fault, error.message, nowMs);
-    if (!this.isClosed) return this.#noteWhileOpen(noted);
+    if (!this.isClosed) return this.#noteWhileOpen(fault);
     if (!isLate) this.#window.countAttempt(nowMs);
     this.#window.countFault(nowMs);
     this.#strikers.add(requestId);
     const isRun = this.#strikers.size >= STRIKES_MAX || this.#window.isFailing(nowMs);
     if (kindOf(error.fault) === 'strikes' && !isRun) return false;
-    this.#trip(noted);
+    this.#trip(fault);
     return true;
   }
 
   /** A probe before its time that fails, a last resort, does not draw the time out. */
-  #noteWhileOpen(noted: NotedFault): boolean {
-    const { error, nowMs, isStale } = noted;
+  #noteWhileOpen(fault: NotedFault): boolean {
+    const { error, nowMs, isStale } = fault;
     const isFailedProbe = !isStale && nowMs >= this.#openUntilMs;
     const toldUntilMs = nowMs + (error.fault === 'rate' ? (error.retryAfterMs ?? 0) : 0);
     if (!isFailedProbe && toldUntilMs <= this.#openUntilMs) return false;
-    this.#trip(noted);
+    this.#trip(fault);
     return true;
   }
 
   #trip({ error, nowMs, random }: NotedFault): void {
     const { first, most } = OPEN_MS[kindOf(error.fault)];
     const { trips } = this.#row;
-    const told = error.fault === 'rate' ? error.retryAfterMs : undefined;
+    const retryAfterMs = error.fault === 'rate' ? error.retryAfterMs : undefined;
     const backoffMs = Math.min(first * 2 ** trips, most) * (1 + OPEN_JITTER * random());
-    const untilMs = Math.ceil(nowMs + (told === undefined ? backoffMs : Math.min(told, RETRY_AFTER_MS_MAX)));
+    const untilMs = Math.ceil(
+      nowMs + (retryAfterMs === undefined ? backoffMs : Math.min(retryAfterMs, RETRY_AFTER_MS_MAX)),
+    );
     this.#row = {
       ...this.#row,
       strikes: Math.max(this.#strikers.size, this.#row.strikes),
       trips: trips + 1,
       openedAt: new Date(nowMs),
       openUntil: new Date(untilMs),
-      isTold: told !== undefined,
+      isTold: retryAfterMs !== undefined,
     };
     this.#open(nowMs, untilMs);
   }

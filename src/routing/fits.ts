@@ -117,13 +117,13 @@ function checkForm(accepts: Accepts, request: ImageRequest<unknown> | VideoReque
   }
 }
 
-function checkListed(field: string, asked: string | undefined, taken: readonly string[]): void {
-  if (asked === undefined || taken.includes(asked)) return;
-  throw unsupported(field, { oneOf: taken });
+function checkListed(field: string, value: string | undefined, accepted: readonly string[]): void {
+  if (value === undefined || accepted.includes(value)) return;
+  throw unsupported(field, { oneOf: accepted });
 }
 
-function checkMost(field: string, asked: number | undefined, most = Number.POSITIVE_INFINITY): void {
-  if (asked !== undefined && asked > most) throw unsupported(field, { atMost: most });
+function checkMost(field: string, value: number | undefined, most = Number.POSITIVE_INFINITY): void {
+  if (value !== undefined && value > most) throw unsupported(field, { atMost: most });
 }
 
 function checkSlots(accepts: Accepts, slots: readonly (readonly [field: string, slot: Slot, isUsed: boolean])[]): void {

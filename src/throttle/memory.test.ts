@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { MemoryThrottle } from './memory.ts';
-import type { Taken } from './throttle.ts';
+import type { ThrottleResult } from './throttle.ts';
 
 /** A throttle and the time it lives in. */
 function throttle(bucketsMax?: number): { throttle: MemoryThrottle; move: (ms: number) => void; nowMs: () => number } {
@@ -17,7 +17,7 @@ function throttle(bucketsMax?: number): { throttle: MemoryThrottle; move: (ms: n
   };
 }
 
-function outcome(taken: Taken): string {
+function outcome(taken: ThrottleResult): string {
   return taken.state === 'taken' ? 'taken' : taken.code;
 }
 

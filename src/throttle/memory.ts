@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { BUCKETS_MAX } from '../limits.ts';
-import type { Allowance, Taken, Throttle } from './throttle.ts';
+import type { Allowance, Throttle, ThrottleResult } from './throttle.ts';
 
 // Levels are counted in requests × 60 000, so that one millisecond adds exactly `rpm` and every step is a whole number.
 const ONE_REQUEST = 60_000;
@@ -24,7 +24,7 @@ export class MemoryThrottle implements Throttle {
     this.#bucketsMax = bucketsMax;
   }
 
-  take(subject: string, allowance: Allowance): Taken {
+  take(subject: string, allowance: Allowance): ThrottleResult {
     const bucket = this.#bucketOf(subject, allowance);
     if (bucket.level < ONE_REQUEST) return RATE_REFUSED;
     if (allowance.concurrency !== undefined && bucket.slotsInUse >= allowance.concurrency) return SLOT_REFUSED;
@@ -61,9 +61,9 @@ export class MemoryThrottle implements Throttle {
   }
 }
 
-const RATE_REFUSED: Taken = { state: 'refused', code: 'rate_limited' };
-const SLOT_REFUSED: Taken = { state: 'refused', code: 'too_many_concurrent_requests' };
-const NOTHING_HELD: Taken = { state: 'taken', release: () => undefined };
+const RATE_REFUSED: ThrottleResult = { state: 'refused', code: 'rate_limited' };
+const SLOT_REFUSED: ThrottleResult = { state: 'refused', code: 'too_many_concurrent_requests' };
+const NOTHING_HELD: ThrottleResult = { state: 'taken', release: () => undefined };
 
 function fill(bucket: Bucket, rpm: number, nowMs: number): void {
   // A clock set back adds nothing and takes nothing.

@@ -7,7 +7,7 @@ export interface Allowance {
 
 type Refusal = 'rate_limited' | 'too_many_concurrent_requests';
 
-export type Taken =
+export type ThrottleResult =
   /** `release` gives the slot back and is harmless when repeated. */
   { readonly state: 'taken'; readonly release: () => void } | { readonly state: 'refused'; readonly code: Refusal };
 
@@ -17,7 +17,7 @@ export type Taken =
  */
 export interface Throttle {
   /** Takes one request of the bucket and one slot, both or neither: a refusal costs the subject nothing. */
-  take(subject: string, allowance: Allowance): Taken | Promise<Taken>;
+  take(subject: string, allowance: Allowance): ThrottleResult | Promise<ThrottleResult>;
   /** Whether other processes count with this one. */
   readonly shared: boolean;
 }

@@ -13,7 +13,7 @@ import { saveCall, saveTask } from './store.ts';
 import type { Waits } from './waits.ts';
 
 /** What is to be asked, and of whom. */
-export interface Asked {
+export interface Submission {
   readonly request: TranscriptionRequest;
   readonly audio: AudioFile;
   readonly candidates: readonly Candidate[];
@@ -34,17 +34,17 @@ export interface WorkDeps {
 export class LeftRunning extends Error {}
 
 /** Asks until there is a transcript or none can be had. Throws LeftRunning, LostRecord or DatabaseUnavailable. */
-export function transcribe(work: WorkDeps, held: Held, asked: Asked): Promise<Outcome> {
+export function transcribe(work: WorkDeps, held: Held, submission: Submission): Promise<Outcome> {
   const { deps, leaving } = work;
   return withOutcome(work, async () => {
     const answer = await firstThatWorks(
       deps,
-      asked.candidates,
+      submission.candidates,
       held.id,
       leaving,
-      (candidate, upstream) => submit(deps, held, asked, candidate, upstream),
+      (candidate, upstream) => submit(deps, held, submission, candidate, upstream),
       'submission',
-    ).finally(asked.release);
+    ).finally(submission.release);
     return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : judged(answer);
   });
 }
@@ -76,23 +76,23 @@ async function withOutcome({ leaving }: WorkDeps, hear: () => Promise<Outcome>):
 async function submit(
   { db, log }: TranscriptionDeps,
   held: Held,
-  { request, audio }: Asked,
+  { request, audio }: Submission,
   candidate: Candidate,
   upstream: Upstream,
 ): Promise<Transcript | Held> {
   const { upstreamId, upstreamModel } = candidate;
-  await kept(() => saveCall(db, held, upstreamId, upstreamModel), held);
+  await saveOrThrowLost(() => saveCall(db, held, upstreamId, upstreamModel), held);
   log.trace({ request_id: held.id }, 'transcription to be submitted');
   const answer = await refusingTooMuch(workOf(candidate).submit(request, audio, upstream));
   log.trace({ request_id: held.id }, 'transcription submitted');
   if (answer.state === 'transcribed') return answer.transcript;
   const { task } = answer;
-  await kept(() => saveTask(db, held, task), held);
+  await saveOrThrowLost(() => saveTask(db, held, task), held);
   log.trace({ request_id: held.id }, 'transcription task saved');
   return { ...held, upstreamId, upstreamModel, task };
 }
 
-async function kept(write: () => Promise<boolean>, { id }: Held): Promise<void> {
+async function saveOrThrowLost(write: () => Promise<boolean>, { id }: Held): Promise<void> {
   if (!(await retryWhileUnavailable(write))) throw new LostRecord(id);
 }
 

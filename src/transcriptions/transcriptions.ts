@@ -8,7 +8,7 @@ import type { TranscriptionDeps } from './deps.ts';
 import { endRecord, LostRecord } from './end.ts';
 import type { Held, Outcome, SavedResult } from './record.ts';
 import { letGo, selectOpenIds, takeOver } from './store.ts';
-import { type Asked, LeftRunning, takeUp, transcribe, type WorkDeps } from './transcribe.ts';
+import { LeftRunning, type Submission, takeUp, transcribe, type WorkDeps } from './transcribe.ts';
 import { Waits } from './waits.ts';
 
 /** A record that exists, and what will come of it if the caller has the patience. */
@@ -44,7 +44,7 @@ export class Transcriptions {
    * `insufficient_credits`, and then there is neither; or `precheck_failed`, and then what a lost answer may have made is
    * ended by the next look.
    */
-  async begin(applicant: Applicant, asked: Asked): Promise<Started> {
+  async begin(applicant: Applicant, submission: Submission): Promise<Started> {
     const { id, wanted, objectKey, seconds, reservationId, createdAt } = applicant.record;
     const unassigned = { upstreamId: null, upstreamModel: null, task: null };
     const { price } = applicant;
@@ -56,7 +56,7 @@ export class Transcriptions {
       this.#ids.delete(id);
       throw error;
     }
-    const result = this.#patience(this.#track(id, this.#run(held, transcribe(this.#work, held, asked))));
+    const result = this.#withinTimeout(this.#track(id, this.#run(held, transcribe(this.#work, held, submission))));
     result.catch(() => undefined);
     return { id, result };
   }
@@ -89,11 +89,11 @@ export class Transcriptions {
     const fallen = (await selectOpenIds(db, processId)).filter((id) => !this.#ids.has(id));
     const now = clock.now();
     const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
-    const taken = await takeOver(db, { now, lease, fallen, limit });
-    if (taken.length > 0) log.trace('transcriptions taken over');
-    const works = taken.map((held) => this.#track(held.id, this.#resumeOne(held)));
+    const records = await takeOver(db, { now, lease, fallen, limit });
+    if (records.length > 0) log.trace('transcriptions taken over');
+    const works = records.map((held) => this.#track(held.id, this.#resumeOne(held)));
     // Those without a task at an upstream end before the next look.
-    await Promise.all(works.filter((_, place) => taken[place]?.task === null));
+    await Promise.all(works.filter((_, place) => records[place]?.task === null));
   }
 
   async #resumeOne(held: Held): Promise<void> {
@@ -103,16 +103,16 @@ export class Transcriptions {
     this.#resumed--;
   }
 
-  async #run(held: Held, heard: Promise<Outcome>): Promise<SavedResult> {
+  async #run(held: Held, outcome: Promise<Outcome>): Promise<SavedResult> {
     const { db, clock, log } = this.#deps;
     try {
-      return await this.#end(held, await heard);
+      return await this.#end(held, await outcome);
     } catch (error) {
       if (error instanceof LeftRunning) {
         await letGo(db, held, clock.now()).catch(() => undefined);
         log.trace({ request_id: held.id }, 'transcription let go');
       }
-      throw told(error);
+      throw errorForCaller(error);
     }
   }
 
@@ -141,13 +141,13 @@ export class Transcriptions {
   }
 
   /** The caller's, not the work's. */
-  async #patience(work: Promise<SavedResult>): Promise<SavedResult> {
+  async #withinTimeout(work: Promise<SavedResult>): Promise<SavedResult> {
     const over = new AbortController();
-    const tired = this.#work.waits.pass(REQUEST_TIMEOUT_MS, over.signal).then(() => {
+    const timeout = this.#work.waits.pass(REQUEST_TIMEOUT_MS, over.signal).then(() => {
       throw stillRunning('request_timeout');
     });
     try {
-      return await Promise.race([work, tired]);
+      return await Promise.race([work, timeout]);
     } finally {
       over.abort();
     }
@@ -155,7 +155,7 @@ export class Transcriptions {
 }
 
 /** What a caller is told of work that came to no end here. */
-function told(error: unknown): unknown {
+function errorForCaller(error: unknown): unknown {
   if (error instanceof LeftRunning) return stillRunning('shutting_down', error);
   if (error instanceof LostRecord) return stillRunning('request_timeout', error);
   return error instanceof DatabaseUnavailable ? stillRunning('database_unavailable', error) : error;

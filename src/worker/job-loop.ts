@@ -82,9 +82,9 @@ export class JobLoop {
         const room = this.#room;
         if (room === 0) return;
         this.#lookAgain = false;
-        const taken = await engine.take(room);
-        if (taken.length === room) this.#lookAgain = true;
-        for (const job of taken) this.#start(engine.run(job, this.#leaving.signal));
+        const jobs = await engine.take(room);
+        if (jobs.length === room) this.#lookAgain = true;
+        for (const job of jobs) this.#start(engine.run(job, this.#leaving.signal));
       }
     } catch (error) {
       log.warn({ err: error }, 'the queue of jobs could not be read');

@@ -26,20 +26,20 @@ export function consentPages(
   const url = `${OAUTH_PATHS.consent}/:uid`;
 
   pages.get(url, async (call) => {
-    const asked = await askedOf(call);
-    if (!('client' in asked)) return asked;
-    const { pending, client, signedIn, earlier } = asked;
+    const authorization = await findAuthorization(call);
+    if (!('client' in authorization)) return authorization;
+    const { pending, client, signedIn, earlier } = authorization;
     if (!pending.asksFor.consent && covers(earlier, pending.scopes)) {
       await oauth.decide(pending, { personId: signedIn.person.id });
       return continuePage(client, pending);
     }
-    return ask(asked);
+    return askForConsent(authorization);
   });
 
   pages.post(url, async (call) => {
-    const asked = await askedOf(call);
-    if (!('client' in asked)) return asked;
-    const { pending, client, signedIn } = asked;
+    const authorization = await findAuthorization(call);
+    if (!('client' in authorization)) return authorization;
+    const { pending, client, signedIn } = authorization;
     const { form, request } = call;
     browser.refuseForged(signedIn, form.get('csrf') ?? '');
     if (form.get('decision') !== 'allow') {
@@ -47,7 +47,7 @@ export function consentPages(
       return { goTo: pending.resumePath };
     }
     const limit = limitOf(form);
-    if (limit === undefined) return ask(asked, LIMIT_PROBLEM);
+    if (limit === undefined) return askForConsent(authorization, LIMIT_PROBLEM);
     const actor = { name: signedIn.person.email, requestId: request.id };
     const consent = {
       ...limit,
@@ -61,7 +61,7 @@ export function consentPages(
     return { goTo: pending.resumePath };
   });
 
-  async function ask({ pending, ...who }: Asked, problem?: string): Promise<PageAnswer> {
+  async function askForConsent({ pending, ...who }: Authorization, problem?: string): Promise<PageAnswer> {
     const { redirectUri: formTarget, scopes } = pending;
     const accounts = await payingAccounts(deps.db, who.signedIn.person.id);
     const next = `You will be sent to ${new URL(formTarget).host}.`;
@@ -69,7 +69,7 @@ export function consentPages(
   }
 
   /** The authorization that the browser is at, or where the person has to go first. */
-  async function askedOf({ request, reply, param }: PageCall): Promise<Asked | PageAnswer> {
+  async function findAuthorization({ request, reply, param }: PageCall): Promise<Authorization | PageAnswer> {
     const pending = await oauth.findPending(request.raw, reply.raw, param('uid'));
     if (pending === undefined) return GONE;
     const signedIn = await browser.find(request);
@@ -84,7 +84,7 @@ export function consentPages(
   }
 }
 
-interface Asked {
+interface Authorization {
   readonly pending: PendingAuthorization;
   readonly client: OauthClient;
   readonly signedIn: sessions.SignedIn;

@@ -28,7 +28,7 @@ export function devicePages(pages: Pages, deps: DeviceDeps, browser: BrowserSess
     const userCode = query.get('user_code');
     if (userCode === null) return entryPage();
     const found = await find(signedIn, userCode);
-    return found === undefined ? entryPage(UNKNOWN) : ask(found, signedIn);
+    return found === undefined ? entryPage(UNKNOWN) : askForConsent(found, signedIn);
   });
 
   pages.post(OAUTH_PATHS.devicePage, async ({ request, form }) => {
@@ -41,7 +41,7 @@ export function devicePages(pages: Pages, deps: DeviceDeps, browser: BrowserSess
       return (await devices.denyDevice(deps, found.device)) ? DENIED : entryPage(UNKNOWN);
     }
     const limit = limitOf(form);
-    if (limit === undefined) return ask(found, signedIn, LIMIT_PROBLEM);
+    if (limit === undefined) return askForConsent(found, signedIn, LIMIT_PROBLEM);
     const { id: personId, email } = signedIn.person;
     const consent = { ...limit, accountId: accountOf(form), personId };
     const isAllowed = await devices.allowDevice(deps, { name: email, requestId: request.id }, found.device, consent);
@@ -51,15 +51,19 @@ export function devicePages(pages: Pages, deps: DeviceDeps, browser: BrowserSess
   /** A token bucket per person: codes are short enough to be typed, so they are not to be tried in numbers. */
   async function find({ person }: sessions.SignedIn, userCode: string): Promise<Found | undefined> {
     const allowance = { rpm: DEVICE_CODES_RPM, concurrency: undefined };
-    const taken = await deps.throttle.take(`device-code person:${person.id}`, allowance);
-    if (taken.state === 'refused') throw new ApiError(taken.code);
-    taken.release();
+    const slot = await deps.throttle.take(`device-code person:${person.id}`, allowance);
+    if (slot.state === 'refused') throw new ApiError(slot.code);
+    slot.release();
     const device = await devices.findPendingDevice(deps.db, userCode, deps.clock.now());
     const client = device === undefined ? undefined : await findClient(deps.db, device.clientId);
     return device === undefined || client === undefined ? undefined : { device, client };
   }
 
-  async function ask({ device, client }: Found, signedIn: sessions.SignedIn, problem?: string): Promise<PageAnswer> {
+  async function askForConsent(
+    { device, client }: Found,
+    signedIn: sessions.SignedIn,
+    problem?: string,
+  ): Promise<PageAnswer> {
     const { userCode, scopes } = device;
     const { id } = signedIn.person;
     const accounts = await payingAccounts(deps.db, id);

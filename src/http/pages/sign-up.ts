@@ -44,7 +44,8 @@ export function signUpPages(pages: Pages, deps: PeopleDeps, browser: BrowserSess
 
   async function requestLink({ request, form }: PageCall, wanted: 'sign_up' | 'set_password'): Promise<PageAnswer> {
     const email = (form.get('email') ?? '').trim();
-    const again = wanted === 'sign_up' ? (given: Given, ...told: Told) => signUpPage(true, given, ...told) : forgotPage;
+    const again =
+      wanted === 'sign_up' ? (given: Given, ...refusal: Refusal) => signUpPage(true, given, ...refusal) : forgotPage;
     const problem = emailProblem(email);
     if (problem !== undefined) return again({ email }, { email: problem });
     try {
@@ -81,7 +82,7 @@ export function signUpPages(pages: Pages, deps: PeopleDeps, browser: BrowserSess
   }
 }
 
-type Told = [problems?: Problems, refusal?: ApiError];
+type Refusal = [problems?: Problems, refusal?: ApiError];
 
 function signUpPage(hasMail: boolean, given: Given = {}, problems: Problems = {}, refusal?: ApiError): PageAnswer {
   // The first field that has a problem is where one goes on.

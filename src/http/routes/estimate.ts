@@ -12,7 +12,7 @@ import {
   chatSchema,
   imageSchemas,
   type MediaRequest,
-  nativeAsked,
+  nativeTokensOf,
   soundSchema,
   toChatRequest,
   toImageRequest,
@@ -124,7 +124,7 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
       return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
     }
     case 'native': {
-      const { inputTokens, maxOutputTokens, answers } = nativeAsked(body);
+      const { inputTokens, maxOutputTokens, answers } = nativeTokensOf(body);
       return measureTokens(inputTokens, maxOutputTokens, answers, model);
     }
     case 'transcriptions':

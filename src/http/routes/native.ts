@@ -32,7 +32,7 @@ export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
       const { request, reply, caller } = call;
       const { model, action } = targetOf(request.raw.url ?? '');
       const { query, hasCustomFormat, wantsArray } = queryOf(request.raw.url ?? '');
-      const { body, asked } = await routes.largeBodies.native(call.body);
+      const { body, tokens } = await routes.largeBodies.native(call.body);
       const native = {
         model,
         request: {
@@ -43,7 +43,7 @@ export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
           contentType: request.headers['content-type'],
           accept: request.headers.accept,
         },
-        asked,
+        tokens,
       };
       const context = callContext(request, reply);
       if (action === 'streamGenerateContent') {

@@ -26,8 +26,8 @@ export function publicModelRoutes(routes: Routes, { catalogue, throttle, config 
     },
     async ({ request, reply }) => {
       const allowance = { rpm: PUBLIC_LIST_RPM_PER_IP, concurrency: undefined };
-      const taken = await throttle.take(`address:${addressOf(request.raw)}`, allowance);
-      if (taken.state === 'refused') throw new ApiError(taken.code);
+      const slot = await throttle.take(`address:${addressOf(request.raw)}`, allowance);
+      if (slot.state === 'refused') throw new ApiError(slot.code);
       if (list.madeFrom !== catalogue.snapshot) {
         list = { madeFrom: catalogue.snapshot, rendered: render(catalogue.snapshot) };
       }

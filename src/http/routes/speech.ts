@@ -39,17 +39,17 @@ export function speechRoutes(routes: Routes, deps: HttpDeps): void {
       ],
     },
     async ({ body, exact, caller, request, reply }) => {
-      const asked = toSoundRequest(body, exact());
-      const spoken = await speak(deps, caller, asked, callContext(request, reply));
-      const told = { ...asked, created: unixSeconds(deps.clock.now()) };
+      const soundRequest = toSoundRequest(body, exact());
+      const spoken = await speak(deps, caller, soundRequest, callContext(request, reply));
+      const requested = { ...soundRequest, created: unixSeconds(deps.clock.now()) };
       switch (spoken.kind) {
         case 'stream':
           await sendAudio(reply, audioOf(spoken), deps.log);
           return reply;
         case 'clips':
-          return speechView(told, spoken);
+          return speechView(requested, spoken);
         case 'previews':
-          return previewsView(told, spoken);
+          return previewsView(requested, spoken);
       }
     },
   );
