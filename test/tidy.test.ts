@@ -91,6 +91,17 @@ test('no file, type or function has a name that says nothing', () => {
   assert.deepEqual([...files, ...names], []);
 });
 
+test('no function name is defined in three files', () => {
+  const files = new Map<string, Set<string>>();
+  for (const file of sources.filter((source) => folderOf(source) !== 'vendors')) {
+    for (const [, name = ''] of textOf(file).matchAll(/^(?:export )?(?:async )?function\*? (\w+)/gm)) {
+      files.set(name, (files.get(name) ?? new Set()).add(file));
+    }
+  }
+  const faults = [...files].filter(([, places]) => places.size > 2).map(([name, places]) => [name, ...places]);
+  assert.deepEqual(faults, []);
+});
+
 test('comments name processes, transactions and callers, not persons', () => {
   const files = [...sources, ...globSync(['scripts/**/*.ts', 'test/support/**/*.ts'])];
   const faults = files

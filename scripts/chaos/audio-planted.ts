@@ -20,7 +20,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: `async function submittedAgain(work: WorkDeps, held: Held): Promise<Outcome> {
           const { deps, stopping } = work;
           const candidate = candidateOf(deps, held.upstreamId ?? '', held.upstreamModel ?? '');
-          if (candidate === undefined) return unavailable('upstream_failed');
+          if (candidate === undefined) return unavailableOutcome('upstream_failed');
           const { body } = (await deps.objects.read(held.objectKey ?? '')) ?? { body: [] };
           const bytes = Buffer.concat(await Array.fromAsync(body));
           const audio = { bytes: bytes.length, pieces: async function* () { yield bytes; } };
@@ -118,7 +118,7 @@ const BUGS: readonly Bug<Plan>[] = [
         file: 'calls/speech.ts',
         from: '  let notedAtMs = performance.now();',
         to: `  let notedAtMs = performance.now();
-          await bill.settle(unitsOf(charactersPerClip, [{ milliseconds: heldMsPerClip, isEstimated: true }]));`,
+          await bill.settle(clipUnits(charactersPerClip, [{ milliseconds: heldMsPerClip, isEstimated: true }]));`,
       },
     ],
     plan: aimedPlan('kill', HELD_SPEECH, 'speech held'),

@@ -133,7 +133,7 @@ function callerOfKey(holder: KeyHolder, config: Limits): Caller {
     keyId: holder.keyId,
     credential: holder.keyId,
     scopes: undefined,
-    groups: reach(holder.keyGroups, holder.accountGroups),
+    groups: effectiveGroups(holder.keyGroups, holder.accountGroups),
     limitSubject: `key:${holder.keyId}`,
     allowance: {
       rpm: holder.rpm ?? config.defaultRpm,
@@ -161,7 +161,7 @@ function callerOfToken(holder: TokenHolder, config: Limits): Caller {
 }
 
 /** A key may narrow its account's groups and never widen them. */
-function reach(keyGroups: readonly string[] | null, accountGroups: readonly string[]): readonly string[] {
+function effectiveGroups(keyGroups: readonly string[] | null, accountGroups: readonly string[]): readonly string[] {
   const groups = keyGroups === null ? accountGroups : keyGroups.filter((group) => accountGroups.includes(group));
   return [...groups].sort();
 }

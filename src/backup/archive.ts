@@ -44,7 +44,7 @@ export async function openArchive(path: string): Promise<Archive> {
       head,
       manifest,
       entries: () => entriesOf(file, path),
-      body: (entry) => bytesOf(file, entry.at, entry.at + entry.bytes),
+      body: (entry) => readRange(file, entry.at, entry.at + entry.bytes),
       close: () => file.close(),
     };
   } catch (error) {
@@ -86,7 +86,7 @@ function damaged(path: string): ArchiveError {
 async function* entriesOf(file: FileHandle, path: string): AsyncGenerator<PlacedEntry> {
   const { size } = await file.stat();
   for (let at = 0; at + BLOCK_BYTES <= size; ) {
-    const block = await read(file, at, BLOCK_BYTES);
+    const block = await readFully(file, at, BLOCK_BYTES);
     if (block.every((byte) => byte === 0)) return;
     const header = readTarHeader(block);
     if (header === undefined) throw at === 0 ? new ArchiveError(`${path} is no backup of Tollgate.`) : damaged(path);
@@ -100,7 +100,7 @@ async function* entriesOf(file: FileHandle, path: string): AsyncGenerator<Placed
 async function jsonOf(file: FileHandle, entry: PlacedEntry): Promise<unknown> {
   if (entry.bytes > JSON_ENTRY_BYTES_MAX) return undefined;
   try {
-    return JSON.parse((await read(file, entry.at, entry.bytes)).toString('utf8'));
+    return JSON.parse((await readFully(file, entry.at, entry.bytes)).toString('utf8'));
   } catch {
     return undefined;
   }
@@ -108,15 +108,15 @@ async function jsonOf(file: FileHandle, entry: PlacedEntry): Promise<unknown> {
 
 async function digestOf(file: FileHandle, end: number): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of bytesOf(file, 0, end)) hash.update(chunk);
+  for await (const chunk of readRange(file, 0, end)) hash.update(chunk);
   return hash.digest('hex');
 }
 
-async function* bytesOf(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
-  for (let at = start; at < end; at += READ_BYTES) yield await read(file, at, Math.min(READ_BYTES, end - at));
+async function* readRange(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let at = start; at < end; at += READ_BYTES) yield await readFully(file, at, Math.min(READ_BYTES, end - at));
 }
 
-async function read(file: FileHandle, at: number, length: number): Promise<Buffer> {
+async function readFully(file: FileHandle, at: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   for (let have = 0; have < length; ) {
     const { bytesRead } = await file.read(buffer, have, length - have, at + have);

@@ -2,7 +2,7 @@ import { ApiError, UpstreamError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { ChatChunk, ChunkStream } from '../vendors/index.ts';
 import type { StreamMeter } from './stream-meter.ts';
-import { usageView } from './token-usage.ts';
+import { tokenUsageView } from './token-usage.ts';
 
 /** What stands in an answer in place of what would tell which upstream gave it. */
 export interface ChatIds {
@@ -100,7 +100,12 @@ export class ChatFrames implements AsyncIterableIterator<string, undefined> {
     if (!this.#tellsUsage) return this.return();
     this.#tellsUsage = false;
     const { tokens, charged } = await this.#meter.settle();
-    const frame = { ...this.#ids, object: 'chat.completion.chunk', choices: [], usage: usageView(tokens, charged) };
+    const frame = {
+      ...this.#ids,
+      object: 'chat.completion.chunk',
+      choices: [],
+      usage: tokenUsageView(tokens, charged),
+    };
     return { value: `data: ${JSON.stringify(frame)}\n\n`, done: false };
   }
 }

@@ -18,7 +18,7 @@ import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';
 import { type TokenOrder, textBytesIn, tokenOrder } from './token-order.ts';
-import { estimated, reportedTokens, unitsOf, usageView } from './token-usage.ts';
+import { estimated, reportedTokens, tokenUnits, tokenUsageView } from './token-usage.ts';
 
 /** One whole answer, settled. Nothing is charged unless it is returned. */
 export async function completeChat(
@@ -27,7 +27,7 @@ export async function completeChat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<JsonObject> {
-  const { candidates, bill, order, priced } = await open(deps, caller, request, context);
+  const { candidates, bill, order, priced } = await openCall(deps, caller, request, context);
   try {
     const { candidate, answer } = await firstThatWorks(
       deps,
@@ -41,8 +41,8 @@ export async function completeChat(
       usage === undefined
         ? estimated(order, estimateTokens(JSON.stringify(body.choices)))
         : reportedTokens(usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
-    const charged = await bill.settle(unitsOf(tokens));
-    return { ...body, ...gatewayIds(deps, request), object: 'chat.completion', usage: usageView(tokens, charged) };
+    const charged = await bill.settle(tokenUnits(tokens));
+    return { ...body, ...gatewayIds(deps, request), object: 'chat.completion', usage: tokenUsageView(tokens, charged) };
   } catch (error) {
     await bill.refund();
     throw error;
@@ -59,7 +59,7 @@ export async function startChat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<AsyncIterable<string>> {
-  const { candidates, bill, order, priced } = await open(deps, caller, request, context);
+  const { candidates, bill, order, priced } = await openCall(deps, caller, request, context);
   try {
     const started = await firstThatWorks(
       deps,
@@ -94,7 +94,7 @@ interface Opened {
   readonly priced: ChatRequest;
 }
 
-async function open(deps: CallDeps, caller: Caller, request: ChatRequest, context: CallContext): Promise<Opened> {
+async function openCall(deps: CallDeps, caller: Caller, request: ChatRequest, context: CallContext): Promise<Opened> {
   const model = modelFor(deps, caller, request.model, 'chat');
   const candidates = candidatesFor(deps, caller, model, ({ vendor }) => vendor.chat !== undefined);
   const requested = {

@@ -16,7 +16,7 @@ import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../ve
 import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';
 import { type TokenOrder, tokenOrder } from './token-order.ts';
-import { estimated, type OnExcess, reportedTokens, unitsOf } from './token-usage.ts';
+import { estimated, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
 
 /** A call in the native format: its bytes, and what they ask for, for the price. */
 export interface NativeCall {
@@ -32,7 +32,7 @@ export async function callNative(
   call: NativeCall,
   context: CallContext,
 ): Promise<{ answer: NativeAnswer; charged: MicroCredits }> {
-  const { candidates, bill, order } = await open(deps, caller, call, context);
+  const { candidates, bill, order } = await openCall(deps, caller, call, context);
   try {
     const { candidate, answer } = await firstThatWorks(
       deps,
@@ -46,7 +46,7 @@ export async function callNative(
       answer.usage === undefined
         ? estimated(order, estimateTokens(answer.body.toString('utf8')))
         : reportedTokens(answer.usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
-    return { answer, charged: await bill.settle(unitsOf(tokens)) };
+    return { answer, charged: await bill.settle(tokenUnits(tokens)) };
   } catch (error) {
     await bill?.refund();
     throw error;
@@ -60,7 +60,7 @@ export async function startNative(
   call: NativeCall,
   context: CallContext,
 ): Promise<{ contentType: string; frames: AsyncIterable<NativeFrame> }> {
-  const { candidates, bill, order } = await open(deps, caller, call, context);
+  const { candidates, bill, order } = await openCall(deps, caller, call, context);
   try {
     const { contentType, ...started } = await firstThatWorks(
       deps,
@@ -91,7 +91,7 @@ interface Opened {
   readonly order: TokenOrder;
 }
 
-async function open(deps: CallDeps, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
+async function openCall(deps: CallDeps, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
   const model = modelFor(deps, caller, call.model, 'native');
   const candidates = candidatesFor(deps, caller, model, ({ vendor }) => vendor.native !== undefined);
   const order = tokenOrder({ ...call.tokens, textBytes: () => textBytesOf(call.request) }, model);

@@ -162,7 +162,7 @@ function reckonedLength(bytes: number, { extension, samples }: Sound, { heldMs }
 }
 
 /** What so many clips are charged by. Where a length was not measured, the record of the charge says so. */
-export function unitsOf(charactersPerClip: number, order: LengthOrder, lengths: readonly Length[]): Units {
+export function clipUnits(charactersPerClip: number, order: LengthOrder, lengths: readonly Length[]): Units {
   const sum = lengths.reduce((total, { milliseconds }) => total + boundLength(milliseconds, order), 0);
   const units = {
     characters: charactersPerClip * lengths.length,

@@ -17,7 +17,7 @@ export interface WholeSound {
 }
 
 /** A link where one is wanted and can be made, else the bytes themselves. Throws StorageUnavailable when neither can be. */
-export async function contentOf(order: SpeechOrder, whole: WholeSound): Promise<Content> {
+export async function deliverContent(order: SpeechOrder, whole: WholeSound): Promise<Content> {
   if (order.request.output !== 'url') return inline(whole);
   try {
     return { url: await store(order, whole) };

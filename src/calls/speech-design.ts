@@ -2,8 +2,8 @@ import type { MicroCredits } from '../credits.ts';
 import { UpstreamError } from '../errors.ts';
 import { SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
 import type { VoicePreview } from '../vendors/index.ts';
-import { type Length, lengthOfBytes, unitsOf } from './speech-clip.ts';
-import { type Content, contentOf, tooLargeToInline } from './speech-content.ts';
+import { clipUnits, type Length, lengthOfBytes } from './speech-clip.ts';
+import { type Content, deliverContent, tooLargeToInline } from './speech-content.ts';
 import { firstThatSpeaks, type SpeechOrder } from './speech-order.ts';
 import { type Sound, soundOf } from './speech-sound.ts';
 
@@ -34,11 +34,11 @@ export async function designVoices(order: SpeechOrder): Promise<VoicePreviews> {
     made.map(async ({ audio, ...preview }) => ({
       ...preview,
       length: await lengthOfBytes(audio, preview.sound, clipLength),
-      content: await contentOf(order, { sound: preview.sound, bytes: audio.length, pieces: () => inOne(audio) }),
+      content: await deliverContent(order, { sound: preview.sound, bytes: audio.length, pieces: () => inOne(audio) }),
     })),
   );
   const lengths = previews.map(({ length }) => length);
-  const { milliseconds } = unitsOf(0, clipLength, lengths);
+  const { milliseconds } = clipUnits(0, clipLength, lengths);
   const charged = await bill.settle({ characters: charactersPerClip, milliseconds, requests: 1 });
   return { kind: 'previews', previews, characters: charactersPerClip, charged };
 }

@@ -18,7 +18,7 @@ export async function readSample(
   source: MediaSource,
   signal: AbortSignal,
 ): Promise<Media> {
-  const { bytes, url } = await bytesOf(deps, accountId, source, signal);
+  const { bytes, url } = await sourceBytes(deps, accountId, source, signal);
   const sniffed = sniff(bytes);
   if (sniffed === undefined || !SAMPLE_TYPES.includes(sniffed.mimeType)) {
     const message = 'A voice sample must be MP3 or WAV.';
@@ -38,7 +38,7 @@ interface Sample {
   readonly url?: string;
 }
 
-async function bytesOf(
+async function sourceBytes(
   { guardedFetch, objects, ...deps }: CallDeps,
   accountId: string,
   source: MediaSource,

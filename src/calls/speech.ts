@@ -6,8 +6,8 @@ import { SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
 import type { MediaSource, SoundRequest } from '../requests/index.ts';
 import { type Candidate, noteLateFault, noteOverclaim } from '../routing/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
-import { Clip, type Length, unitsOf } from './speech-clip.ts';
-import { type Content, contentOf, tooLargeToInline } from './speech-content.ts';
+import { Clip, clipUnits, type Length } from './speech-clip.ts';
+import { type Content, deliverContent, tooLargeToInline } from './speech-content.ts';
 import { designVoices, type VoicePreviews } from './speech-design.ts';
 import { firstThatSpeaks, openOrder, type SpeechOrder } from './speech-order.ts';
 import type { Sound } from './speech-sound.ts';
@@ -106,7 +106,7 @@ async function* delivered(
       if (performance.now() - notedAtMs < NOTE_EVERY_MS) continue;
       notedAtMs = performance.now();
       // If it is not noted, the next note or the settlement says it all again.
-      bill.meter(unitsOf(charactersPerClip, clipLength, [clip.reckoned(clipLength)])).catch(() => undefined);
+      bill.meter(clipUnits(charactersPerClip, clipLength, [clip.reckoned(clipLength)])).catch(() => undefined);
     }
     await others.lengths;
   } catch (error) {
@@ -119,7 +119,7 @@ async function* delivered(
     const length = await clip.length(clipLength);
     noteLongClip(order, candidate, length);
     const lengths = [length, ...(await others.lengths)];
-    result.charged = await bill.settle(unitsOf(charactersPerClip, clipLength, lengths));
+    result.charged = await bill.settle(clipUnits(charactersPerClip, clipLength, lengths));
   }
 }
 
@@ -171,11 +171,11 @@ async function makeClips(order: SpeechOrder): Promise<SpeechClips> {
     made.map(async (clip) => ({
       sound: clip.sound,
       length: await clip.length(clipLength),
-      content: await contentOf(order, { sound: clip.sound, bytes: clip.bytes, pieces: () => clip.stored() }),
+      content: await deliverContent(order, { sound: clip.sound, bytes: clip.bytes, pieces: () => clip.stored() }),
     })),
   );
   const lengths = clips.map(({ length }) => length);
-  const charged = await bill.settle(unitsOf(charactersPerClip, clipLength, lengths));
+  const charged = await bill.settle(clipUnits(charactersPerClip, clipLength, lengths));
   return { kind: 'clips', clips, characters: charactersPerClip * made.length, charged };
 }
 

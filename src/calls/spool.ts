@@ -57,7 +57,7 @@ export class Spool implements AsyncDisposable {
       await writeTo(this.#file, piece, this.#fileBytes);
       this.#fileBytes += piece.length;
     } catch (error) {
-      this.#failure = unavailable(error);
+      this.#failure = spoolUnavailable(error);
     }
   }
 }
@@ -91,10 +91,10 @@ async function readFrom(file: FileHandle, start: number, end: number): Promise<B
     }
     return piece;
   } catch (error) {
-    throw unavailable(error);
+    throw spoolUnavailable(error);
   }
 }
 
-function unavailable(cause: unknown): StorageUnavailable {
+function spoolUnavailable(cause: unknown): StorageUnavailable {
   return new StorageUnavailable(`temporary file: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
 }

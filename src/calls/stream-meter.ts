@@ -3,7 +3,7 @@ import type { MicroCredits } from '../credits.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { TokenUsage } from '../vendors/index.ts';
 import type { TokenOrder } from './token-order.ts';
-import { type CountedTokens, estimated, type OnExcess, reportedTokens, unitsOf } from './token-usage.ts';
+import { type CountedTokens, estimated, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
 
 /** How often a long stream notes what is owed, so that a process that dies in it loses little. */
 const NOTE_EVERY_MS = 2_000;
@@ -46,13 +46,13 @@ export class StreamMeter {
 
   async #settle(): Promise<Settled> {
     const tokens = this.#tokens(this.#onExcess);
-    return { tokens, charged: await this.#bill.settle(unitsOf(tokens)) };
+    return { tokens, charged: await this.#bill.settle(tokenUnits(tokens)) };
   }
 
   #note(): void {
     this.#notedAtMs = performance.now();
     // If it is not noted, the next note or the settlement says it all again.
-    this.#bill.meter(unitsOf(this.#tokens(() => undefined))).catch(() => undefined);
+    this.#bill.meter(tokenUnits(this.#tokens(() => undefined))).catch(() => undefined);
   }
 
   /** The input is owed from the first chunk on; the output as far as it came. */

@@ -25,7 +25,7 @@ export function estimated(order: TokenOrder, outputTokens: number): CountedToken
 export type OnExcess = (detail: string) => void;
 
 /** The units to be charged; where they were counted here, the record of the charge says so. */
-export function unitsOf(tokens: CountedTokens): Units {
+export function tokenUnits(tokens: CountedTokens): Units {
   const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = tokens;
   const units = { inputTokens, cachedTokens, outputTokens, reasoningTokens, requests: 1 };
   return tokens.estimated ? { ...units, ...ESTIMATED } : units;
@@ -34,7 +34,7 @@ export function unitsOf(tokens: CountedTokens): Units {
 const ESTIMATED = { estimated: true };
 
 /** In the shape that chat clients know, with what was charged. */
-export function usageView(tokens: CountedTokens, charged: MicroCredits): JsonObject {
+export function tokenUsageView(tokens: CountedTokens, charged: MicroCredits): JsonObject {
   const prompt = tokens.inputTokens + tokens.cachedTokens;
   const completion = tokens.outputTokens + tokens.reasoningTokens;
   return {

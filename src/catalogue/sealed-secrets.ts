@@ -30,12 +30,12 @@ export function sealSecrets(root: RootSecrets, secrets: ReadonlyMap<string, stri
  * be of either. Keyed, so that a stored digest tells nothing about the secrets in it.
  */
 export function digestsOf(root: RootSecrets, { document, secrets }: DocumentInForce): readonly [string, ...string[]] {
-  const content = contentOf(document, secrets);
+  const content = digestedContent(document, secrets);
   const digest = (key: Buffer) => createHmac('sha256', key).update(content).digest('hex');
   const [current, ...others] = deriveKeys(root, 'config digest');
   return [digest(current), ...others.map(digest)];
 }
 
-function contentOf(document: ConfigDocument, secrets: ReadonlyMap<string, string>): string {
+function digestedContent(document: ConfigDocument, secrets: ReadonlyMap<string, string>): string {
   return JSON.stringify([maskDocument(document), [...secrets].sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

@@ -19,7 +19,7 @@ async function checkUpstream({ id, base_url }: ConfigUpstream): Promise<Finding>
   const isTls = protocol === 'https:';
   const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isTls ? 443 : 80)) };
   try {
-    await reach(address, isTls);
+    await connect(address, isTls);
     return ok(check, `${origin} answers`);
   } catch (error) {
     const advice = 'Check base_url, the network and a firewall; DNS and certificates for what the reason names.';
@@ -27,7 +27,7 @@ async function checkUpstream({ id, base_url }: ConfigUpstream): Promise<Finding>
   }
 }
 
-function reach({ host, port }: { host: string; port: number }, isTls: boolean): Promise<void> {
+function connect({ host, port }: { host: string; port: number }, isTls: boolean): Promise<void> {
   const socket = isTls ? connectTls({ host, port, servername: host }) : connectTcp({ host, port });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(isTls ? 'secureConnect' : 'connect', resolve);

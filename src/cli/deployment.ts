@@ -15,7 +15,7 @@ const log = pino({ level: 'silent' });
  * it; where it does not, the embedded server is started for as long as the work takes. Never makes a database.
  */
 export async function withDatabase<Result>(config: Config, work: (db: Db) => Promise<Result>): Promise<Result> {
-  const { address, release } = await reach(config);
+  const { address, release } = await openDatabase(config);
   const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
     return await work(db);
@@ -25,7 +25,7 @@ export async function withDatabase<Result>(config: Config, work: (db: Db) => Pro
   }
 }
 
-async function reach(config: Config): Promise<{ address: DbAddress; release: () => Promise<void> }> {
+async function openDatabase(config: Config): Promise<{ address: DbAddress; release: () => Promise<void> }> {
   if (config.databaseUrl !== undefined) {
     return { address: { url: config.databaseUrl.reveal() }, release: async () => undefined };
   }

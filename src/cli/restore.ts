@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pino } from 'pino';
 import { type Archive, loadDatabase, openArchive } from '../backup/index.ts';
@@ -9,6 +8,7 @@ import { migrate, migrationNumbers, openDb } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { startEmbeddedPostgres } from '../postgres/index.ts';
 import { FolderStore } from '../storage/index.ts';
+import { syncFolder } from '../sync-folder.ts';
 import { type Command, CommandError, type Invocation } from './command.ts';
 
 export const restore: Command = {
@@ -95,9 +95,4 @@ async function fillFiles(folder: string, archive: Archive): Promise<void> {
       writeFileSync(join(folder, entry.name), content, { mode: 0o600, flag: 'wx', flush: true });
     }
   }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path, 'r');
-  await folder.sync();
 }

@@ -14,15 +14,15 @@ const size = z.string().regex(/^([1-9]\d{0,4}x[1-9]\d{0,4}|auto)$/, 'expected a 
 
 /** What a route narrows of its model. What is absent is as the model has it. */
 export const routeAcceptsSchema = z.strictObject({
-  resolutions: listOf(resolution).optional(),
-  aspect_ratios: listOf(aspectRatio).optional(),
-  sizes: listOf(size).optional(),
+  resolutions: distinctListOf(resolution).optional(),
+  aspect_ratios: distinctListOf(aspectRatio).optional(),
+  sizes: distinctListOf(size).optional(),
   n_max: z.int().min(1).max(N_MAX).optional(),
-  slots: listOf(z.enum(SLOTS)).optional(),
+  slots: distinctListOf(z.enum(SLOTS)).optional(),
   voice_sample: z.literal('required').optional(),
   voice_design: z.boolean().optional(),
   seconds_max: z.number().positive().max(SECONDS_MAX).optional(),
-  formats: listOf(z.enum(FORMATS)).optional(),
+  formats: distinctListOf(z.enum(FORMATS)).optional(),
 });
 export type RouteAccepts = z.infer<typeof routeAcceptsSchema>;
 
@@ -31,10 +31,10 @@ export type RouteAccepts = z.infer<typeof routeAcceptsSchema>;
  * only the specification and the vendor bound that field.
  */
 export const acceptsSchema = routeAcceptsSchema.extend({
-  resolutions: listOf(resolution).default([]),
-  aspect_ratios: listOf(aspectRatio).default([]),
-  sizes: listOf(size).default([]),
-  slots: listOf(z.enum(SLOTS)).default([]),
+  resolutions: distinctListOf(resolution).default([]),
+  aspect_ratios: distinctListOf(aspectRatio).default([]),
+  sizes: distinctListOf(size).default([]),
+  slots: distinctListOf(z.enum(SLOTS)).default([]),
   voice_design: z.boolean().default(false),
 });
 export type Accepts = z.infer<typeof acceptsSchema>;
@@ -71,7 +71,7 @@ function largerMost(most: number | undefined, own: number | undefined, path: Pat
 }
 
 /** A list that names nothing twice. */
-export function listOf<Item extends z.ZodType<string>>(item: Item) {
+export function distinctListOf<Item extends z.ZodType<string>>(item: Item) {
   return z
     .array(item)
     .max(ITEMS_MAX)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GROUPS_MAX, MODEL_ID_CHARS_MAX, NAME_CHARS_MAX } from '../limits.ts';
 import { pricingSchema, pricingWarnings } from '../pricing/index.ts';
-import { acceptsSchema, listOf, routeAcceptsSchema } from './accepts.ts';
+import { acceptsSchema, distinctListOf, routeAcceptsSchema } from './accepts.ts';
 import { crossFindings } from './cross-checks.ts';
 import { pathText } from './problems.ts';
 import type { VendorTerms } from './vendor-terms.ts';
@@ -50,7 +50,7 @@ const upstreamSchema = z.strictObject({
     .max(API_KEY_CHARS_MAX)
     .regex(/^[\x21-\x7e]+$/, 'expected printable ASCII without spaces')
     .optional(),
-  groups: listOf(groupName).min(1).max(GROUPS_MAX).default(['default']),
+  groups: distinctListOf(groupName).min(1).max(GROUPS_MAX).default(['default']),
   priority: z.int().min(-PRIORITY_MAX).max(PRIORITY_MAX).default(0),
   weight: z.number().positive().max(WEIGHT_MAX).default(1),
   timeout_seconds: z.number().min(1).max(TIMEOUT_SECONDS_MAX).default(120),
@@ -69,8 +69,8 @@ const modelSchema = z.strictObject({
   owned_by: label.min(1),
   display_name: label.default(''),
   description: z.string().max(DESCRIPTION_CHARS_MAX).default(''),
-  tags: listOf(label.min(1)).default([]),
-  endpoints: listOf(z.enum(ENDPOINTS)).min(1),
+  tags: distinctListOf(label.min(1)).default([]),
+  endpoints: distinctListOf(z.enum(ENDPOINTS)).min(1),
   context_tokens: z.int().positive().max(TOKENS_MAX).optional(),
   max_output_tokens: z.int().positive().max(TOKENS_MAX).optional(),
   pricing: pricingSchema,

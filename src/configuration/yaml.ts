@@ -21,7 +21,7 @@ export function readYaml(text: string): Source {
   const document = composeOne(text.replace(/^\uFEFF/, ''), lines);
   refuseFaults([...document.errors, ...document.warnings].map(syntaxFault), lines);
   refuseFaults(nodeFaults(document), lines);
-  const source = { value: plainValue(document), refuse: refusal(document, lines) };
+  const source = { value: plainValue(document), refuse: refuserOf(document, lines) };
   source.refuse(valueFindings(source.value));
   return source;
 }
@@ -138,7 +138,7 @@ function refuseFaults(faults: readonly Fault[], lines: LineCounter): void {
   throw new DocumentError(problems.slice(0, PROBLEMS_MAX));
 }
 
-function refusal(document: Document, lines: LineCounter): Source['refuse'] {
+function refuserOf(document: Document, lines: LineCounter): Source['refuse'] {
   return (findings) => {
     if (findings.length === 0) return;
     const problems = findings.slice(0, PROBLEMS_MAX).map(({ path, problem }) => {

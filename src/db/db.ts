@@ -104,19 +104,19 @@ interface Connection {
 }
 
 async function rowsOn<Row>(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  const result = await connection.query({ name: nameOf(text), text, values: [...values] });
+  const result = await connection.query({ name: statementName(text), text, values: [...values] });
   return result.rows as Row[];
 }
 
 async function runOn(connection: Connection, text: string, values: readonly unknown[] = []): Promise<number> {
-  const result = await connection.query({ name: nameOf(text), text, values: [...values] });
+  const result = await connection.query({ name: statementName(text), text, values: [...values] });
   return result.rowCount ?? 0;
 }
 
 // Every statement is a constant of the program, so each is prepared once per connection under a short name.
 const names = new Map<string, string>();
 
-function nameOf(text: string): string {
+function statementName(text: string): string {
   let name = names.get(text);
   if (name === undefined) {
     name = `s${names.size}`;

@@ -31,9 +31,9 @@ const IPV6_PUBLIC = ['2000::/3'];
 const IPV6_REFUSED = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 // One list for each family: a list with both applies its IPv6 rules to IPv4 addresses in their mapped form.
-const refusedIpv4 = listOf(IPV4_REFUSED, 'ipv4');
-const publicIpv6 = listOf(IPV6_PUBLIC, 'ipv6');
-const refusedIpv6 = listOf(IPV6_REFUSED, 'ipv6');
+const refusedIpv4 = blockListOf(IPV4_REFUSED, 'ipv4');
+const publicIpv6 = blockListOf(IPV6_PUBLIC, 'ipv6');
+const refusedIpv6 = blockListOf(IPV6_REFUSED, 'ipv6');
 
 export function isPublicAddress(address: string): boolean {
   // With a zone it is meant for one of this machine's own links.
@@ -55,7 +55,7 @@ export function isAmong(address: string, addresses: readonly string[]): boolean 
   return isIP(address) !== 0 && list.check(address, familyOf(address));
 }
 
-function listOf(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+function blockListOf(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [network = '', bits] = range.split('/');

@@ -42,7 +42,7 @@ export function redirection({ status, headers }: Answer): string | undefined {
 }
 
 /** The bytes behind any encoding, at most `bytesMax` on the wire and decoded. Throws at once for what cannot be read. */
-export function contentOf({ status, headers, body }: Answer, bytesMax: number): AsyncIterable<Buffer> {
+export function decodedBody({ status, headers, body }: Answer, bytesMax: number): AsyncIterable<Buffer> {
   if (status !== 200) throw notFetchable(`the status is ${status}`);
   if (Number(headers['content-length'] ?? 0) > bytesMax) throw notFetchable(new BodyTooLarge());
   const decoder = decoderOf(String(headers['content-encoding'] ?? 'identity'));

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts';
 import { FETCH_CONNECT_TIMEOUT_MS, FETCH_REDIRECTS_MAX, FETCH_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { isPublicAddress } from './addresses.ts';
-import { type Answer, contentOf, get, notFetchable, redirection } from './answer.ts';
+import { type Answer, decodedBody, get, notFetchable, redirection } from './answer.ts';
 import { dial } from './dial.ts';
 import { hostOf, refusal, UrlPolicy } from './policy.ts';
 import { type Resolver, resolveBySystem, resolveOnce } from './resolve.ts';
@@ -63,7 +63,7 @@ export class GuardedFetch {
     try {
       const last = await this.#follow(url, AbortSignal.any(ends));
       answer = last.answer;
-      return { url: last.url.href, body: this.#read(answer, contentOf(answer, bytesMax), signal) };
+      return { url: last.url.href, body: this.#read(answer, decodedBody(answer, bytesMax), signal) };
     } catch (error) {
       answer?.end();
       throw this.#faultFor(error, signal);

@@ -51,11 +51,11 @@ export async function receiveFile(
     return { objectKey, fileName: safeName(fileName), mimeType, bytes };
   } catch (error) {
     await discardFile({ db, clock, objects }, objectKey);
-    throw refusal(error);
+    throw refusalFor(error);
   }
 }
 
-function refusal(error: unknown): unknown {
+function refusalFor(error: unknown): unknown {
   if (error instanceof ObjectTooLarge) return new ApiError('file_too_large', { cause: error });
   if (error instanceof Unreadable) return new ApiError('unsupported_file_format', { cause: error });
   if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });

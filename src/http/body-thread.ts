@@ -7,11 +7,11 @@ import { readNative } from './native-body.ts';
 
 /** The body of a thread that reads one large body after the other. */
 parentPort?.on('message', (order: BodyOrder) => {
-  const report = read(order);
+  const report = parseBody(order);
   parentPort?.postMessage(report, report.state === 'native' ? [report.body.buffer] : []);
 });
 
-function read({ kind, body }: BodyOrder): BodyReport {
+function parseBody({ kind, body }: BodyOrder): BodyReport {
   const bytes = Buffer.from(body.buffer, body.start, body.bytes);
   try {
     if (kind === 'native') return { state: 'native', tokens: readNative(bytes), body };

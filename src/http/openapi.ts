@@ -105,10 +105,10 @@ function queryParameters({ query }: Contract, toSchema: SchemaWriter): JsonValue
 
 function requestBody({ body }: Contract, toSchema: SchemaWriter): JsonObject {
   if (body === undefined) return {};
-  return { requestBody: { required: true, content: contentOf(body, toSchema) } };
+  return { requestBody: { required: true, content: bodyContentOf(body, toSchema) } };
 }
 
-function contentOf(body: RouteBody, toSchema: SchemaWriter): JsonObject {
+function bodyContentOf(body: RouteBody, toSchema: SchemaWriter): JsonObject {
   switch (body.kind) {
     case 'json':
       return { 'application/json': { schema: toSchema(body.schema, 'input') } };

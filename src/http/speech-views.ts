@@ -66,7 +66,7 @@ export function speechView(
     model: requested.model,
     ...first,
     ...(requested.n > 1 ? { data: [first, ...others] } : {}),
-    usage: usageView(clips, characters, charged),
+    usage: speechUsageView(clips, characters, charged),
   };
 }
 
@@ -84,7 +84,7 @@ export function previewsView(
       description: preview.description ?? requested.voiceDescription ?? '',
       ...deliveredView(requested, preview),
     })),
-    usage: usageView(previews, characters, charged),
+    usage: speechUsageView(previews, characters, charged),
   };
 }
 
@@ -102,7 +102,7 @@ function contentView(content: Content): { url: string } | { b64_json: string } {
   return 'url' in content ? { url: content.url } : { b64_json: content.base64 };
 }
 
-function usageView(
+function speechUsageView(
   made: readonly Pick<MadeClip, 'length'>[],
   characters: number,
   charged: MicroCredits,

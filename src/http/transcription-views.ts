@@ -55,7 +55,7 @@ type TranscriptionView = z.infer<typeof transcriptionSchema>;
 export function transcriptionView(result: SavedResult): TranscriptionView {
   const { responseFormat, granularities } = result.wanted;
   const { text } = result.transcript;
-  const usage = usageView(result);
+  const usage = transcriptionUsageView(result);
   if (responseFormat !== 'verbose_json') return { text, usage };
   const { segments, words, estimated_times } = timesView(result);
   const wantsSegments = granularities.length === 0 || granularities.includes('segment');
@@ -93,7 +93,7 @@ function timesView({ transcript, wanted }: SavedResult) {
   };
 }
 
-function usageView({ seconds: length, charged }: SavedResult): z.infer<typeof usageSchema> {
+function transcriptionUsageView({ seconds: length, charged }: SavedResult): z.infer<typeof usageSchema> {
   return { type: 'duration', seconds: length, audio_seconds: length, credits: creditsToNumber(charged) };
 }
 
@@ -178,7 +178,7 @@ function resultView(result: SavedResult): z.infer<typeof resultSchema> {
     ...(segments && { segments }),
     ...(words && { words }),
     ...rest,
-    usage: usageView(result),
+    usage: transcriptionUsageView(result),
   };
 }
 

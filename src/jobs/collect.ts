@@ -137,7 +137,7 @@ async function store(deps: JobDeps, result: Result, key: string): Promise<Collec
   const { job, output, signal } = result;
   const kind = output.isThumbnail === true ? 'thumbnail' : job.kind;
   try {
-    const body = await open(deps, result);
+    const body = await openOutput(deps, result);
     const wanted = kind === 'thumbnail' ? 'image' : kind;
     deps.log.trace({ key }, 'result to be stored');
     const piece = await storeMedia(deps, key, body, {
@@ -162,7 +162,10 @@ async function store(deps: JobDeps, result: Result, key: string): Promise<Collec
 }
 
 /** The bytes of a result: at hand, from the upstream under its credential, or through the guarded fetch. */
-async function open(deps: JobDeps, { job, attempt, output, signal }: Result): Promise<Buffer | AsyncIterable<Buffer>> {
+async function openOutput(
+  deps: JobDeps,
+  { job, attempt, output, signal }: Result,
+): Promise<Buffer | AsyncIterable<Buffer>> {
   if ('data' in output) return output.data;
   if ('url' in output) {
     return (await deps.collectingFetch.open(output.url, { bytesMax: OUTPUT_BYTES_MAX, signal })).body;

@@ -74,11 +74,11 @@ function toJobEnd({ held, status, errorCode }: EndedJob, charged: MicroCredits):
 /** At the price of then, for what was really delivered, as far as it was ordered. */
 function costOf({ held, status, delivered }: EndedJob, price: FrozenPrice): { charged: MicroCredits; units: Units } {
   if (status !== 'succeeded') return { charged: 0n, units: {} };
-  const units = unitsOf(held, delivered);
+  const units = deliveredUnits(held, delivered);
   return { charged: charge(price, units), units };
 }
 
-function unitsOf({ job }: HeldJob, delivered: readonly Collected[]): Units {
+function deliveredUnits({ job }: HeldJob, delivered: readonly Collected[]): Units {
   const results = delivered.filter(({ kind }) => kind !== 'thumbnail');
   const order = lengthOrder(job.estimate, job.wanted);
   const lengths = results.map(({ seconds = 0 }) => boundLength(Math.round(seconds * 1000), order));

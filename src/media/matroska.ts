@@ -82,7 +82,7 @@ export async function measureMatroska(reader: BufferedReader): Promise<Measured>
     if (isEntered || !isKnown) return contentAt;
     const start = offset + contentAt;
     const content = view.subarray(start, start + bytes);
-    if (id !== VOID) read(recording, id, content.subarray(0, LOOK_BYTES));
+    if (id !== VOID) readElement(recording, id, content.subarray(0, LOOK_BYTES));
     const look = lookIn(recording, id, content, bytes);
     if (look === undefined) return contentAt + bytes;
     if (content.length >= look.bytes) return look.at(content, contentAt + bytes);
@@ -146,7 +146,7 @@ function addTrack(recording: Recording): void {
   if (recording.tracks.push(newRecordedTrack()) > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
 }
 
-function read(recording: Recording, id: number, content: Buffer): void {
+function readElement(recording: Recording, id: number, content: Buffer): void {
   switch (id) {
     case UNIT_NS:
       recording.unitNs = readUnsigned(content);

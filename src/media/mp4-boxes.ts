@@ -69,7 +69,7 @@ function sizeOf(view: Buffer, offset: number, rest: number): { headBytes: number
 }
 
 /** The first bytes of a box's content, at most BOX_LOOK_BYTES. */
-export function contentOf({ at, content }: Box, bytes: number): Buffer {
+export function boxContent({ at, content }: Box, bytes: number): Buffer {
   if (content.length < bytes) throw new Unreadable(`the box at byte ${at} is too short`);
   return content;
 }

@@ -1,6 +1,6 @@
 import { MEDIA_RUN_PACKETS_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
 import { type BufferedReader, Unreadable } from './buffered-reader.ts';
-import { type Box, contentOf, eachRow, isLongForm, readLong } from './mp4-boxes.ts';
+import { type Box, boxContent, eachRow, isLongForm, readLong } from './mp4-boxes.ts';
 import { PacketReader } from './mp4-packets.ts';
 import type { Fragment, Movie, MovieTrack } from './mp4-tracks.ts';
 import { NO_BYTES, type PacketCounter } from './packets.ts';
@@ -8,7 +8,7 @@ import { NO_BYTES, type PacketCounter } from './packets.ts';
 /** The boxes of an MP4 that is written in fragments, each with an index of its own samples only. */
 
 export function readTrackDefaults(movie: Movie, box: Box): undefined {
-  const content = contentOf(box, 20);
+  const content = boxContent(box, 20);
   movie.sampleUnits.set(content.readUInt32BE(4), content.readUInt32BE(12));
   movie.sampleBytes.set(content.readUInt32BE(4), content.readUInt32BE(16));
   if (movie.sampleUnits.size > MEDIA_TRACKS_MAX) throw new Unreadable('too many tracks');
@@ -28,7 +28,7 @@ const HAS_SAMPLE_BYTES = 0x10;
 const COUNTS_FROM_FRAGMENT = 0x20000;
 
 export function readFragmentHeader(movie: Movie, box: Box): undefined {
-  const content = contentOf(box, 8);
+  const content = boxContent(box, 8);
   const flags = content.readUInt32BE(0);
   const id = content.readUInt32BE(4);
   const track = movie.tracks.find((known) => known.id === id);
@@ -37,7 +37,7 @@ export function readFragmentHeader(movie: Movie, box: Box): undefined {
     const start = at;
     if ((flags & flag) === 0) return undefined;
     at += bytes;
-    return contentOf(box, at).subarray(start, at);
+    return boxContent(box, at).subarray(start, at);
   };
   const place = field(HAS_DATA_OFFSET, 8);
   field(HAS_DESCRIPTION, 4);
@@ -50,7 +50,7 @@ export function readFragmentHeader(movie: Movie, box: Box): undefined {
 
 export function readFragmentTime({ fragment }: Movie, box: Box): undefined {
   const isLong = isLongForm(box.content);
-  const content = contentOf(box, isLong ? 12 : 8);
+  const content = boxContent(box, isLong ? 12 : 8);
   if (fragment !== undefined) fragment.track.nextFragmentAt = isLong ? readLong(content, 4) : content.readUInt32BE(4);
 }
 
@@ -65,7 +65,7 @@ export function readRun(movie: Movie, box: Box, reader: BufferedReader): Promise
   const { fragment } = movie;
   if (fragment === undefined) return undefined;
   const { track, sampleUnits } = fragment;
-  const content = contentOf(box, 8);
+  const content = boxContent(box, 8);
   const flags = content.readUInt32BE(0);
   const has = (flag: number) => (flags & flag) !== 0;
   const rows = content.readUInt32BE(4);
@@ -73,7 +73,7 @@ export function readRun(movie: Movie, box: Box, reader: BufferedReader): Promise
   const rowBytes = 4 * RUN_ROW_FIELDS.filter(has).length;
   track.fragmentsFrom ??= track.nextFragmentAt;
   if (!has(RUN_HAS_UNITS)) addSamples(track, rows * sampleUnits);
-  if (has(RUN_HAS_DATA_OFFSET)) fragment.dataAt = fragment.dataFrom + contentOf(box, 12).readInt32BE(8);
+  if (has(RUN_HAS_DATA_OFFSET)) fragment.dataAt = fragment.dataFrom + boxContent(box, 12).readInt32BE(8);
   const sizes = new RunSizes(fragment);
   const bytesAt = has(RUN_HAS_UNITS) ? 4 : 0;
   const read = eachRow(reader, box, { start, rows, rowBytes }, (view, offset) => {

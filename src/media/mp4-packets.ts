@@ -1,6 +1,6 @@
 import { MEDIA_READ_BYTES_MAX } from '../limits.ts';
 import { type BufferedReader, Unreadable } from './buffered-reader.ts';
-import { type Box, boxType, contentOf, eachRow } from './mp4-boxes.ts';
+import { type Box, boxContent, boxType, eachRow } from './mp4-boxes.ts';
 import { packetsIn } from './mp4-codecs.ts';
 import type { MovieTrack } from './mp4-tracks.ts';
 import { NO_BYTES, type PacketCounter } from './packets.ts';
@@ -39,7 +39,7 @@ const COMPACT_SIZES = boxType('stz2');
 
 /** Where every packet counts alike by its size, they are counted at once. */
 export function readSizes(track: MovieTrack, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
-  const content = contentOf(box, 12);
+  const content = boxContent(box, 12);
   const { packets } = track;
   if (track.kind === 'vide') return undefined;
   if (!packets.isDescribed) throw new Unreadable('its packets come before what they are');
@@ -60,7 +60,7 @@ export function readSizes(track: MovieTrack, box: Box, reader: BufferedReader): 
 }
 
 export function readRuns(track: MovieTrack, box: Box): undefined {
-  track.packets.runs = { at: box.at + 8, rows: contentOf(box, 8).readUInt32BE(4), rowBytes: 12 };
+  track.packets.runs = { at: box.at + 8, rows: boxContent(box, 8).readUInt32BE(4), rowBytes: 12 };
 }
 
 /** Looks at the packets that the tables list, where that is needed to count them. */

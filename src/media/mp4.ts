@@ -1,7 +1,16 @@
 import { MEDIA_EDITS_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
 import { type BufferedReader, Unreadable } from './buffered-reader.ts';
 import type { Measured } from './measured.ts';
-import { type Box, type BoxReader, boxType, contentOf, eachRow, isLongForm, readBoxes, readLong } from './mp4-boxes.ts';
+import {
+  type Box,
+  type BoxReader,
+  boxContent,
+  boxType,
+  eachRow,
+  isLongForm,
+  readBoxes,
+  readLong,
+} from './mp4-boxes.ts';
 import { enterFragment, readFragmentHeader, readFragmentTime, readRun, readTrackDefaults } from './mp4-fragments.ts';
 import { countListed, describe, readRuns, readSizes } from './mp4-packets.ts';
 import { type Edit, type Movie, type MovieTrack, newMovie, newTrack, tracksOf } from './mp4-tracks.ts';
@@ -67,13 +76,13 @@ function current({ tracks }: Movie): MovieTrack {
 }
 
 function readMovieHeader(movie: Movie, box: Box): undefined {
-  const content = contentOf(box, 24);
+  const content = boxContent(box, 24);
   movie.unitsPerSecond = content.readUInt32BE(isLongForm(content) ? 20 : 12);
 }
 
 function readTrackHeader(movie: Movie, box: Box): undefined {
   const isLong = isLongForm(box.content);
-  const content = contentOf(box, isLong ? 96 : 84);
+  const content = boxContent(box, isLong ? 96 : 84);
   const matrix = isLong ? 52 : 40;
   const track = current(movie);
   track.id = content.readUInt32BE(isLong ? 20 : 12);
@@ -81,19 +90,19 @@ function readTrackHeader(movie: Movie, box: Box): undefined {
 }
 
 function readMediaHeader(movie: Movie, box: Box): undefined {
-  const content = contentOf(box, 24);
+  const content = boxContent(box, 24);
   current(movie).unitsPerSecond = content.readUInt32BE(isLongForm(content) ? 20 : 12);
 }
 
 /** The first one is the track's; QuickTime has a second, for where the data lies. */
 function readKind(movie: Movie, box: Box): undefined {
-  current(movie).kind ||= contentOf(box, 12).toString('latin1', 8, 12);
+  current(movie).kind ||= boxContent(box, 12).toString('latin1', 8, 12);
 }
 
 function readDescription(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
   const track = current(movie);
   if (track.kind !== 'vide') return describe(track, box, reader);
-  const content = contentOf(box, 44);
+  const content = boxContent(box, 44);
   track.width = content.readUInt16BE(40);
   track.height = content.readUInt16BE(42);
   return undefined;
@@ -101,18 +110,18 @@ function readDescription(movie: Movie, box: Box, reader: BufferedReader): Promis
 
 function readTimes(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
   const track = current(movie);
-  const rows = contentOf(box, 8).readUInt32BE(4);
+  const rows = boxContent(box, 8).readUInt32BE(4);
   return eachRow(reader, box, { start: 8, rows, rowBytes: 8 }, (view, offset) => {
     track.units += view.readUInt32BE(offset) * view.readUInt32BE(offset + 4);
   });
 }
 
 function readLead(movie: Movie, box: Box): undefined {
-  if (contentOf(box, 8).readUInt32BE(4) > 0) current(movie).leadUnits = contentOf(box, 16).readInt32BE(12);
+  if (boxContent(box, 8).readUInt32BE(4) > 0) current(movie).leadUnits = boxContent(box, 16).readInt32BE(12);
 }
 
 function readEdits(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
-  const content = contentOf(box, 8);
+  const content = boxContent(box, 8);
   const isLong = isLongForm(content);
   const rows = content.readUInt32BE(4);
   if (rows > MEDIA_EDITS_MAX) throw new Unreadable('too many edits');
@@ -126,7 +135,7 @@ function readEdits(movie: Movie, box: Box, reader: BufferedReader): Promise<unde
 
 /** Where the media lies: all of it must be in the file. */
 function readChunks(movie: Movie, box: Box, reader: BufferedReader): Promise<undefined> | undefined {
-  const rows = contentOf(box, 8).readUInt32BE(4);
+  const rows = boxContent(box, 8).readUInt32BE(4);
   const isLong = box.type === LONG_CHUNKS;
   current(movie).packets.chunks = { at: box.at + 8, rows, rowBytes: isLong ? 8 : 4 };
   return eachRow(reader, box, { start: 8, rows, rowBytes: isLong ? 8 : 4 }, (view, offset) => {

@@ -182,12 +182,12 @@ export async function answering<Result>(work: () => Promise<Result>): Promise<Re
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw unavailable(error);
+    if (error instanceof DatabaseUnavailable) throw temporarilyUnavailable(error);
     throw error;
   }
 }
 
-export function unavailable(cause: Error): Error {
+export function temporarilyUnavailable(cause: Error): Error {
   const error = new errors.TemporarilyUnavailable('The server cannot answer just now. Try again.', { cause });
   return Object.assign(error, { status: 503, statusCode: 503, expose: true });
 }

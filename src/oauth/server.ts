@@ -7,7 +7,7 @@ import { Provider } from 'oidc-provider/lib/provider.js';
 import { systemClock } from '../clock.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { newSecretText } from '../secret-text.ts';
-import { answering, UsedTwice, unavailable } from './adapter.ts';
+import { answering, temporarilyUnavailable, UsedTwice } from './adapter.ts';
 import type { ServerDeps } from './deps.ts';
 import { digestOf } from './digest.ts';
 import { currentExchange, type Exchange, runExchange, serverActor } from './exchange.ts';
@@ -151,7 +151,10 @@ export class AuthorizationServer {
       this.#showError(ctx, { error: 'invalid_grant', error_description: 'grant request is invalid' });
     } else if (error instanceof DatabaseUnavailable) {
       ctx.status = 503;
-      this.#showError(ctx, { error: 'temporarily_unavailable', error_description: unavailable(error).message });
+      this.#showError(ctx, {
+        error: 'temporarily_unavailable',
+        error_description: temporarilyUnavailable(error).message,
+      });
     } else {
       this.#logFault(error);
       ctx.status = 500;

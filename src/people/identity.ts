@@ -142,7 +142,7 @@ async function make(
   if (settings.signup !== 'create') throw new IdentityRefusal('unknown_person');
   if (settings.groups.length > 0 && !rights.hasAny) throw new IdentityRefusal('no_group');
   const now = clock.now();
-  const name = nameOf(identity);
+  const name = displayName(identity);
   const person = await addPerson(tx, actor, { email, name }, now);
   if (settings.accountId === undefined) {
     const carried = (await hasAccount(tx, email)) ? undefined : email;
@@ -157,7 +157,7 @@ async function make(
 }
 
 /** What a list can show of the provider's name for the person, else the beginning of the email. */
-function nameOf({ name = '', email = '' }: Identity): string {
+function displayName({ name = '', email = '' }: Identity): string {
   const plain = name.replace(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, '').trim();
   return plain.slice(0, NAME_CHARS_MAX).toWellFormed() || email.slice(0, email.indexOf('@'));
 }

@@ -37,7 +37,7 @@ type Problem = readonly [path: readonly string[], expected: string];
  * A list that is neither copied nor looked at beyond its first wrong item: there may be a hundred thousand of them, and
  * the schema of each would make an issue of its own.
  */
-function listOf(
+function checkedListOf(
   item: Readonly<Record<string, unknown>>,
   problemOf: (item: unknown) => Problem | undefined,
   error?: string,
@@ -64,12 +64,12 @@ function notAMessage(item: unknown): Problem | undefined {
 }
 
 const MESSAGE = { type: 'object', properties: { role: { type: 'string' } }, required: ['role'] };
-const texts = listOf({ type: 'string' }, (item) => (typeof item === 'string' ? undefined : [[], 'a string']));
-const objects = listOf({ type: 'object' }, notAnObject).nullish();
+const texts = checkedListOf({ type: 'string' }, (item) => (typeof item === 'string' ? undefined : [[], 'a string']));
+const objects = checkedListOf({ type: 'object' }, notAnObject).nullish();
 
 export const chatSchema = z.looseObject({
   model: modelField,
-  messages: listOf(MESSAGE, notAMessage, 'missing_messages')
+  messages: checkedListOf(MESSAGE, notAMessage, 'missing_messages')
     .min(1, { error: 'missing_messages' })
     .max(CHAT_MESSAGES_MAX, { error: `expected at most ${CHAT_MESSAGES_MAX} messages` }),
   stream: flag,

@@ -108,7 +108,7 @@ type Voice = Pick<SoundRequest<MediaSource>, 'voice' | 'referenceId' | 'referenc
 /** A voice is named, or known by its id, or to be taken from a sample: each wherever clients write it. */
 function voiceOf({ voice, reference_id, reference_audio = [] }: ParsedBody): Voice {
   const referenceAudio = reference_audio.map((given, place) =>
-    inField(`reference_audio[${place}]`, () => audioOf(given)),
+    inField(`reference_audio[${place}]`, () => parseAudioSource(given)),
   );
   if (typeof voice === 'object') {
     const referenceId = oneOf({ reference_id, 'voice.id': voice.id });
@@ -130,7 +130,7 @@ function inVoice(sample: MediaSource): MediaSource {
 
 const SAMPLE_TYPES = ['audio/mpeg', 'audio/wav'];
 
-function audioOf(given: string): MediaSource {
+function parseAudioSource(given: string): MediaSource {
   const text = given.trim();
   const contentChars = text.length - text.indexOf(',') - 1;
   if (isDataUrl(text) && contentChars > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
@@ -153,7 +153,7 @@ const SAMPLE_CHARS_MIN = 60;
 
 /** Undefined for a name. A data URL is a sample, and so is base64 that begins like one or is longer than any name. */
 function sampleIn(voice: string): MediaSource | undefined {
-  if (isDataUrl(voice)) return audioOf(voice);
+  if (isDataUrl(voice)) return parseAudioSource(voice);
   if (voice.length > VOICE_SAMPLE_BASE64_CHARS_MAX) throw new ApiError('voice_sample_too_large');
   const bytes = voice.length < SAMPLE_CHARS_MIN ? undefined : decodeBase64(voice);
   const isSample = bytes !== undefined && (voice.length > NAME_CHARS_MAX || beginsLikeSample(bytes));

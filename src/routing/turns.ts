@@ -53,7 +53,7 @@ export class Turns {
   exhausted(): ApiError {
     const cause = this.#faults.at(-1);
     if (this.isRejected) return new ApiError('upstream_rejected', { cause });
-    if (this.#areUnfit()) return unavailable(this.#health, this.#left());
+    if (this.#areUnfit()) return noCandidateAvailable(this.#health, this.#left());
     const allTimedOut = this.#faults.every((error) => error.fault === 'timeout');
     return new ApiError(allTimedOut ? 'request_timeout' : 'upstream_failed', { cause });
   }
@@ -104,10 +104,10 @@ export function assertAvailable(health: Health, candidates: readonly Candidate[]
     const circuit = health.circuitOf(candidate);
     return circuit.isClosed || circuit.admits(nowMs, 'in order') || circuit.admits(nowMs, 'all open');
   });
-  if (!isAvailable) throw unavailable(health, candidates);
+  if (!isAvailable) throw noCandidateAvailable(health, candidates);
 }
 
-function unavailable(health: Health, candidates: readonly Candidate[]): ApiError {
+function noCandidateAvailable(health: Health, candidates: readonly Candidate[]): ApiError {
   const nowMs = health.nowMs();
   const nextMs = Math.min(...candidates.map((candidate) => health.circuitOf(candidate).nextTryMs(nowMs)));
   const seconds = Math.max(1, Math.ceil((nextMs - nowMs) / 1000));

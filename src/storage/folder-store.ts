@@ -6,6 +6,7 @@ import { systemClock } from '../clock.ts';
 import { DataFolderError, openDataFolder } from '../data-folder.ts';
 import { UNFINISHED_OBJECT_KEPT_MS } from '../limits.ts';
 import type { RootSecrets } from '../seal.ts';
+import { syncFolder } from '../sync-folder.ts';
 import { Incoming } from './incoming.ts';
 import { Links, type OpenedLink } from './links.ts';
 import {
@@ -16,7 +17,7 @@ import {
   type ObjectStore,
   type PutOptions,
   type StoredObject,
-  unavailable,
+  storageUnavailable,
 } from './object-store.ts';
 import { isMissing, OpenedFile } from './opened-file.ts';
 
@@ -70,7 +71,7 @@ export class FolderStore implements ObjectStore {
       return { bytes: incoming.bytes };
     } catch (error) {
       await rm(draft, { force: true }).catch(() => undefined);
-      throw incoming.failure === undefined ? unavailable(error) : incoming.failure.reason;
+      throw incoming.failure === undefined ? storageUnavailable(error) : incoming.failure.reason;
     }
   }
 
@@ -85,7 +86,7 @@ export class FolderStore implements ObjectStore {
     try {
       return await OpenedFile.open(path);
     } catch (error) {
-      if (!isMissing(error)) throw unavailable(error);
+      if (!isMissing(error)) throw storageUnavailable(error);
       await this.#assertThere(key);
       return undefined;
     }
@@ -132,15 +133,6 @@ async function writeDurably(path: string, incoming: Incoming): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

@@ -65,11 +65,11 @@ export async function asUnavailable<Result>(work: Promise<Result>): Promise<Resu
   try {
     return await work;
   } catch (error) {
-    throw unavailable(error);
+    throw storageUnavailable(error);
   }
 }
 
-export function unavailable(cause: unknown): StorageUnavailable {
+export function storageUnavailable(cause: unknown): StorageUnavailable {
   return new StorageUnavailable(`stored media: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
 }
 

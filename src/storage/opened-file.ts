@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { OBJECT_READ_BYTES } from '../limits.ts';
 import { countStreamedBytes } from '../memory.ts';
-import { type ByteRange, unavailable } from './object-store.ts';
+import { type ByteRange, storageUnavailable } from './object-store.ts';
 
 const openFile = promisify(open);
 const statFile = promisify(fstat);
@@ -67,8 +67,8 @@ class FileBody extends Readable {
     read(this.#descriptor, Buffer.allocUnsafeSlow(wanted), 0, wanted, this.#at, (error, bytes, buffer) => {
       this.#isReading = false;
       if (this.#whenRead !== undefined) this.#whenRead();
-      else if (error !== null) this.destroy(unavailable(error));
-      else if (bytes === 0) this.destroy(unavailable(new Error('a stored file is shorter than it was')));
+      else if (error !== null) this.destroy(storageUnavailable(error));
+      else if (bytes === 0) this.destroy(storageUnavailable(new Error('a stored file is shorter than it was')));
       else this.#give(buffer.subarray(0, bytes));
     });
   }

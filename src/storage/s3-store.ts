@@ -13,7 +13,7 @@ import {
   type ObjectStore,
   type PutOptions,
   type StoredObject,
-  unavailable,
+  storageUnavailable,
 } from './object-store.ts';
 import { PresignedLinks } from './presigned.ts';
 import { upload } from './s3-upload.ts';
@@ -86,7 +86,7 @@ class S3Store implements ObjectStore {
       return { bytes: incoming.bytes };
     } catch (error) {
       if (incoming.failure !== undefined) throw incoming.failure.reason;
-      throw signal?.aborted === true ? signal.reason : unavailable(error);
+      throw signal?.aborted === true ? signal.reason : storageUnavailable(error);
     }
   }
 
@@ -99,7 +99,7 @@ class S3Store implements ObjectStore {
     } catch (error) {
       if (isNamed(error, 'NoSuchKey')) return undefined;
       if (isNamed(error, 'InvalidRange')) return this.#beyondTheEnd(key);
-      throw unavailable(error);
+      throw storageUnavailable(error);
     }
   }
 
@@ -144,11 +144,11 @@ function wholeBytesOf({ ContentRange, ContentLength = 0 }: GetObjectCommandOutpu
 }
 
 async function* chunksOf(body: GetObjectCommandOutput['Body']): AsyncGenerator<Buffer, void, void> {
-  if (!(body instanceof Readable)) throw unavailable(new Error('an object came without a body'));
+  if (!(body instanceof Readable)) throw storageUnavailable(new Error('an object came without a body'));
   try {
     for await (const chunk of body) yield chunk;
   } catch (error) {
-    throw unavailable(error);
+    throw storageUnavailable(error);
   }
 }
 

@@ -6,7 +6,7 @@ import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
 import { modelFor } from '../routing/index.ts';
 import { ableCandidates } from './candidates.ts';
 import type { TranscriptionDeps } from './deps.ts';
-import { audioOf, fetchClip, secondsOf } from './input.ts';
+import { audioFileOf, fetchClip, secondsOf } from './input.ts';
 import type { Wanted } from './record.ts';
 import type { Started, Transcriptions } from './transcriptions.ts';
 
@@ -36,7 +36,7 @@ export async function startTranscription(deps: StartDeps, caller: Caller, order:
   for (const url of urlsIn(request.extra)) deps.guardedFetch.check(url);
   const input = 'mimeType' in clip ? clip : await fetchClip(deps, caller.accountId, clip.url, signal);
   try {
-    const audio = audioOf(deps, input);
+    const audio = audioFileOf(deps, input);
     const candidates = ableCandidates(deps, caller, model, request, audio.seconds);
     const { units, selectors } = measureTranscription(audio.seconds);
     const { amount, price, priceText } = quote(model.pricing, selectors, units);

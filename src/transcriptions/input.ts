@@ -70,7 +70,7 @@ async function ownClip(
  * The clip as a vendor is given it. Its URL is not passed on: what was measured is what is transcribed, whatever stands
  * at that address by then.
  */
-export function audioOf({ objects }: TranscriptionDeps, clip: BufferedMedia | StoredMedia): AudioFile {
+export function audioFileOf({ objects }: TranscriptionDeps, clip: BufferedMedia | StoredMedia): AudioFile {
   const { url: _, ...media } = clip;
   return {
     ...('content' in media ? inMemoryMedia(media.content, media.mimeType) : readerOf(objects, media)),

@@ -55,7 +55,7 @@ export function transcribe(work: WorkDeps, held: Held, submission: Submission): 
  */
 export function takeUp(work: WorkDeps, held: Held): Promise<Outcome> {
   return withOutcome(work, async () => {
-    const outcome = held.task === null ? unavailable('upstream_failed') : await follow(work, held, 0);
+    const outcome = held.task === null ? unavailableOutcome('upstream_failed') : await follow(work, held, 0);
     work.deps.log.trace({ request_id: held.id }, 'resumed transcription has ended');
     return outcome;
   });
@@ -68,7 +68,7 @@ async function withOutcome({ leaving }: WorkDeps, hear: () => Promise<Outcome>):
   } catch (error) {
     if (error instanceof LeftRunning || error instanceof LostRecord || error instanceof DatabaseUnavailable)
       throw error;
-    return leaving.aborted ? unavailable('shutting_down', error) : outcomeOf(error);
+    return leaving.aborted ? unavailableOutcome('shutting_down', error) : outcomeOf(error);
   }
 }
 
@@ -125,11 +125,11 @@ async function follow(work: WorkDeps, held: Held, firstMs: number): Promise<Outc
           cause: new Error(redact(deps.catalogue.snapshot, progress.detail)),
         };
       case 'lost':
-        return unavailable('upstream_failed', new Error('the upstream knows nothing of the task'));
+        return unavailableOutcome('upstream_failed', new Error('the upstream knows nothing of the task'));
       case 'too large':
-        return unavailable('upstream_response_too_large');
+        return unavailableOutcome('upstream_response_too_large');
       case 'running':
-        if (deps.clock.nowMs() >= overAtMs) return unavailable('request_timeout');
+        if (deps.clock.nowMs() >= overAtMs) return unavailableOutcome('request_timeout');
     }
   }
 }
@@ -165,7 +165,7 @@ async function ask(
 function judged(transcript: Transcript): Outcome {
   if (transcript.text.trim() === '') return { status: 'failed', code: 'empty_transcription_response' };
   const json = JSON.stringify(transcript);
-  if (Buffer.byteLength(json) > TRANSCRIPT_BYTES_MAX) return unavailable('upstream_response_too_large');
+  if (Buffer.byteLength(json) > TRANSCRIPT_BYTES_MAX) return unavailableOutcome('upstream_response_too_large');
   return { status: 'completed', transcript, json };
 }
 
@@ -173,11 +173,11 @@ function judged(transcript: Transcript): Outcome {
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof ApiError) {
     const { code, cause } = error;
-    return error.status === 400 ? { status: 'failed', code, cause } : unavailable(code, cause);
+    return error.status === 400 ? { status: 'failed', code, cause } : unavailableOutcome(code, cause);
   }
-  return unavailable(error instanceof StorageUnavailable ? 'job_service_unavailable' : 'internal_error', error);
+  return unavailableOutcome(error instanceof StorageUnavailable ? 'job_service_unavailable' : 'internal_error', error);
 }
 
-function unavailable(code: ErrorCode, cause?: unknown): Outcome {
+function unavailableOutcome(code: ErrorCode, cause?: unknown): Outcome {
   return { status: 'unavailable', code, cause };
 }

@@ -89,7 +89,7 @@ function queryOf(url: string): { query: string; hasCustomFormat: boolean; wantsA
   let alt = '';
   let hasCustomFormat = false;
   for (const part of text.split('&')) {
-    const name = nameOf(part.split('=', 1)[0] ?? '');
+    const name = decodedName(part.split('=', 1)[0] ?? '');
     if (part === '' || CREDENTIAL_PARAMETERS.has(name)) continue;
     if (name === 'alt') alt = part.slice(part.indexOf('=') + 1);
     if (FORM_PARAMETERS.has(name)) hasCustomFormat = true;
@@ -103,7 +103,7 @@ function queryOf(url: string): { query: string; hasCustomFormat: boolean; wantsA
 }
 
 /** A name that is written in escapes is still that name. */
-function nameOf(text: string): string {
+function decodedName(text: string): string {
   try {
     return decodeURIComponent(text).toLowerCase();
   } catch {
@@ -113,7 +113,7 @@ function nameOf(text: string): string {
 
 function asEvents(frames: AsyncIterable<NativeFrame>, contentType: string): EventStream {
   return {
-    frames: bytesOf(frames),
+    frames: frameBytes(frames),
     contentType,
     end: '',
     error: (envelope) => `data: ${envelope}\r\n\r\n`,
@@ -122,7 +122,7 @@ function asEvents(frames: AsyncIterable<NativeFrame>, contentType: string): Even
   };
 }
 
-async function* bytesOf(frames: AsyncIterable<NativeFrame>): AsyncIterable<Buffer> {
+async function* frameBytes(frames: AsyncIterable<NativeFrame>): AsyncIterable<Buffer> {
   for await (const frame of frames) yield frame.bytes;
 }
 

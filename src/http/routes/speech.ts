@@ -44,7 +44,7 @@ export function speechRoutes(routes: Routes, deps: HttpDeps): void {
       const requested = { ...soundRequest, created: unixSeconds(deps.clock.now()) };
       switch (spoken.kind) {
         case 'stream':
-          await sendAudio(reply, audioOf(spoken), deps.log);
+          await sendAudio(reply, audioStreamOf(spoken), deps.log);
           return reply;
         case 'clips':
           return speechView(requested, spoken);
@@ -58,7 +58,7 @@ export function speechRoutes(routes: Routes, deps: HttpDeps): void {
 const CHARGED = 'x-credits-charged';
 
 /** What the call cost stands in a header where it is known from the start, else behind the sound. */
-function audioOf({ sound, pieces, credits, charged }: SpeechStream): AudioStream {
+function audioStreamOf({ sound, pieces, credits, charged }: SpeechStream): AudioStream {
   return {
     mimeType: sound.mimeType,
     fileName: `speech-${randomBase62(12)}.${sound.extension}`,
