@@ -26,7 +26,7 @@ const BUGS: readonly Bug<Plan>[] = [
           const audio = { bytes: bytes.length, pieces: async function* () { yield bytes; } };
           const asked = { granularities: [], extra: {} };
           const answer = await workOf(candidate).submit(asked as never, audio as never, upstreamOf(candidate, deps.pools, stopping));
-          return 'task' in answer ? follow(work, { ...held, task: answer.task }, 0) : judged(answer.transcript);
+          return 'task' in answer ? follow(work, { ...held, task: answer.task }, 0) : outcomeOfTranscript(answer.transcript);
         }
         /** Every failure ends the record,`,
       },

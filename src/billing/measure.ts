@@ -33,13 +33,13 @@ export function measureMedia(request: MediaRequest<unknown>, endpoint: Endpoint,
       return { units: { images: n, requests: 1 }, selectors: { size, quality, resolution } };
     }
     case 'video':
-      return ofVideo(request, model);
+      return measureVideo(request, model);
     case 'audio':
-      return ofSound(request, endpoint, model);
+      return measureSound(request, endpoint, model);
   }
 }
 
-function ofVideo(request: VideoRequest<unknown>, model: ListedModel): Measures {
+function measureVideo(request: VideoRequest<unknown>, model: ListedModel): Measures {
   const { size, generateAudio } = request;
   const stated = request.seconds ?? model.accepts.seconds_max;
   const length = stated ?? VIDEO_SECONDS_UNSTATED;
@@ -57,7 +57,7 @@ function tierOf(size: string | undefined, { pricing }: ListedModel): string | un
   return Object.keys(pricing.resolution_ratio ?? {}).find((tier) => isOfTier(size, tier) === true);
 }
 
-function ofSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }: ListedModel): Measures {
+function measureSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }: ListedModel): Measures {
   const { input = '', lyrics = '', n } = request;
   const words = countCharacters(input) + countCharacters(lyrics);
   // A model that is given no words to say makes what it is told: then that is what it is given.

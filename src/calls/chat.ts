@@ -18,7 +18,7 @@ import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';
 import { type TokenOrder, textBytesIn, tokenOrder } from './token-order.ts';
-import { estimated, reportedTokens, tokenUnits, tokenUsageView } from './token-usage.ts';
+import { estimatedTokens, reportedTokens, tokenUnits, tokenUsageView } from './token-usage.ts';
 
 /** One whole answer, settled. Nothing is charged unless it is returned. */
 export async function completeChat(
@@ -39,7 +39,7 @@ export async function completeChat(
     const { body, usage } = answer;
     const tokens =
       usage === undefined
-        ? estimated(order, estimateTokens(JSON.stringify(body.choices)))
+        ? estimatedTokens(order, estimateTokens(JSON.stringify(body.choices)))
         : reportedTokens(usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
     const charged = await bill.settle(tokenUnits(tokens));
     return { ...body, ...gatewayIds(deps, request), object: 'chat.completion', usage: tokenUsageView(tokens, charged) };

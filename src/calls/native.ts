@@ -16,7 +16,7 @@ import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../ve
 import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';
 import { type TokenOrder, tokenOrder } from './token-order.ts';
-import { estimated, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
+import { estimatedTokens, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
 
 /** A call in the native format: its bytes, and what they ask for, for the price. */
 export interface NativeCall {
@@ -44,7 +44,7 @@ export async function callNative(
     if (bill === undefined) return { answer, charged: 0n };
     const tokens =
       answer.usage === undefined
-        ? estimated(order, estimateTokens(answer.body.toString('utf8')))
+        ? estimatedTokens(order, estimateTokens(answer.body.toString('utf8')))
         : reportedTokens(answer.usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
     return { answer, charged: await bill.settle(tokenUnits(tokens)) };
   } catch (error) {

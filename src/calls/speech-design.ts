@@ -34,7 +34,11 @@ export async function designVoices(order: SpeechOrder): Promise<VoicePreviews> {
     made.map(async ({ audio, ...preview }) => ({
       ...preview,
       length: await lengthOfBytes(audio, preview.sound, clipLength),
-      content: await deliverContent(order, { sound: preview.sound, bytes: audio.length, pieces: () => inOne(audio) }),
+      content: await deliverContent(order, {
+        sound: preview.sound,
+        bytes: audio.length,
+        pieces: () => singlePiece(audio),
+      }),
     })),
   );
   const lengths = previews.map(({ length }) => length);
@@ -61,6 +65,6 @@ function soundIn(audio: Buffer): Sound | undefined {
   }
 }
 
-async function* inOne(audio: Buffer): AsyncIterable<Buffer> {
+async function* singlePiece(audio: Buffer): AsyncIterable<Buffer> {
   yield audio;
 }

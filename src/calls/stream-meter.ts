@@ -3,7 +3,7 @@ import type { MicroCredits } from '../credits.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { TokenUsage } from '../vendors/index.ts';
 import type { TokenOrder } from './token-order.ts';
-import { type CountedTokens, estimated, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
+import { type CountedTokens, estimatedTokens, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
 
 /** How often a long stream notes what is owed, so that a process that dies in it loses little. */
 const NOTE_EVERY_MS = 2_000;
@@ -60,6 +60,6 @@ export class StreamMeter {
     if (this.#usage !== undefined) return reportedTokens(this.#usage, this.#order, onExcess);
     this.#outputTokens += estimateTokens(this.#text);
     this.#text = '';
-    return estimated(this.#order, this.#outputTokens);
+    return estimatedTokens(this.#order, this.#outputTokens);
   }
 }

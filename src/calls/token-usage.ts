@@ -17,7 +17,7 @@ export function reportedTokens(claimed: TokenUsage, order: TokenOrder, onExcess:
 }
 
 /** Counted here. An estimate is no better than a claim, and is bounded as one. */
-export function estimated(order: TokenOrder, outputTokens: number): CountedTokens {
+export function estimatedTokens(order: TokenOrder, outputTokens: number): CountedTokens {
   const counted = { inputTokens: order.inputTokens, cachedTokens: 0, outputTokens, reasoningTokens: 0 };
   return { ...boundUsage(counted, order).usage, estimated: true };
 }

@@ -45,7 +45,7 @@ interface AppliedDocument extends Applied {
  */
 export async function applyDocument(deps: CatalogueDeps, by: Actor, text: string): Promise<AppliedDocument> {
   const document = parseDocument(text, deps.vendors);
-  const applied = await inTurn(deps, async (tx, current) => {
+  const applied = await underConfigLock(deps, async (tx, current) => {
     const { secrets } = resolveSecrets(document, deps.environment, current);
     return save(deps, tx, by, { source: 'operator', document, secrets }, current);
   });
@@ -70,7 +70,7 @@ export async function applyAtStart(
 ): Promise<Applied> {
   const document = parseDocument(text, deps.vendors);
   warn(deps, document);
-  return inTurn(deps, async (tx, current) => {
+  return underConfigLock(deps, async (tx, current) => {
     const { secrets } = resolveSecrets(document, deps.environment, current);
     const previous = await newestVersionFrom(tx, source);
     const isKnown = previous !== undefined && digestsOf(deps, { document, secrets }).includes(previous.digest);
@@ -86,7 +86,7 @@ export async function setUpstreamEnabled(
   id: string,
   enabled: boolean,
 ): Promise<Applied> {
-  return inTurn(deps, async (tx, current) => {
+  return underConfigLock(deps, async (tx, current) => {
     if (current?.document.upstreams.some((upstream) => upstream.id === id) !== true) {
       throw new ApiError('upstream_not_found');
     }
@@ -101,8 +101,8 @@ export async function setUpstreamEnabled(
 
 type Current = ConfigVersion & DocumentInForce;
 
-/** One change after the other, each on top of what is really in force. */
-async function inTurn(
+/** Holds the configuration lock, so that changes are applied one after the other, each on top of what is in force. */
+async function underConfigLock(
   deps: CatalogueDeps,
   work: (tx: Tx, current: Current | undefined) => Promise<Applied>,
 ): Promise<Applied> {

@@ -10,7 +10,7 @@ export async function dial(url: URL, addresses: readonly string[], signal: Abort
   const plain = connect({
     host: hostOf(url),
     port: portOf(url),
-    lookup: answering(addresses.slice(0, FETCH_ADDRESSES_MAX)),
+    lookup: fixedLookup(addresses.slice(0, FETCH_ADDRESSES_MAX)),
     autoSelectFamily: true,
     noDelay: true,
   });
@@ -27,7 +27,7 @@ export async function dial(url: URL, addresses: readonly string[], signal: Abort
 }
 
 /** In place of a lookup: a name resolved for a second time could give what was never judged. */
-function answering(addresses: readonly string[]): LookupFunction {
+function fixedLookup(addresses: readonly string[]): LookupFunction {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, _options, callback) => callback(null, answers);
 }

@@ -3,8 +3,8 @@ import { ApiError, type ErrorCode } from '../errors.ts';
 import { BUFFERED_INPUT_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
 import { type MediaKind, Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
+import { bufferUpTo, joined } from './buffer-up-to.ts';
 import type { BufferingDeps, IntakeDeps } from './deps.ts';
-import { gathered, joined } from './gathered.ts';
 import type { MemorySlot } from './memory-slots.ts';
 import { deleteObjectsAt, recordObjects } from './store.ts';
 import { judgeMedia, type StoreRules, storeMedia } from './store-media.ts';
@@ -76,7 +76,7 @@ export async function takeInput(
   const slot = deps.memorySlots.tryAcquire();
   if (slot === undefined) return storeInput(deps, accountId, body, rules, signal);
   try {
-    const content = await gathered(body, BUFFERED_INPUT_BYTES_MAX);
+    const content = await bufferUpTo(body, BUFFERED_INPUT_BYTES_MAX);
     if (Buffer.isBuffer(content)) return { ...(await judgedInput(content, rules, signal)), content, slot };
     slot.release();
     return await storeInput(deps, accountId, content, rules, signal);

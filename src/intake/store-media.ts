@@ -8,8 +8,8 @@ import {
   type Sniffed,
   sniff,
 } from '../media/index.ts';
+import { joined, replayThenRest } from './buffer-up-to.ts';
 import type { IntakeDeps } from './deps.ts';
-import { joined, resumed } from './gathered.ts';
 
 /** A picture or clip in the object store, and what its bytes say about it. */
 export interface StoredPiece {
@@ -56,7 +56,7 @@ async function storeBytes({ objects }: Objects, key: string, data: Buffer, rules
 
 /** What storeMedia would say of it, without storing it. */
 export async function judgeMedia(data: Buffer, rules: StoreRules): Promise<Measured & { readonly mimeType: string }> {
-  const sniffed = judged(data.subarray(0, SNIFF_BYTES), rules);
+  const sniffed = sniffOrRefuse(data.subarray(0, SNIFF_BYTES), rules);
   const measured = await measure(byteSourceOf(data), sniffed);
   const { mimeType } = judgedAgain(sniffed, measured, rules);
   return { ...measured, mimeType };
@@ -69,7 +69,7 @@ async function storeStream(
   rules: StoreRules,
 ): Promise<StoredPiece> {
   const { head, whole } = await peeked(body);
-  const sniffed = judged(head, rules);
+  const sniffed = sniffOrRefuse(head, rules);
   const { bytesMax, signal } = rules;
   const { bytes } = await objects.put(key, whole, { mimeType: sniffed.mimeType, bytesMax, signal });
   const stored = { bytes, read: (start: number, end: number) => readRange(objects, key, start, end) };
@@ -78,7 +78,7 @@ async function storeStream(
 }
 
 /** Sound alone often comes in a container that pictures could be in as well; the first bytes do not tell. */
-function judged(head: Buffer, { kinds, refusal }: StoreRules): Sniffed {
+function sniffOrRefuse(head: Buffer, { kinds, refusal }: StoreRules): Sniffed {
   if (head.length === 0) throw refusal('empty', undefined);
   const sniffed = sniff(head);
   const isPossible = sniffed !== undefined && (kinds.includes(sniffed.kind) || sniffed.kind === 'video');
@@ -117,5 +117,5 @@ async function peeked(body: AsyncIterable<Buffer>): Promise<{ head: Buffer; whol
     bytes += value.length;
   }
   const head = joined(pieces);
-  return { head: head.subarray(0, SNIFF_BYTES), whole: resumed(pieces, rest) };
+  return { head: head.subarray(0, SNIFF_BYTES), whole: replayThenRest(pieces, rest) };
 }

@@ -102,7 +102,7 @@ async function call(engine: EngineDeps, held: HeldJob, attempt: Attempt, asking:
     const submitted = await tryOne(deps, turn, job.requestId, signal, (upstream) =>
       work.submit(request, order, upstream),
     );
-    return await accepted(engine, held, attempt, submitted, signal);
+    return await afterSubmit(engine, held, attempt, submitted, signal);
   } catch (error) {
     if (error instanceof UpstreamError) turns.failed(candidate, error);
     return refused(engine, attempt, error);
@@ -114,7 +114,7 @@ function orderOf({ deps }: EngineDeps, { job }: HeldJob, { number, count }: Atte
   return { id: `${job.id}-${number}`, count, startWithinMs: Math.max(startWithinMs, 1_000) };
 }
 
-async function accepted(
+async function afterSubmit(
   engine: EngineDeps,
   held: HeldJob,
   attempt: Attempt,
@@ -191,7 +191,7 @@ async function lookFor(engine: EngineDeps, held: HeldJob, attempt: Attempt, sign
   try {
     const adopted = await work.adopt(request, orderOf(engine, held, attempt), upstream);
     if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
-    return await accepted(engine, held, attempt, adopted, signal);
+    return await afterSubmit(engine, held, attempt, adopted, signal);
   } catch (error) {
     // An upstream that cannot be asked is asked again, but not for ever.
     const isLate = deps.clock.nowMs() >= attempt.startedAt.getTime() + deps.jobMinutes[held.job.kind] * 60_000;

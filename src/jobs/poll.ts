@@ -30,14 +30,19 @@ export async function poll(engine: EngineDeps, held: HeldJob, signal: AbortSigna
 /** Brings home what is ready. Undefined: some of it cannot be had or kept just now, and the job waits. */
 export async function collect(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const ready = held.attempts.filter(({ state }) => state === 'ready');
-  const attempts = await allSettledOrThrow(ready.map((attempt) => bringHome(engine, held, attempt, signal)));
+  const attempts = await allSettledOrThrow(ready.map((attempt) => collectAttempt(engine, held, attempt, signal)));
   const waiting = attempts.filter(({ state }) => state === 'ready');
   if (waiting.length === 0) return engine.queue.save(held, { attempts });
   await engine.queue.save(held, { attempts, dueAt: againAt(engine, waiting) });
   return undefined;
 }
 
-async function bringHome(engine: EngineDeps, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
+async function collectAttempt(
+  engine: EngineDeps,
+  held: HeldJob,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<Attempt> {
   if (attempt.outputs !== null) return collectAll(engine, held, attempt, attempt.outputs, signal);
   const updatedAt = engine.deps.clock.now();
   if (updatedAt.getTime() - attempt.updatedAt.getTime() > STORAGE_RETRY_MS) {
@@ -82,12 +87,12 @@ async function pollAttempt(
       { job_id: held.job.id, upstream: attempt.upstreamId, fault: error.fault, detail },
       'an upstream could not be asked after a job',
     );
-    return { attempt: error.fault === 'garbled' ? garbled(engine, attempt, error) : attempt, percent: 0 };
+    return { attempt: error.fault === 'garbled' ? afterGarbledAnswer(engine, attempt, error) : attempt, percent: 0 };
   }
 }
 
 /** Once may be bad luck on the way; an answer that stays garbled is what the upstream has to say. */
-function garbled({ deps }: EngineDeps, attempt: Attempt, { message }: UpstreamError): Attempt {
+function afterGarbledAnswer({ deps }: EngineDeps, attempt: Attempt, { message }: UpstreamError): Attempt {
   const tries = attempt.tries + 1;
   if (tries < UNUSABLE_TRIES_MAX) return { ...attempt, tries };
   return { ...attempt, ...failure('upstream_failed', message.slice(0, 500)), tries, updatedAt: deps.clock.now() };

@@ -7,7 +7,7 @@ import type { Message } from './message.ts';
 /** Undefined when there is nothing to send after all. */
 type Compose = () => Message | undefined | Promise<Message | undefined>;
 
-interface Waiting {
+interface QueuedMail {
   readonly kind: string;
   readonly compose: Compose;
 }
@@ -25,7 +25,7 @@ export class Mailer {
   readonly #from: string;
   readonly #log: Logger;
   readonly #timeoutMs: number;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: QueuedMail[] = [];
   readonly #running = new Set<Promise<void>>();
   #isClosed = false;
 
@@ -72,7 +72,7 @@ export class Mailer {
     }
   }
 
-  async #send({ kind, compose }: Waiting): Promise<void> {
+  async #send({ kind, compose }: QueuedMail): Promise<void> {
     try {
       const message = await compose();
       if (message === undefined) return;

@@ -69,7 +69,7 @@ class Records implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const now = this.#deps.clock.now();
-    const record = await answering(() => findRecord(this.#deps.db, this.#kind, digestOf(id), now));
+    const record = await orTemporarilyUnavailable(() => findRecord(this.#deps.db, this.#kind, digestOf(id), now));
     return record === undefined ? undefined : this.#payloadOf(id, record, now);
   }
 
@@ -111,7 +111,7 @@ class Records implements Adapter {
 
   async #change(write: (tx: Tx) => Promise<void>): Promise<void> {
     const exchange = currentExchange();
-    if (exchange === undefined) await answering(() => this.#deps.db.transaction(write));
+    if (exchange === undefined) await orTemporarilyUnavailable(() => this.#deps.db.transaction(write));
     else exchange.writes.push(write);
   }
 
@@ -141,11 +141,11 @@ function grantAdapter(deps: OauthDeps): Adapter {
   return {
     ...NOT_KEPT,
     find: async (id) => {
-      const grant = await answering(() => findUsableGrant(deps.db, id));
+      const grant = await orTemporarilyUnavailable(() => findUsableGrant(deps.db, id));
       return grant === undefined ? undefined : grantPayload(grant);
     },
     destroy: async (id) => {
-      await answering(() => deps.db.transaction((tx) => revokeIn(tx, deps, serverActor(), { id })));
+      await orTemporarilyUnavailable(() => deps.db.transaction((tx) => revokeIn(tx, deps, serverActor(), { id })));
       await deps.bus.heardByAll();
     },
   };
@@ -160,7 +160,9 @@ function clientAdapter(deps: OauthDeps): Adapter {
     ...NOT_KEPT,
     find: async (id) => {
       // PostgreSQL keeps no NUL: what has one in its name is not there.
-      const client = id.includes('\0') ? undefined : await answering(() => findClientWithSecret(deps.db, id));
+      const client = id.includes('\0')
+        ? undefined
+        : await orTemporarilyUnavailable(() => findClientWithSecret(deps.db, id));
       return client === undefined ? undefined : clientMetadata(client);
     },
   };
@@ -177,8 +179,8 @@ const NOT_KEPT: Adapter = {
   revokeByGrantId: async () => undefined,
 };
 
-/** A database that is away becomes the protocol's own word for it. */
-export async function answering<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Turns an unavailable database into the protocol's own error, `temporarily_unavailable`. */
+export async function orTemporarilyUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

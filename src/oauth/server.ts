@@ -7,7 +7,7 @@ import { Provider } from 'oidc-provider/lib/provider.js';
 import { systemClock } from '../clock.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { newSecretText } from '../secret-text.ts';
-import { answering, temporarilyUnavailable, UsedTwice } from './adapter.ts';
+import { orTemporarilyUnavailable, temporarilyUnavailable, UsedTwice } from './adapter.ts';
 import type { ServerDeps } from './deps.ts';
 import { digestOf } from './digest.ts';
 import { currentExchange, type Exchange, runExchange, serverActor } from './exchange.ts';
@@ -235,7 +235,7 @@ function adaptModels({ AccessToken, RefreshToken, Client, Session }: Provider): 
   });
   // The gateway's session is the only one. What the library takes for destroyed it neither stores nor sends as a cookie.
   Session.get = async (ctx) => {
-    const visitor = await answering(async () => currentExchange()?.visitor());
+    const visitor = await orTemporarilyUnavailable(async () => currentExchange()?.visitor());
     const own = visitor === undefined ? {} : { uid: visitor.sessionId, accountId: visitor.personId };
     const session = Object.assign(new Session(), own, { destroyed: true });
     const { oidc } = ctx as unknown as KoaContextWithOIDC;

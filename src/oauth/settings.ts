@@ -4,7 +4,7 @@ import * as errors from 'oidc-provider/lib/helpers/errors.js';
 import { Check, Prompt } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { SCOPES } from '../scopes.ts';
 import { deriveKeys } from '../seal.ts';
-import { answering, recordAdapter } from './adapter.ts';
+import { orTemporarilyUnavailable, recordAdapter } from './adapter.ts';
 import type { ServerDeps } from './deps.ts';
 import { findLatestGrant } from './grants-store.ts';
 import {
@@ -126,7 +126,9 @@ async function existingGrant({ db }: ServerDeps, { oidc }: KoaContextWithOIDC) {
   const { client, session, result } = oidc;
   if (client === undefined || session?.accountId === undefined) return undefined;
   const { accountId: personId } = session;
-  const id = result?.consent?.grantId ?? (await answering(() => findLatestGrant(db, client.clientId, personId)))?.id;
+  const id =
+    result?.consent?.grantId ??
+    (await orTemporarilyUnavailable(() => findLatestGrant(db, client.clientId, personId)))?.id;
   const grant = id === undefined ? undefined : await oidc.provider.Grant.find(id);
   return grant?.accountId === personId && grant.clientId === client.clientId ? grant : undefined;
 }

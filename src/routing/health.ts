@@ -63,7 +63,7 @@ export class Health {
   readonly #accounts = new Map<string, Account[]>();
   readonly #rows = new Map<string, BreakerRow>();
   readonly #attempts = new Map<string, MinuteCount>();
-  readonly #unsaved = new Map<string, Unsaved>();
+  readonly #unsaved = new Map<string, PendingSave>();
   readonly #notedAtMs = new WeakMap<Breaker, number>();
   #saving: Promise<void> | undefined;
   #changes = 0;
@@ -250,7 +250,7 @@ export class Health {
     this.#enqueue({ upstreamId, upstreamModel, breaker, isNews });
   }
 
-  #enqueue(unsaved: Unsaved): void {
+  #enqueue(unsaved: PendingSave): void {
     const key = keyOf(unsaved.upstreamId, unsaved.upstreamModel);
     this.#changes++;
     this.#unsaved.set(key, { ...unsaved, isNews: unsaved.isNews || this.#unsaved.get(key)?.isNews === true });
@@ -276,7 +276,7 @@ export class Health {
   }
 }
 
-interface Unsaved {
+interface PendingSave {
   readonly upstreamId: string;
   readonly upstreamModel: string;
   readonly breaker: Breaker;

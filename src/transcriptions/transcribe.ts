@@ -45,7 +45,7 @@ export function transcribe(work: WorkDeps, held: Held, submission: Submission): 
       (candidate, upstream) => submit(deps, held, submission, candidate, upstream),
       'submission',
     ).finally(submission.release);
-    return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : judged(answer);
+    return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : outcomeOfTranscript(answer);
   });
 }
 
@@ -117,7 +117,7 @@ async function follow(work: WorkDeps, held: Held, firstMs: number): Promise<Outc
     const progress = await ask(work, held);
     switch (progress.state) {
       case 'transcribed':
-        return judged(progress.transcript);
+        return outcomeOfTranscript(progress.transcript);
       case 'failed':
         return {
           status: 'failed',
@@ -162,7 +162,7 @@ async function ask(
 }
 
 /** A result is kept whole or not at all. */
-function judged(transcript: Transcript): Outcome {
+function outcomeOfTranscript(transcript: Transcript): Outcome {
   if (transcript.text.trim() === '') return { status: 'failed', code: 'empty_transcription_response' };
   const json = JSON.stringify(transcript);
   if (Buffer.byteLength(json) > TRANSCRIPT_BYTES_MAX) return unavailableOutcome('upstream_response_too_large');

@@ -113,12 +113,12 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
     case 'images':
     case 'image_edits':
       // An edit may bring its pictures as files, for which an estimate has no place.
-      return ofMedia(toImageRequest(parseWith(imageSchemas[endpoint], body), exact, 'images'), endpoint, model);
+      return estimateMedia(toImageRequest(parseWith(imageSchemas[endpoint], body), exact, 'images'), endpoint, model);
     case 'videos':
-      return ofMedia(toVideoRequest(parseWith(videoSchema, body), exact), endpoint, model);
+      return estimateMedia(toVideoRequest(parseWith(videoSchema, body), exact), endpoint, model);
     case 'audio_speech':
     case 'audio_music':
-      return ofMedia(toSoundRequest(parseWith(soundSchema, body), exact), endpoint, model);
+      return estimateMedia(toSoundRequest(parseWith(soundSchema, body), exact), endpoint, model);
     case 'chat': {
       const { messages, tools, maxOutputTokens, n } = toChatRequest(parseWith(chatSchema, body), exact);
       return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
@@ -132,8 +132,8 @@ function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: L
   }
 }
 
-function ofMedia(asked: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
-  const request = inPublishedWords(model, asked);
+function estimateMedia(mediaRequest: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
+  const request = inPublishedWords(model, mediaRequest);
   checkFits(model.accepts, request);
   return measureMedia(request, endpoint, model);
 }

@@ -75,7 +75,7 @@ function cachedProbe(deps: HttpDeps): () => Promise<Found> {
     const nowMs = performance.now();
     if (nowMs - askedAtMs > HEALTH_CACHE_MS) {
       askedAtMs = nowMs;
-      answer = inTime(look(deps));
+      answer = withinTimeout(look(deps));
     }
     return answer;
   };
@@ -91,7 +91,7 @@ async function look({ db, clock, cleanUp }: HttpDeps): Promise<Found> {
   };
 }
 
-async function inTime(looking: Promise<Found>): Promise<Found> {
+async function withinTimeout(looking: Promise<Found>): Promise<Found> {
   const late = Promise.withResolvers<Found>();
   const timer = setTimeout(() => late.resolve(NOTHING_FOUND), HEALTH_PROBE_TIMEOUT_MS);
   try {

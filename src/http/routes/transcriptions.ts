@@ -84,9 +84,9 @@ export function transcriptionRoutes(routes: Routes, deps: HttpDeps): void {
       codes: CODES,
     },
     async ({ body, exact, ...call }) => {
-      if (body === FORM_TO_READ) return answered(deps, call, await startFromForm(deps, call));
+      if (body === FORM_TO_READ) return sendStarted(deps, call, await startFromForm(deps, call));
       const { request, url = '' } = toTranscription(body, exact());
-      return answered(deps, call, await start(deps, call, request, { url }));
+      return sendStarted(deps, call, await start(deps, call, request, { url }));
     },
   );
 
@@ -184,7 +184,7 @@ async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started>
 }
 
 /** From here on there is a record: whatever becomes of this answer, it says where to look. */
-async function answered(deps: HttpDeps, { request, reply }: CreateCall, { id, result }: Started) {
+async function sendStarted(deps: HttpDeps, { request, reply }: CreateCall, { id, result }: Started) {
   if (id !== request.id)
     deps.log.info({ request_id: request.id, transcription: id }, 'a transcription has an id of its own');
   const path = request.signedIn === undefined ? PATH : consolePath(PATH);
