@@ -118,7 +118,7 @@ const BUGS: readonly Bug<Plan>[] = [
         file: 'calls/speech.ts',
         from: '  let notedAtMs = performance.now();',
         to: `  let notedAtMs = performance.now();
-          await bill.settle(clipUnits(charactersPerClip, [{ milliseconds: heldMsPerClip, isEstimated: true }]));`,
+          await bill.settle(clipUnits(charactersPerClip, clipLength, [{ milliseconds: clipLength.heldMs, isEstimated: true }]));`,
       },
     ],
     plan: aimedPlan('kill', HELD_SPEECH, 'speech held'),
