@@ -9,7 +9,7 @@ const blocks = [...guide.matchAll(/```ts\n([\s\S]*?)\n```/g)].map(([, code = '']
 function asVendor(path: string): string {
   const code = readFileSync(path, 'utf8').trimEnd();
   return code
-    .replaceAll("'../scripted-server.ts'", "'../../../test/support/scripted-server.ts'")
+    .replaceAll(/'\.\.\/(\w+-server\.ts)'/g, "'../../../test/support/$1'")
     .replaceAll("'../../../src/vendors/", "'../")
     .replaceAll("'../../../src/", "'../../");
 }

@@ -1,6 +1,6 @@
-import { announce, type Queries, type Tx } from '../db/index.ts';
+import type { Queries, Tx } from '../db/index.ts';
 import { secretDigest } from './sessions.ts';
-import type { AccountRole, OperatorRole } from './store.ts';
+import type { OperatorRole } from './store.ts';
 
 /** A person as sign-in by an identity provider sees them. */
 export interface IdentifiedPerson {
@@ -70,36 +70,6 @@ export async function mappedAccounts(tx: Tx, personId: string): Promise<readonly
     [personId],
   );
   return rows.map(({ id }) => id);
-}
-
-export interface MemberRow {
-  readonly personId: string;
-  readonly role: AccountRole;
-  readonly mapped: boolean;
-}
-
-/** Locks an account's memberships, so that its last owner cannot leave twice at once. */
-export async function lockMemberRows(tx: Tx, accountId: string): Promise<readonly MemberRow[]> {
-  return tx.rows<MemberRow>(
-    'select person_id as "personId", role, mapped from memberships where account_id = $1 order by person_id for update',
-    [accountId],
-  );
-}
-
-/** Announced as one by hand is. */
-export async function saveMappedMembership(
-  tx: Tx,
-  personId: string,
-  accountId: string,
-  role: AccountRole,
-  now: Date,
-): Promise<void> {
-  await tx.run(
-    `insert into memberships (person_id, account_id, role, created_at, mapped) values ($1, $2, $3, $4, true)
-     on conflict (person_id, account_id) do update set role = excluded.role`,
-    [personId, accountId, role, now],
-  );
-  await announce(tx, 'person', personId);
 }
 
 /** False when this sign-in was finished before: of two requests at once the unique index lets one have it. */

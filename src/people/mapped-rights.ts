@@ -3,15 +3,9 @@ import { type Actor, recordChange } from '../audit/index.ts';
 import type { Tx } from '../db/index.ts';
 import type { GroupRights, OidcSettings } from '../oidc-settings.ts';
 import type { PeopleDeps } from './deps.ts';
-import {
-  type IdentifiedPerson,
-  lockMemberRows,
-  mappedAccounts,
-  saveMappedMembership,
-  saveMappedRole,
-} from './identity-store.ts';
+import { type IdentifiedPerson, mappedAccounts, saveMappedRole } from './identity-store.ts';
 import { isAtLeast } from './sessions.ts';
-import { type AccountRole, deleteMembership, type OperatorRole } from './store.ts';
+import { type AccountRole, deleteMembership, lockMembers, type OperatorRole, saveMembership } from './store.ts';
 
 /** What a person's groups give, all together: of several roles the greatest. */
 export interface MappedRights {
@@ -66,13 +60,13 @@ async function applyMembership(
   { accountId, personId, role }: { accountId: string; personId: string; role: AccountRole | null },
   now: Date,
 ): Promise<void> {
-  const members = await lockMemberRows(tx, accountId);
+  const members = await lockMembers(tx, accountId);
   const before = members.find((member) => member.personId === personId);
   if (before === undefined ? role === null : !before.mapped || before.role === role) return;
   const owners = members.filter((member) => member.role === 'owner');
   const isLastOwner = before?.role === 'owner' && owners.length === 1;
   if (!isLastOwner && role === null) await deleteMembership(tx, personId, accountId);
-  else if (!isLastOwner && role !== null) await saveMappedMembership(tx, personId, accountId, role, now);
+  else if (!isLastOwner && role !== null) await saveMembership(tx, personId, accountId, role, now, { mapped: true });
   // An account keeps its last owner until it has another; the audit says that the group is gone.
   const action = isLastOwner ? 'member.last_owner' : role === null ? 'member.remove' : 'member.role';
   await recordChange(tx, by, { at: now, action, target: accountId, detail: { person: personId, role, by: 'groups' } });

@@ -106,8 +106,8 @@ export async function saveSignIn(tx: Tx, id: string, at: Date): Promise<void> {
 }
 
 /**
- * The same membership given again changes its role, and is one by hand from then on, which no group takes away. What tokens
- * may spend depends on it, so it is announced.
+ * The same membership given again changes its role. One that was ever given by hand stays so: no group takes it away. What
+ * tokens may spend depends on it, so it is announced.
  */
 export async function saveMembership(
   tx: Tx,
@@ -115,11 +115,12 @@ export async function saveMembership(
   accountId: string,
   role: AccountRole,
   now: Date,
+  { mapped } = { mapped: false },
 ): Promise<void> {
   await tx.run(
-    `insert into memberships (person_id, account_id, role, created_at) values ($1, $2, $3, $4)
-     on conflict (person_id, account_id) do update set role = excluded.role, mapped = false`,
-    [personId, accountId, role, now],
+    `insert into memberships (person_id, account_id, role, created_at, mapped) values ($1, $2, $3, $4, $5)
+     on conflict (person_id, account_id) do update set role = excluded.role, mapped = memberships.mapped and excluded.mapped`,
+    [personId, accountId, role, now, mapped],
   );
   await announce(tx, 'person', personId);
 }
@@ -152,13 +153,17 @@ export async function membersOf(queries: Queries, accountId: string): Promise<Me
   );
 }
 
+export interface MemberRow {
+  readonly personId: string;
+  readonly role: AccountRole;
+  /** Given by a group of the identity provider, not by hand. */
+  readonly mapped: boolean;
+}
+
 /** Locks an account's memberships, so that its last owner cannot leave twice at once. */
-export async function lockMembers(
-  tx: Tx,
-  accountId: string,
-): Promise<readonly { personId: string; role: AccountRole }[]> {
-  return tx.rows(
-    'select person_id as "personId", role from memberships where account_id = $1 order by person_id for update',
+export async function lockMembers(tx: Tx, accountId: string): Promise<readonly MemberRow[]> {
+  return tx.rows<MemberRow>(
+    'select person_id as "personId", role, mapped from memberships where account_id = $1 order by person_id for update',
     [accountId],
   );
 }

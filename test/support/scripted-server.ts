@@ -1,16 +1,5 @@
-import { once } from 'node:events';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { LocalServer } from './local-server.ts';
-
-export interface Recorded {
-  readonly method: string;
-  /** With its query. */
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly bytes: Buffer;
-  /** Resolves when the exchange is over: true if the client left before the answer was whole. */
-  readonly isAbandoned: Promise<boolean>;
-}
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Recorded, RecordingServer, written } from './recording-server.ts';
 
 export interface Answer {
   readonly status: number;
@@ -29,8 +18,7 @@ export type Script =
 type SocketFault = 'reset before the body' | 'reset' | 'reset in the answer' | 'silence' | 'garbage' | 'empty';
 
 /** A server on this machine that answers as a vendor would, or as the next script says. */
-export class ScriptedServer extends LocalServer {
-  readonly requests: Recorded[] = [];
+export class ScriptedServer extends RecordingServer {
   readonly #answer: (asked: Recorded) => Promise<Answer>;
   readonly #scripts: Script[] = [];
 
@@ -48,23 +36,15 @@ export class ScriptedServer extends LocalServer {
     const [next] = this.#scripts;
     if (next?.kind === 'fault' && next.fault === 'reset before the body') {
       this.#scripts.shift();
-      this.#record(request, response, Buffer.alloc(0));
+      this.record(request, response, Buffer.alloc(0));
       request.socket.resetAndDestroy();
       return;
     }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const answer = await this.#answer(this.#record(request, response, Buffer.concat(chunks)));
+    const answer = await this.#answer(this.record(request, response, Buffer.concat(chunks)));
     const script = answer.status < 300 ? this.#scripts.shift() : undefined;
     await follow(script ?? { kind: 'answer' }, answer, response);
-  }
-
-  #record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
-    const isAbandoned = once(response, 'close').then(() => !response.writableFinished);
-    const { method = '', url: path = '', headers } = request;
-    const recorded = { method, path, headers, bytes, isAbandoned };
-    this.requests.push(recorded);
-    return recorded;
   }
 }
 
@@ -109,16 +89,4 @@ async function fail(fault: SocketFault, usual: Answer, response: ServerResponse)
     case 'empty':
       return give({ ...usual, body: '' }, response);
   }
-}
-
-/** Resolves when the bytes are with the system, or the peer takes them no more. */
-async function written(response: ServerResponse, piece: Buffer): Promise<void> {
-  if (response.destroyed) return;
-  await new Promise<void>((resolve) => {
-    response.once('close', resolve);
-    response.write(piece, () => {
-      response.off('close', resolve);
-      resolve();
-    });
-  });
 }

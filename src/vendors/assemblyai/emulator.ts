@@ -10,7 +10,7 @@ export interface AssemblyAiOptions {
   readonly marker?: string;
   /** After so many readings a task is completed by itself. Without it, it waits for `complete` or `fail`. */
   readonly readsUntilDone?: number;
-  /** What is heard where nobody says otherwise. */
+  /** What is heard unless a script says otherwise. */
   readonly hears?: Hearing;
   /** What a request gets for which nothing was scripted. */
   readonly scriptOf?: (asked: Recorded) => Script | undefined;
@@ -29,7 +29,7 @@ export type Script =
       readonly error?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** `reset`: nothing is done. The others: it is done, and nobody learns of it. */
+  /** `reset`: nothing is done. The others: it is done, and no answer says so. */
   | { readonly kind: 'fault'; readonly fault: 'reset' | 'reset after accept' | 'garbage' | 'silence' }
   /** It is done, and answered with this. */
   | { readonly kind: 'raw'; readonly status?: number; readonly contentType?: string; readonly body: string };

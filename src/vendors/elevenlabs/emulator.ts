@@ -1,4 +1,5 @@
-import { type Answer, type Recorded, type Script, ScriptedServer } from '../../../test/support/scripted-server.ts';
+import type { Recorded } from '../../../test/support/recording-server.ts';
+import { type Answer, type Script, ScriptedServer } from '../../../test/support/scripted-server.ts';
 import { byteSourceOf, measure, sniff } from '../../media/index.ts';
 import { readSubmission, type Submission } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer, today } from './emulator/errors.ts';
@@ -15,7 +16,7 @@ export interface ElevenLabsOptions {
 
 /** The speech, effect, voice design and transcription routes of the vendor, as strict as it is. */
 export class ElevenLabsEmulator {
-  /** What it did, whether or not anybody got the answer. */
+  /** What it did, answered or not. */
   readonly submissions: Submission[] = [];
   readonly #server = new ScriptedServer((asked) => this.#answer(asked));
   readonly #options: ElevenLabsOptions;

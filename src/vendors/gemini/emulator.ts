@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LocalServer } from '../../../test/support/local-server.ts';
+import { RecordingServer, written } from '../../../test/support/recording-server.ts';
 import { type Answer, documentOf, ERRORS, errorBody, framesOf, type Refusal, stamp } from './emulator/answers.ts';
-import { type Asked, refusalOf, type Target, type Terms, targetOf } from './emulator/checks.ts';
+import { refusalOf, type Target, type Terms, targetOf } from './emulator/checks.ts';
 
 export { ERRORS } from './emulator/answers.ts';
 
@@ -37,14 +36,8 @@ export type Script =
 
 export type SocketFault = 'reset' | 'reset in the body' | 'silence' | 'garbage' | 'empty stream' | 'wrong content type';
 
-export interface Recorded extends Asked {
-  /** Resolves when the exchange is over: true if the client left before the answer was whole. */
-  readonly isAbandoned: Promise<boolean>;
-}
-
 /** The vendor's three actions on models, as strict as it is about what it is sent. */
-export class GeminiEmulator extends LocalServer {
-  readonly requests: Recorded[] = [];
+export class GeminiEmulator extends RecordingServer {
   readonly #scripts: Script[] = [];
   readonly #marker: string;
   readonly #lineEnd: string;
@@ -65,21 +58,13 @@ export class GeminiEmulator extends LocalServer {
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const asked = this.#record(request, response, Buffer.concat(chunks));
+    const asked = this.record(request, response, Buffer.concat(chunks));
     response.setHeader('x-request-id', `request-${this.#marker}`);
     response.setHeader('server', `server-${this.#marker}`);
     const refusal = refusalOf(asked, this.#terms);
     const target = targetOf(asked.path);
     if (refusal !== undefined || target === undefined) this.#refuse(response, refusal ?? ERRORS['not found']);
     else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, target, response);
-  }
-
-  #record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
-    const isAbandoned = once(response, 'close').then(() => !response.writableFinished);
-    const { method = '', url: path = '', headers } = request;
-    const recorded = { method, path, headers, bytes, isAbandoned };
-    this.requests.push(recorded);
-    return recorded;
   }
 
   async #follow(script: Script, target: Target, response: ServerResponse): Promise<void> {
@@ -154,16 +139,4 @@ export class GeminiEmulator extends LocalServer {
         response.end(`<html>${this.#marker}</html>`);
     }
   }
-}
-
-/** Resolves when the bytes are with the system, or nobody takes them any more. */
-async function written(response: ServerResponse, text: string): Promise<void> {
-  if (response.destroyed) return;
-  await new Promise<void>((resolve) => {
-    response.once('close', resolve);
-    response.write(text, () => {
-      response.off('close', resolve);
-      resolve();
-    });
-  });
 }

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { LocalServer } from '../../../test/support/local-server.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Recorded, RecordingServer, written } from '../../../test/support/recording-server.ts';
 import { COMPATIBLE, documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './emulator/answers.ts';
 import { formatOf, soundAs, transcriptOf } from './emulator/audio.ts';
 import { type Recording, readRecording, readSpeech } from './emulator/audio-checks.ts';
@@ -30,19 +29,9 @@ export interface OpenAiOptions {
   readonly scriptOf?: (asked: Recorded) => Script | undefined;
 }
 
-export interface Recorded {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly bytes: Buffer;
-  /** Resolves when the exchange is over: true if the client left before the answer was whole. */
-  readonly isAbandoned: Promise<boolean>;
-}
-
 /** The chat, image and audio routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
-export class OpenAiEmulator extends LocalServer {
-  readonly requests: Recorded[] = [];
-  /** The image requests whose work was done, whether or not anybody got the answer. */
+export class OpenAiEmulator extends RecordingServer {
+  /** The image requests whose work was done, answered or not. */
   readonly submissions: Submission[] = [];
   /** The texts that were spoken, and the recordings that were written down, as they were read. */
   readonly speeches: Json[] = [];
@@ -85,13 +74,13 @@ export class OpenAiEmulator extends LocalServer {
     const [next] = this.#scripts;
     if (next?.kind === 'fault' && next.fault === 'reset before the body') {
       this.#scripts.shift();
-      this.#record(request, response, Buffer.alloc(0));
+      this.record(request, response, Buffer.alloc(0));
       request.socket.resetAndDestroy();
       return;
     }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const asked = this.#record(request, response, Buffer.concat(chunks));
+    const asked = this.record(request, response, Buffer.concat(chunks));
     for (const [name, value] of Object.entries(this.#headers())) response.setHeader(name, value);
     if (/\/(images|generated)\//.test(asked.path)) return this.#serveImages(asked, response);
     if (asked.path.endsWith('/audio/speech')) return this.#speak(asked, response);
@@ -146,14 +135,6 @@ export class OpenAiEmulator extends LocalServer {
 
   #termsAt(route: string): Terms {
     return { ...this.#terms, path: this.#terms.path.replace('chat/completions', route) };
-  }
-
-  #record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
-    const isAbandoned = once(response, 'close').then(() => !response.writableFinished);
-    const { method = '', url: path = '', headers } = request;
-    const recorded = { method, path, headers, bytes, isAbandoned };
-    this.requests.push(recorded);
-    return recorded;
   }
 
   #headers(): Record<string, string> {
@@ -249,16 +230,4 @@ export class OpenAiEmulator extends LocalServer {
 
 function optionsOf({ stream_options: options }: Json): Json {
   return typeof options === 'object' && options !== null ? { ...options } : {};
-}
-
-/** Resolves when the bytes are with the system, or nobody takes them any more. */
-async function written(response: ServerResponse, content: string | Buffer): Promise<void> {
-  if (response.destroyed) return;
-  await new Promise<void>((resolve) => {
-    response.once('close', resolve);
-    response.write(content, () => {
-      response.off('close', resolve);
-      resolve();
-    });
-  });
 }

@@ -6,6 +6,7 @@ import {
   CONTENT,
   chat,
   collect,
+  FAULTS,
   HELLO,
   isFault,
   KEY,
@@ -129,28 +130,6 @@ test('what the upstream would not take is not sent twice', () =>
   }));
 
 describe('every refusal of the vendor is a fault', () => {
-  const FAULTS: Readonly<Record<keyof typeof ERRORS, Fault>> = {
-    invalid: 'client',
-    tooLong: 'client',
-    policy: 'policy',
-    moderated: 'policy',
-    pictureModerated: 'policy',
-    hardLimit: 'account',
-    badKey: 'account',
-    unpaid: 'account',
-    forbidden: 'account',
-    noModel: 'config',
-    tooSlow: 'timeout',
-    conflict: 'server',
-    tooLarge: 'unfit',
-    unprocessable: 'client',
-    throttled: 'rate',
-    slowDown: 'rate',
-    noCredit: 'account',
-    noQuota: 'account',
-    broken: 'server',
-    overloaded: 'server',
-  };
   for (const error of Object.keys(FAULTS) as (keyof typeof ERRORS)[]) {
     test(`${error} is ${FAULTS[error]}, whole and streamed`, () =>
       withEmulator({}, async (emulator, upstream) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Fault, UpstreamError } from '../../errors.ts';
-import { isFault, KEY } from './emulator/calls.ts';
+import { FAULTS, isFault, KEY } from './emulator/calls.ts';
 import { pictureOf } from './emulator/images.ts';
 import { mediaOf, pictures, withImages } from './emulator/images-calls.ts';
 import type { ERRORS, Script } from './emulator.ts';
@@ -9,28 +9,6 @@ import type { ERRORS, Script } from './emulator.ts';
 const PNG = mediaOf(await pictureOf('64x48', 'png'), 'image/png');
 
 describe('every refusal of the vendor is a fault, and a certain one', () => {
-  const FAULTS: Readonly<Record<keyof typeof ERRORS, Fault>> = {
-    invalid: 'client',
-    tooLong: 'client',
-    policy: 'policy',
-    moderated: 'policy',
-    pictureModerated: 'policy',
-    hardLimit: 'account',
-    badKey: 'account',
-    unpaid: 'account',
-    forbidden: 'account',
-    noModel: 'config',
-    tooSlow: 'timeout',
-    conflict: 'server',
-    tooLarge: 'unfit',
-    unprocessable: 'client',
-    throttled: 'rate',
-    slowDown: 'rate',
-    noCredit: 'account',
-    noQuota: 'account',
-    broken: 'server',
-    overloaded: 'server',
-  };
   for (const error of Object.keys(FAULTS) as (keyof typeof ERRORS)[]) {
     test(`${error} is ${FAULTS[error]}`, () =>
       withImages(async (emulator, upstream) => {

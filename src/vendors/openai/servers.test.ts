@@ -22,7 +22,7 @@ import { COMPATIBLE, type Script } from './emulator.ts';
 
 describe('servers that only speak the format', () => {
   const answer: Script = { kind: 'answer', text: 'Good day.', reasoning: 'Let me think.', usage: USAGE };
-  // Hosts that nobody knows by name are sent what the caller wrote.
+  // An unknown host is sent what the caller wrote.
   const asked: JsonObject = {
     messages: [{ role: 'developer', content: 'Be brief.' }, ...HELLO],
     max_completion_tokens: 20,

@@ -1,4 +1,5 @@
-import { type Answer, type Recorded, ScriptedServer } from '../scripted-server.ts';
+import type { Recorded } from '../recording-server.ts';
+import { type Answer, ScriptedServer } from '../scripted-server.ts';
 
 const FIELDS = new Set(['model', 'text', 'shape', 'seed', 'start_from']);
 

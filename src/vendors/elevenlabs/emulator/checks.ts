@@ -1,4 +1,4 @@
-import type { Recorded } from '../../../../test/support/scripted-server.ts';
+import type { Recorded } from '../../../../test/support/recording-server.ts';
 import { countCharacters } from '../../../text.ts';
 import {
   type Check,

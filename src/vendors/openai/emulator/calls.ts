@@ -3,7 +3,7 @@ import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { ChatRequest } from '../../../requests/index.ts';
 import { type ChatChunk, type ChatWork, findVendor, type Upstream, UpstreamPools } from '../../index.ts';
-import { COMPATIBLE, OpenAiEmulator, type OpenAiOptions, type Script } from '../emulator.ts';
+import { COMPATIBLE, type ERRORS, OpenAiEmulator, type OpenAiOptions, type Script } from '../emulator.ts';
 
 export const MARKER = 'mk7Q';
 export const KEY = 'sk-upstream';
@@ -136,3 +136,27 @@ export async function outcome(
   });
   return { count, fault };
 }
+
+/** What each refusal of the vendor must become. */
+export const FAULTS: Readonly<Record<keyof typeof ERRORS, Fault>> = {
+  invalid: 'client',
+  tooLong: 'client',
+  policy: 'policy',
+  moderated: 'policy',
+  pictureModerated: 'policy',
+  hardLimit: 'account',
+  badKey: 'account',
+  unpaid: 'account',
+  forbidden: 'account',
+  noModel: 'config',
+  tooSlow: 'timeout',
+  conflict: 'server',
+  tooLarge: 'unfit',
+  unprocessable: 'client',
+  throttled: 'rate',
+  slowDown: 'rate',
+  noCredit: 'account',
+  noQuota: 'account',
+  broken: 'server',
+  overloaded: 'server',
+};

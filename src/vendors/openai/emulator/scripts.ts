@@ -31,7 +31,7 @@ export type SocketFault =
   | 'empty stream'
   | 'wrong content type';
 
-/** The work is done, whether or not anybody gets the answer. */
+/** The work is done, answered or not. */
 export function isDone(script: Script): boolean {
   if (script.kind === 'fault') return script.fault === 'reset when done';
   return script.kind === 'pictures' || script.kind === 'sound' || script.kind === 'transcript';
