@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { RULES } from '../scripts/chaos/audio-check.ts';
-import { catchPlanted } from '../scripts/chaos/audio-planted.ts';
-import { runChaos, showRun } from '../scripts/chaos/audio-run.ts';
-import { showCaught } from '../scripts/chaos/planted.ts';
-import { type Server, startServer } from '../scripts/chaos/world.ts';
+import { RULES } from './chaos/audio-check.ts';
+import { catchPlanted } from './chaos/audio-planted.ts';
+import { runChaos, showRun } from './chaos/audio-run.ts';
+import { showCaught } from './chaos/planted.ts';
+import { type Server, startServer } from './chaos/world.ts';
 
 // A server of its own: it is killed as well.
 let server: Server;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { RULES } from '../scripts/chaos/jobs-check.ts';
-import { catchPlanted } from '../scripts/chaos/jobs-planted.ts';
-import { runChaos, showRun } from '../scripts/chaos/jobs-run.ts';
-import { showCaught } from '../scripts/chaos/planted.ts';
-import { type Server, startServer } from '../scripts/chaos/world.ts';
+import { RULES } from './chaos/jobs-check.ts';
+import { catchPlanted } from './chaos/jobs-planted.ts';
+import { runChaos, showRun } from './chaos/jobs-run.ts';
+import { showCaught } from './chaos/planted.ts';
+import { type Server, startServer } from './chaos/world.ts';
 
 // A server of its own: it is killed as well.
 let server: Server;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Random } from '../scripts/simulate/random.ts';
 import { openDb } from '../src/db/index.ts';
 import { endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
+import { Random } from './simulate/random.ts';
 import { silentLog } from './support/database.ts';
 import { asked, availableOf, give, openAccount, openKey, openLedger, remainders, type Way } from './support/ledger.ts';
 

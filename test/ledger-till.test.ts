@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Random } from '../scripts/simulate/random.ts';
 import { DatabaseUnavailable, openDb } from '../src/db/index.ts';
 import { balanceOf, books, catchUp, endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
+import { Random } from './simulate/random.ts';
 import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
 import { asked, availableOf, give, openAccount, openApp, openLedger, remainders, SPENDERS } from './support/ledger.ts';

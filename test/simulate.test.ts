@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generate } from '../scripts/simulate/generate.ts';
-import { INVARIANTS } from '../scripts/simulate/invariants.ts';
-import { type Database, runSeeds, showFailure } from '../scripts/simulate/lanes.ts';
-import { catchPlanted, showCaught } from '../scripts/simulate/planted.ts';
 import { openDb } from '../src/db/index.ts';
+import { generate } from './simulate/generate.ts';
+import { INVARIANTS } from './simulate/invariants.ts';
+import { type Database, runSeeds, showFailure } from './simulate/lanes.ts';
+import { catchPlanted, showCaught } from './simulate/planted.ts';
 import { createDatabase, silentLog } from './support/database.ts';
 
 const STEPS = 32;

@@ -1,7 +1,7 @@
 // What clients ask for in a round of chaos for sound, and all that they are told.
 import { request } from 'undici';
-import { formOf, valuesOf } from '../../test/support/asked-forms.ts';
 import type { Random } from '../simulate/random.ts';
+import { formOf, valuesOf } from '../support/asked-forms.ts';
 import { soundNamed, textNamed } from './audio-sounds.ts';
 import { ENDLESS_MODEL, type Manner, type Upstreams } from './audio-upstreams.ts';
 import type { Customer, World } from './world.ts';
