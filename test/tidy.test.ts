@@ -103,7 +103,7 @@ test('no function name is defined in three files', () => {
 });
 
 test('comments name processes, transactions and callers, not persons', () => {
-  const files = [...sources, ...globSync(['scripts/**/*.ts', 'test/support/**/*.ts'])];
+  const files = [...sources, ...globSync(['scripts/**/*.ts', 'test/{chaos,simulate,support}/**/*.ts'])];
   const faults = files
     .filter((file) => !SPEAKS_OF_PERSONS_STILL.test(file))
     .flatMap((file) => commentsOf(file).filter((comment) => PERSONS.test(comment)))
