@@ -11,7 +11,7 @@ import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import type { StartDeps } from '../transcriptions/index.ts';
 import type { Vendor } from '../vendors/index.ts';
-import type { BrowserSessions } from './session.ts';
+import type { BrowserSessions } from './edge/session.ts';
 
 export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDeps, StartDeps, PeopleDeps {
   readonly config: Config;

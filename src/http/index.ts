@@ -3,5 +3,5 @@
  * The only folder that knows the web framework; nothing below it sees a request or a reply.
  */
 export type { HttpDeps } from './deps.ts';
+export { BrowserSessions } from './edge/session.ts';
 export { createHttpServer } from './server.ts';
-export { BrowserSessions } from './session.ts';

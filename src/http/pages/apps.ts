@@ -2,8 +2,8 @@ import { type Html, html } from '../../html.ts';
 import { revokeGrant } from '../../oauth/index.ts';
 import { SCOPE_WORDS, type Scope } from '../../scopes.ts';
 import type { HttpDeps } from '../deps.ts';
-import { oauthGrantPage, visibleGrants } from '../oauth-views.ts';
-import type { BrowserSessions } from '../session.ts';
+import type { BrowserSessions } from '../edge/session.ts';
+import { oauthGrantPage, visibleGrants } from '../routes/oauth-grants.ts';
 import type { Pages } from './pages.ts';
 
 const SHOWN_MAX = 100;

@@ -12,7 +12,7 @@ import {
   payingAccounts,
 } from '../../oauth/index.ts';
 import type { sessions } from '../../people/index.ts';
-import type { BrowserSessions } from '../session.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import { accountOf, consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
 import type { PageAnswer, PageCall, Pages } from './pages.ts';
 

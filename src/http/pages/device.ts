@@ -12,7 +12,7 @@ import {
 } from '../../oauth/index.ts';
 import type { sessions } from '../../people/index.ts';
 import type { Throttle } from '../../throttle/index.ts';
-import type { BrowserSessions } from '../session.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import { accountOf, consentPage, LIMIT_PROBLEM, limitOf } from './consent-form.ts';
 import type { PageAnswer, Pages } from './pages.ts';
 

@@ -1,7 +1,7 @@
 import { isEmail } from '../../addresses.ts';
 import { type Html, html } from '../../html.ts';
 import { EMAIL_CHARS_MAX, NAME_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
-import { nameField } from '../fields.ts';
+import { nameField } from '../contract/fields.ts';
 
 /** What is wrong with a form, told beside the field that it is about. */
 export type Problems = Readonly<Partial<Record<string, string>>>;

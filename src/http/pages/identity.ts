@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PROVIDER_SIGN_IN_MS } from '../../limits.ts';
 import { identity, takeOpenIdTurn } from '../../people/index.ts';
 import { deriveKeys, type RootSecrets, seal, unsealWithAny } from '../../seal.ts';
-import { type BrowserSessions, cookieOf, type SessionDeps } from '../session.ts';
+import { type BrowserSessions, cookieOf, type SessionDeps } from '../edge/session.ts';
 import { localPath, type Pages, startedSession } from './pages.ts';
 
 type IdentityDeps = SessionDeps & RootSecrets;

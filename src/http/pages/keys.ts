@@ -3,8 +3,8 @@ import { ApiError } from '../../errors.ts';
 import { type Html, html } from '../../html.ts';
 import { LIVE_KEYS_PER_ACCOUNT_MAX, NAME_CHARS_MAX } from '../../limits.ts';
 import { sessions } from '../../people/index.ts';
-import { nameField } from '../fields.ts';
-import type { BrowserSessions } from '../session.ts';
+import { nameField } from '../contract/fields.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import type { PageAnswer, PageCall, Pages } from './pages.ts';
 
 /** The account's API keys: made, shown once, and deleted without a script. */

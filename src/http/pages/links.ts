@@ -8,7 +8,7 @@ import {
   signIn,
   signUpByLink,
 } from '../../people/index.ts';
-import type { BrowserSessions } from '../session.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import {
   emailInput,
   nameInput,

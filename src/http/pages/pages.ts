@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts';
 import { type Html, html } from '../../html.ts';
 import { FORM_PAGE_BYTES_MAX } from '../../limits.ts';
 import { type PeopleDeps, sessions, type signIn } from '../../people/index.ts';
-import type { BrowserSessions } from '../session.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import { layout, type PageReach, pageHeaders } from './layout.ts';
 
 /** A request for a page, with what its form sent. */

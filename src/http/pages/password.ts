@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts';
 import { html } from '../../html.ts';
 import { PASSWORD_CHARS_MAX } from '../../limits.ts';
 import { type PeopleDeps, signIn } from '../../people/index.ts';
-import type { BrowserSessions } from '../session.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import {
   currentPasswordInput,
   newPasswordInput,

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts';
 import { html } from '../../html.ts';
 import { EMAIL_CHARS_MAX, PASSWORD_CHARS_MAX } from '../../limits.ts';
 import { type identity, type PeopleDeps, sessions, signIn } from '../../people/index.ts';
-import type { BrowserSessions } from '../session.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import { currentPasswordInput, emailInput, note } from './fields.ts';
 import { localPath, type PageAnswer, type Pages, startedSession } from './pages.ts';
 

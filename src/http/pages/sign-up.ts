@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import { html } from '../../html.ts';
 import { mailedLinks, type PeopleDeps, signUp } from '../../people/index.ts';
-import type { BrowserSessions } from '../session.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import {
   emailInput,
   emailProblem,

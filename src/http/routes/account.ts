@@ -6,10 +6,10 @@ import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import { balanceOf, listEntries, listGrants } from '../../ledger/index.ts';
 import { spentByKeys } from '../../reports/index.ts';
+import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery } from '../fields.ts';
-import { listOf, page, type Routes } from '../route.ts';
-import { entrySchema, entryView, grantSchema, grantView, keySchema, keyView } from '../views.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { entrySchema, entryView, grantSchema, grantView, keySchema, keyView } from '../views/views.ts';
 
 const balanceSchema = z
   .strictObject({

@@ -6,10 +6,10 @@ import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHA
 import { optional } from '../../parse.ts';
 import { createAccountWithOwner } from '../../people/index.ts';
 import { figuresOf } from '../../reports/index.ts';
-import { accountSchema, accountView } from '../admin-views.ts';
+import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../fields.ts';
-import { listOf, page, type Routes } from '../route.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { accountSchema, accountView } from '../views/admin.ts';
 
 const newAccount = z.strictObject({
   name: nameField,

@@ -3,7 +3,7 @@ import { recordChange } from '../../audit/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
-import type { Routes } from '../route.ts';
+import type { Routes } from '../edge/route.ts';
 
 const ADVANCE_SECONDS_MAX = 10 * 366 * 24 * 60 * 60;
 

@@ -11,9 +11,9 @@ import { DocumentError } from '../../configuration/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, CONFIG_BODY_BYTES_MAX } from '../../limits.ts';
 import type { BreakerView } from '../../routing/index.ts';
+import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery } from '../fields.ts';
-import { listOf, page, type Routes } from '../route.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
 
 const document = z.strictObject({
   upstreams: z.array(z.record(z.string(), z.unknown())),

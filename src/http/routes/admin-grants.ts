@@ -3,10 +3,10 @@ import { grants, orPrecheckFailed } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { optional } from '../../parse.ts';
+import { momentField, nameField, referenceField, signedCreditsField } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { momentField, nameField, referenceField, signedCreditsField } from '../fields.ts';
-import type { Routes } from '../route.ts';
-import { grantSchema, grantView } from '../views.ts';
+import type { Routes } from '../edge/route.ts';
+import { grantSchema, grantView } from '../views/views.ts';
 
 const reason = nameField.describe('Why, for the audit.');
 

@@ -1,8 +1,9 @@
 import { createKey, deleteKey, updateKey } from '../../accounts/index.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { keyRecordSchema, newKeySchema } from '../admin-views.ts';
+import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery } from '../fields.ts';
+import { listOf, type Routes } from '../edge/route.ts';
+import { keyRecordSchema, newKeySchema } from '../views/admin.ts';
 import {
   deletedKeySchema,
   keyChangeBody,
@@ -12,8 +13,7 @@ import {
   keySettingsOf,
   newKeyBody,
   newKeyView,
-} from '../key-bodies.ts';
-import { listOf, type Routes } from '../route.ts';
+} from './key-bodies.ts';
 
 export function keyAdminRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(

@@ -12,9 +12,9 @@ import {
   updateClient,
 } from '../../oauth/index.ts';
 import { SCOPES } from '../../scopes.ts';
+import { nameField, pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { nameField, pageQuery } from '../fields.ts';
-import { listOf, page, type Routes } from '../route.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
 
 const REDIRECT_URIS_MAX = 20;
 const URI_CHARS_MAX = 2000;

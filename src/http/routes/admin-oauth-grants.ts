@@ -1,8 +1,8 @@
 import { revokeGrant } from '../../oauth/index.ts';
+import { pageQuery, textParam } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery, textParam } from '../fields.ts';
-import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema } from '../oauth-views.ts';
-import { listOf, type Routes } from '../route.ts';
+import { listOf, type Routes } from '../edge/route.ts';
+import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema } from './oauth-grants.ts';
 
 /** What people let applications do, for the operator. */
 export function oauthGrantAdminRoutes(routes: Routes, deps: HttpDeps): void {

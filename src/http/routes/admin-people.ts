@@ -12,10 +12,10 @@ import {
   OPERATOR_ROLES,
   updatePerson,
 } from '../../people/index.ts';
+import { nameField, pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { nameField, pageQuery } from '../fields.ts';
-import { invitationView, linkSchema, personSchema, personView } from '../people-views.ts';
-import { listOf, page, type Routes } from '../route.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { invitationView, linkSchema, personSchema, personView } from '../views/people.ts';
 
 const email = z.email().max(EMAIL_CHARS_MAX);
 

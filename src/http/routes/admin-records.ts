@@ -4,10 +4,10 @@ import { listChanges } from '../../audit/index.ts';
 import { orPrecheckFailed } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { books, listEntries } from '../../ledger/index.ts';
+import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery } from '../fields.ts';
-import { listOf, page, type Routes } from '../route.ts';
-import { auditSchema, auditView, entrySchema, entryView } from '../views.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { auditSchema, auditView, entrySchema, entryView } from '../views/views.ts';
 
 const booksSchema = z
   .strictObject({

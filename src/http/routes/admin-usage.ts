@@ -5,12 +5,12 @@ import { creditsToNumber } from '../../credits.ts';
 import { listAllJobs } from '../../jobs/index.ts';
 import { USAGE_ROWS_DEFAULT, USAGE_ROWS_MAX } from '../../limits.ts';
 import { listRequests, usageOfAll } from '../../reports/index.ts';
-import { jobRecordSchema, jobRecordView, requestRecordSchema, requestRecordView } from '../admin-views.ts';
+import { momentParam, textParam } from '../contract/fields.ts';
+import { callFilters, callListQuery, requestListQuery } from '../contract/request-queries.ts';
 import type { HttpDeps } from '../deps.ts';
-import { momentParam, textParam } from '../fields.ts';
-import { callFilters, callListQuery, requestListQuery } from '../request-queries.ts';
-import { listOf, page, type Routes } from '../route.ts';
-import { usageCsv, usageRange } from '../usage-views.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { jobRecordSchema, jobRecordView, requestRecordSchema, requestRecordView } from '../views/admin.ts';
+import { usageCsv, usageRange } from '../views/usage.ts';
 
 const GROUPINGS = ['day', 'account', 'key', 'model', 'endpoint'] as const;
 

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { completeChat, startChat } from '../../calls/index.ts';
 import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
 import { chatSchema, toChatRequest } from '../../requests/index.ts';
-import { CALL_CODES, callContext } from '../call.ts';
 import type { HttpDeps } from '../deps.ts';
-import { sendEvents } from '../events.ts';
-import type { Routes } from '../route.ts';
+import { sendEvents } from '../edge/events.ts';
+import type { Routes } from '../edge/route.ts';
+import { CALL_CODES, callContext } from './call.ts';
 
 const completionSchema = z
   .looseObject({

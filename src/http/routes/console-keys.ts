@@ -1,9 +1,10 @@
 import { type Account, createKey, deleteKey, updateKey } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { keyRecordSchema, newKeySchema } from '../admin-views.ts';
+import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery } from '../fields.ts';
+import { listOf, type Routes } from '../edge/route.ts';
+import { keyRecordSchema, newKeySchema } from '../views/admin.ts';
 import {
   deletedKeySchema,
   keyChangeBody,
@@ -14,8 +15,7 @@ import {
   newKeyBody,
   newKeyView,
   requireAccount,
-} from '../key-bodies.ts';
-import { listOf, type Routes } from '../route.ts';
+} from './key-bodies.ts';
 
 /** The keys of the account that the session works in. Viewers may look; members make, change and delete them. */
 export function consoleKeyRoutes(routes: Routes, deps: HttpDeps): void {

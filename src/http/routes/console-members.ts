@@ -4,8 +4,8 @@ import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX } from '../../limits.ts';
 import { ACCOUNT_ROLES, changeMembership, invitations, links, mailedLinks, membersOf } from '../../people/index.ts';
 import type { HttpDeps } from '../deps.ts';
-import { invitationView, linkSchema } from '../people-views.ts';
-import type { Routes } from '../route.ts';
+import type { Routes } from '../edge/route.ts';
+import { invitationView, linkSchema } from '../views/people.ts';
 
 const role = z.enum(ACCOUNT_ROLES);
 const memberSchema = z

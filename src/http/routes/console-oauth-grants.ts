@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { changeSpendLimit, revokeGrant } from '../../oauth/index.ts';
+import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery } from '../fields.ts';
-import { creditLimitFields } from '../key-bodies.ts';
-import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema, visibleGrants } from '../oauth-views.ts';
-import { listOf, type Routes } from '../route.ts';
+import { listOf, type Routes } from '../edge/route.ts';
+import { creditLimitFields } from './key-bodies.ts';
+import { deletedOauthGrantSchema, oauthGrantPage, oauthGrantSchema, visibleGrants } from './oauth-grants.ts';
 
 /** What apps may do with the account that the session works in: what the person allowed them, for an owner what all did. */
 export function consoleOauthGrantRoutes(routes: Routes, deps: HttpDeps): void {

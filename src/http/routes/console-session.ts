@@ -3,10 +3,10 @@ import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
 import { ACCOUNT_ROLES, sessions, signIn, updatePerson } from '../../people/index.ts';
+import { nameField } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { nameField } from '../fields.ts';
-import { personSchema, personView } from '../people-views.ts';
-import type { Routes } from '../route.ts';
+import type { Routes } from '../edge/route.ts';
+import { personSchema, personView } from '../views/people.ts';
 
 const membershipSchema = z.strictObject({ account_id: z.string(), name: z.string(), role: z.enum(ACCOUNT_ROLES) });
 

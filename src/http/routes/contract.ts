@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { openApiDocument } from '../contract/openapi.ts';
 import type { HttpDeps } from '../deps.ts';
-import { openApiDocument } from '../openapi.ts';
-import { Rendered } from '../rendered.ts';
-import type { Routes } from '../route.ts';
+import { Rendered } from '../edge/rendered.ts';
+import type { Routes } from '../edge/route.ts';
 
 export function contractRoutes(routes: Routes, { version, config }: HttpDeps): void {
   let rendered: Rendered | undefined;

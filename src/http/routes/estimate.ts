@@ -23,8 +23,8 @@ import {
 import { checkFits, inPublishedWords } from '../../routing/index.ts';
 import { estimatePromptTokens } from '../../tokens.ts';
 import type { HttpDeps } from '../deps.ts';
-import type { Routes } from '../route.ts';
-import { unitName } from '../views.ts';
+import type { Routes } from '../edge/route.ts';
+import { unitName } from '../views/views.ts';
 
 const estimateBody = z.looseObject({
   endpoint: z.enum(ENDPOINTS).describe('The route that the rest of the body is for, as in a model’s `endpoints`.'),

@@ -4,11 +4,11 @@ import { ApiError } from '../../errors.ts';
 import { deleteFile, discardFile, keepFile, type LinkedFile, listFiles, receiveFile } from '../../files/index.ts';
 import { FILE_BYTES_MAX, FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../../limits.ts';
 import { parseWith } from '../../parse.ts';
-import { callContext } from '../call.ts';
+import { nameField, pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { nameField, pageQuery } from '../fields.ts';
-import { filesOf, readForm, valuesOf } from '../form.ts';
-import { listOf, page, type Routes } from '../route.ts';
+import { filesOf, readForm, valuesOf } from '../edge/form.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { callContext } from './call.ts';
 
 const fileSchema = z
   .strictObject({

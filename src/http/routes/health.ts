@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { countDue } from '../../jobs/index.ts';
 import { HEALTH_CACHE_MS, HEALTH_PROBE_TIMEOUT_MS } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
-import type { Routes } from '../route.ts';
-import type { Stopping } from '../stopping.ts';
+import type { Routes } from '../edge/route.ts';
+import type { Stopping } from '../edge/stopping.ts';
 
 const healthSchema = z
   .strictObject({

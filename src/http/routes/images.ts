@@ -2,10 +2,10 @@ import { ApiError, type ErrorCode } from '../../errors.ts';
 import { inlineRules } from '../../jobs/index.ts';
 import { IMAGE_JSON_BYTES_MAX, IMAGE_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { fromForm, imageSchemas, toImageRequest } from '../../requests/index.ts';
-import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from '../create-call.ts';
 import type { HttpDeps } from '../deps.ts';
-import { jobSchema } from '../job-views.ts';
-import { FORM_TO_READ, type Routes } from '../route.ts';
+import { FORM_TO_READ, type Routes } from '../edge/route.ts';
+import { jobSchema } from '../views/jobs.ts';
+import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from './create-call.ts';
 
 const IMAGE_CODES = [
   ...CREATE_CODES,

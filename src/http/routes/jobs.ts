@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { getAssets, getJob, listJobs } from '../../jobs/index.ts';
+import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery } from '../fields.ts';
-import { assetsSchema, assetView, jobSchema, jobView } from '../job-views.ts';
-import { listOf, page, type Routes } from '../route.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { assetsSchema, assetView, jobSchema, jobView } from '../views/jobs.ts';
 
 const listQuery = pageQuery.extend({
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'queue_expired', 'canceled']).optional(),

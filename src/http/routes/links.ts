@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { FolderStore, type OpenedFile, type OpenedLink } from '../../storage/index.ts';
-import { rangeOf } from '../byte-range.ts';
 import type { HttpDeps } from '../deps.ts';
-import { matchesEtag } from '../rendered.ts';
-import type { Routes } from '../route.ts';
+import { rangeOf } from '../edge/byte-range.ts';
+import { matchesEtag } from '../edge/rendered.ts';
+import type { Routes } from '../edge/route.ts';
 
 export function linkRoutes(routes: Routes, { objects, clock }: HttpDeps): void {
   // A bucket serves its links itself.

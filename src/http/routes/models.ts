@@ -1,9 +1,9 @@
 import { type Catalogue, requireModel, type Snapshot } from '../../catalogue/index.ts';
 import { MODEL_LISTS_CACHED_MAX } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
-import { Rendered } from '../rendered.ts';
-import type { Routes } from '../route.ts';
-import { modelListSchema, modelSchema, modelView } from '../views.ts';
+import { Rendered } from '../edge/rendered.ts';
+import type { Routes } from '../edge/route.ts';
+import { modelListSchema, modelSchema, modelView } from '../views/views.ts';
 
 export function modelRoutes(routes: Routes, { catalogue }: HttpDeps): void {
   const lists = new RenderedLists(catalogue);

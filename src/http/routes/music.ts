@@ -1,10 +1,10 @@
 import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
 import { soundSchema, toSoundRequest } from '../../requests/index.ts';
-import { SOUND_CODES } from '../call.ts';
-import { answerWithJob, CREATE_CODES, sentJson } from '../create-call.ts';
 import type { HttpDeps } from '../deps.ts';
-import { jobSchema } from '../job-views.ts';
-import type { Routes } from '../route.ts';
+import type { Routes } from '../edge/route.ts';
+import { jobSchema } from '../views/jobs.ts';
+import { SOUND_CODES } from './call.ts';
+import { answerWithJob, CREATE_CODES, sentJson } from './create-call.ts';
 
 export function musicRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(

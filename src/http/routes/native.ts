@@ -4,10 +4,10 @@ import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
-import { CALL_CODES, callContext } from '../call.ts';
 import type { HttpDeps } from '../deps.ts';
-import { type EventStream, sendEvents } from '../events.ts';
-import type { Routes } from '../route.ts';
+import { type EventStream, sendEvents } from '../edge/events.ts';
+import type { Routes } from '../edge/route.ts';
+import { CALL_CODES, callContext } from './call.ts';
 
 const ACTIONS: readonly NativeAction[] = ['generateContent', 'streamGenerateContent', 'countTokens'];
 const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'apikey', 'access_token']);

@@ -3,11 +3,11 @@ import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { PUBLIC_LIST_RPM_PER_IP } from '../../limits.ts';
 import { unitOf } from '../../pricing/index.ts';
-import { clientAddress } from '../client-address.ts';
 import type { HttpDeps } from '../deps.ts';
-import { matchesEtag, Rendered } from '../rendered.ts';
-import type { Routes } from '../route.ts';
-import { publicListSchema } from '../views.ts';
+import { clientAddress } from '../edge/client-address.ts';
+import { matchesEtag, Rendered } from '../edge/rendered.ts';
+import type { Routes } from '../edge/route.ts';
+import { publicListSchema } from '../views/views.ts';
 
 export function publicModelRoutes(routes: Routes, { catalogue, throttle, config }: HttpDeps): void {
   const addressOf = clientAddress(config.trustedProxies);

@@ -5,11 +5,11 @@ import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { findRequest, listRequests } from '../../reports/index.ts';
-import { requestRecordSchema, requestRecordView } from '../admin-views.ts';
+import { requestListQuery } from '../contract/request-queries.ts';
 import type { HttpDeps } from '../deps.ts';
-import { requestListQuery } from '../request-queries.ts';
-import { listOf, page, type Routes } from '../route.ts';
-import { unitName } from '../views.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { requestRecordSchema, requestRecordView } from '../views/admin.ts';
+import { unitName } from '../views/views.ts';
 
 const requestSchema = z
   .strictObject({

@@ -4,11 +4,11 @@ import { creditsToNumber, type MicroCredits } from '../../credits.ts';
 import { randomBase62 } from '../../ids.ts';
 import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
 import { soundSchema, toSoundRequest } from '../../requests/index.ts';
-import { type AudioStream, sendAudio } from '../audio.ts';
-import { CALL_CODES, callContext, SOUND_CODES } from '../call.ts';
 import type { HttpDeps } from '../deps.ts';
-import type { Routes } from '../route.ts';
-import { previewsView, speechView, spokenSchema } from '../speech-views.ts';
+import { type AudioStream, sendAudio } from '../edge/audio.ts';
+import type { Routes } from '../edge/route.ts';
+import { previewsView, speechView, spokenSchema } from '../views/speech.ts';
+import { CALL_CODES, callContext, SOUND_CODES } from './call.ts';
 
 export function speechRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(

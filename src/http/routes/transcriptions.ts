@@ -18,13 +18,11 @@ import {
   type Started,
   startTranscription,
 } from '../../transcriptions/index.ts';
-import { CALL_CODES, callContext } from '../call.ts';
-import { consolePath } from '../contract.ts';
-import type { CreateCall } from '../create-call.ts';
+import { consolePath } from '../contract/contract.ts';
+import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { pageQuery } from '../fields.ts';
-import { filesOf, readForm, valuesOf } from '../form.ts';
-import { FORM_TO_READ, listOf, page, type Routes } from '../route.ts';
+import { filesOf, readForm, valuesOf } from '../edge/form.ts';
+import { FORM_TO_READ, listOf, page, type Routes } from '../edge/route.ts';
 import {
   transcriptionSchema as answerSchema,
   endedRecordSchema,
@@ -34,7 +32,9 @@ import {
   openRecordSchema,
   recordView,
   transcriptionView,
-} from '../transcription-views.ts';
+} from '../views/transcriptions.ts';
+import { CALL_CODES, callContext } from './call.ts';
+import type { CreateCall } from './create-call.ts';
 
 const PATH = '/v1/audio/transcriptions';
 const PRIVATE = 'private, no-store';

@@ -3,10 +3,10 @@ import { orPrecheckFailed } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { usageOf } from '../../reports/index.ts';
+import { momentParam } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import { momentParam } from '../fields.ts';
-import type { Routes } from '../route.ts';
-import { usageCsv, usageRange } from '../usage-views.ts';
+import type { Routes } from '../edge/route.ts';
+import { usageCsv, usageRange } from '../views/usage.ts';
 
 const usageQuery = z.object({
   from: momentParam.optional(),

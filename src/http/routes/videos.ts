@@ -2,10 +2,10 @@ import { ApiError } from '../../errors.ts';
 import { inlineRules } from '../../jobs/index.ts';
 import { VIDEO_BODY_BYTES_MAX } from '../../limits.ts';
 import { fromForm, toVideoRequest, videoSchema } from '../../requests/index.ts';
-import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from '../create-call.ts';
 import type { HttpDeps } from '../deps.ts';
-import { jobSchema } from '../job-views.ts';
-import { FORM_TO_READ, type Routes } from '../route.ts';
+import { FORM_TO_READ, type Routes } from '../edge/route.ts';
+import { jobSchema } from '../views/jobs.ts';
+import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from './create-call.ts';
 
 const endpoint = 'videos';
 

@@ -1,0 +1,157 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Caller, findConsoleCaller } from '../../accounts/index.ts';
+import { ApiError } from '../../errors.ts';
+import { type AccountRole, type Membership, sessions } from '../../people/index.ts';
+import type { Throttle } from '../../throttle/index.ts';
+import { bytesMaxOf, type Contract, type NeededScope, tooLargeCode } from '../contract/contract.ts';
+import type { HttpDeps } from '../deps.ts';
+import { isForm } from './body.ts';
+import { bearerOf, credentialOf } from './credential.ts';
+import { notFound } from './not-found.ts';
+import type { BrowserSessions } from './session.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by admission on routes of access `caller` and `playground`. */
+    caller: Caller;
+    /** Gives the caller's slot back; called once the answer has ended in whatever way. */
+    release?: () => void;
+  }
+}
+
+type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/**
+ * Everything that is decided before a body is read, in the order of faults: size by Content-Length, credential,
+ * account state, rate and slot.
+ */
+export function admit(deps: HttpDeps, contract: Contract): Admission {
+  const identify = identifier(deps, contract);
+  const { body } = contract;
+  if (body === undefined) return identify;
+  const tooLarge = tooLargeCode(contract);
+  return async (request, reply) => {
+    const bytesMax = bytesMaxOf(body, isForm(request));
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new ApiError(tooLarge);
+    await identify(request, reply);
+    refuseEncoded(request);
+    if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
+  };
+}
+
+function identifier(deps: HttpDeps, contract: Contract): Admission {
+  switch (contract.access) {
+    case 'public':
+      return async () => undefined;
+    case 'caller':
+      return callerAdmission(deps, contract.scope);
+    case 'session':
+      return sessionAdmission(deps, contract);
+    case 'playground':
+      return playgroundAdmission(deps, contract);
+    case 'operator':
+      return operatorAdmission(deps);
+  }
+}
+
+function callerAdmission({ authenticator, throttle, config }: HttpDeps, scope: NeededScope): Admission {
+  return async (request, reply) => {
+    const credential = credentialOf(request, config.partnerKeyHeader);
+    if (credential === undefined) throw new ApiError('missing_token');
+    request.caller = await authenticator.authenticate(credential);
+    refuseUnscoped(request.caller, scope);
+    await enter(throttle, request, reply);
+  };
+}
+
+/** What is not a token may do everything. */
+function refuseUnscoped({ scopes }: Caller, needed: NeededScope): void {
+  if (scopes === undefined || needed === 'any') return;
+  if (needed !== 'none' && scopes.has(needed)) return;
+  const missing = needed === 'none' ? '' : `, scope="${needed}"`;
+  throw new ApiError('insufficient_scope', {
+    message:
+      needed === 'none'
+        ? 'Access tokens are not accepted here; use an API key.'
+        : `The access token lacks the scope "${needed}".`,
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope"${missing}` },
+  });
+}
+
+/** Takes a request of the caller's minute and one of its slots. */
+async function enter(throttle: Throttle, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { limitSubject, allowance } = request.caller;
+  const slot = await throttle.take(limitSubject, allowance);
+  if (slot.state === 'refused') throw new ApiError(slot.code);
+  request.release = slot.release;
+  // A caller who left while the directory was asked has already been seen off.
+  if (reply.raw.closed) slot.release();
+}
+
+/** A person at a browser, with the role that the route needs in the account that the session works in. */
+function sessionAdmission({ browser }: HttpDeps, { role }: Contract): Admission {
+  return async (request, reply) => {
+    const signedIn = await requireSession(browser, request, reply);
+    if (role !== undefined) requireRole(signedIn, role);
+  };
+}
+
+/** A cookie does not mark an answer as one person's, as the Authorization header does: caches have to be told. */
+function requireSession(
+  browser: BrowserSessions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<sessions.SignedIn> {
+  reply.header('cache-control', 'private, no-store');
+  return browser.require(request);
+}
+
+function requireRole({ membership }: sessions.SignedIn, role: AccountRole): Membership {
+  if (membership === undefined) throw new ApiError('no_account');
+  if (!sessions.isAtLeast(membership.role, role)) throw new ApiError('insufficient_role');
+  return membership;
+}
+
+/** A session in the place of a credential: from here on the request is a call of the account like any other. */
+function playgroundAdmission(deps: HttpDeps, { role = 'member' }: Contract): Admission {
+  return async (request, reply) => {
+    const signedIn = await requireSession(deps.browser, request, reply);
+    const { accountId } = requireRole(signedIn, role);
+    request.caller = await findConsoleCaller(deps, accountId, signedIn.person.id);
+    await enter(deps.throttle, request, reply);
+  };
+}
+
+/** Without the admin token, and without a session of an operator, there is nothing here. */
+function operatorAdmission({ adminTokens, config, browser }: HttpDeps): Admission {
+  const digestOf = (text: string) => createHash('sha256').update(text).digest();
+  const expected = adminTokens.map((token) => digestOf(token.reveal()));
+  return async (request) => {
+    if (credentialOf(request, config.partnerKeyHeader) === undefined) {
+      if (request.headers.cookie === undefined) throw new ApiError('missing_token');
+      return admitOperatorSession(browser, request);
+    }
+    const given = bearerOf(request.headers.authorization);
+    if (given === undefined || !isOneOf(digestOf(given), expected)) throw notFound(request.method, request.url);
+  };
+}
+
+/** Compares with every one, so that the time tells neither how much of a token was right nor which one it was. */
+function isOneOf(given: Buffer, expected: readonly Buffer[]): boolean {
+  return expected.filter((digest) => timingSafeEqual(given, digest)).length > 0;
+}
+
+async function admitOperatorSession(browser: BrowserSessions, request: FastifyRequest): Promise<void> {
+  const role = (await browser.find(request))?.person.operatorRole;
+  if (role === undefined || role === null) throw notFound(request.method, request.url);
+  await browser.require(request);
+  if (role === 'auditor' && request.method !== 'GET') throw new ApiError('insufficient_role');
+}
+
+function refuseEncoded(request: FastifyRequest): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new ApiError('unsupported_content_encoding');
+  }
+}

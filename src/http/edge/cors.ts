@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors.ts';
+
+const EXPOSED = 'x-request-id, retry-after, x-should-retry, location, x-credits-charged';
+
+/** Lets web pages of the operator's listed origins call the API with a key. Cookies are never involved. */
+export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
+  const listed = new Set(origins);
+  const isListed = (request: FastifyRequest) => listed.has(request.headers.origin ?? '');
+  server.addHook('onSend', (request, reply, payload, done) => {
+    if (request.url.startsWith('/v1')) {
+      // Also without an origin: a stored answer must not be handed to a page for which it was not made.
+      const vary = reply.getHeader('vary');
+      reply.header('vary', vary === undefined ? 'origin' : `${String(vary)}, origin`);
+      if (isListed(request)) {
+        reply.header('access-control-allow-origin', request.headers.origin);
+        reply.header('access-control-expose-headers', EXPOSED);
+      }
+    }
+    done(null, payload);
+  });
+  for (const url of ['/v1/*', '/v1beta/*']) {
+    server.options(url, (request, reply) => {
+      if (!isListed(request)) throw new ApiError('not_found');
+      return allowPreflight(request, reply);
+    });
+  }
+}
+
+function allowPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply
+    .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
+    .header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '')
+    .header('access-control-max-age', '600')
+    .send('');
+}

@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+
+const LINGER_MS = 2_000;
+
+/** An answer before any route is known. The connection is closed after it. */
+export function refuse(response: ServerResponse, requestId: string, code: ErrorCode): void {
+  const body = Buffer.from(JSON.stringify(errorEnvelope(code)));
+  lingerBeforeClose(response.req.socket);
+  response.writeHead(errorStatus(code), {
+    ...errorHeaders(code),
+    'x-request-id': requestId,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+/** The same for what the parser could not even make a request of. */
+function refuseSocket(socket: Socket, code: ErrorCode): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(errorEnvelope(code));
+  const head = [
+    `HTTP/1.1 ${errorStatus(code)} Refused`,
+    `X-Request-Id: ${newId('req')}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  lingerBeforeClose(socket);
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.destroySoon();
+}
+
+const leaving = new WeakSet<Socket>();
+
+/** Whether this connection ends with an answer that was already given or is under way. */
+export function isLeaving(socket: Socket): boolean {
+  return leaving.has(socket);
+}
+
+/**
+ * A socket closed while the other side is still sending is reset, and the reset can overtake the answer. So after the
+ * answer this side only stops sending, throws away what comes, and closes when the other side does, or after a while.
+ */
+export function lingerBeforeClose(socket: Socket): void {
+  if (leaving.has(socket)) return;
+  leaving.add(socket);
+  socket.destroySoon = () => {
+    socket.end();
+    socket.resume();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('end', () => socket.destroy());
+    socket.once('close', () => clearTimeout(timer));
+  };
+}
+
+/**
+ * What could not be read may come behind requests that are still being answered: they get their answers first. When it
+ * is the body of such a request itself, this refusal is its answer, unless that has begun.
+ */
+export function refuseInTurn(socket: Socket, code: ErrorCode): void {
+  const answer = answerOn(socket);
+  if (answer?.req.complete === true) {
+    lingerBeforeClose(socket);
+    answer.once('close', () => socket.writable && refuseInTurn(socket, code));
+  } else if (answer?.headersSent === true) {
+    socket.destroy();
+  } else {
+    refuseSocket(socket, code);
+  }
+}
+
+/** The answer that is under way on a connection, if one is. */
+export function answerOn(socket: Socket): ServerResponse | undefined {
+  const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return answer ?? undefined;
+}

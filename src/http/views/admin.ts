@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { Account, ApiKey } from '../../accounts/index.ts';
+import type { Snapshot } from '../../catalogue/index.ts';
+import { unixSeconds } from '../../clock.ts';
+import { creditsToNumber, type MicroCredits } from '../../credits.ts';
+import type { JobRecord } from '../../jobs/index.ts';
+import type { AccountFigures, RequestRecord } from '../../reports/index.ts';
+import { jobSchema, jobView } from './jobs.ts';
+import { keySchema, keyView } from './views.ts';
+
+/** Accounts, keys, requests and jobs as the operator sees them. */
+
+const warnings = z.array(z.string()).describe('What keeps it from working as it is set; empty when nothing does.');
+
+export const accountSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('account'),
+    name: z.string(),
+    email: z.string().nullable(),
+    status: z.enum(['active', 'suspended']),
+    groups: z.array(z.string()),
+    limits: z
+      .strictObject({ rpm: z.int().nullable(), concurrency: z.int().nullable() })
+      .describe(
+        'Of all its OAuth access tokens together, and of its console. Null is the default; keys have their own.',
+      ),
+    balance: z.number().describe('What can be spent now; below zero by what real usage exceeded.'),
+    held: z.number().describe('What running calls and jobs hold.'),
+    last_used_at: z.int().nullable().describe('Unix seconds of the last request with any of its keys.'),
+    created_at: z.int().describe('Unix seconds.'),
+    warnings,
+  })
+  .meta({ id: 'Account' });
+
+export function accountView(
+  account: Account,
+  figures: AccountFigures,
+  { document }: Snapshot,
+): z.infer<typeof accountSchema> {
+  return {
+    id: account.id,
+    object: 'account',
+    name: account.name,
+    email: account.email,
+    status: account.status,
+    groups: [...account.groups],
+    limits: { rpm: account.rpm, concurrency: account.concurrency },
+    balance: creditsToNumber(figures.available),
+    held: creditsToNumber(figures.reserved),
+    last_used_at: figures.lastUsedAt === null ? null : unixSeconds(figures.lastUsedAt),
+    created_at: unixSeconds(account.createdAt),
+    warnings: [...unroutedGroups(account.groups, document.upstreams), ...widerKeys(figures.widerKeys)],
+  };
+}
+
+const keyRecord = keySchema.extend({ warnings });
+export const keyRecordSchema = keyRecord.meta({ id: 'ApiKeyRecord' });
+export const newKeySchema = keyRecord
+  .extend({ key: z.string().describe('The key itself, shown this once.') })
+  .meta({ id: 'NewApiKey' });
+
+export function keyRecordView(
+  key: ApiKey,
+  used: MicroCredits,
+  account: Pick<Account, 'groups'>,
+  { document }: Snapshot,
+): z.infer<typeof keyRecordSchema> {
+  const groups = key.groups ?? [];
+  const lost = groups.filter((group) => !account.groups.includes(group));
+  return {
+    ...keyView(key, used),
+    warnings: [
+      ...unroutedGroups(groups, document.upstreams),
+      ...lost.map((group) => `The account does not have the group "${group}" any more: the key does not reach it.`),
+    ],
+  };
+}
+
+function unroutedGroups(groups: readonly string[], upstreams: readonly { readonly groups: readonly string[] }[]) {
+  const routed = new Set(upstreams.flatMap((upstream) => upstream.groups));
+  return groups.filter((group) => !routed.has(group)).map((group) => `No upstream has the group "${group}".`);
+}
+
+function widerKeys(count: number): string[] {
+  if (count === 0) return [];
+  return [`Keys with a group that the account does not have, which they do not reach: ${count}.`];
+}
+
+export const requestRecordSchema = z
+  .strictObject({
+    id: z.string().describe('Unique, unlike the id that a caller may have given its request.'),
+    object: z.literal('request'),
+    request_id: z.string(),
+    account_id: z.string(),
+    key_id: z.string().nullable(),
+    job_id: z.string().nullable(),
+    model: z.string(),
+    endpoint: z.string(),
+    status: z.enum(['running', 'settled', 'refunded']),
+    usage: z.record(z.string(), z.unknown()).nullable().describe('The units that were charged.'),
+    held: z.number(),
+    credits: z.number(),
+    created_at: z.int().describe('Unix seconds.'),
+  })
+  .meta({ id: 'RequestRecord' });
+
+export function requestRecordView(request: RequestRecord): z.infer<typeof requestRecordSchema> {
+  return {
+    id: request.id,
+    object: 'request',
+    request_id: request.requestId,
+    account_id: request.accountId,
+    key_id: request.keyId,
+    job_id: request.jobId,
+    model: request.model,
+    endpoint: request.endpoint,
+    status: request.state,
+    usage: request.units,
+    held: creditsToNumber(request.held),
+    credits: creditsToNumber(request.charged),
+    created_at: unixSeconds(request.createdAt),
+  };
+}
+
+export const jobRecordSchema = jobSchema
+  .extend({
+    account_id: z.string(),
+    key_id: z.string().nullable(),
+    endpoint: z.string(),
+    request_id: z.string(),
+    attempts: z
+      .array(
+        z.strictObject({
+          upstream: z.string(),
+          model: z.string().describe('As the upstream calls it.'),
+          state: z.string(),
+          error_code: z.string().nullable(),
+        }),
+      )
+      .describe('Which upstreams were asked, in order.'),
+  })
+  .meta({ id: 'JobRecord' });
+
+export function jobRecordView(job: JobRecord): z.infer<typeof jobRecordSchema> {
+  return {
+    ...jobView(job),
+    account_id: job.accountId,
+    key_id: job.keyId,
+    endpoint: job.endpoint,
+    request_id: job.requestId,
+    attempts: job.attempts.map(({ upstream, model, state, code }) => ({ upstream, model, state, error_code: code })),
+  };
+}
