@@ -8,8 +8,8 @@ import { ApiError, UpstreamError } from '../src/errors.ts';
 import type { JsonObject } from '../src/json.ts';
 import { chargeFactors } from '../src/pricing/index.ts';
 import { canonicalQuality } from '../src/quality.ts';
-import type { MediaRequest } from '../src/requests/index.ts';
 import { checkFits, inPublishedWords } from '../src/routing/index.ts';
+import type { MediaRequest } from '../src/schemas/index.ts';
 import {
   findVendor,
   inMemoryMedia,

@@ -11,7 +11,7 @@ import {
   toSoundRequest,
   toVideoRequest,
   videoSchema,
-} from '../src/requests/index.ts';
+} from '../src/schemas/index.ts';
 import { inMemoryMedia, UpstreamPools, type Vendor, vendors } from '../src/vendors/index.ts';
 import { rawNumber } from './support/raw-number.ts';
 

@@ -1,9 +1,9 @@
 import type { ListedModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
+import { isOfTier } from '../media/index.ts';
 import type { Selectors, Units } from '../pricing/index.ts';
-import type { MediaRequest, SoundRequest, VideoRequest } from '../requests/index.ts';
-import { isOfTier } from '../shape.ts';
-import { countCharacters } from '../text.ts';
+import type { MediaRequest, SoundRequest, VideoRequest } from '../schemas/index.ts';
+import { countCharacters } from '../text/index.ts';
 
 /** Units as estimated from a request. */
 export interface Estimate extends Units {

@@ -3,7 +3,6 @@ import { type Bill, openBill, outputTokensPerAnswer, quote } from '../billing/in
 import { unixSeconds } from '../clock.ts';
 import { randomBase62 } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
-import type { ChatRequest } from '../requests/index.ts';
 import {
   type Candidate,
   candidatesFor,
@@ -12,7 +11,8 @@ import {
   noteLateFault,
   noteOverclaim,
 } from '../routing/index.ts';
-import { estimatePromptTokens, estimateTokens } from '../tokens.ts';
+import type { ChatRequest } from '../schemas/index.ts';
+import { estimatePromptTokens, estimateTokens } from '../text/index.ts';
 import type { ChatWork } from '../vendors/index.ts';
 import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
 import type { CallContext, CallDeps } from './deps.ts';

@@ -2,7 +2,6 @@ import type { Caller } from '../accounts/index.ts';
 import { type Bill, openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
-import type { NativeTokens } from '../requests/index.ts';
 import {
   type Candidate,
   candidatesFor,
@@ -11,7 +10,8 @@ import {
   noteLateFault,
   noteOverclaim,
 } from '../routing/index.ts';
-import { estimateTokens } from '../tokens.ts';
+import type { NativeTokens } from '../schemas/index.ts';
+import { estimateTokens } from '../text/index.ts';
 import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../vendors/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError } from '../errors.ts';
-import { deleteObjectsAt, recordObjects } from '../intake/index.ts';
 import { LINK_MS, OUTPUT_KEPT_MS, SPEECH_BYTES_MAX, SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
+import { deleteObjectsAt, recordObjects } from '../objects/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { SpeechOrder } from './speech-order.ts';
 import type { Sound } from './speech-sound.ts';

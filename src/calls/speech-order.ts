@@ -3,8 +3,8 @@ import { type Bill, type LengthOrder, lengthOrder, measureMedia, openBill, quote
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { atField } from '../parse.ts';
-import { type MediaSource, type SoundRequest, urlsIn } from '../requests/index.ts';
 import { ableCandidates, asksForVoiceDesign, type Candidate, firstThatWorks, modelFor } from '../routing/index.ts';
+import { type MediaSource, type SoundRequest, urlsIn } from '../schemas/index.ts';
 import { inMemoryMedia, type Media, type SpeechWork, type Upstream } from '../vendors/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { readSample } from './speech-sample.ts';

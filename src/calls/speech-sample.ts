@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts';
-import { linkedObject } from '../intake/index.ts';
 import { CLIP_BYTES_MAX, VOICE_SAMPLE_BYTES_MAX } from '../limits.ts';
 import { byteSourceOf, measure, sniff, Unreadable } from '../media/index.ts';
-import type { MediaSource } from '../requests/index.ts';
+import { linkedObject } from '../objects/index.ts';
+import type { MediaSource } from '../schemas/index.ts';
 import { inMemoryMedia, type Media } from '../vendors/index.ts';
 import type { CallDeps } from './deps.ts';
 

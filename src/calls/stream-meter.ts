@@ -1,6 +1,6 @@
 import type { Bill } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
-import { estimateTokens } from '../tokens.ts';
+import { estimateTokens } from '../text/index.ts';
 import type { TokenUsage } from '../vendors/index.ts';
 import type { TokenOrder } from './token-order.ts';
 import { type CountedTokens, estimatedTokens, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';

@@ -1,6 +1,6 @@
 import { type Actor, recordChange } from '../audit/index.ts';
 import { ApiError } from '../errors.ts';
-import { releaseObject } from '../intake/index.ts';
+import { releaseObject } from '../objects/index.ts';
 import { type FileDeps, linkTo } from './keep-file.ts';
 import { deleteFileRow, type FilePage, type LinkedFile, selectFiles } from './store.ts';
 

@@ -3,7 +3,6 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { deleteObjectsAt, recordObjects, storeMedia } from '../intake/index.ts';
 import { lockAccounts } from '../ledger/index.ts';
 import {
   FILE_BYTES_MAX,
@@ -13,6 +12,7 @@ import {
   UNOWNED_KEPT_MS,
 } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
+import { deleteObjectsAt, recordObjects, storeMedia } from '../objects/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import { insertFile, type LinkedFile, liveFiles, type StoredFile } from './store.ts';
 

@@ -1,9 +1,9 @@
 import { insufficientCredits } from '../billing/index.ts';
 import { GroupCommit, type Tx, whileBusy } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import { keepObjectsUntil } from '../intake/index.ts';
 import { type CreditRefusal, lockAccounts, type NewReservation } from '../ledger/index.ts';
 import { FINGERPRINT_KEPT_MS, INPUT_KEPT_MS } from '../limits.ts';
+import { keepObjectsUntil } from '../objects/index.ts';
 import type { JobDeps } from './deps.ts';
 import { bindKeys, type IdempotencyKey, type KnownKey, selectKeys } from './keys-store.ts';
 import { type Placed, placeAll } from './places.ts';

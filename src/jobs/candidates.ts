@@ -1,8 +1,8 @@
 import type { Caller } from '../accounts/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
-import type { MediaRequest } from '../requests/index.ts';
 import { ableCandidates, type Candidate, modelFor } from '../routing/index.ts';
+import type { MediaRequest } from '../schemas/index.ts';
 import type { Media } from '../vendors/index.ts';
 import type { JobDeps } from './deps.ts';
 import type { HeldJob } from './job.ts';

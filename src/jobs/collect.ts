@@ -1,9 +1,9 @@
 import { lengthExcess, lengthOrder } from '../billing/index.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { BodyTooLarge } from '../fetch/index.ts';
-import { storeMedia } from '../intake/index.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
+import { storeMedia } from '../objects/index.ts';
 import { candidateOf, noteOverclaim, redact, upstreamOf } from '../routing/index.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output, TaskUsage } from '../vendors/index.ts';

@@ -1,9 +1,9 @@
 import type { Estimate } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { MicroCredits } from '../credits.ts';
-import type { StoredMedia } from '../intake/index.ts';
 import type { JsonObject } from '../json.ts';
-import type { MediaRequest } from '../requests/index.ts';
+import type { StoredMedia } from '../objects/index.ts';
+import type { MediaRequest } from '../schemas/index.ts';
 
 export type JobKind = MediaRequest<unknown>['kind'];
 

@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts';
-import { discardInputs, type InputRules, linkedObject, type StoredMedia, storeInput } from '../intake/index.ts';
 import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX } from '../limits.ts';
 import type { MediaKind } from '../media/index.ts';
+import { discardInputs, type InputRules, linkedObject, type StoredMedia, storeInput } from '../objects/index.ts';
 import { atField } from '../parse.ts';
-import type { MediaRequest, MediaSource } from '../requests/index.ts';
+import type { MediaRequest, MediaSource } from '../schemas/index.ts';
 import type { JobDeps } from './deps.ts';
 import { mediaOf, withMedia } from './task-work.ts';
 

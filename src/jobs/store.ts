@@ -1,6 +1,6 @@
 import type { Db, Queries, Tx } from '../db/index.ts';
-import type { StoredMedia } from '../intake/index.ts';
-import type { MediaRequest } from '../requests/index.ts';
+import type { StoredMedia } from '../objects/index.ts';
+import type { MediaRequest } from '../schemas/index.ts';
 import type { Collected, HeldJob, Job, JobKind, JobStatus } from './job.ts';
 
 /** A job as it is admitted. */

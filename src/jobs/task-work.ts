@@ -1,6 +1,6 @@
-import { readerOf, type StoredMedia } from '../intake/index.ts';
 import type { MediaKind } from '../media/index.ts';
-import type { MediaRequest } from '../requests/index.ts';
+import { readerOf, type StoredMedia } from '../objects/index.ts';
+import type { MediaRequest } from '../schemas/index.ts';
 import type { Media, TaskWork, Vendor } from '../vendors/index.ts';
 import type { JobDeps } from './deps.ts';
 import type { JobKind } from './job.ts';

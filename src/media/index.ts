@@ -8,4 +8,5 @@
 export { type ByteSource, byteSourceOf, Implausible, Unreadable } from './buffered-reader.ts';
 export type { Measured } from './measured.ts';
 export { measure } from './measuring.ts';
+export { isOfTier, isSameShape } from './picture-shape.ts';
 export { asMeasured, type MediaKind, type Sniffed, sniff } from './sniff.ts';

@@ -1,7 +1,7 @@
 import type { Caller } from '../accounts/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
-import type { MediaRequest } from '../requests/index.ts';
+import type { MediaRequest } from '../schemas/index.ts';
 import { type Candidate, type CandidateDeps, candidatesFor } from './candidates.ts';
 import { type Accepts, checkFits, narrowed } from './fits.ts';
 

@@ -1,8 +1,8 @@
 import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
+import { isOfTier, isSameShape } from '../media/index.ts';
 import { publishedQuality } from '../quality.ts';
-import type { ImageRequest, MediaRequest, SoundRequest, VideoRequest } from '../requests/index.ts';
-import { isOfTier, isSameShape } from '../shape.ts';
+import type { ImageRequest, MediaRequest, SoundRequest, VideoRequest } from '../schemas/index.ts';
 import { unsupported } from '../unsupported.ts';
 
 export type Accepts = ListedModel['accepts'];

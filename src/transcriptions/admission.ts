@@ -1,8 +1,8 @@
 import { insufficientCredits } from '../billing/index.ts';
 import { GroupCommit, type Tx } from '../db/index.ts';
-import { keepObjectsUntil } from '../intake/index.ts';
 import { type CreditRefusal, type NewReservation, reserveAll } from '../ledger/index.ts';
 import { INPUT_KEPT_MS, RESERVATION_LEASE_MS } from '../limits.ts';
+import { keepObjectsUntil } from '../objects/index.ts';
 import type { FrozenPrice } from '../pricing/index.ts';
 import type { TranscriptionDeps } from './deps.ts';
 import { insertRecords, type NewRecord } from './store.ts';

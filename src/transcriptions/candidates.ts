@@ -1,7 +1,7 @@
 import type { Caller } from '../accounts/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
-import type { TranscriptionRequest } from '../requests/index.ts';
 import { type Candidate, judgedCandidates } from '../routing/index.ts';
+import type { TranscriptionRequest } from '../schemas/index.ts';
 import { unsupported } from '../unsupported.ts';
 import type { TranscriptionWork } from '../vendors/index.ts';
 import type { TranscriptionDeps } from './deps.ts';

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
-import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia } from '../intake/index.ts';
-import { type TranscriptionRequest, urlsIn } from '../requests/index.ts';
+import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia } from '../objects/index.ts';
 import { modelFor } from '../routing/index.ts';
+import { type TranscriptionRequest, urlsIn } from '../schemas/index.ts';
 import { ableCandidates } from './candidates.ts';
 import type { TranscriptionDeps } from './deps.ts';
 import { audioFileOf, fetchClip, secondsOf } from './input.ts';

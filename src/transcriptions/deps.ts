@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import type { GuardedFetch } from '../fetch/index.ts';
-import type { MemorySlots } from '../intake/index.ts';
 import type { Logger } from '../log.ts';
+import type { MemorySlots } from '../objects/index.ts';
 import type { AttemptDeps, CandidateDeps } from '../routing/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 

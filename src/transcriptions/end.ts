@@ -1,8 +1,8 @@
 import { measureTranscription } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { retryWhileUnavailable, type Tx } from '../db/index.ts';
-import { deleteObjectsAt } from '../intake/index.ts';
 import { refund, settle } from '../ledger/index.ts';
+import { deleteObjectsAt } from '../objects/index.ts';
 import { charge } from '../pricing/index.ts';
 import type { TranscriptionDeps } from './deps.ts';
 import type { Held, Outcome } from './record.ts';

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
 import {
   type BufferedMedia,
   findObject,
@@ -6,8 +7,7 @@ import {
   readerOf,
   type StoredMedia,
   takeInput,
-} from '../intake/index.ts';
-import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
+} from '../objects/index.ts';
 import { atField } from '../parse.ts';
 import { type AudioFile, inMemoryMedia } from '../vendors/index.ts';
 import type { TranscriptionDeps } from './deps.ts';

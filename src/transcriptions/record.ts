@@ -2,7 +2,7 @@ import type { MicroCredits } from '../credits.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { FrozenPrice } from '../pricing/index.ts';
-import type { TranscriptionRequest } from '../requests/index.ts';
+import type { TranscriptionRequest } from '../schemas/index.ts';
 import type { Transcript } from '../vendors/index.ts';
 
 export type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'unavailable' | 'expired';

@@ -1,8 +1,8 @@
 import { DatabaseUnavailable, retryWhileUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, UpstreamError } from '../errors.ts';
 import { TRANSCRIPT_BYTES_MAX, TRANSCRIPTION_MS_MAX, TRANSCRIPTION_POLL_MS } from '../limits.ts';
-import type { TranscriptionRequest } from '../requests/index.ts';
 import { type Candidate, candidateOf, firstThatWorks, redact, upstreamOf } from '../routing/index.ts';
+import type { TranscriptionRequest } from '../schemas/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { AudioFile, Transcript, TranscriptionProgress, Upstream } from '../vendors/index.ts';
 import { workOf } from './candidates.ts';

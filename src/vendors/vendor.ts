@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../requests/index.ts';
+import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../schemas/index.ts';
 import type { Dialects } from './kit/dialects.ts';
 import type { Upstream } from './kit/http.ts';
 

@@ -63,7 +63,7 @@ const BUGS: readonly Bug<Plan>[] = [
     name: 'deletes an object after its row',
     edits: [
       {
-        file: 'intake/clean-up.ts',
+        file: 'objects/clean-up.ts',
         from: "log.trace('objects to be deleted');",
         to: "await forgetObjects(db, keys, now); log.trace('objects to be deleted');",
       },

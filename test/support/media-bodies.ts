@@ -9,7 +9,7 @@ import {
   toSoundRequest,
   toVideoRequest,
   videoSchema,
-} from '../../src/requests/index.ts';
+} from '../../src/schemas/index.ts';
 
 /** A body as its author writes it: an object, or the very text. */
 type Body = string | object;

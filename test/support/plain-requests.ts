@@ -1,4 +1,4 @@
-import type { ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../../src/requests/index.ts';
+import type { ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../../src/schemas/index.ts';
 import type { Media } from '../../src/vendors/index.ts';
 
 /** Requests as they are when nothing is asked for but what `fields` say. */

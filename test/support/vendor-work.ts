@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/json.ts';
-import { chatSchema, toChatRequest } from '../../src/requests/index.ts';
+import { chatSchema, toChatRequest } from '../../src/schemas/index.ts';
 import { type AudioFile, inMemoryMedia, type Upstream, type Vendor } from '../../src/vendors/index.ts';
 import { toneAs } from './media-samples.ts';
 import { plainImage, plainSound, plainTranscription, plainVideo } from './plain-requests.ts';

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { type MarkedJson, type ParsedJson, unmark } from '../../json.ts';
 import { BODY_REST_FROM_BYTES, BODY_REST_MS, JSON_INLINE_BYTES_MAX } from '../../limits.ts';
-import type { NativeTokens } from '../../requests/index.ts';
+import type { NativeTokens } from '../../schemas/index.ts';
 import { Thread } from '../../thread.ts';
 import { readNative } from './native-body.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../../errors.ts';
 import { JsonError, parseJson } from '../../json.ts';
-import { type NativeTokens, nativeTokensOf } from '../../requests/index.ts';
+import { type NativeTokens, nativeTokensOf } from '../../schemas/index.ts';
 
 /** Reads the bytes of a native body, which must be a JSON object; they themselves are not changed. */
 export function readNative(body: Buffer): NativeTokens {

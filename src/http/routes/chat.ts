@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { completeChat, startChat } from '../../calls/index.ts';
 import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
-import { chatSchema, toChatRequest } from '../../requests/index.ts';
+import { chatSchema, toChatRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { sendEvents } from '../edge/events.ts';
 import type { Routes } from '../edge/route.ts';

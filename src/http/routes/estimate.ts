@@ -8,6 +8,7 @@ import type { JsonObject } from '../../json.ts';
 import { ESTIMATE_BODY_BYTES_MAX, SECONDS_MAX } from '../../limits.ts';
 import { parseWith } from '../../parse.ts';
 import { chargeFactors } from '../../pricing/index.ts';
+import { checkFits, inPublishedWords } from '../../routing/index.ts';
 import {
   chatSchema,
   imageSchemas,
@@ -19,9 +20,8 @@ import {
   toSoundRequest,
   toVideoRequest,
   videoSchema,
-} from '../../requests/index.ts';
-import { checkFits, inPublishedWords } from '../../routing/index.ts';
-import { estimatePromptTokens } from '../../tokens.ts';
+} from '../../schemas/index.ts';
+import { estimatePromptTokens } from '../../text/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
 import { unitName } from '../views/views.ts';

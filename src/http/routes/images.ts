@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { inlineRules } from '../../jobs/index.ts';
 import { IMAGE_JSON_BYTES_MAX, IMAGE_MULTIPART_BYTES_MAX } from '../../limits.ts';
-import { fromForm, imageSchemas, toImageRequest } from '../../requests/index.ts';
+import { fromForm, imageSchemas, toImageRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { FORM_TO_READ, type Routes } from '../edge/route.ts';
 import { jobSchema } from '../views/jobs.ts';

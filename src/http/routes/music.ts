@@ -1,5 +1,5 @@
 import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
-import { soundSchema, toSoundRequest } from '../../requests/index.ts';
+import { soundSchema, toSoundRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
 import { jobSchema } from '../views/jobs.ts';

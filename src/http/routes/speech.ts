@@ -3,7 +3,7 @@ import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber, type MicroCredits } from '../../credits.ts';
 import { randomBase62 } from '../../ids.ts';
 import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
-import { soundSchema, toSoundRequest } from '../../requests/index.ts';
+import { soundSchema, toSoundRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type AudioStream, sendAudio } from '../edge/audio.ts';
 import type { Routes } from '../edge/route.ts';

@@ -3,14 +3,14 @@ import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia, takeInput } from '../../intake/index.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
+import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia, takeInput } from '../../objects/index.ts';
 import {
   type TranscriptionRequest,
   toTranscription,
   transcriptionFromForm,
   transcriptionSchema,
-} from '../../requests/index.ts';
+} from '../../schemas/index.ts';
 import {
   CLIP_RULES,
   getTranscription,

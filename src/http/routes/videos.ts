@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import { inlineRules } from '../../jobs/index.ts';
 import { VIDEO_BODY_BYTES_MAX } from '../../limits.ts';
-import { fromForm, toVideoRequest, videoSchema } from '../../requests/index.ts';
+import { fromForm, toVideoRequest, videoSchema } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { FORM_TO_READ, type Routes } from '../edge/route.ts';
 import { jobSchema } from '../views/jobs.ts';

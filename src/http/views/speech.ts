@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Content, MadeClip, Sound, SpeechClips, VoicePreviews } from '../../calls/index.ts';
 import { creditsToNumber, type MicroCredits } from '../../credits.ts';
-import type { SoundRequest } from '../../requests/index.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
 
 /** Speech inside JSON, in wire shape. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, UpstreamError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../json.ts';
-import { chatSchema, toChatRequest } from '../../requests/index.ts';
+import { chatSchema, toChatRequest } from '../../schemas/index.ts';
 import { isObject } from '../kit/json.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
 import { toAnswer } from './answer.ts';

@@ -3,7 +3,7 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { ApiError, UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { type ChatRequest, chatSchema, toChatRequest } from '../../requests/index.ts';
+import { type ChatRequest, chatSchema, toChatRequest } from '../../schemas/index.ts';
 import { type Upstream, UpstreamPools } from '../kit/http.ts';
 import type { ChatChunk } from '../vendor.ts';
 import { chat } from './chat.ts';

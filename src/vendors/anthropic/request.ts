@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import type { ChatRequest } from '../../requests/index.ts';
+import type { ChatRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import {
   type ChatFunction,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainTranscription } from '../../../test/support/plain-requests.ts';
 import { parseJson } from '../../json.ts';
-import type { TranscriptionRequest } from '../../requests/index.ts';
+import type { TranscriptionRequest } from '../../schemas/index.ts';
 import { inMemoryMedia, UpstreamPools } from '../index.ts';
 import { AUDIO, accepted, KEY, outcome, poll, transcription, withEmulator } from './emulator/calls.ts';
 

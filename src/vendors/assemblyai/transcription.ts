@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import type { TranscriptionRequest } from '../../requests/index.ts';
+import type { TranscriptionRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import type { Upstream } from '../kit/http.ts';
 import { requiredString } from '../kit/json.ts';

@@ -1,4 +1,4 @@
-import type { SoundRequest } from '../../requests/index.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { kilobits } from '../kit/sound.ts';
 import type { Media } from '../vendor.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { plainSound } from '../../../test/support/plain-requests.ts';
 import { ApiError } from '../../errors.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
-import { soundSchema, toSoundRequest } from '../../requests/index.ts';
+import { soundSchema, toSoundRequest } from '../../schemas/index.ts';
 import { inMemoryMedia } from '../index.ts';
 import { KEY, MARKER, said, speech, spoken, VOICE, withEmulator } from './emulator/calls.ts';
 import { soundOf } from './emulator/sounds.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../json.ts';
-import type { SoundRequest } from '../../requests/index.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { withQuery } from '../kit/forms.ts';
 import { defined, isObject } from '../kit/json.ts';

@@ -1,4 +1,4 @@
-import type { TranscriptionRequest } from '../../requests/index.ts';
+import type { TranscriptionRequest } from '../../schemas/index.ts';
 import { toParts, withQuery } from '../kit/forms.ts';
 import { defined } from '../kit/json.ts';
 import type { Part } from '../kit/multipart.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import type { ImageRequest } from '../../requests/index.ts';
+import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import type { FieldMap, WireFields } from '../kit/mapping.ts';
 import type { Media } from '../vendor.ts';

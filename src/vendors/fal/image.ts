@@ -1,4 +1,4 @@
-import type { ImageRequest } from '../../requests/index.ts';
+import type { ImageRequest } from '../../schemas/index.ts';
 import {
   as,
   type FieldMap,

@@ -1,4 +1,4 @@
-import type { VideoRequest } from '../../requests/index.ts';
+import type { VideoRequest } from '../../schemas/index.ts';
 import {
   as,
   type FieldMap,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { EndpointTypeMap } from '@fal-ai/client/endpoints';
 import { type JsonObject, parseJson } from '../../json.ts';
-import type { ImageRequest, SoundRequest, VideoRequest } from '../../requests/index.ts';
+import type { ImageRequest, SoundRequest, VideoRequest } from '../../schemas/index.ts';
 import type { Media, TaskWork } from '../index.ts';
 import {
   image,

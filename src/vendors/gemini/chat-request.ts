@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
-import type { ChatRequest } from '../../requests/index.ts';
+import type { ChatRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import {
   functionsIn,

@@ -1,4 +1,4 @@
-import type { ImageRequest, SoundRequest, VideoRequest } from '../../requests/index.ts';
+import type { ImageRequest, SoundRequest, VideoRequest } from '../../schemas/index.ts';
 import type { PublicNames } from './mapping.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { countCharacters } from '../../text.ts';
+import { countCharacters } from '../../text/index.ts';
 import { type Taken, unsupported } from '../../unsupported.ts';
 
 /** Throws ApiError where a field is one that the model cannot take. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countCharacters } from '../../text.ts';
+import { countCharacters } from '../../text/index.ts';
 import { cutText } from './cut-text.ts';
 
 const CASES: readonly [name: string, text: string, charsMax: number, pieces: readonly string[]][] = [

@@ -1,4 +1,4 @@
-import { countCharacters } from '../../text.ts';
+import { countCharacters } from '../../text/index.ts';
 
 const GRAINS = ['sentence', 'word', 'grapheme'] as const;
 

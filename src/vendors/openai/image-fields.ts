@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../json.ts';
 import { canonicalQuality } from '../../quality.ts';
-import type { ImageRequest } from '../../requests/index.ts';
+import type { ImageRequest } from '../../schemas/index.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { isSize, isTier, sizeFor, tierOf } from './image-size.ts';

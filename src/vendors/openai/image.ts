@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_PICTURES_BYTES_MAX } from '../../limits.ts';
-import type { ImageRequest } from '../../requests/index.ts';
+import type { ImageRequest } from '../../schemas/index.ts';
 import type { JsonWithBlobs } from '../kit/blobs.ts';
 import { outputAt } from '../kit/data-url.ts';
 import { toParts } from '../kit/forms.ts';

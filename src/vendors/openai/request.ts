@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
-import type { ChatRequest } from '../../requests/index.ts';
+import type { ChatRequest } from '../../schemas/index.ts';
 import { type Dialects, dialectOf } from '../kit/dialects.ts';
 import type { Upstream } from '../kit/http.ts';
 import { isObject, listAt, objectAt } from '../kit/json.ts';

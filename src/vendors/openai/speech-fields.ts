@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../json.ts';
-import type { SoundRequest } from '../../requests/index.ts';
-import { countCharacters } from '../../text.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
+import { countCharacters } from '../../text/index.ts';
 import { soundName } from '../kit/public-names.ts';
 import { refuse, refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import type { Media, Speech } from '../vendor.ts';

@@ -4,7 +4,7 @@ import { type ToneFormat, toneAs } from '../../../test/support/media-samples.ts'
 import { plainTranscription } from '../../../test/support/plain-requests.ts';
 import { parseJson } from '../../json.ts';
 import { asMeasured, byteSourceOf, measure, sniff } from '../../media/index.ts';
-import type { TranscriptionRequest } from '../../requests/index.ts';
+import type { TranscriptionRequest } from '../../schemas/index.ts';
 import type { AudioFile } from '../index.ts';
 import { audioFile, heard, transcription, withTranscription } from './emulator/audio-calls.ts';
 import { KEY, withEmulator } from './emulator/calls.ts';

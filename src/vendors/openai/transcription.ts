@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../errors.ts';
-import type { TranscriptionRequest } from '../../requests/index.ts';
+import type { TranscriptionRequest } from '../../schemas/index.ts';
 import { toParts } from '../kit/forms.ts';
 import type { Part } from '../kit/multipart.ts';
 import { refuse, refuseKeys, refuseOutside } from '../kit/refusals.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
-import type { ChatRequest } from '../../requests/index.ts';
+import type { ChatRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { isObject } from '../kit/json.ts';
 import type { ChatChunk, ChatWork } from '../vendor.ts';

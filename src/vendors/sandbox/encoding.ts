@@ -1,4 +1,4 @@
-import type { SoundRequest } from '../../requests/index.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
 import type { Encoding, SoundFormat } from './studio/encoder.ts';
 import { refuse } from './tasks.ts';
 

@@ -12,7 +12,7 @@ import {
   sandboxUpstream,
 } from '../../../test/support/sandbox-media.ts';
 import { ApiError, UpstreamError } from '../../errors.ts';
-import type { ImageRequest } from '../../requests/index.ts';
+import type { ImageRequest } from '../../schemas/index.ts';
 import type { Media } from '../vendor.ts';
 import { FailureCounts } from './faults.ts';
 import { imageKind } from './image.ts';

@@ -1,5 +1,5 @@
 import { canonicalQuality } from '../../quality.ts';
-import type { ImageRequest } from '../../requests/index.ts';
+import type { ImageRequest } from '../../schemas/index.ts';
 import type { Media } from '../vendor.ts';
 import { keepMask, keepPictures } from './inputs.ts';
 import { type ShapeRules, sizeOf } from './shape.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { bytesOf, MUSIC, made, medium, order } from '../../../test/support/sandbox-media.ts';
 import { ApiError } from '../../errors.ts';
-import type { SoundRequest } from '../../requests/index.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
 import type { Media } from '../vendor.ts';
 import { FailureCounts } from './faults.ts';
 import { musicKind } from './music.ts';

@@ -1,4 +1,4 @@
-import type { SoundRequest } from '../../requests/index.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
 import type { Media } from '../vendor.ts';
 import { encodingOf, type Ways } from './encoding.ts';
 import { checkSeed, type Kind, refuse, refuseOutside, seedOf } from './tasks.ts';

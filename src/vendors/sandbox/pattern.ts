@@ -1,4 +1,4 @@
-import { countCharacters } from '../../text.ts';
+import { countCharacters } from '../../text/index.ts';
 
 /** A text that a simple regular expression matches, made from it. The expression itself is never run: it may be slow. */
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { estimatePromptTokens, estimateTokens } from '../../tokens.ts';
+import { estimatePromptTokens, estimateTokens } from '../../text/index.ts';
 import type { TokenUsage } from '../vendor.ts';
 import { schemaIn } from './prompt-schema.ts';
 import { digest, type Random, seriesOf } from './random.ts';

@@ -8,7 +8,7 @@ import OpenAI from 'openai';
 import { ApiError, UpstreamError } from '../../errors.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
-import { chatSchema, toChatRequest } from '../../requests/index.ts';
+import { chatSchema, toChatRequest } from '../../schemas/index.ts';
 import { type Upstream, UpstreamPools } from '../kit/http.ts';
 import type { ChatChunk, ChatWork, NativeAction, NativeWork } from '../vendor.ts';
 import { chatWork } from './chat.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { medium, sandboxUpstream } from '../../../test/support/sandbox-media.ts';
 import { lookedAt, SENTENCE, SPEECH, samplesOf, wholeOf } from '../../../test/support/sandbox-voice.ts';
 import { ApiError, UpstreamError } from '../../errors.ts';
-import type { SoundRequest } from '../../requests/index.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
 import type { Media } from '../vendor.ts';
 import { FailureCounts } from './faults.ts';
 import { speechWork } from './speech.ts';

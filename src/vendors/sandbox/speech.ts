@@ -1,6 +1,6 @@
 import { SPOKEN_CHARS_MAX } from '../../limits.ts';
-import type { SoundRequest } from '../../requests/index.ts';
-import { countCharacters } from '../../text.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
+import { countCharacters } from '../../text/index.ts';
 import type { Upstream } from '../kit/http.ts';
 import type { Media, SpeechWork, VoicePreview } from '../vendor.ts';
 import { encodingOf, type Ways } from './encoding.ts';

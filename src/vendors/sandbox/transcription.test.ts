@@ -14,7 +14,7 @@ import {
   wordsOf,
 } from '../../../test/support/sandbox-voice.ts';
 import { ApiError, UpstreamError } from '../../errors.ts';
-import type { SoundRequest } from '../../requests/index.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
 import type { AudioFile, Media, Transcript } from '../vendor.ts';
 import { FailureCounts } from './faults.ts';
 import { speechWork } from './speech.ts';

@@ -4,7 +4,7 @@ import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny'
 import sharp from 'sharp';
 import { bytesOf, made, medium, order, plainMedium, VIDEO } from '../../../test/support/sandbox-media.ts';
 import { ApiError } from '../../errors.ts';
-import type { VideoRequest } from '../../requests/index.ts';
+import type { VideoRequest } from '../../schemas/index.ts';
 import type { Media } from '../vendor.ts';
 import { FailureCounts } from './faults.ts';
 import { filmOf, frameOf } from './studio/clip.ts';

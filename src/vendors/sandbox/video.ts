@@ -1,4 +1,4 @@
-import type { VideoRequest } from '../../requests/index.ts';
+import type { VideoRequest } from '../../schemas/index.ts';
 import type { Media } from '../vendor.ts';
 import { keepPictures } from './inputs.ts';
 import { type ShapeRules, sizeOf } from './shape.ts';

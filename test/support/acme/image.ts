@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/json.ts';
-import type { ImageRequest } from '../../../src/requests/index.ts';
+import type { ImageRequest } from '../../../src/schemas/index.ts';
 import { failed } from '../../../src/vendors/kit/faults.ts';
 import { jsonWithMedia } from '../../../src/vendors/kit/inline-media.ts';
 import { amountAt, objectAt, objectsAt, requiredString, stringAt } from '../../../src/vendors/kit/json.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { plainTranscription } from '../../../../test/support/plain-requests.ts';
 import type { JsonObject } from '../../../json.ts';
-import type { TranscriptionRequest } from '../../../requests/index.ts';
+import type { TranscriptionRequest } from '../../../schemas/index.ts';
 import {
   type AudioFile,
   findVendor,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { toneAs } from '../../../../test/support/media-samples.ts';
 import { plainSound } from '../../../../test/support/plain-requests.ts';
-import type { SoundRequest } from '../../../requests/index.ts';
+import type { SoundRequest } from '../../../schemas/index.ts';
 import { type AudioFile, findVendor, inMemoryMedia, type Media, type Upstream, UpstreamPools } from '../../index.ts';
 import { ElevenLabsEmulator, type ElevenLabsOptions } from '../emulator.ts';
 

@@ -1,5 +1,5 @@
 import type { Recorded } from '../../../../test/support/recording-server.ts';
-import { countCharacters } from '../../../text.ts';
+import { countCharacters } from '../../../text/index.ts';
 import {
   type Check,
   isFlag,

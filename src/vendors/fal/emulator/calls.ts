@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { plainImage, plainSound, plainVideo } from '../../../../test/support/plain-requests.ts';
 import { type Fault, UpstreamError } from '../../../errors.ts';
-import type { ImageRequest, SoundRequest, VideoRequest } from '../../../requests/index.ts';
+import type { ImageRequest, SoundRequest, VideoRequest } from '../../../schemas/index.ts';
 import {
   findVendor,
   inMemoryMedia,

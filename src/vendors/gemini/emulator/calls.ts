@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
-import type { ChatRequest } from '../../../requests/index.ts';
+import type { ChatRequest } from '../../../schemas/index.ts';
 import type { Upstream, UpstreamPools } from '../../index.ts';
 import type { ChatChunk, ChatWork, NativeAction, NativeRequest, NativeWork } from '../../vendor.ts';
 import type { GeminiEmulator } from '../emulator.ts';

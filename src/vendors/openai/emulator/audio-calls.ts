@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plainSound, plainTranscription } from '../../../../test/support/plain-requests.ts';
-import type { SoundRequest, TranscriptionRequest } from '../../../requests/index.ts';
+import type { SoundRequest, TranscriptionRequest } from '../../../schemas/index.ts';
 import { type AudioFile, findVendor, inMemoryMedia, type Media, type Transcript, type Upstream } from '../../index.ts';
 import type { OpenAiEmulator, OpenAiOptions } from '../emulator.ts';
 import { withEmulator } from './calls.ts';

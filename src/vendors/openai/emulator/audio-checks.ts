@@ -1,5 +1,5 @@
 import { sniff } from '../../../media/index.ts';
-import { countCharacters } from '../../../text.ts';
+import { countCharacters } from '../../../text/index.ts';
 import {
   type Asked,
   type Check,

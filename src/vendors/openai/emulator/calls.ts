@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
-import type { ChatRequest } from '../../../requests/index.ts';
+import type { ChatRequest } from '../../../schemas/index.ts';
 import { type ChatChunk, type ChatWork, findVendor, type Upstream, UpstreamPools } from '../../index.ts';
 import { COMPATIBLE, type ERRORS, OpenAiEmulator, type OpenAiOptions, type Script } from '../emulator.ts';
 

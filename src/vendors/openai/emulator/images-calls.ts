@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plainImage } from '../../../../test/support/plain-requests.ts';
-import type { ImageRequest } from '../../../requests/index.ts';
+import type { ImageRequest } from '../../../schemas/index.ts';
 import { findVendor, inMemoryMedia, type Upstream, type Vendor } from '../../index.ts';
 import type { OpenAiEmulator, OpenAiOptions } from '../emulator.ts';
 import { withEmulator } from './calls.ts';

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { CLIPS_PER_REQUEST_MAX, NAME_CHARS_MAX, SPOKEN_CHARS_MAX, VOICE_SAMPLE_BASE64_CHARS_MAX } from '../limits.ts';
 import { inField, optional } from '../parse.ts';
-import { countCharacters } from '../text.ts';
+import { countCharacters } from '../text/index.ts';
 import { countField, flagField, modelField, needing, oneOf, secondsField, textField, wholeField } from './fields.ts';
 import type { MediaSource, SoundRequest } from './media-requests.ts';
 import { passthrough, unmodelled } from './passthrough.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOfTier, isSameShape } from './shape.ts';
+import { isOfTier, isSameShape } from './picture-shape.ts';
 
 for (const [size, ratio, expected] of [
   ['1024x1024', '1:1', true],

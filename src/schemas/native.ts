@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { optional, parseWith } from '../parse.ts';
-import { estimatePromptTokens } from '../tokens.ts';
+import { estimatePromptTokens } from '../text/index.ts';
 
 /** What of a body in the native format decides its price. */
 export interface NativeTokens {
