@@ -21,6 +21,9 @@ const LEVELS: readonly (readonly string[])[] = [
   ['(main)'],
 ];
 
+/** The rooms of http/, each importing from those before it; pages and routes are side by side. */
+const ROOMS: readonly string[] = ['views', 'contract', 'edge', 'routes'];
+
 const TOP_FILES: Readonly<Record<string, string>> = {
   'app.ts': '(app)',
   'first-start.ts': '(app)',
@@ -44,6 +47,15 @@ const textOf = (file: string) => readFileSync(file, 'utf8');
 
 test('every import goes to a lower level and through the folder’s index.ts', () => {
   const faults = sources.flatMap((file) => importsOf(file).flatMap((target) => importFault(file, target)));
+  assert.deepEqual(faults, []);
+});
+
+test('a room of http/ imports no later one', () => {
+  const faults = sources.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => roomOf(file) < roomOf(target))
+      .map((target) => `${file} imports ${target}`),
+  );
   assert.deepEqual(faults, []);
 });
 
@@ -199,6 +211,13 @@ function folderOf(file: string): string {
   const [, folder = '', ...rest] = file.split('/');
   if (rest.length > 0) return folder;
   return TOP_FILES[folder] ?? '(single files)';
+}
+
+/** NaN outside these rooms, so that no comparison with it is true. */
+function roomOf(file: string): number {
+  const [, room = ''] = /^src\/http\/(\w+)\//.exec(file) ?? [];
+  const place = ROOMS.indexOf(room);
+  return place < 0 ? Number.NaN : place;
 }
 
 function levelOf(folder: string): number {

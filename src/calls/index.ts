@@ -1,9 +1,10 @@
 /**
- * Work that is answered while the caller waits: chat, the native format and speech. Each call is one story: find candidates,
+ * Work that is answered while the caller waits: chat, the native format, speech, estimates. Each call: find candidates,
  * hold credits, ask until one works, take what it cost. Hides metering, and that a failed call costs nothing.
  */
 export { completeChat, startChat } from './chat.ts';
 export type { CallDeps } from './deps.ts';
+export { estimateCall } from './estimate.ts';
 export { callNative, startNative } from './native.ts';
 export { type MadeClip, type SpeechClips, type SpeechStream, speak } from './speech.ts';
 export type { Content } from './speech-content.ts';

@@ -2,6 +2,14 @@
  * What things cost: the `pricing` object of a model, and pure arithmetic from it to exact micro-credits.
  * Hides decimals, tiers and ratios; the one rounding is at the end of `charge`.
  */
-export { charge, chargeFactors, type FrozenPrice, freezePrice, type Selectors, type Units } from './price.ts';
+export {
+  type ChargeFactors,
+  charge,
+  chargeFactors,
+  type FrozenPrice,
+  freezePrice,
+  type Selectors,
+  type Units,
+} from './price.ts';
 export { type Pricing, type PricingMode, pricingFields, pricingSchema, pricingWarnings } from './pricing.ts';
 export { unitOf } from './unit.ts';

@@ -92,7 +92,7 @@ export class Breaker {
   }
 
   /** Whether an attempt may go through now, as a probe unless it is closed. */
-  admits(nowMs: number, approach: Approach): boolean {
+  allows(nowMs: number, approach: Approach): boolean {
     if (this.isClosed) return true;
     if (approach === 'all open') return nowMs >= this.nextTryMs(nowMs);
     if (this.#probe !== undefined) return false;

@@ -41,8 +41,8 @@ export class Circuit {
     return Math.max(this.upstream.nextTryMs(nowMs), this.model.nextTryMs(nowMs));
   }
 
-  admits(nowMs: number, approach: Approach): boolean {
-    return this.upstream.admits(nowMs, approach) && this.model.admits(nowMs, approach);
+  allows(nowMs: number, approach: Approach): boolean {
+    return this.upstream.allows(nowMs, approach) && this.model.allows(nowMs, approach);
   }
 
   /** While it is closed every request has the same one, so that it costs nothing. */
@@ -51,7 +51,7 @@ export class Circuit {
       if (this.#passing.openings !== this.openings) this.#passing = { ...this.#passing, openings: this.openings };
       return this.#passing;
     }
-    if (!this.admits(nowMs, approach)) return undefined;
+    if (!this.allows(nowMs, approach)) return undefined;
     const permit = { circuit: this, openings: this.openings, isProbe: true };
     this.upstream.beginProbe(permit, nowMs);
     this.model.beginProbe(permit, nowMs);

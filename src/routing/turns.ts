@@ -102,7 +102,7 @@ export function assertAvailable(health: Health, candidates: readonly Candidate[]
   const nowMs = health.nowMs();
   const isAvailable = candidates.some((candidate) => {
     const circuit = health.circuitOf(candidate);
-    return circuit.isClosed || circuit.admits(nowMs, 'in order') || circuit.admits(nowMs, 'all open');
+    return circuit.isClosed || circuit.allows(nowMs, 'in order') || circuit.allows(nowMs, 'all open');
   });
   if (!isAvailable) throw noCandidateAvailable(health, candidates);
 }

@@ -3,7 +3,7 @@ import { type ErrorCode, errorStatus } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { OAUTH_PATHS } from '../../oauth/index.ts';
 import { SCOPE_WORDS } from '../../scopes.ts';
-import { errorSchema } from '../views/views.ts';
+import { errorSchema } from '../views/error.ts';
 import type { Access, Contract, RouteBody } from './contract.ts';
 
 /** The OpenAPI 3.1 document of the given routes: what they take and answer, and every code they can refuse with. */

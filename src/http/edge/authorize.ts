@@ -20,13 +20,13 @@ declare module 'fastify' {
   }
 }
 
-type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+type Authorization = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
  * Everything that is decided before a body is read, in the order of faults: size by Content-Length, credential,
  * account state, rate and slot.
  */
-export function admit(deps: HttpDeps, contract: Contract): Admission {
+export function authorize(deps: HttpDeps, contract: Contract): Authorization {
   const identify = identifier(deps, contract);
   const { body } = contract;
   if (body === undefined) return identify;
@@ -40,22 +40,22 @@ export function admit(deps: HttpDeps, contract: Contract): Admission {
   };
 }
 
-function identifier(deps: HttpDeps, contract: Contract): Admission {
+function identifier(deps: HttpDeps, contract: Contract): Authorization {
   switch (contract.access) {
     case 'public':
       return async () => undefined;
     case 'caller':
-      return callerAdmission(deps, contract.scope);
+      return callerAuthorization(deps, contract.scope);
     case 'session':
-      return sessionAdmission(deps, contract);
+      return sessionAuthorization(deps, contract);
     case 'playground':
-      return playgroundAdmission(deps, contract);
+      return playgroundAuthorization(deps, contract);
     case 'operator':
-      return operatorAdmission(deps);
+      return operatorAuthorization(deps);
   }
 }
 
-function callerAdmission({ authenticator, throttle, config }: HttpDeps, scope: NeededScope): Admission {
+function callerAuthorization({ authenticator, throttle, config }: HttpDeps, scope: NeededScope): Authorization {
   return async (request, reply) => {
     const credential = credentialOf(request, config.partnerKeyHeader);
     if (credential === undefined) throw new ApiError('missing_token');
@@ -85,12 +85,12 @@ async function enter(throttle: Throttle, request: FastifyRequest, reply: Fastify
   const slot = await throttle.take(limitSubject, allowance);
   if (slot.state === 'refused') throw new ApiError(slot.code);
   request.release = slot.release;
-  // A caller who left while the directory was asked has already been seen off.
+  // The connection may have closed during the look-up, and then its end will release no slot.
   if (reply.raw.closed) slot.release();
 }
 
 /** A person at a browser, with the role that the route needs in the account that the session works in. */
-function sessionAdmission({ browser }: HttpDeps, { role }: Contract): Admission {
+function sessionAuthorization({ browser }: HttpDeps, { role }: Contract): Authorization {
   return async (request, reply) => {
     const signedIn = await requireSession(browser, request, reply);
     if (role !== undefined) requireRole(signedIn, role);
@@ -114,7 +114,7 @@ function requireRole({ membership }: sessions.SignedIn, role: AccountRole): Memb
 }
 
 /** A session in the place of a credential: from here on the request is a call of the account like any other. */
-function playgroundAdmission(deps: HttpDeps, { role = 'member' }: Contract): Admission {
+function playgroundAuthorization(deps: HttpDeps, { role = 'member' }: Contract): Authorization {
   return async (request, reply) => {
     const signedIn = await requireSession(deps.browser, request, reply);
     const { accountId } = requireRole(signedIn, role);
@@ -124,25 +124,25 @@ function playgroundAdmission(deps: HttpDeps, { role = 'member' }: Contract): Adm
 }
 
 /** Without the admin token, and without a session of an operator, there is nothing here. */
-function operatorAdmission({ adminTokens, config, browser }: HttpDeps): Admission {
+function operatorAuthorization({ adminTokens, config, browser }: HttpDeps): Authorization {
   const digestOf = (text: string) => createHash('sha256').update(text).digest();
   const expected = adminTokens.map((token) => digestOf(token.reveal()));
   return async (request) => {
     if (credentialOf(request, config.partnerKeyHeader) === undefined) {
       if (request.headers.cookie === undefined) throw new ApiError('missing_token');
-      return admitOperatorSession(browser, request);
+      return authorizeOperatorSession(browser, request);
     }
-    const given = bearerOf(request.headers.authorization);
-    if (given === undefined || !isOneOf(digestOf(given), expected)) throw notFound(request.method, request.url);
+    const token = bearerOf(request.headers.authorization);
+    if (token === undefined || !isOneOf(digestOf(token), expected)) throw notFound(request.method, request.url);
   };
 }
 
 /** Compares with every one, so that the time tells neither how much of a token was right nor which one it was. */
-function isOneOf(given: Buffer, expected: readonly Buffer[]): boolean {
-  return expected.filter((digest) => timingSafeEqual(given, digest)).length > 0;
+function isOneOf(candidate: Buffer, expected: readonly Buffer[]): boolean {
+  return expected.filter((digest) => timingSafeEqual(candidate, digest)).length > 0;
 }
 
-async function admitOperatorSession(browser: BrowserSessions, request: FastifyRequest): Promise<void> {
+async function authorizeOperatorSession(browser: BrowserSessions, request: FastifyRequest): Promise<void> {
   const role = (await browser.find(request))?.person.operatorRole;
   if (role === undefined || role === null) throw notFound(request.method, request.url);
   await browser.require(request);

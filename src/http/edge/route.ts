@@ -7,7 +7,7 @@ import { parseWith } from '../../parse.ts';
 import type { sessions } from '../../people/index.ts';
 import { bytesMaxOf, type Contract, consoleContract, tooLargeCode } from '../contract/contract.ts';
 import type { HttpDeps } from '../deps.ts';
-import { admit } from './authorize.ts';
+import { authorize } from './authorize.ts';
 import { bytesOf, isForm, readJson, readText } from './body.ts';
 import { LargeBodies } from './large-bodies.ts';
 
@@ -66,7 +66,7 @@ export class Routes {
       url,
       bodyLimit: contract.body === undefined ? UNWANTED_BODY_BYTES_MAX : bytesMaxOf(contract.body, false),
       config: { tooLarge: tooLargeCode(contract) },
-      onRequest: admit(this.#deps, contract),
+      onRequest: authorize(this.#deps, contract),
       handler: (request, reply) => this.#answer(known, run, request, reply),
     });
   }

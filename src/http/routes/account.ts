@@ -9,7 +9,8 @@ import { spentByKeys } from '../../reports/index.ts';
 import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
-import { entrySchema, entryView, grantSchema, grantView, keySchema, keyView } from '../views/views.ts';
+import { keySchema, keyView } from '../views/keys.ts';
+import { entrySchema, entryView, grantSchema, grantView } from '../views/ledger.ts';
 
 const balanceSchema = z
   .strictObject({

@@ -6,7 +6,7 @@ import { optional } from '../../parse.ts';
 import { momentField, nameField, referenceField, signedCreditsField } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
-import { grantSchema, grantView } from '../views/views.ts';
+import { grantSchema, grantView } from '../views/ledger.ts';
 
 const reason = nameField.describe('Why, for the audit.');
 

@@ -7,7 +7,8 @@ import { books, listEntries } from '../../ledger/index.ts';
 import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
-import { auditSchema, auditView, entrySchema, entryView } from '../views/views.ts';
+import { auditSchema, auditView } from '../views/audit.ts';
+import { entrySchema, entryView } from '../views/ledger.ts';
 
 const booksSchema = z
   .strictObject({

@@ -1,30 +1,13 @@
 import { z } from 'zod';
-import { type Measures, measureMedia, measureTokens, measureTranscription, quote } from '../../billing/index.ts';
-import { type ListedModel, requireModel } from '../../catalogue/index.ts';
-import { ENDPOINTS, type Endpoint } from '../../configuration/index.ts';
+import { estimateCall } from '../../calls/index.ts';
+import { requireModel } from '../../catalogue/index.ts';
+import { ENDPOINTS } from '../../configuration/index.ts';
 import { creditsToNumber } from '../../credits.ts';
-import { ApiError, type ErrorCode } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { ESTIMATE_BODY_BYTES_MAX, SECONDS_MAX } from '../../limits.ts';
-import { parseWith } from '../../parse.ts';
-import { chargeFactors } from '../../pricing/index.ts';
-import { checkFits, inPublishedWords } from '../../routing/index.ts';
-import {
-  chatSchema,
-  imageSchemas,
-  type MediaRequest,
-  nativeTokensOf,
-  soundSchema,
-  toChatRequest,
-  toImageRequest,
-  toSoundRequest,
-  toVideoRequest,
-  videoSchema,
-} from '../../schemas/index.ts';
-import { estimatePromptTokens } from '../../text/index.ts';
+import type { ErrorCode } from '../../errors.ts';
+import { ESTIMATE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
-import { unitName } from '../views/views.ts';
+import { unitName } from '../views/ledger.ts';
 
 const estimateBody = z.looseObject({
   endpoint: z.enum(ENDPOINTS).describe('The route that the rest of the body is for, as in a model’s `endpoints`.'),
@@ -91,64 +74,17 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpDeps): void {
     },
     ({ body, exact, caller }) => {
       const model = requireModel(catalogue.snapshot, caller.groups, body.model, body.endpoint);
-      const { endpoint: _, ...asked } = exact();
-      const { units, selectors } = measured(body.endpoint, body, asked, model);
-      const { amount } = quote(model.pricing, selectors, units);
-      const { mode, once, units: priced, ratios } = chargeFactors(model.pricing, selectors, units);
-      const counted = priced.map((factor) => ({ ...factor, unit: unitName(factor.unit) }));
+      const { endpoint: _, ...exactBody } = exact();
+      const { amount, factors } = estimateCall(model, body.endpoint, body, exactBody);
+      const { mode, once, ratios } = factors;
+      const units = factors.units.map((factor) => ({ ...factor, unit: unitName(factor.unit) }));
       return {
         object: 'estimate',
         model: model.id,
         endpoint: body.endpoint,
         credits: creditsToNumber(amount),
-        factors: { mode, once, units: counted, ratios },
+        factors: { mode, once, units, ratios },
       };
     },
   );
-}
-
-/** Refuses what the create call itself would refuse of this body. */
-function measured(endpoint: Endpoint, body: unknown, exact: JsonObject, model: ListedModel): Measures {
-  switch (endpoint) {
-    case 'images':
-    case 'image_edits':
-      // An edit may bring its pictures as files, for which an estimate has no place.
-      return estimateMedia(toImageRequest(parseWith(imageSchemas[endpoint], body), exact, 'images'), endpoint, model);
-    case 'videos':
-      return estimateMedia(toVideoRequest(parseWith(videoSchema, body), exact), endpoint, model);
-    case 'audio_speech':
-    case 'audio_music':
-      return estimateMedia(toSoundRequest(parseWith(soundSchema, body), exact), endpoint, model);
-    case 'chat': {
-      const { messages, tools, maxOutputTokens, n } = toChatRequest(parseWith(chatSchema, body), exact);
-      return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
-    }
-    case 'native': {
-      const { inputTokens, maxOutputTokens, answers } = nativeTokensOf(body);
-      return measureTokens(inputTokens, maxOutputTokens, answers, model);
-    }
-    case 'transcriptions':
-      return measureTranscription(clipSeconds(body));
-  }
-}
-
-function estimateMedia(mediaRequest: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
-  const request = inPublishedWords(model, mediaRequest);
-  checkFits(model.accepts, request);
-  return measureMedia(request, endpoint, model);
-}
-
-const NO_LENGTH = { error: 'invalid_duration' };
-const clip = z.looseObject({
-  duration_seconds: z.coerce.number(NO_LENGTH).min(0, NO_LENGTH).max(SECONDS_MAX, NO_LENGTH).nullish(),
-});
-
-/** A clip is measured from its bytes when it is sent; an estimate has to be told. */
-function clipSeconds(body: unknown): number {
-  const { duration_seconds } = parseWith(clip, body);
-  if (typeof duration_seconds === 'number') return duration_seconds;
-  throw new ApiError('invalid_duration', {
-    message: 'Give the length of the clip as "duration_seconds".',
-    param: 'duration_seconds',
-  });
 }

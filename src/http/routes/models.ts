@@ -3,7 +3,7 @@ import { MODEL_LISTS_CACHED_MAX } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
 import { Rendered } from '../edge/rendered.ts';
 import type { Routes } from '../edge/route.ts';
-import { modelListSchema, modelSchema, modelView } from '../views/views.ts';
+import { modelListSchema, modelSchema, modelView } from '../views/models.ts';
 
 export function modelRoutes(routes: Routes, { catalogue }: HttpDeps): void {
   const lists = new RenderedLists(catalogue);

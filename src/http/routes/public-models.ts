@@ -7,7 +7,7 @@ import type { HttpDeps } from '../deps.ts';
 import { clientAddress } from '../edge/client-address.ts';
 import { matchesEtag, Rendered } from '../edge/rendered.ts';
 import type { Routes } from '../edge/route.ts';
-import { publicListSchema } from '../views/views.ts';
+import { publicListSchema } from '../views/models.ts';
 
 export function publicModelRoutes(routes: Routes, { catalogue, throttle, config }: HttpDeps): void {
   const addressOf = clientAddress(config.trustedProxies);

@@ -9,7 +9,7 @@ import { requestListQuery } from '../contract/request-queries.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
 import { requestRecordSchema, requestRecordView } from '../views/admin.ts';
-import { unitName } from '../views/views.ts';
+import { unitName } from '../views/ledger.ts';
 
 const requestSchema = z
   .strictObject({

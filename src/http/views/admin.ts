@@ -6,7 +6,7 @@ import { creditsToNumber, type MicroCredits } from '../../credits.ts';
 import type { JobRecord } from '../../jobs/index.ts';
 import type { AccountFigures, RequestRecord } from '../../reports/index.ts';
 import { jobSchema, jobView } from './jobs.ts';
-import { keySchema, keyView } from './views.ts';
+import { keySchema, keyView } from './keys.ts';
 
 /** Accounts, keys, requests and jobs as the operator sees them. */
 

@@ -3,7 +3,7 @@ import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ERROR_TABLE, type ErrorCode, errorEnvelope } from '../../errors.ts';
 import type { ListedTranscription, SavedResult, TranscriptionRecord } from '../../transcriptions/index.ts';
-import { errorSchema } from './views.ts';
+import { errorSchema } from './error.ts';
 
 /** Transcripts and their records in wire shape. */
 

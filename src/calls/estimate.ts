@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { type Measures, measureMedia, measureTokens, measureTranscription, quote } from '../billing/index.ts';
+import type { ListedModel } from '../catalogue/index.ts';
+import type { Endpoint } from '../configuration/index.ts';
+import type { MicroCredits } from '../credits.ts';
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { SECONDS_MAX } from '../limits.ts';
+import { parseWith } from '../parse.ts';
+import { type ChargeFactors, chargeFactors } from '../pricing/index.ts';
+import { checkFits, inPublishedWords } from '../routing/index.ts';
+import {
+  chatSchema,
+  imageSchemas,
+  type MediaRequest,
+  nativeTokensOf,
+  soundSchema,
+  toChatRequest,
+  toImageRequest,
+  toSoundRequest,
+  toVideoRequest,
+  videoSchema,
+} from '../schemas/index.ts';
+import { estimatePromptTokens } from '../text/index.ts';
+
+/**
+ * What a create call with this body would reserve, and of which factors. Refuses what the create call itself would refuse
+ * of the body; `exact` is the same body with its numbers as they were sent.
+ */
+export function estimateCall(
+  model: ListedModel,
+  endpoint: Endpoint,
+  body: unknown,
+  exact: JsonObject,
+): { amount: MicroCredits; factors: ChargeFactors } {
+  const { units, selectors } = measureCall(model, endpoint, body, exact);
+  const { amount } = quote(model.pricing, selectors, units);
+  return { amount, factors: chargeFactors(model.pricing, selectors, units) };
+}
+
+function measureCall(model: ListedModel, endpoint: Endpoint, body: unknown, exact: JsonObject): Measures {
+  switch (endpoint) {
+    case 'images':
+    case 'image_edits':
+      // An edit may bring its pictures as files, for which an estimate has no place.
+      return measureFitting(toImageRequest(parseWith(imageSchemas[endpoint], body), exact, 'images'), endpoint, model);
+    case 'videos':
+      return measureFitting(toVideoRequest(parseWith(videoSchema, body), exact), endpoint, model);
+    case 'audio_speech':
+    case 'audio_music':
+      return measureFitting(toSoundRequest(parseWith(soundSchema, body), exact), endpoint, model);
+    case 'chat': {
+      const { messages, tools, maxOutputTokens, n } = toChatRequest(parseWith(chatSchema, body), exact);
+      return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
+    }
+    case 'native': {
+      const { inputTokens, maxOutputTokens, answers } = nativeTokensOf(body);
+      return measureTokens(inputTokens, maxOutputTokens, answers, model);
+    }
+    case 'transcriptions':
+      return measureTranscription(clipSeconds(body));
+  }
+}
+
+function measureFitting(mediaRequest: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
+  const request = inPublishedWords(model, mediaRequest);
+  checkFits(model.accepts, request);
+  return measureMedia(request, endpoint, model);
+}
+
+const NO_LENGTH = { error: 'invalid_duration' };
+const clip = z.looseObject({
+  duration_seconds: z.coerce.number(NO_LENGTH).min(0, NO_LENGTH).max(SECONDS_MAX, NO_LENGTH).nullish(),
+});
+
+/** A create call measures its clip from the bytes; an estimate has none, and needs the length as a field. */
+function clipSeconds(body: unknown): number {
+  const { duration_seconds } = parseWith(clip, body);
+  if (typeof duration_seconds === 'number') return duration_seconds;
+  throw new ApiError('invalid_duration', {
+    message: 'Give the length of the clip as "duration_seconds".',
+    param: 'duration_seconds',
+  });
+}
