@@ -19,7 +19,7 @@ import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-s
 import { BrowserSessions, createHttpServer, type HttpDeps } from './http/index.ts';
 import { newId } from './ids.ts';
 import { Admissions, Engine, type JobDeps } from './jobs/index.ts';
-import { Till } from './ledger/index.ts';
+import { CallLedger } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { Mailer } from './mail/index.ts';
@@ -97,8 +97,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await retryWhileUnavailable(() => makeFirstOperator(shared, config.firstOperator));
 
   let drainTimeoutMs = DRAIN_TIMEOUT_MS;
-  const till = new Till({ db, clock, processId: bus.processId });
-  undo.push(() => till.close());
+  const callLedger = new CallLedger({ db, clock, processId: bus.processId });
+  undo.push(() => callLedger.close());
   const outward = openOutward(config, clock, log);
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
@@ -111,7 +111,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     admissions: new Admissions(jobDeps),
     transcriptions: new Transcriptions(transcriptionDeps),
     cleanUp: new CleanUp(jobDeps),
-    till,
+    callLedger,
     config,
     adminTokens: adminTokensOf(config),
     authenticator,

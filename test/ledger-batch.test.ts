@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDb } from '../src/db/index.ts';
-import { endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
+import { CallLedger, endAbandoned, type NewReservation } from '../src/ledger/index.ts';
 import { Random } from './simulate/random.ts';
 import { silentLog } from './support/database.ts';
 import { asked, availableOf, give, openAccount, openKey, openLedger, remainders, type Way } from './support/ledger.ts';
@@ -67,7 +67,7 @@ test('R-277: a member that fails does not fail its neighbours', async () => {
 
 test('R-274: two processes on the same accounts admit together what one would', async () => {
   const other = openDb(await addressOf(), silentLog);
-  const batches = [batch, new Till({ db: other, clock, processId: 'proc_other' })];
+  const batches = [batch, new CallLedger({ db: other, clock, processId: 'proc_other' })];
   const accounts = await Promise.all(Array.from({ length: 5 }, () => openAccount(ledger, 100n)));
   const calls = Array.from({ length: 400 }, (_, n) => asked(accounts[n % 5] ?? '', 10n));
   const admissions = await Promise.all(
@@ -95,7 +95,7 @@ test('R-277: a dead process’s reservations are ended by any other, at what is 
   clock.advance(LEASE_SECONDS);
   await endAbandoned(db, clock.now());
   const account = await openAccount(ledger, 100n);
-  const mortal = new Till({ db, clock, processId: 'proc_mortal' });
+  const mortal = new CallLedger({ db, clock, processId: 'proc_mortal' });
   const [unknown, known, job] = [asked(account, 10n), asked(account, 20n), asked(account, 30n)];
   await mortal.extendLease();
   await mortal.reserve(unknown);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { DatabaseUnavailable, type Db, openDb } from '../src/db/index.ts';
-import { Till } from '../src/ledger/index.ts';
+import { CallLedger } from '../src/ledger/index.ts';
 import { soundAs } from '../src/vendors/openai/emulator/audio.ts';
 import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
@@ -19,11 +19,11 @@ after(() => studio.stop());
 let link: DatabaseLink;
 let far: Db;
 /** Reaches the same ledger over a wire that can be cut, in a process that lives on. */
-let batch: Till;
+let batch: CallLedger;
 beforeEach(async () => {
   link = await DatabaseLink.open(ledger.database);
   far = openDb({ url: link.database.url }, silentLog);
-  batch = new Till({ db: far, clock: ledger.clock, processId: 'proc_far' });
+  batch = new CallLedger({ db: far, clock: ledger.clock, processId: 'proc_far' });
 });
 afterEach(async () => {
   await far.close();
@@ -39,10 +39,10 @@ test('R-277: what cannot be settled with the database away is settled when it is
   // Its caller was told of a failure, so nothing is taken after all.
   await assert.rejects(batch.settle(returned, 15n), DatabaseUnavailable);
   await assert.rejects(batch.refund(returned), DatabaseUnavailable);
-  await batch.tend();
+  await batch.maintain();
   await link.restore();
   assert.equal(await availableOf(ledger, account), 70n);
-  await batch.tend();
+  await batch.maintain();
   assert.equal(await availableOf(ledger, account), 96n);
 });
 
@@ -58,8 +58,8 @@ test('R-277: credits that were held without an answer go back, and what was neve
   await assert.rejects(held, DatabaseUnavailable);
   await assert.rejects(batch.reserve(asked(account, 20n)), DatabaseUnavailable);
   await link.restore();
-  await batch.tend();
-  await batch.tend();
+  await batch.maintain();
+  await batch.maintain();
   assert.equal(await availableOf(ledger, account), 99n);
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
 import { type Db, migrate, openDb } from '../../src/db/index.ts';
-import { books, grant, type NewReservation, settle, Till } from '../../src/ledger/index.ts';
+import { books, CallLedger, grant, type NewReservation, settle } from '../../src/ledger/index.ts';
 import { reserve } from '../../src/ledger/ledger.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import type { Row } from './table.ts';
@@ -98,7 +98,7 @@ function plainPair(db: Db): Pair {
 }
 
 function batchPair(db: Db): Pair {
-  const batch = new Till({ db, clock: systemClock, processId: 'proc_bench' });
+  const batch = new CallLedger({ db, clock: systemClock, processId: 'proc_bench' });
   return async (asked) => {
     await batch.reserve(asked);
     await batch.settle(asked, SETTLED, UNITS);

@@ -3,7 +3,7 @@ import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { isIdOf } from '../ids.ts';
-import type { CreditRefusal, NewReservation, Till } from '../ledger/index.ts';
+import type { CallLedger, CreditRefusal, NewReservation } from '../ledger/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
 import type { BillingDeps } from './deps.ts';
 import type { Quote } from './quote.ts';
@@ -35,7 +35,7 @@ export async function openBill(deps: BillingDeps, order: BillOrder, quoted: Quot
     amount: quoted.amount,
     price: quoted.priceText,
   };
-  const admission = await orPrecheckFailed(() => deps.till.reserve(reservation, hasKeyLimit));
+  const admission = await orPrecheckFailed(() => deps.callLedger.reserve(reservation, hasKeyLimit));
   if (admission.state === 'refused') throw insufficientCredits(reservation, admission, decidedBy);
   return new Bill(deps, reservation, quoted.price);
 }
@@ -56,30 +56,32 @@ export function insufficientCredits(
 
 /** One call's hold until it is settled or refunded, which happens once: whatever comes second changes nothing. */
 export class Bill {
-  readonly #till: Till;
+  readonly #callLedger: CallLedger;
   readonly #reservation: NewReservation;
   readonly #price: FrozenPrice;
 
   constructor(deps: BillingDeps, reservation: NewReservation, price: FrozenPrice) {
-    this.#till = deps.till;
+    this.#callLedger = deps.callLedger;
     this.#reservation = reservation;
     this.#price = price;
   }
 
   /** Records what is owed already, so that it is charged even if this process dies now. */
   async meter(units: Units): Promise<void> {
-    await this.#till.recordKnown(this.#reservation, charge(this.#price, units));
+    await this.#callLedger.recordKnown(this.#reservation, charge(this.#price, units));
   }
 
   /** Takes what these units cost at the frozen price and gives the rest back. Returns what was charged. */
   async settle(units: Units): Promise<MicroCredits> {
     const actual = charge(this.#price, units);
-    const ending = await orPrecheckFailed(() => this.#till.settle(this.#reservation, actual, JSON.stringify(units)));
+    const ending = await orPrecheckFailed(() =>
+      this.#callLedger.settle(this.#reservation, actual, JSON.stringify(units)),
+    );
     return ending.charged;
   }
 
   async refund(): Promise<void> {
-    await orPrecheckFailed(() => this.#till.refund(this.#reservation));
+    await orPrecheckFailed(() => this.#callLedger.refund(this.#reservation));
   }
 }
 

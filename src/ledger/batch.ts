@@ -19,7 +19,7 @@ const SLOW_ACCOUNTS_MAX = 4;
 interface BatchDeps {
   readonly db: Db;
   readonly clock: Clock;
-  /** Owns the reservations made here; see Till.extendLease. */
+  /** Owns the reservations made here; see CallLedger.extendLease. */
   readonly processId: string;
 }
 

@@ -5,6 +5,7 @@
  * 0008_purses.sql, 0009_journal.sql and 0018_operators.sql.
  */
 export { books } from './books.ts';
+export { CallLedger } from './call-ledger.ts';
 export { catchUp } from './journal-store.ts';
 export { endAbandoned, lapseExpired } from './leases.ts';
 export {
@@ -26,4 +27,3 @@ export {
   settle,
 } from './ledger.ts';
 export type { Verdict } from './members.ts';
-export { Till } from './till.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Bus, Db, TestClock, WriteProbe } from '../db/index.ts';
 import { forgetFiles } from '../files/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
-import { endAbandoned, lapseExpired, type Till } from '../ledger/index.ts';
+import { type CallLedger, endAbandoned, lapseExpired } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
 import { forgetRecords } from '../oauth/index.ts';
 import type { CleanUp } from '../objects/index.ts';
@@ -20,7 +20,7 @@ export interface WorkerDeps {
   readonly catalogue: Catalogue;
   readonly throttle: Throttle;
   readonly cleanUp: CleanUp;
-  readonly till: Till;
+  readonly callLedger: CallLedger;
   readonly transcriptions: Transcriptions;
   readonly log: Logger;
   readonly testClock: TestClock | undefined;
@@ -35,12 +35,12 @@ interface Duty {
 
 /** What runs beside the requests, and how often. Every process does all of it: each duty is harmless when shared. */
 function duties(deps: WorkerDeps): readonly Duty[] {
-  const { db, bus, clock, authenticator, catalogue, throttle, cleanUp, till, transcriptions, log } = deps;
+  const { db, bus, clock, authenticator, catalogue, throttle, cleanUp, callLedger, transcriptions, log } = deps;
   let peersSeen = 0;
   return [
     // Several times per lease, so that one slow round does not lose it.
-    { name: 'extend leases', everyMs: 5_000, run: () => till.extendLease() },
-    { name: 'end what an outage left open', everyMs: 5_000, run: () => till.tend() },
+    { name: 'extend leases', everyMs: 5_000, run: () => callLedger.extendLease() },
+    { name: 'end what an outage left open', everyMs: 5_000, run: () => callLedger.maintain() },
     { name: 'end abandoned reservations', everyMs: 5_000, run: () => endAbandoned(db, clock.now()) },
     { name: 'take up transcriptions', everyMs: 5_000, run: () => transcriptions.resume() },
     { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },

@@ -77,7 +77,7 @@ async function reserveBy(world: World, process: Process, { move, hold, asked }: 
     return () => 'admitted';
   }
   const admission = await (move.way === 'batch'
-    ? deps.till.reserve(asked)
+    ? deps.callLedger.reserve(asked)
     : line.transaction((tx) => world.verbs.reserve(tx, asked, deps.clock.now())));
   return (evidence) => showAdmission(evidence, admission);
 }
@@ -136,7 +136,7 @@ async function settleBy(world: World, process: Process, hold: Hold, move: Settli
   const actual = verbs.costOf(measured);
   const units = JSON.stringify(move.counts);
   const ending = await (move.way === 'batch'
-    ? process.deps.till.settle(reservation, actual, units)
+    ? process.deps.callLedger.settle(reservation, actual, units)
     : verbs.settleJob(process.line, world.db, { id: reservation.id, actual, now: process.deps.clock.now(), units }));
   return () => showEnding(ending);
 }
@@ -151,7 +151,7 @@ async function refundBy(world: World, process: Process, hold: Hold, move: Refund
   const reservation = hold.reservation as NewReservation;
   const { line, deps } = process;
   const ending = await (move.way === 'batch'
-    ? deps.till.refund(reservation)
+    ? deps.callLedger.refund(reservation)
     : line.transaction((tx) => world.verbs.refund(tx, reservation.id, deps.clock.now())));
   return () => showEnding(ending);
 }

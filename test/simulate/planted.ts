@@ -107,7 +107,7 @@ function withCost(costOf: Verbs['costOf']): Partial<Verbs> {
     const { process, reservation } = measured.hold;
     if (reservation === undefined) return undefined;
     const units = JSON.stringify(measured.counts);
-    const ending = await process.deps.till.settle(reservation, costOf(measured), units);
+    const ending = await process.deps.callLedger.settle(reservation, costOf(measured), units);
     return ending.charged;
   };
   return { costOf, settleBill };

@@ -175,7 +175,7 @@ async function performMeter(
   if (account?.holds.get(name)?.state === 'open' && known > (world.known.get(name) ?? 0n)) world.known.set(name, known);
   if (account !== undefined) meter(account, name, known);
   if (hold.bill !== undefined) await hold.bill.meter(counts);
-  else await hold.process.deps.till.recordKnown(hold.reservation, charge(hold.quoted.price, counts));
+  else await hold.process.deps.callLedger.recordKnown(hold.reservation, charge(hold.quoted.price, counts));
   await world.evidence.look(world.db);
   checkInvariants(world);
   follow(world, [], []);
@@ -183,7 +183,7 @@ async function performMeter(
 
 async function performExtend(world: World, by: number): Promise<void> {
   const { id, deps } = processAt(world, by);
-  await deps.till.extendLease();
+  await deps.callLedger.extendLease();
   world.owners.set(id, Math.max(world.owners.get(id) ?? 0, deps.clock.nowMs() + RESERVATION_LEASE_MS));
 }
 

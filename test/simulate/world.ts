@@ -2,7 +2,7 @@ import type { BillingDeps } from '../../src/billing/index.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Db } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
-import { Till } from '../../src/ledger/index.ts';
+import { CallLedger } from '../../src/ledger/index.ts';
 import { Evidence } from './evidence.ts';
 import { Line } from './line.ts';
 import { type Account, newAccount } from './model.ts';
@@ -79,8 +79,8 @@ export function startProcess(world: World, place: number): void {
   const line = new Line(world.db);
   const nowMs = () => world.time.nowMs + process.skewMs;
   const clock: Clock = { nowMs, now: () => new Date(nowMs()) };
-  const till = new Till({ db: line, clock, processId: id });
-  const process: Process = { id, line, deps: { db: line, clock, till }, skewMs: 0, dead: false };
+  const callLedger = new CallLedger({ db: line, clock, processId: id });
+  const process: Process = { id, line, deps: { db: line, clock, callLedger }, skewMs: 0, dead: false };
   world.processes[place] = process;
 }
 

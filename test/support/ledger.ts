@@ -6,13 +6,13 @@ import { newId } from '../../src/ids.ts';
 import {
   balanceOf,
   books,
+  CallLedger,
   type Ending,
   type Grant,
   grant,
   type NewReservation,
   refund,
   settle,
-  Till,
   type Verdict,
 } from '../../src/ledger/index.ts';
 import { reserve } from '../../src/ledger/ledger.ts';
@@ -31,7 +31,7 @@ export interface TestLedger {
   readonly database: TestDatabase;
   readonly db: Db;
   readonly clock: ManualClock;
-  readonly batch: Till;
+  readonly batch: CallLedger;
   readonly plain: Way;
   readonly grouped: Way;
 }
@@ -46,7 +46,7 @@ export async function openLedger(): Promise<TestLedger> {
     await db.close();
     await database.drop();
   });
-  const batch = new Till({ db, clock, processId: 'proc_test' });
+  const batch = new CallLedger({ db, clock, processId: 'proc_test' });
   return { database, db, clock, batch, plain: plainWay(db, clock), grouped: groupedWay(batch) };
 }
 
@@ -66,7 +66,7 @@ function plainWay(db: Db, clock: ManualClock): Way {
   };
 }
 
-function groupedWay(batch: Till): Way {
+function groupedWay(batch: CallLedger): Way {
   return {
     name: 'group commit',
     reserve: (asked) => batch.reserve(asked),

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { openBill, quote } from '../../src/billing/index.ts';
 import type { Clock } from '../../src/clock.ts';
 import { openDb } from '../../src/db/index.ts';
-import { Till } from '../../src/ledger/index.ts';
+import { CallLedger } from '../../src/ledger/index.ts';
 import type { Pricing } from '../../src/pricing/index.ts';
 import { silentLog, type TestDatabase } from './database.ts';
 
@@ -22,16 +22,16 @@ export interface Spending {
 export class Spender {
   readonly #db;
   readonly #clock: Clock;
-  readonly #till;
+  readonly #callLedger;
 
   constructor(database: TestDatabase, clock: Clock) {
     this.#db = openDb(database.address, silentLog);
     this.#clock = clock;
-    this.#till = new Till({ db: this.#db, clock, processId: `proc_${randomUUIDv7()}` });
+    this.#callLedger = new CallLedger({ db: this.#db, clock, processId: `proc_${randomUUIDv7()}` });
   }
 
   async spend({ accountId, keyId, model = 'sandbox/chat', reserve, settle }: Spending): Promise<void> {
-    const deps = { db: this.#db, clock: this.#clock, till: this.#till };
+    const deps = { db: this.#db, clock: this.#clock, callLedger: this.#callLedger };
     const order = { accountId, keyId, hasKeyLimit: true, requestId: `req_${randomUUIDv7()}`, model, endpoint: 'chat' };
     const bill = await openBill(deps, order, quote(ONE_EACH, {}, { requests: reserve }));
     if (settle === 0) await bill.refund();

@@ -18,7 +18,7 @@ const UNSAID_MAX = 10_000;
 /** What JSON can say and a text of PostgreSQL cannot. */
 const UNTELLABLE = /\\u(?:0000|d[89a-f])/i;
 
-interface TillDeps {
+interface CallLedgerDeps {
   readonly db: Db;
   readonly clock: Clock;
   /** Owns the reservations made here; see extendLease. */
@@ -48,8 +48,8 @@ interface Unsaid {
  * the account, a hold is written while the upstream is at work, often in one line with its end, and a call waits for the
  * database once. All others go through the batch.
  */
-export class Till {
-  readonly #deps: TillDeps;
+export class CallLedger {
+  readonly #deps: CallLedgerDeps;
   readonly #batch: LedgerBatch;
   readonly #purses: Purses;
   readonly #journal: Journal;
@@ -58,7 +58,7 @@ export class Till {
   /** What the database was too far away to hear, by the reservation's id. */
   readonly #unsaid = new Map<string, Unsaid>();
 
-  constructor(deps: TillDeps) {
+  constructor(deps: CallLedgerDeps) {
     this.#deps = deps;
     this.#batch = new LedgerBatch(deps);
     this.#purses = new Purses(deps);
@@ -116,7 +116,7 @@ export class Till {
    * Ends what could not be ended while the database was away, since nobody else does while this process lives, and gives
    * back purses that are not used. Call it now and then.
    */
-  async tend(): Promise<void> {
+  async maintain(): Promise<void> {
     await Promise.all([...this.#unsaid.values()].map((unsaid) => this.#sayOnce(unsaid)));
     await this.#purses.giveBackIdle();
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { DatabaseUnavailable, openDb } from '../src/db/index.ts';
-import { balanceOf, books, catchUp, endAbandoned, type NewReservation, Till } from '../src/ledger/index.ts';
+import { balanceOf, books, CallLedger, catchUp, endAbandoned, type NewReservation } from '../src/ledger/index.ts';
 import { Random } from './simulate/random.ts';
 import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
@@ -14,34 +14,35 @@ const LEASE_SECONDS = 30;
 let processes = 0;
 
 /** A process of its own. */
-type Process = Till & { readonly id: string };
+type Process = CallLedger & { readonly id: string };
 
-async function openTill(t: TestContext): Promise<Process> {
+async function openCallLedger(t: TestContext): Promise<Process> {
   const id = `proc_till_${processes++}`;
-  const till = new Till({ db, clock, processId: id });
-  await till.extendLease();
-  atEnd(t, () => till.close());
-  return Object.assign(till, { id });
+  const callLedger = new CallLedger({ db, clock, processId: id });
+  await callLedger.extendLease();
+  atEnd(t, () => callLedger.close());
+  return Object.assign(callLedger, { id });
 }
 
 /** Calls until the process has a purse for the account and has written from it. Tells how many calls it made. */
-async function makeBusy(till: Process, account: string, amount = 10n): Promise<number> {
+async function makeBusy(callLedger: Process, account: string, amount = 10n): Promise<number> {
   let calls = 0;
   await until(async () => {
-    await callOnce(till, account, amount);
+    await callOnce(callLedger, account, amount);
     calls += 1;
     return (
-      (await db.rows('select from purses where account_id = $1 and process_id = $2', [account, till.id])).length > 0
+      (await db.rows('select from purses where account_id = $1 and process_id = $2', [account, callLedger.id])).length >
+      0
     );
   });
-  for (let more = 0; more < 2; more++) await callOnce(till, account, amount);
+  for (let more = 0; more < 2; more++) await callOnce(callLedger, account, amount);
   return calls + 2;
 }
 
-async function callOnce(till: Till, account: string, amount: bigint): Promise<void> {
+async function callOnce(callLedger: CallLedger, account: string, amount: bigint): Promise<void> {
   const call = asked(account, amount);
-  await till.reserve(call, false);
-  await till.settle(call, amount);
+  await callLedger.reserve(call, false);
+  await callLedger.settle(call, amount);
 }
 
 async function pursesOf(account: string): Promise<readonly bigint[]> {
@@ -78,16 +79,16 @@ async function entriesOf(account: string): Promise<readonly string[]> {
 }
 
 /** Holds without waiting for the journal: it has been heard of a moment ago. */
-async function hold(till: Till, account: string, amount: bigint): Promise<NewReservation> {
+async function hold(callLedger: CallLedger, account: string, amount: bigint): Promise<NewReservation> {
   const call = asked(account, amount);
-  assert.equal((await till.reserve(call, false)).state, 'admitted');
+  assert.equal((await callLedger.reserve(call, false)).state, 'admitted');
   return call;
 }
 
 test('R-277: a busy account’s calls are held from a purse, and its books are those of any other', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const [busy, plain] = [await openAccount(ledger, 60_000n, 100_000n), await openAccount(ledger, 60_000n, 100_000n)];
-  const settled = await makeBusy(till, busy);
+  const settled = await makeBusy(callLedger, busy);
   const before = await linesWritten();
   for (let n = 0; n < settled; n++) {
     const call = asked(plain, 10n);
@@ -101,14 +102,14 @@ test('R-277: a busy account’s calls are held from a purse, and its books are t
     [0n, 0n],
     [70n, 69n],
   ] as const) {
-    const call = await hold(till, busy, amount);
+    const call = await hold(callLedger, busy, amount);
     const like = asked(plain, amount);
     await ledger.plain.reserve(like);
     if (actual === undefined) {
-      assert.deepEqual(await till.refund(call), { state: 'refunded', charged: 0n });
+      assert.deepEqual(await callLedger.refund(call), { state: 'refunded', charged: 0n });
       await ledger.plain.refund(like);
     } else {
-      assert.deepEqual(await till.settle(call, actual, '{"requests":1}'), { state: 'settled', charged: actual });
+      assert.deepEqual(await callLedger.settle(call, actual, '{"requests":1}'), { state: 'settled', charged: actual });
       await ledger.plain.settle(like, actual);
     }
   }
@@ -121,28 +122,28 @@ test('R-277: a busy account’s calls are held from a purse, and its books are t
 });
 
 test('R-277: a call of some length is written when it begins and when it ends', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const account = await openAccount(ledger, 100_000n);
-  await makeBusy(till, account);
+  await makeBusy(callLedger, account);
   await catchUp(db, account);
   const before = (await balanceOf(db, account, clock.now()))?.available ?? 0n;
-  const call = await hold(till, account, 30n);
+  const call = await hold(callLedger, account, 30n);
   await untilWritten(call);
   assert.equal((await balanceOf(db, account, clock.now()))?.reserved, 30n);
-  await till.recordKnown(call, 11n);
+  await callLedger.recordKnown(call, 11n);
   const [open] = await db.rows<{ known: bigint }>('select known from open_reservations where reservation_id = $1', [
     call.id,
   ]);
   assert.equal(open?.known, 11n);
-  await till.settle(call, 12n);
-  assert.deepEqual(await till.settle(call, 30n), { state: 'settled', charged: 12n });
+  await callLedger.settle(call, 12n);
+  assert.deepEqual(await callLedger.settle(call, 30n), { state: 'settled', charged: 12n });
   assert.equal(await availableOf(ledger, account), before - 12n);
 });
 
 test('R-274: nobody is refused because of a purse, and together they admit what one could', async (t) => {
-  const [till, other] = [await openTill(t), await openTill(t)];
+  const [callLedger, other] = [await openCallLedger(t), await openCallLedger(t)];
   const account = await openAccount(ledger, 10_000n);
-  await makeBusy(till, account);
+  await makeBusy(callLedger, account);
   await makeBusy(other, account);
   await until(async () => (await pursesOf(account)).length === 2);
   const left = (await availableOf(ledger, account)) ?? 0n;
@@ -150,58 +151,62 @@ test('R-274: nobody is refused because of a purse, and together they admit what 
   assert.equal((await ledger.plain.reserve(all)).state, 'admitted');
   assert.deepEqual(await pursesOf(account), []);
   // What they had is gone, and they notice before anybody is admitted.
-  for (const each of [till, other]) {
+  for (const each of [callLedger, other]) {
     await new Promise((resolve) => setTimeout(resolve, 120));
     assert.deepEqual(await each.reserve(asked(account, 10n), false), { state: 'refused', reason: 'balance', left: 0n });
   }
   await ledger.plain.refund(all);
-  assert.equal((await till.reserve(asked(account, 10n), false)).state, 'admitted');
+  assert.equal((await callLedger.reserve(asked(account, 10n), false)).state, 'admitted');
 });
 
 test('R-276, R-277: a call that had begun when its purse was taken away is charged all the same', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const [account, other] = [await openAccount(ledger, 10_000n), await openAccount(ledger, 10_000n)];
-  await makeBusy(till, account);
+  await makeBusy(callLedger, account);
   const available = (await availableOf(ledger, account)) ?? 0n;
   assert.equal((await ledger.plain.reserve(asked(account, available - 25n))).state, 'admitted');
   // The process has heard of the database, but not of its purse.
-  await makeBusy(till, other);
-  const calls = [await hold(till, account, 10n), await hold(till, account, 20n), await hold(till, account, 30n)];
+  await makeBusy(callLedger, other);
+  const calls = [
+    await hold(callLedger, account, 10n),
+    await hold(callLedger, account, 20n),
+    await hold(callLedger, account, 30n),
+  ];
   const [first, second, third] = calls as [NewReservation, NewReservation, NewReservation];
-  assert.deepEqual(await till.settle(first, 10n), { state: 'settled', charged: 10n });
-  assert.deepEqual(await till.settle(second, 20n), { state: 'settled', charged: 20n });
-  assert.deepEqual(await till.refund(third), { state: 'refunded', charged: 0n });
+  assert.deepEqual(await callLedger.settle(first, 10n), { state: 'settled', charged: 10n });
+  assert.deepEqual(await callLedger.settle(second, 20n), { state: 'settled', charged: 20n });
+  assert.deepEqual(await callLedger.refund(third), { state: 'refunded', charged: 0n });
   assert.equal(await availableOf(ledger, account), -5n);
 });
 
 test('R-276: what exceeds its hold is charged, and purses give way to it', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const account = await openAccount(ledger, 1_000n);
-  await makeBusy(till, account, 1n);
+  await makeBusy(callLedger, account, 1n);
   const before = (await availableOf(ledger, account)) ?? 0n;
-  const written = await hold(till, account, 1n);
+  const written = await hold(callLedger, account, 1n);
   await untilWritten(written);
-  assert.deepEqual(await till.settle(written, 11n), { state: 'settled', charged: 11n });
-  await makeBusy(till, account, 0n);
-  const waiting = await hold(till, account, 1n);
-  assert.deepEqual(await till.settle(waiting, before + 100n), { state: 'settled', charged: before + 100n });
+  assert.deepEqual(await callLedger.settle(written, 11n), { state: 'settled', charged: 11n });
+  await makeBusy(callLedger, account, 0n);
+  const waiting = await hold(callLedger, account, 1n);
+  assert.deepEqual(await callLedger.settle(waiting, before + 100n), { state: 'settled', charged: before + 100n });
   assert.equal(await availableOf(ledger, account), -11n - 100n);
   assert.deepEqual(await pursesOf(account), []);
 });
 
 test('R-275: no purse is made of credits that may expire meanwhile, and a new grant that expires ends one', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const account = await openAccount(ledger);
   await give(ledger, account, 10_000n, new Date(clock.nowMs() + 60_000));
-  for (let call = 0; call < 10; call++) await callOnce(till, account, 10n);
+  for (let call = 0; call < 10; call++) await callOnce(callLedger, account, 10n);
   assert.deepEqual(await pursesOf(account), []);
   const lasting = await openAccount(ledger, 10_000n);
-  await makeBusy(till, lasting);
+  await makeBusy(callLedger, lasting);
   assert.equal((await pursesOf(lasting)).length, 1);
   await give(ledger, lasting, 500n, new Date(clock.nowMs() + 1_000));
   assert.deepEqual(await pursesOf(lasting), []);
-  const call = await hold(till, lasting, 10n);
-  await till.settle(call, 10n);
+  const call = await hold(callLedger, lasting, 10n);
+  await callLedger.settle(call, 10n);
   clock.advance(2);
   const [, soon] = await remainders(ledger, lasting);
   assert.equal(soon, 490n);
@@ -211,13 +216,13 @@ test('R-275: no purse is made of credits that may expire meanwhile, and a new gr
 
 for (const [what, open] of SPENDERS) {
   test(`${what} with a limit is never served from a purse`, async (t) => {
-    const till = await openTill(t);
+    const callLedger = await openCallLedger(t);
     const account = await openAccount(ledger, 100_000n);
     const key = await open(ledger, account, 25n);
-    await makeBusy(till, account);
-    const admitted = await till.reserve(asked(account, 20n, key), true);
+    await makeBusy(callLedger, account);
+    const admitted = await callLedger.reserve(asked(account, 20n, key), true);
     assert.equal(admitted.state, 'admitted');
-    assert.deepEqual(await till.reserve(asked(account, 10n, key), true), {
+    assert.deepEqual(await callLedger.reserve(asked(account, 10n, key), true), {
       state: 'refused',
       reason: 'key_limit',
       left: 5n,
@@ -226,15 +231,15 @@ for (const [what, open] of SPENDERS) {
 }
 
 test('what an app without a limit spends out of a purse is counted to its grant', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const account = await openAccount(ledger, 100_000n);
   const app = await openApp(ledger, account, 1_000n);
-  await makeBusy(till, account);
+  await makeBusy(callLedger, account);
   const [settled, refunded, dear] = [asked(account, 20n, app), asked(account, 30n, app), asked(account, 40n, app)];
-  for (const call of [settled, refunded, dear]) await till.reserve(call, false);
-  await till.settle(settled, 15n);
-  await till.refund(refunded);
-  await till.settle(dear, 50n);
+  for (const call of [settled, refunded, dear]) await callLedger.reserve(call, false);
+  await callLedger.settle(settled, 15n);
+  await callLedger.refund(refunded);
+  await callLedger.settle(dear, 50n);
   await catchUp(db, account);
   assert.deepEqual(await db.rows('select held, spent from key_spending where key_id = $1', [app]), [
     { held: 0n, spent: 65n },
@@ -243,15 +248,15 @@ test('what an app without a limit spends out of a purse is counted to its grant'
 });
 
 test('R-277: what a dead process has written is done, what it held goes back, and its purse too', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const account = await openAccount(ledger, 100_000n);
-  const begun = await makeBusy(till, account);
+  const begun = await makeBusy(callLedger, account);
   await (async () => {
-    const settled = await hold(till, account, 10n);
-    await till.settle(settled, 7n);
-    await hold(till, account, 50n);
-    const metered = await hold(till, account, 60n);
-    await till.recordKnown(metered, 9n);
+    const settled = await hold(callLedger, account, 10n);
+    await callLedger.settle(settled, 7n);
+    await hold(callLedger, account, 50n);
+    const metered = await hold(callLedger, account, 60n);
+    await callLedger.recordKnown(metered, 9n);
   })();
   clock.advance(LEASE_SECONDS + 1);
   await endAbandoned(db, clock.now());
@@ -261,18 +266,18 @@ test('R-277: what a dead process has written is done, what it held goes back, an
 });
 
 test('R-272: a process that was thought dead learns what became of its calls', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const account = await openAccount(ledger, 100_000n);
-  await makeBusy(till, account);
-  const [returned, charged] = [await hold(till, account, 10n), await hold(till, account, 20n)];
-  await till.recordKnown(charged, 3n);
+  await makeBusy(callLedger, account);
+  const [returned, charged] = [await hold(callLedger, account, 10n), await hold(callLedger, account, 20n)];
+  await callLedger.recordKnown(charged, 3n);
   await until(
     async () => (await db.rows('select from open_reservations where reservation_id = $1', [returned.id])).length === 1,
   );
   clock.advance(LEASE_SECONDS + 1);
   await endAbandoned(db, clock.now());
-  assert.deepEqual(await till.settle(returned, 10n), { state: 'refunded', charged: 0n });
-  assert.deepEqual(await till.settle(charged, 20n), { state: 'settled', charged: 3n });
+  assert.deepEqual(await callLedger.settle(returned, 10n), { state: 'refunded', charged: 0n });
+  assert.deepEqual(await callLedger.settle(charged, 20n), { state: 'settled', charged: 3n });
 });
 
 test('R-061, R-277: with the database away nobody begins, and what had begun ends once, when it is back', async (t) => {
@@ -283,58 +288,58 @@ test('R-061, R-277: with the database away nobody begins, and what had begun end
     await link.cut();
   });
   const id = 'proc_far_till';
-  const till = Object.assign(new Till({ db: far, clock, processId: id }), { id });
-  await till.extendLease();
+  const callLedger = Object.assign(new CallLedger({ db: far, clock, processId: id }), { id });
+  await callLedger.extendLease();
   const account = await openAccount(ledger, 100_000n);
-  const begun = await makeBusy(till, account);
-  const [waiting, written] = [await hold(till, account, 10n), await hold(till, account, 20n)];
-  await till.recordKnown(written, 1n);
-  const [late, returned] = [await hold(till, account, 40n), await hold(till, account, 50n)];
+  const begun = await makeBusy(callLedger, account);
+  const [waiting, written] = [await hold(callLedger, account, 10n), await hold(callLedger, account, 20n)];
+  await callLedger.recordKnown(written, 1n);
+  const [late, returned] = [await hold(callLedger, account, 40n), await hold(callLedger, account, 50n)];
   await link.cut();
-  await assert.rejects(till.settle(waiting, 6n), DatabaseUnavailable);
-  await assert.rejects(till.settle(written, 16n), DatabaseUnavailable);
-  await assert.rejects(till.settle(late, 26n), DatabaseUnavailable);
+  await assert.rejects(callLedger.settle(waiting, 6n), DatabaseUnavailable);
+  await assert.rejects(callLedger.settle(written, 16n), DatabaseUnavailable);
+  await assert.rejects(callLedger.settle(late, 26n), DatabaseUnavailable);
   // Its caller was told of a failure, so nothing is taken after all.
-  await assert.rejects(till.settle(returned, 36n), DatabaseUnavailable);
-  await assert.rejects(till.refund(returned), DatabaseUnavailable);
+  await assert.rejects(callLedger.settle(returned, 36n), DatabaseUnavailable);
+  await assert.rejects(callLedger.refund(returned), DatabaseUnavailable);
   await new Promise((resolve) => setTimeout(resolve, 120));
-  await assert.rejects(till.reserve(asked(account, 10n), false), DatabaseUnavailable);
-  await assert.rejects(till.tend(), DatabaseUnavailable);
+  await assert.rejects(callLedger.reserve(asked(account, 10n), false), DatabaseUnavailable);
+  await assert.rejects(callLedger.maintain(), DatabaseUnavailable);
   await link.restore();
-  await till.tend();
-  await till.tend();
+  await callLedger.maintain();
+  await callLedger.maintain();
   assert.equal(await availableOf(ledger, account), 100_000n - BigInt(begun) * 10n - 6n - 16n - 26n);
   assert.equal((await balanceOf(db, account, clock.now()))?.reserved, 0n);
-  await till.close();
+  await callLedger.close();
 });
 
 test('what cannot be written into the journal takes the other way, and keeps nobody else out', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const account = await openAccount(ledger, 100_000n);
-  const begun = await makeBusy(till, account);
+  const begun = await makeBusy(callLedger, account);
   const broken = { ...asked(account, 10n), price: '{not json' };
   const garbled = { ...asked(account, 10n), requestId: 'req_\u0000' };
   const halved = { ...asked(account, 10n), requestId: 'req_\ud800' };
   const good = asked(account, 10n);
-  const [failed, fine] = await Promise.allSettled([broken, good].map((call) => till.reserve(call, false)));
+  const [failed, fine] = await Promise.allSettled([broken, good].map((call) => callLedger.reserve(call, false)));
   assert.equal(fine?.status, 'fulfilled');
-  if (failed?.status === 'fulfilled') await assert.rejects(till.settle(broken, 5n));
-  assert.deepEqual(await till.settle(good, 5n), { state: 'settled', charged: 5n });
-  await assert.rejects(till.reserve(garbled, false));
-  await till.reserve(halved, false).then(
-    () => till.settle(halved, 0n),
+  if (failed?.status === 'fulfilled') await assert.rejects(callLedger.settle(broken, 5n));
+  assert.deepEqual(await callLedger.settle(good, 5n), { state: 'settled', charged: 5n });
+  await assert.rejects(callLedger.reserve(garbled, false));
+  await callLedger.reserve(halved, false).then(
+    () => callLedger.settle(halved, 0n),
     () => undefined,
   );
   assert.equal(await availableOf(ledger, account), 100_000n - BigInt(begun) * 10n - 5n);
 });
 
 test('the journal is swept while it is written', async (t) => {
-  const till = await openTill(t);
+  const callLedger = await openCallLedger(t);
   const account = await openAccount(ledger, 10_000_000n);
-  await makeBusy(till, account);
+  await makeBusy(callLedger, account);
   const [before, lines] = [await sweeps(), await linesWritten()];
   for (let round = 0; round < 35; round++) {
-    await Promise.all(Array.from({ length: 100 }, () => callOnce(till, account, 10n)));
+    await Promise.all(Array.from({ length: 100 }, () => callOnce(callLedger, account, 10n)));
   }
   assert.ok((await linesWritten()) > lines);
   await until(async () => (await sweeps()) > before);
@@ -355,7 +360,7 @@ test('R-271, R-272, R-274: processes, jobs, grants and deaths at once: the books
 async function game(t: TestContext, seed: number): Promise<void> {
   const random = new Random(seed);
   const pick = (below: number) => random.whole(0, below - 1);
-  const tills = [await openTill(t), await openTill(t), await openTill(t)];
+  const callLedgers = [await openCallLedger(t), await openCallLedger(t), await openCallLedger(t)];
   const accounts = [
     await openAccount(ledger, 100_000n),
     await openAccount(ledger, 6_000n),
@@ -365,15 +370,15 @@ async function game(t: TestContext, seed: number): Promise<void> {
   const told = new Map<string, bigint>();
   let refused = 0;
   const call = async (): Promise<void> => {
-    const till = tills[pick(3)] ?? assert.fail();
+    const callLedger = callLedgers[pick(3)] ?? assert.fail();
     const one = asked(accounts[pick(3)] ?? '', BigInt(pick(12)));
-    if ((await till.reserve(one, false)).state === 'refused') {
+    if ((await callLedger.reserve(one, false)).state === 'refused') {
       refused += 1;
       return;
     }
     if (pick(4) === 0) await new Promise((resolve) => setTimeout(resolve, pick(25)));
     const actual = pick(12) === 0 ? one.amount + BigInt(pick(9)) : (one.amount * BigInt(pick(5))) / 4n;
-    const ending = pick(6) === 0 ? await till.refund(one) : await till.settle(one, actual);
+    const ending = pick(6) === 0 ? await callLedger.refund(one) : await callLedger.settle(one, actual);
     told.set(one.id, ending.charged);
   };
   const job = async (): Promise<void> => {
