@@ -7,9 +7,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/postgres/index.ts';
 
 const NEW_CLUSTER_EVERY = 10;
 const KILL_SERVER_EVERY = 5;

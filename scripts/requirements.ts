@@ -14,7 +14,7 @@ if (import.meta.main) report();
 
 /** The R-numbers that the names of tests begin with. */
 export function testedNumbers(): number[] {
-  const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']);
+  const files = globSync('{src,packages/*/src,test}/**/*.test.ts');
   const names = files.flatMap((file) => readFileSync(file, 'utf8').match(/['"`]R-\d{3}\b[^'"`]*/g) ?? []);
   const numbers = names.flatMap((name) => name.match(/R-\d{3}/g) ?? []).map((text) => Number(text.slice(2)));
   return [...new Set(numbers)].sort((a, b) => a - b);

@@ -2,9 +2,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { type Db, migrate, openDb } from '../src/db/index.ts';
-import { startEmbeddedPostgres } from '../src/postgres/index.ts';
 
 export const SCHEMA_FILE = 'migrations/schema.sql';
 

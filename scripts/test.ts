@@ -5,10 +5,10 @@ import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { migrate, openDb } from '../src/db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../src/limits.ts';
-import { startEmbeddedPostgres } from '../src/postgres/index.ts';
 
 const TEMPLATE = 'tollgate_template';
 // Whatever takes longer hangs. Broken off, a run still tells what has passed and which files were running.
@@ -30,7 +30,7 @@ try {
 }
 
 function everyFile(): readonly string[] {
-  return globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { exclude: ['test/browser/**'] });
+  return globSync(['{src,packages/*/src,test}/**/*.test.ts'], { exclude: ['test/browser/**'] });
 }
 
 async function makeTemplate(): Promise<void> {

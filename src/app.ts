@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { Authenticator } from './accounts/index.ts';
 import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -25,7 +26,6 @@ import type { Logger } from './log.ts';
 import { Mailer } from './mail/index.ts';
 import { CleanUp, MemorySlots } from './objects/index.ts';
 import { identity } from './people/index.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/index.ts';
 import { Health, type Pacing } from './routing/index.ts';
 import type { RootSecrets } from './seal.ts';
 import { putInForce, readConfiguration } from './start-configuration.ts';

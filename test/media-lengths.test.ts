@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
+import { decoded } from '../packages/sandbox/src/voice/decoder.ts';
 import { byteSourceOf, measure, sniff, Unreadable } from '../src/media/index.ts';
-import { decoded } from '../src/vendors/sandbox/voice/decoder.ts';
 import {
   type Choose,
   forgedFlac,

@@ -66,7 +66,7 @@ function checkout(t: TestContext): string {
   const folder = join(workFolder(t), 'checkout');
   mkdirSync(folder);
   for (const name of ['package.json', 'package-lock.json']) copyFileSync(name, join(folder, name));
-  for (const name of ['bin', 'scripts', 'src', 'node_modules', 'migrations'])
+  for (const name of ['bin', 'scripts', 'src', 'packages', 'node_modules', 'migrations'])
     symlinkSync(resolve(name), join(folder, name));
   return folder;
 }

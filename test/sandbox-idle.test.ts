@@ -27,7 +27,7 @@ test('a gateway that nobody asks to speak or listen has loaded nothing of what t
   });
   const loaded: unknown = JSON.parse(stdout);
   assert.ok(Array.isArray(loaded));
-  assert.ok(loaded.some((url) => String(url).endsWith('sandbox/speech.ts')));
+  assert.ok(loaded.some((url) => String(url).endsWith('sandbox/src/speech.ts')));
   assert.deepEqual(
     loaded.filter((url) => HEAVY.some((name) => String(url).includes(name))),
     [],

@@ -10,7 +10,7 @@ import { vendors } from '../src/vendors/index.ts';
 
 const LEVELS: readonly (readonly string[])[] = [
   ['(single files)', 'text'],
-  ['db', 'fetch', 'mail', 'media', 'postgres', 'pricing', 'schemas', 'storage', 'throttle'],
+  ['db', 'fetch', 'mail', 'media', 'pricing', 'schemas', 'storage', 'throttle'],
   ['audit', 'backup', 'configuration', 'objects'],
   ['accounts', 'catalogue', 'ledger', 'vendors'],
   ['billing', 'reports', 'routing'],
@@ -30,6 +30,11 @@ const TOP_FILES: Readonly<Record<string, string>> = {
   'start-configuration.ts': '(app)',
   'main.ts': '(main)',
 };
+/** What each package may import of the gateway. The gateway imports a package by its name only. */
+const DOORS: Readonly<Record<string, RegExp>> = {
+  'embedded-postgres': /^src\/[\w-]+\.ts$/,
+  sandbox: /^src\/(?:[\w-]+|(?:schemas|text)\/index|vendors\/(?:vendor|kit\/[\w-]+))\.ts$/,
+};
 const FILE_LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
 const INDEX_EXPORTS_MAX = 15;
@@ -37,16 +42,18 @@ const BANNED_WORDS = /^(provider|channel|manager|service|handler|helper|util|com
 
 const PERSONS = /\b(?:whoever|nobody|somebody|everybody|anybody|someone|anyone|everyone)\b/i;
 /** To be rewritten together with their code. */
-const SPEAKS_OF_PERSONS_STILL = /^src\/(?:ledger\/|db\/lane\.ts|vendors\/)/;
+const SPEAKS_OF_PERSONS_STILL = /^src\/(?:ledger\/|db\/lane\.ts|vendors\/)|^packages\/sandbox\//;
 
 /** What a vendor's tests run against lies beside the vendor, and is no part of the program. */
 const OF_TESTS = /\.test\.ts$|\/emulator(\.ts$|\/)/;
 
-const sources = globSync('src/**/*.ts').filter((file) => !OF_TESTS.test(file));
+const gatewaySources = globSync('src/**/*.ts').filter((file) => !OF_TESTS.test(file));
+const packageSources = globSync('packages/*/src/**/*.ts').filter((file) => !OF_TESTS.test(file));
+const sources = [...gatewaySources, ...packageSources];
 const textOf = (file: string) => readFileSync(file, 'utf8');
 
 test('every import goes to a lower level and through the folder’s index.ts', () => {
-  const faults = sources.flatMap((file) => importsOf(file).flatMap((target) => importFault(file, target)));
+  const faults = gatewaySources.flatMap((file) => importsOf(file).flatMap((target) => importFault(file, target)));
   assert.deepEqual(faults, []);
 });
 
@@ -59,6 +66,25 @@ test('a room of http/ imports no later one', () => {
   assert.deepEqual(faults, []);
 });
 
+test('a package reaches the gateway through its doors, and is reached by its name', () => {
+  const packages = new Set(packageSources.map((file) => packageOf(file) ?? file));
+  assert.deepEqual([...packages].sort(), Object.keys(DOORS).sort());
+  const outward = packageSources.flatMap((file) =>
+    importPathsOf(file).filter((path) => packageOf(path) !== packageOf(file) && !isDoor(file, path)),
+  );
+  const inward = gatewaySources.filter((file) => importPathsOf(file).some((path) => path.startsWith('packages/')));
+  assert.deepEqual([...outward, ...inward], []);
+});
+
+test('the gateway and each package import what their own package.json lists, and list nothing else', () => {
+  for (const folder of ['.', ...Object.keys(DOORS).map((name) => `packages/${name}`)]) {
+    const files = folder === '.' ? gatewaySources : packageSources.filter((file) => file.startsWith(`${folder}/`));
+    const { dependencies } = JSON.parse(textOf(`${folder}/package.json`));
+    const imported = new Set(files.flatMap(packagesIn).filter((name) => !name.startsWith('@tollgate/')));
+    assert.deepEqual([...imported].sort(), Object.keys(dependencies).sort(), folder);
+  }
+});
+
 test('nothing of the program imports a test, an emulator or what tests share', () => {
   const faults = sources.filter((file) =>
     importPathsOf(file).some((path) => OF_TESTS.test(path) || /^(test|scripts)\//.test(path)),
@@ -67,7 +93,7 @@ test('nothing of the program imports a test, an emulator or what tests share', (
 });
 
 test('every folder has its level, and every level its folders', () => {
-  const folders = [...new Set(sources.map(folderOf))].sort();
+  const folders = [...new Set(gatewaySources.map(folderOf))].sort();
   assert.deepEqual(folders, LEVELS.flat().sort());
 });
 
@@ -81,7 +107,7 @@ test('no function is longer than a screen', () => {
 });
 
 test('every index.ts is a short comment and at most fifteen named re-exports', () => {
-  for (const file of sources.filter((source) => basename(source) === 'index.ts' && source.split('/').length === 3)) {
+  for (const file of sources.filter((source) => /^(?:src\/[\w-]+|packages\/[\w-]+\/src)\/index\.ts$/.test(source))) {
     const text = textOf(file);
     const comment = /^\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? '';
     const lines = comment.split('\n').length;
@@ -105,7 +131,7 @@ test('no file, type or function has a name that says nothing', () => {
 
 test('no function name is defined in three files', () => {
   const files = new Map<string, Set<string>>();
-  for (const file of sources.filter((source) => folderOf(source) !== 'vendors')) {
+  for (const file of sources.filter((source) => !isOfVendors(source))) {
     for (const [, name = ''] of textOf(file).matchAll(/^(?:export )?(?:async )?function\*? (\w+)/gm)) {
       files.set(name, (files.get(name) ?? new Set()).add(file));
     }
@@ -126,7 +152,7 @@ test('comments name processes, transactions and callers, not persons', () => {
 test('no vendor is named outside its folder', () => {
   const names = vendors.map((vendor) => vendor.name).filter((name) => name !== 'sandbox');
   const pattern = new RegExp(`\\b(${names.join('|')})\\b`, 'i');
-  const faults = sources.filter((file) => folderOf(file) !== 'vendors' && pattern.test(textOf(file)));
+  const faults = sources.filter((file) => !isOfVendors(file) && pattern.test(textOf(file)));
   assert.deepEqual(faults, []);
 });
 
@@ -138,7 +164,7 @@ test('a vendor imports no other vendor', () => {
 });
 
 test('a call to an upstream is made by a wire only, which has a fault table', () => {
-  const ofVendors = sources.filter((file) => file.startsWith('src/vendors/'));
+  const ofVendors = sources.filter(isOfVendors);
   const makers = ofVendors.filter((file) => /import \{[^}]*\} from '[^']*\/exchange\.ts'/.test(textOf(file)));
   assert.deepEqual(makers, ['src/vendors/kit/wire.ts']);
   const clients = ofVendors.filter((file) => /from '(undici|node:https?)'/.test(textOf(file)));
@@ -173,7 +199,10 @@ test('settings are read in one place, and time comes from the clock', () => {
 });
 
 test('no tracked text names a machine’s own folders', () => {
-  const files = [...sources, ...globSync(['docs/**/*.md', 'test/**/*.ts', 'scripts/**/*', '*.md', 'migrations/*.sql'])];
+  const files = [
+    ...sources,
+    ...globSync(['docs/**/*.md', '{test,packages}/**/*.ts', 'scripts/**/*', '*.md', 'migrations/*.sql']),
+  ];
   const texts = files.filter((file) => /\.(ts|mjs|md|sql)$/.test(file));
   const faults = texts.filter((file) => /(?<![\w.$}])\/(work|root|home)\/[a-z]/.test(textOf(file)));
   assert.deepEqual(faults, []);
@@ -218,6 +247,25 @@ function roomOf(file: string): number {
   const [, room = ''] = /^src\/http\/(\w+)\//.exec(file) ?? [];
   const place = ROOMS.indexOf(room);
   return place < 0 ? Number.NaN : place;
+}
+
+function packageOf(file: string): string | undefined {
+  return /^packages\/([^/]+)\//.exec(file)?.[1];
+}
+
+function isDoor(file: string, target: string): boolean {
+  const isOfStart = target.split('/').length === 2 && basename(target) in TOP_FILES;
+  return !isOfStart && DOORS[packageOf(file) ?? '']?.test(target) === true;
+}
+
+function isOfVendors(file: string): boolean {
+  return file.startsWith('src/vendors/') || packageOf(file) === 'sandbox';
+}
+
+/** The npm packages that a file imports, or resolves files of. */
+function packagesIn(file: string): string[] {
+  const found = textOf(file).matchAll(/\b(?:from |import\(|import\.meta\.resolve\()'(?!node:)([@\w][^']*)'/g);
+  return [...found].map(([, path = '']) => path.split('/', path.startsWith('@') ? 2 : 1).join('/'));
 }
 
 function levelOf(folder: string): number {

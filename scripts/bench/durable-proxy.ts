@@ -4,9 +4,9 @@ import { randomUUIDv7 } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { GroupCommit, openDb } from '../../src/db/index.ts';
-import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import { answerBench } from './child.ts';
 import { openProxy } from './proxy.ts';
 

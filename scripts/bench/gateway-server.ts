@@ -2,13 +2,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { startApp } from '../../src/app.ts';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
 import { CONCURRENCY_MAX, RPM_MAX } from '../../src/limits.ts';
 import { createLog } from '../../src/log.ts';
 import { tuneMemory } from '../../src/memory.ts';
-import { findEmbeddedPostgres } from '../../src/postgres/index.ts';
 import { Apps } from '../../test/support/tokens.ts';
 import { ADMIN_TOKEN, answerBench } from './child.ts';
 

@@ -2,12 +2,12 @@ import { randomUUIDv7 } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
 import { type Db, migrate, openDb } from '../../src/db/index.ts';
 import { books, CallLedger, grant, type NewReservation, settle } from '../../src/ledger/index.ts';
 import { reserve } from '../../src/ledger/ledger.ts';
-import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import type { Row } from './table.ts';
 
 const CALLERS = 64;

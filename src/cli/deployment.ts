@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import { findEmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { openDataFolder } from '../data-folder.ts';
 import { type Db, type DbAddress, openDb } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
-import { findEmbeddedPostgres, startEmbeddedPostgres } from '../postgres/index.ts';
 import { CommandError } from './command.ts';
 
 /** What commands say of the server goes to the terminal alone; the gateway has a log of its own. */

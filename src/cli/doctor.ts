@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { findEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { newestVersion, openSecrets } from '../catalogue/index.ts';
 import { systemClock } from '../clock.ts';
@@ -8,7 +9,6 @@ import { type Config, ConfigError, loadConfig, Secret } from '../config.ts';
 import { type ConfigDocument, parseDocument } from '../configuration/index.ts';
 import { readKeptSecret } from '../data-folder.ts';
 import { type Db, migrationNumbers } from '../db/index.ts';
-import { findEmbeddedPostgres } from '../postgres/index.ts';
 import type { RootSecrets } from '../seal.ts';
 import { readConfiguration } from '../start-configuration.ts';
 import { openObjectStore } from '../storage/index.ts';

@@ -1,10 +1,10 @@
+import { PostgresStartError } from '@tollgate/embedded-postgres';
 import { ArchiveError } from '../backup/index.ts';
 import { SealedWithAnotherSecret } from '../catalogue/index.ts';
 import { ConfigError } from '../config.ts';
 import { DocumentError } from '../configuration/index.ts';
 import { DataFolderError } from '../data-folder.ts';
 import { DatabaseUnavailable, MigrationError } from '../db/index.ts';
-import { PostgresStartError } from '../postgres/index.ts';
 import { CommandError, UsageError } from './command.ts';
 
 const TOLD_AS_THEY_ARE = [

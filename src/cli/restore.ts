@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { type Archive, loadDatabase, openArchive } from '../backup/index.ts';
 import { loadConfig, Secret } from '../config.ts';
 import { RESTORE_MARK } from '../data-folder.ts';
 import { migrate, migrationNumbers, openDb } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
-import { startEmbeddedPostgres } from '../postgres/index.ts';
 import { FolderStore } from '../storage/index.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { type Command, CommandError, type Invocation } from './command.ts';

