@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import { LINK_MS, OUTPUT_KEPT_MS, SPEECH_BYTES_MAX, SPEECH_INLINE_BYTES_MAX } from '../limits.ts';
 import { deleteObjectsAt, recordObjects } from '../objects/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
@@ -47,9 +48,9 @@ async function store({ deps, accountId, context }: SpeechOrder, { sound, bytes, 
   const now = clock.now();
   await recordObjects(db, [{ key, accountId, mimeType, bytes, deleteAt: new Date(now.getTime() + OUTPUT_KEPT_MS) }]);
   try {
-    log.trace({ key }, 'speech to be stored');
+    killPoint(log, 'speech.result.before-store', key);
     await objects.put(key, pieces(), { mimeType, bytesMax: SPEECH_BYTES_MAX, signal: context.signal });
-    log.trace({ key }, 'speech stored');
+    killPoint(log, 'speech.result.after-store', key);
     const expiresAt = new Date(now.getTime() + LINK_MS);
     return await objects.link(key, { mimeType, fileName: `speech.${extension}`, expiresAt, now });
   } catch (error) {

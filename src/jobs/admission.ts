@@ -1,6 +1,7 @@
 import { insufficientCredits } from '../billing/index.ts';
 import { GroupCommit, type Tx, whileBusy } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import { type CreditRefusal, lockAccounts, type NewReservation } from '../ledger/index.ts';
 import { FINGERPRINT_KEPT_MS, INPUT_KEPT_MS } from '../limits.ts';
 import { keepObjectsUntil } from '../objects/index.ts';
@@ -52,7 +53,7 @@ export class Admissions {
 
   async #run(applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
     const verdicts = await whileBusy(() => this.#deps.db.transaction((tx) => this.#admitAll(tx, applicants)));
-    this.#deps.log.trace('admission committed');
+    killPoint(this.#deps.log, 'job.admission.after-commit');
     return verdicts;
   }
 
@@ -78,7 +79,7 @@ export class Admissions {
     const inputs = admitted.flatMap(({ member }) => member.inputs);
     if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
     await this.#deps.bus.announce(tx, 'job', '');
-    this.#deps.log.trace('admission to be committed');
+    killPoint(this.#deps.log, 'job.admission.before-commit');
   }
 }
 

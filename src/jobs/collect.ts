@@ -1,6 +1,7 @@
 import { lengthExcess, lengthOrder } from '../billing/index.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { BodyTooLarge } from '../fetch/index.ts';
+import { killPoint } from '../kill-point.ts';
 import { COLLECT_RETRY_MS, OUTPUT_BYTES_MAX, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { Unreadable } from '../media/index.ts';
 import { storeMedia } from '../objects/index.ts';
@@ -139,14 +140,14 @@ async function store(deps: JobDeps, result: Result, key: string): Promise<Collec
   try {
     const body = await openOutput(deps, result);
     const wanted = kind === 'thumbnail' ? 'image' : kind;
-    deps.log.trace({ key }, 'result to be stored');
+    killPoint(deps.log, 'job.collect.before-store', key);
     const piece = await storeMedia(deps, key, body, {
       bytesMax: OUTPUT_BYTES_MAX,
       signal,
       kinds: [wanted],
       refusal: (_reason, found) => new Undeliverable(`${found?.mimeType ?? 'something'} is no ${wanted}`),
     });
-    deps.log.trace({ key }, 'result stored');
+    killPoint(deps.log, 'job.collect.after-store', key);
     return { kind, ...piece };
   } catch (error) {
     if (isJudgement(error)) {

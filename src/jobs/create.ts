@@ -5,6 +5,7 @@ import type { Endpoint } from '../configuration/index.ts';
 import { whileBusy } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { killPoint } from '../kill-point.ts';
 import { DISPATCH_DEADLINE_MS, PREPARATION_LEASE_MS } from '../limits.ts';
 import { discardInputs } from '../objects/index.ts';
 import { inPublishedWords, modelFor } from '../routing/index.ts';
@@ -147,9 +148,9 @@ async function claimFor(
   const now = deps.clock.now();
   const claim = randomUUID();
   const until = new Date(now.getTime() + PREPARATION_LEASE_MS);
-  deps.log.trace('key to be claimed');
+  killPoint(deps.log, 'job.claim.before-commit');
   if (await orPrecheckFailed(() => whileBusy(() => claimKey(deps.db, key, claim, now, until)))) {
-    deps.log.trace('key claimed');
+    killPoint(deps.log, 'job.claim.after-commit');
     return claim;
   }
   // It was taken between the look and the claim. Where it is free again already, the next try finds it so.

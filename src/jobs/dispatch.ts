@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, UpstreamError } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import { type Candidate, candidateOf, type Turn, type Turns, tryOne, upstreamOf } from '../routing/index.ts';
 import type { Submitted, TaskOrder } from '../vendors/index.ts';
 import { allSettledOrThrow } from './all-settled.ts';
@@ -26,13 +27,13 @@ export async function dispatch(engine: EngineDeps, held: HeldJob, signal: AbortS
     const turn = turns.next();
     if (turn === undefined) return exhausted(engine, current, turns, answered);
     const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, turn.candidate) });
-    engine.deps.log.trace({ job_id: held.job.id }, 'calls written down');
+    killPoint(deps.log, 'job.dispatch.before-call', held.job.id);
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
     const asking = { turns, turn, signal };
     answered = await allSettledOrThrow(calling.map((attempt) => call(engine, begun, attempt, asking)));
-    engine.deps.log.trace({ job_id: held.job.id }, 'calls answered');
+    killPoint(deps.log, 'job.dispatch.after-call', held.job.id);
     current = await engine.queue.save(begun, outcome(answered));
-    engine.deps.log.trace({ job_id: held.job.id }, 'answers written down');
+    killPoint(deps.log, 'job.dispatch.after-commit', held.job.id);
     if (missing(current.job, current.attempts) === 0) return current;
   }
   return current;
@@ -176,7 +177,7 @@ function againAt({ deps }: EngineDeps, { job }: HeldJob): Date {
 export async function recover(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
   const lost = held.attempts.filter(({ state }) => state === 'calling');
   const found = await allSettledOrThrow(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
-  engine.deps.log.trace({ job_id: held.job.id }, 'lost calls looked for');
+  killPoint(engine.deps.log, 'job.recover.after-call', held.job.id);
   return engine.queue.save(held, outcome(found));
 }
 

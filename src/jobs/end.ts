@@ -2,6 +2,7 @@ import { boundLength, lengthOrder } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { retryWhileUnavailable } from '../db/index.ts';
 import { newId } from '../ids.ts';
+import { killPoint } from '../kill-point.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { deleteObjectsAt, recordObjects } from '../objects/index.ts';
@@ -59,9 +60,9 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
     const assets = ends.flatMap((end) => assetsOf(end, now));
     if (assets.length > 0) await insertAssets(tx, assets);
     await keepAndDrop(tx, ends, now);
-    for (const { status } of ends) deps.log.trace(`${status} to be committed`);
+    for (const { held, status } of ends) killPoint(deps.log, `job.end.${status}.before-commit`, held.job.id);
   });
-  for (const { status } of ends) deps.log.trace(`${status} committed`);
+  for (const { held, status } of ends) killPoint(deps.log, `job.end.${status}.after-commit`, held.job.id);
   return ends.map(() => undefined);
 }
 

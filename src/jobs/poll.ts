@@ -1,4 +1,5 @@
 import { UpstreamError } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import { POLL_AFTER_MS_MAX, POLL_MS, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
 import { candidateOf, redact, upstreamOf } from '../routing/index.ts';
 import type { Progress } from '../vendors/index.ts';
@@ -16,7 +17,7 @@ const AGAIN_MS = { first: 3_000, most: 60_000 };
 export async function poll(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
   const waiting = held.attempts.filter(({ state }) => state === 'accepted');
   const results = await allSettledOrThrow(waiting.map((attempt) => pollAttempt(engine, held, attempt, signal)));
-  engine.deps.log.trace({ job_id: held.job.id }, 'tasks asked after');
+  killPoint(engine.deps.log, 'job.poll.after-call', held.job.id);
   const changed = results.map(({ attempt }) => attempt).filter((attempt, place) => attempt !== waiting[place]);
   const progress = progressOf(held, results);
   if (changed.some(({ state }) => state !== 'accepted')) {

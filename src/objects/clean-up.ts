@@ -1,3 +1,4 @@
+import { killPoint } from '../kill-point.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { IntakeDeps } from './deps.ts';
 import { countDueObjects, forgetObjects, selectDueObjects } from './store.ts';
@@ -46,7 +47,7 @@ export class CleanUp {
     const now = clock.now();
     const keys = await selectDueObjects(db, now, PER_TURN_MAX, stuck);
     if (keys.length === 0) return false;
-    log.trace('objects to be deleted');
+    killPoint(log, 'object.clean-up.before-delete');
     const deleted: string[] = [];
     for (let at = 0; at < keys.length; at += AT_ONCE_MAX) {
       await Promise.all(
@@ -56,9 +57,9 @@ export class CleanUp {
         }),
       );
     }
-    log.trace('objects deleted');
+    killPoint(log, 'object.clean-up.after-delete');
     await forgetObjects(db, deleted, now);
-    log.trace('objects forgotten');
+    killPoint(log, 'object.clean-up.after-commit');
     return keys.length === PER_TURN_MAX;
   }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError, type ErrorCode } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import { BUFFERED_INPUT_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
 import { type MediaKind, Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
@@ -54,10 +55,10 @@ export async function storeInput(
   const deleteAt = new Date(deps.clock.nowMs() + UNOWNED_KEPT_MS);
   await recordObjects(deps.db, [{ key, accountId, mimeType: '', bytes: 0, deleteAt }]);
   try {
-    deps.log.trace({ key }, 'input to be stored');
+    killPoint(deps.log, 'object.input.before-store', key);
     const { bytes, mimeType, seconds } = await storeMedia(deps, key, body, mediaRules(rules, signal));
     refuseOthers(mimeType, rules);
-    deps.log.trace({ key }, 'input stored');
+    killPoint(deps.log, 'object.input.after-store', key);
     return { key, mimeType, bytes, seconds };
   } catch (error) {
     await deleteObjectsAt(deps.db, [key], deps.clock.now()).catch(() => undefined);

@@ -1,5 +1,6 @@
 import type { Catalogue } from '../catalogue/index.ts';
 import { ApiError, type Fault, UpstreamError } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import type { Logger } from '../log.ts';
 import type { Upstream, UpstreamPools } from '../vendors/index.ts';
 import type { Candidate } from './candidates.ts';
@@ -127,8 +128,12 @@ function logAttempt(
     upstream_model: candidate.upstreamModel,
     ms: Math.round((performance.now() - startedMs) * 100) / 100,
   };
-  if (error === undefined) log.info(line, 'attempt');
-  else log.warn({ ...line, ...detailsOf(error) }, 'attempt failed');
+  if (error !== undefined) {
+    log.warn({ ...line, ...detailsOf(error) }, 'attempt failed');
+    return;
+  }
+  log.info(line, 'attempt');
+  killPoint(log, 'upstream.attempt.after-call', requestId);
 }
 
 function detailsOf({ fault, message }: UpstreamError): { fault: Fault; detail: string } {

@@ -1,5 +1,6 @@
 import { insufficientCredits } from '../billing/index.ts';
 import { GroupCommit, type Tx } from '../db/index.ts';
+import { killPoint } from '../kill-point.ts';
 import { type CreditRefusal, type NewReservation, reserveAll } from '../ledger/index.ts';
 import { INPUT_KEPT_MS, RESERVATION_LEASE_MS } from '../limits.ts';
 import { keepObjectsUntil } from '../objects/index.ts';
@@ -37,7 +38,7 @@ export class Admissions {
 
   async #run(applicants: readonly Applicant[]): Promise<readonly (CreditRefusal | undefined)[]> {
     const refusals = await this.#deps.db.transaction((tx) => this.#admitAll(tx, applicants));
-    this.#deps.log.trace('transcription admission committed');
+    killPoint(this.#deps.log, 'transcription.admission.after-commit');
     return applicants.map(({ reservation }) => refusals.get(reservation.id));
   }
 
@@ -56,7 +57,7 @@ export class Admissions {
       const inputs = records.flatMap(({ objectKey }) => objectKey ?? []);
       if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
     }
-    log.trace('transcription admission to be committed');
+    killPoint(log, 'transcription.admission.before-commit');
     return refusals;
   }
 }

@@ -1,6 +1,7 @@
 import { measureTranscription } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { retryWhileUnavailable, type Tx } from '../db/index.ts';
+import { killPoint } from '../kill-point.ts';
 import { refund, settle } from '../ledger/index.ts';
 import { deleteObjectsAt } from '../objects/index.ts';
 import { charge } from '../pricing/index.ts';
@@ -17,7 +18,7 @@ export class LostRecord extends Error {}
  */
 export async function endRecord(deps: TranscriptionDeps, held: Held, outcome: Outcome): Promise<MicroCredits> {
   const charged = await retryWhileUnavailable(() => deps.db.transaction((tx) => endIn(tx, deps, held, outcome)));
-  deps.log.trace({ request_id: held.id }, `${outcome.status} transcription committed`);
+  killPoint(deps.log, `transcription.end.${outcome.status}.after-commit`, held.id);
   return charged;
 }
 
@@ -36,6 +37,6 @@ async function endIn(tx: Tx, deps: TranscriptionDeps, held: Held, outcome: Outco
   if (isCompleted) await settle(tx, reservationId, charged, now, JSON.stringify(units));
   else await refund(tx, reservationId, now);
   if (held.objectKey !== null) await deleteObjectsAt(tx, [held.objectKey], now);
-  log.trace({ request_id: id }, `${outcome.status} transcription to be committed`);
+  killPoint(log, `transcription.end.${outcome.status}.before-commit`, id);
   return charged;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import type { Logger } from '../log.ts';
 import { asOf, isOver, type ListedTranscription, type TranscriptionRecord } from './record.ts';
 import { expireSome, type RecordPage, selectRecord, selectRecords } from './store.ts';
@@ -44,7 +45,7 @@ interface ExpiryDeps {
 /** Clears results whose time is over. Any process may do it at any time. */
 export async function expireTranscripts({ db, clock, log }: ExpiryDeps): Promise<void> {
   const now = clock.now();
-  log.trace('transcripts to be cleared');
+  killPoint(log, 'transcription.expiry.before-commit');
   while ((await expireSome(db, now, PER_TURN_MAX)) === PER_TURN_MAX) {}
-  log.trace('transcripts cleared');
+  killPoint(log, 'transcription.expiry.after-commit');
 }

@@ -1,5 +1,6 @@
 import { DatabaseUnavailable, retryWhileUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, UpstreamError } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import { TRANSCRIPT_BYTES_MAX, TRANSCRIPTION_MS_MAX, TRANSCRIPTION_POLL_MS } from '../limits.ts';
 import { type Candidate, candidateOf, firstThatWorks, redact, upstreamOf } from '../routing/index.ts';
 import type { TranscriptionRequest } from '../schemas/index.ts';
@@ -56,7 +57,7 @@ export function transcribe(work: WorkDeps, held: Held, submission: Submission): 
 export function takeUp(work: WorkDeps, held: Held): Promise<Outcome> {
   return withOutcome(work, async () => {
     const outcome = held.task === null ? unavailableOutcome('upstream_failed') : await follow(work, held, 0);
-    work.deps.log.trace({ request_id: held.id }, 'resumed transcription has ended');
+    killPoint(work.deps.log, 'transcription.resume.after-call', held.id);
     return outcome;
   });
 }
@@ -82,13 +83,13 @@ async function submit(
 ): Promise<Transcript | Held> {
   const { upstreamId, upstreamModel } = candidate;
   await saveOrThrowLost(() => saveCall(db, held, upstreamId, upstreamModel), held);
-  log.trace({ request_id: held.id }, 'transcription to be submitted');
+  killPoint(log, 'transcription.submit.before-call', held.id);
   const answer = await refusingTooMuch(workOf(candidate).submit(request, audio, upstream));
-  log.trace({ request_id: held.id }, 'transcription submitted');
+  killPoint(log, 'transcription.submit.after-call', held.id);
   if (answer.state === 'transcribed') return answer.transcript;
   const { task } = answer;
   await saveOrThrowLost(() => saveTask(db, held, task), held);
-  log.trace({ request_id: held.id }, 'transcription task saved');
+  killPoint(log, 'transcription.submit.after-commit', held.id);
   return { ...held, upstreamId, upstreamModel, task };
 }
 
@@ -145,7 +146,7 @@ async function ask(
   if (candidate === undefined || transcription?.poll === undefined || held.task === null) return { state: 'lost' };
   try {
     const progress = await transcription.poll(held.task, upstreamOf(candidate, deps.pools, stopping));
-    deps.log.trace({ request_id: held.id }, 'transcription asked after');
+    killPoint(deps.log, 'transcription.poll.after-call', held.id);
     return progress;
   } catch (error) {
     // The question was given up, and says nothing of the task.

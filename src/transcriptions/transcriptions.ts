@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { orPrecheckFailed } from '../billing/index.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
+import { killPoint } from '../kill-point.ts';
 import { REQUEST_TIMEOUT_MS, RESERVATION_LEASE_MS, TRANSCRIPTIONS_RESUMED_MAX } from '../limits.ts';
 import { Admissions, type Applicant } from './admission.ts';
 import type { TranscriptionDeps } from './deps.ts';
@@ -90,7 +91,7 @@ export class Transcriptions {
     const now = clock.now();
     const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
     const records = await takeOver(db, { now, lease, fallen, limit });
-    if (records.length > 0) log.trace('transcriptions taken over');
+    if (records.length > 0) killPoint(log, 'transcription.take-over.after-commit');
     const works = records.map((held) => this.#track(held.id, this.#resumeOne(held)));
     // Those without a task at an upstream end before the next look.
     await Promise.all(works.filter((_, place) => records[place]?.task === null));
@@ -104,14 +105,11 @@ export class Transcriptions {
   }
 
   async #run(held: Held, outcome: Promise<Outcome>): Promise<SavedResult> {
-    const { db, clock, log } = this.#deps;
+    const { db, clock } = this.#deps;
     try {
       return await this.#end(held, await outcome);
     } catch (error) {
-      if (error instanceof LeftRunning) {
-        await letGo(db, held, clock.now()).catch(() => undefined);
-        log.trace({ request_id: held.id }, 'transcription let go');
-      }
+      if (error instanceof LeftRunning) await letGo(db, held, clock.now()).catch(() => undefined);
       throw errorForCaller(error);
     }
   }

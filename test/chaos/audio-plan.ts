@@ -1,59 +1,59 @@
 // What happens in a round of chaos for sound: who is hit where, what clients ask for meanwhile, and how time passes.
+import type { KillPoint } from '../../src/kill-point.ts';
 import type { Random } from '../simulate/random.ts';
 import { FATES, type Fate } from './audio-load.ts';
-import type { Blow, Wave } from './blows.ts';
+import type { Blow, Outside, Wave } from './blows.ts';
 
-/** Points outside of the program. */
-export const HELD_RECORDING = 'an answer that is held';
-export const HELD_ASKING = 'a question that is held';
-export const HELD_SPEECH = 'half of a speech';
+export const WITHHELD_ANSWER = 'an upstream withholds its answer' satisfies Outside;
+export const WITHHELD_POLL = 'an upstream withholds the state of a task' satisfies Outside;
+export const WITHHELD_SPEECH = 'an upstream withholds half of a speech' satisfies Outside;
 
 const HEARD: readonly Fate[] = ['heard', 'task'];
 const LONG: readonly Fate[] = ['heard at length', 'task at length'];
-const SUBMITTED = 'transcription to be submitted';
-const SAVED = 'transcription task saved';
+const SUBMITTED = 'transcription.submit.before-call';
+const SAVED = 'transcription.submit.after-commit';
 
 interface Point {
   /** What must be asked for to get there. */
   readonly fates: readonly Fate[];
   /** Where the other gateway is killed first. */
-  readonly loss?: string;
+  readonly loss?: KillPoint;
   /** Either gateway may come to it, also the one that was not called. */
   readonly isDuty?: true;
   /** Only when time passes by the month. */
   readonly isLate?: true;
 }
 
-/** Where the program can be hit: lines of its log, apart from the three above. */
-export const POINTS: Readonly<Record<string, Point>> = {
-  'input to be stored': { fates: LONG },
-  'input stored': { fates: LONG },
-  'transcription admission to be committed': { fates: HEARD },
-  'transcription admission committed': { fates: HEARD },
+/** Where the program can be hit. */
+export const POINTS: Readonly<Partial<Record<KillPoint | Outside, Point>>> = {
+  'object.input.before-store': { fates: LONG },
+  'object.input.after-store': { fates: LONG },
+  'transcription.admission.before-commit': { fates: HEARD },
+  'transcription.admission.after-commit': { fates: HEARD },
   [SUBMITTED]: { fates: [...HEARD, 'refused and heard elsewhere'] },
-  [HELD_RECORDING]: { fates: ['held', 'task held'] },
-  'transcription submitted': { fates: [...HEARD, 'refused and heard elsewhere', 'accepted and reset'] },
+  [WITHHELD_ANSWER]: { fates: ['held', 'task held'] },
+  'transcription.submit.after-call': { fates: [...HEARD, 'refused and heard elsewhere', 'accepted and reset'] },
   [SAVED]: { fates: ['task', 'endless', 'failed'] },
-  [HELD_ASKING]: { fates: ['asking held'] },
-  'transcription asked after': { fates: ['task', 'failed'] },
-  'completed transcription to be committed': { fates: HEARD },
-  'completed transcription committed': { fates: HEARD },
-  'transcription to be answered': { fates: HEARD },
-  'failed transcription to be committed': { fates: ['rejected', 'failed', 'nothing heard'] },
-  'failed transcription committed': { fates: ['rejected', 'failed', 'nothing heard'] },
-  'unavailable transcription to be committed': { fates: HEARD, loss: SUBMITTED },
-  'unavailable transcription committed': { fates: HEARD, loss: SUBMITTED },
-  'transcriptions taken over': { fates: ['task'], loss: SAVED },
-  'resumed transcription has ended': { fates: ['task'], loss: SAVED },
-  'objects to be deleted': { fates: LONG, isDuty: true },
-  'objects deleted': { fates: LONG, isDuty: true },
-  'objects forgotten': { fates: LONG, isDuty: true },
-  'transcripts to be cleared': { fates: HEARD, isDuty: true, isLate: true },
-  'transcripts cleared': { fates: HEARD, isDuty: true, isLate: true },
-  [HELD_SPEECH]: { fates: ['speech held'] },
-  attempt: { fates: ['spoken', 'spoken by link', 'refused and spoken elsewhere'] },
-  'speech to be stored': { fates: ['spoken by link'] },
-  'speech stored': { fates: ['spoken by link'] },
+  [WITHHELD_POLL]: { fates: ['asking held'] },
+  'transcription.poll.after-call': { fates: ['task', 'failed'] },
+  'transcription.end.completed.before-commit': { fates: HEARD },
+  'transcription.end.completed.after-commit': { fates: HEARD },
+  'transcription.answer.before-send': { fates: HEARD },
+  'transcription.end.failed.before-commit': { fates: ['rejected', 'failed', 'nothing heard'] },
+  'transcription.end.failed.after-commit': { fates: ['rejected', 'failed', 'nothing heard'] },
+  'transcription.end.unavailable.before-commit': { fates: HEARD, loss: SUBMITTED },
+  'transcription.end.unavailable.after-commit': { fates: HEARD, loss: SUBMITTED },
+  'transcription.take-over.after-commit': { fates: ['task'], loss: SAVED },
+  'transcription.resume.after-call': { fates: ['task'], loss: SAVED },
+  'object.clean-up.before-delete': { fates: LONG, isDuty: true },
+  'object.clean-up.after-delete': { fates: LONG, isDuty: true },
+  'object.clean-up.after-commit': { fates: LONG, isDuty: true },
+  'transcription.expiry.before-commit': { fates: HEARD, isDuty: true, isLate: true },
+  'transcription.expiry.after-commit': { fates: HEARD, isDuty: true, isLate: true },
+  [WITHHELD_SPEECH]: { fates: ['speech held'] },
+  'upstream.attempt.after-call': { fates: ['spoken', 'spoken by link', 'refused and spoken elsewhere'] },
+  'speech.result.before-store': { fates: ['spoken by link'] },
+  'speech.result.after-store': { fates: ['spoken by link'] },
 };
 
 export interface AudioWave extends Wave<Fate> {
@@ -82,35 +82,40 @@ export function makePlan(random: Random): Plan {
 
 function makeWave(random: Random): AudioWave {
   const blow = makeBlow(random);
-  const { fates: needed = [] } = POINTS[blow.point ?? ''] ?? {};
+  const needed = pointOf(blow)?.fates ?? [];
   const wanted = needed.length === 0 ? [] : Array.from({ length: random.whole(1, 3) }, () => random.pick(needed));
   const others = Array.from({ length: random.whole(2, 6) }, () => random.pick(FATES));
   const isAlone = blow.kind === 'kill' && random.chance(0.2);
   return waveOf(blow, wanted, others, isAlone);
 }
 
+function pointOf({ point }: Blow): Point | undefined {
+  return point === undefined ? undefined : POINTS[point];
+}
+
 function makeBlow(random: Random): Blow {
   const kind = random.weighted({ kill: 66, halt: 12, stop: 12, 'kill the database': 10 });
   if (random.chance(0.1)) return { kind, point: undefined, passes: 0 };
-  if (kind === 'kill the database') return blowAt(kind, random.pick([HELD_RECORDING, HELD_ASKING, HELD_SPEECH]), 0);
-  const point = random.pick(Object.keys(POINTS));
+  if (kind === 'kill the database')
+    return blowAt(kind, random.pick([WITHHELD_ANSWER, WITHHELD_POLL, WITHHELD_SPEECH]), 0);
+  const point = random.pick(Object.keys(POINTS) as (KillPoint | Outside)[]);
   return blowAt(kind, point, random.pick(PASSES));
 }
 
-function blowAt(kind: Blow['kind'], point: string, passes: number): Blow {
+function blowAt(kind: Blow['kind'], point: KillPoint | Outside, passes: number): Blow {
   const { loss, isDuty = false, isLate } = POINTS[point] ?? {};
   const isRare = loss !== undefined || isLate === true;
   return { kind, point, passes: isRare ? 0 : passes, loss, isForOne: !isDuty };
 }
 
 function waveOf(blow: Blow, aimed: readonly Fate[], fates: readonly Fate[], isAlone = false): AudioWave {
-  const isLate = POINTS[blow.point ?? '']?.isLate === true;
+  const isLate = pointOf(blow)?.isLate === true;
   const stepSeconds = isLate ? LATE_STEP_SECONDS : blow.loss === undefined ? STEP_SECONDS : LEASE_SECONDS;
   return { blow, isAlone, aimed, fates, stepSeconds, isLate };
 }
 
 /** One blow at one point, with nothing but orders of this fate about. */
-export function aimedPlan(kind: 'kill' | 'halt' | 'stop', point: string, fate: Fate): Plan {
+export function aimedPlan(kind: 'kill' | 'halt' | 'stop', point: KillPoint | Outside, fate: Fate): Plan {
   const aimed = Array.from({ length: AIMED_ORDERS }, () => fate);
   return { waves: [waveOf(blowAt(kind, point, 0), aimed, [])] };
 }

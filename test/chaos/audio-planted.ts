@@ -1,5 +1,5 @@
 // Mistakes in the life of a transcription or of speech that the checker of the chaos must find.
-import { aimedPlan, HELD_SPEECH, type Plan } from './audio-plan.ts';
+import { aimedPlan, type Plan, WITHHELD_SPEECH } from './audio-plan.ts';
 import { History, playRound } from './audio-round.ts';
 import { Upstreams } from './audio-upstreams.ts';
 import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
@@ -31,7 +31,7 @@ const BUGS: readonly Bug<Plan>[] = [
         /** Every failure ends the record,`,
       },
     ],
-    plan: aimedPlan('kill', 'transcription task saved', 'task at length'),
+    plan: aimedPlan('kill', 'transcription.submit.after-commit', 'task at length'),
   },
   {
     name: 'settles in a second transaction after the state',
@@ -51,7 +51,7 @@ const BUGS: readonly Bug<Plan>[] = [
         async function endIn`,
       },
     ],
-    plan: aimedPlan('kill', 'completed transcription committed', 'heard'),
+    plan: aimedPlan('kill', 'transcription.end.completed.after-commit', 'heard'),
   },
   {
     name: 'answers before it saves',
@@ -65,7 +65,7 @@ const BUGS: readonly Bug<Plan>[] = [
           await new Promise((resolve) => setTimeout(resolve, 0));`,
       },
     ],
-    plan: aimedPlan('kill', 'completed transcription to be committed', 'heard'),
+    plan: aimedPlan('kill', 'transcription.end.completed.before-commit', 'heard'),
   },
   {
     name: 'never takes up what was being worked on',
@@ -76,7 +76,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: "where status = 'pending' and (id = any ($4)",
       },
     ],
-    plan: aimedPlan('kill', 'transcription submitted', 'heard'),
+    plan: aimedPlan('kill', 'transcription.submit.after-call', 'heard'),
   },
   {
     name: 'gives the credits of a transcript back that it took up',
@@ -87,7 +87,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: 'if (isCompleted && fence === 0) await settle(',
       },
     ],
-    plan: aimedPlan('kill', 'transcription task saved', 'task'),
+    plan: aimedPlan('kill', 'transcription.submit.after-commit', 'task'),
   },
   {
     name: 'forgets to let the input go',
@@ -98,7 +98,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: 'if (!isCompleted) await deleteObjectsAt(tx, [held.objectKey], now);',
       },
     ],
-    plan: aimedPlan('kill', 'transcription to be answered', 'heard at length'),
+    plan: aimedPlan('kill', 'transcription.answer.before-send', 'heard at length'),
   },
   {
     name: 'ends what somebody else has taken and ended',
@@ -109,7 +109,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: 'where id = $1 and $2 = $2 and cardinality($9::text[]) + cardinality($10::text[]) > 0`',
       },
     ],
-    plan: aimedPlan('halt', 'transcription submitted', 'heard'),
+    plan: aimedPlan('halt', 'transcription.submit.after-call', 'heard'),
   },
   {
     name: 'charges for speech when it begins',
@@ -121,7 +121,7 @@ const BUGS: readonly Bug<Plan>[] = [
           await bill.settle(clipUnits(charactersPerClip, clipLength, [{ milliseconds: clipLength.heldMs, isEstimated: true }]));`,
       },
     ],
-    plan: aimedPlan('kill', HELD_SPEECH, 'speech held'),
+    plan: aimedPlan('kill', WITHHELD_SPEECH, 'speech held'),
   },
 ];
 

@@ -6,12 +6,12 @@ import { type Evidence, gather, type Told, witness } from './audio-evidence.ts';
 import { type Fate, makeOrder, type Order, type Outcome, place } from './audio-load.ts';
 import {
   type AudioWave,
-  HELD_ASKING,
-  HELD_RECORDING,
-  HELD_SPEECH,
   LEASE_SECONDS,
   makePlan,
   type Plan,
+  WITHHELD_ANSWER,
+  WITHHELD_POLL,
+  WITHHELD_SPEECH,
 } from './audio-plan.ts';
 import { ENDLESS_MODEL, type Upstreams } from './audio-upstreams.ts';
 import { type Scene, strike } from './blows.ts';
@@ -82,9 +82,9 @@ function sceneOf(world: World<Upstreams>, clients: Clients): Scene {
     // What is held comes to its end without a database.
     whileAway: () => world.upstreams.release(),
     outside: {
-      [HELD_RECORDING]: () => holding.recordings > 0,
-      [HELD_ASKING]: () => holding.readings > 0,
-      [HELD_SPEECH]: () => holding.speeches > 0,
+      [WITHHELD_ANSWER]: () => holding.recordings > 0,
+      [WITHHELD_POLL]: () => holding.readings > 0,
+      [WITHHELD_SPEECH]: () => holding.speeches > 0,
     },
   };
 }

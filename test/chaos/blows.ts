@@ -1,17 +1,24 @@
 // What hits gateways and their database, and how time passes until it does.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { KILL_POINTS, type KillPoint } from '../../src/kill-point.ts';
 import type { Random } from '../simulate/random.ts';
 import type { Gateway } from './gateways.ts';
 import type { World } from './world.ts';
 
+/** Moments that an upstream knows of: it withholds an answer, a reading or the rest of a speech. */
+export type Outside =
+  | 'an upstream withholds its answer'
+  | 'an upstream withholds the state of a task'
+  | 'an upstream withholds half of a speech';
+
 export interface Blow {
   readonly kind: 'kill' | 'halt' | 'stop' | 'kill the database';
-  /** A line of the program's log, or, also for the database, something outside of it. Undefined: at any time. */
-  readonly point: string | undefined;
+  /** Of the program, or, also for the database, a moment outside of it. Undefined: at any time. */
+  readonly point: KillPoint | Outside | undefined;
   /** How often the point is passed before. */
   readonly passes: number;
   /** Where the other gateway is killed first, if the point is reached only after something was lost. */
-  readonly loss?: string | undefined;
+  readonly loss?: KillPoint | undefined;
   /** Only one gateway is waited for: no other works on the same. Otherwise the first that reaches the point is hit. */
   readonly isForOne?: boolean;
 }
@@ -35,8 +42,8 @@ export interface Scene {
   readonly pauseMs: number;
   /** Whether nothing is left to do. */
   readonly areDone: () => Promise<boolean>;
-  /** Points outside of the program: whether one has come. */
-  readonly outside: Readonly<Record<string, () => boolean>>;
+  /** Whether a moment outside of the program has come. */
+  readonly outside: Readonly<Partial<Record<Outside, () => boolean>>>;
   /** Called when the database has just gone. */
   whileAway(): void;
 }
@@ -90,8 +97,8 @@ async function wait(
     await sleep(random.whole(0, ANY_TIME_MS_MAX));
     return false;
   }
-  const isOutside = outside[point];
-  if (isOutside === undefined) {
+  const isOutside = isKillPoint(point) ? undefined : outside[point];
+  if (isKillPoint(point)) {
     const signal = SIGNALS[kind];
     one.order({ point, passes, signal });
     // What the one loses the other may look for, or it comes to the same point first.
@@ -106,6 +113,10 @@ async function wait(
     if (await scene.areDone()) idleSteps++;
   }
   return isOutside?.() === true;
+}
+
+function isKillPoint(point: KillPoint | Outside): point is KillPoint {
+  return (KILL_POINTS as readonly string[]).includes(point);
 }
 
 /** Time passes while the victim stands still, so that another process takes its work; then it goes on as if nothing was. */

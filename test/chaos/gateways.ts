@@ -5,11 +5,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Db } from '../../src/db/index.ts';
 import type { Edit } from './planted.ts';
-import type { Order, Said, Told } from './process.ts';
+import type { Command, Order, Report } from './process.ts';
 
 const STOP_MS_MAX = 20_000;
-/** From its word that it has come to the point to its halt. */
-const SAID_TO_HALTED_MS = 50;
+/** From its report that it has come to the point to its halt. */
+const REPORT_TO_HALT_MS = 50;
 
 export class Gateway {
   readonly url: string;
@@ -56,7 +56,7 @@ export class Gateway {
     this.#isHalted = isOrdered && signal === 'SIGSTOP';
     this.#isStopping = isOrdered && signal === 'SIGTERM';
     // It came there before it read that it should go on.
-    if (!isOrdered && signal === 'SIGSTOP') setTimeout(() => this.#child.kill('SIGCONT'), SAID_TO_HALTED_MS);
+    if (!isOrdered && signal === 'SIGSTOP') setTimeout(() => this.#child.kill('SIGCONT'), REPORT_TO_HALT_MS);
   }
 
   /** Halts it wherever it is. */
@@ -86,8 +86,8 @@ export class Gateway {
   }
 
   /** It may have died a moment ago. */
-  #tell(told: Told): void {
-    this.#child.send(told, () => undefined);
+  #tell(command: Command): void {
+    this.#child.send(command, () => undefined);
   }
 
   async kill(): Promise<void> {
@@ -175,10 +175,10 @@ export class Gateways {
     if (child.stdout === null) throw new Error('a gateway cannot be heard');
     const heard = new EventEmitter();
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const said = JSON.parse(line) as Said;
-      if (said.said === 'ready') heard.emit('ready', said.url);
-      if (said.said === 'reached') heard.emit('reached', said.signal);
-      if (said.said === 'error') complaints.push(said.line);
+      const report = JSON.parse(line) as Report;
+      if (report.report === 'ready') heard.emit('ready', report.url);
+      if (report.report === 'reached') heard.emit('reached', report.signal);
+      if (report.report === 'error') complaints.push(report.line);
     });
     const failed = once(child, 'exit').then(() => Promise.reject(new Error('a gateway did not start')));
     const ready = Promise.race([once(heard, 'ready').then(([url]) => String(url)), failed]);

@@ -1,33 +1,36 @@
 // What happens in a round: who is hit where, what clients ask for meanwhile, and how time passes.
+import type { KillPoint } from '../../src/kill-point.ts';
 import type { Random } from '../simulate/random.ts';
 import type { Blow, Wave } from './blows.ts';
 import { FATES, type Fate } from './jobs-load.ts';
 
-/** Lines of the program's log at which it can be hit, and what must be asked for to get there. */
-export const POINTS: Readonly<Record<string, readonly Fate[]>> = {
-  'admission to be committed': ['pictures', 'clip'],
-  'admission committed': ['pictures', 'clip'],
-  'key to be claimed': ['edit'],
-  'key claimed': ['edit'],
-  'input to be stored': ['edit'],
-  'input stored': ['edit'],
-  'calls written down': ['pictures', 'tasks', 'singles', 'edit'],
-  'calls answered': ['pictures', 'tasks', 'singles', 'clip'],
-  'answers written down': ['tasks', 'singles', 'refused and done elsewhere', 'refused, then endless'],
-  'lost calls looked for': ['pictures', 'tasks'],
-  'tasks asked after': ['tasks', 'clip'],
-  'result to be stored': ['pictures', 'tasks', 'singles'],
-  'result stored': ['pictures', 'tasks', 'singles', 'answered with addresses'],
-  'succeeded to be committed': ['pictures', 'tasks', 'singles', 'clip'],
-  'succeeded committed': ['pictures', 'tasks', 'singles', 'clip'],
-  'failed to be committed': ['rejected', 'failed', 'accepted and reset'],
-  'failed committed': ['rejected', 'failed', 'accepted and reset'],
-  'queue_expired to be committed': ['nobody there'],
-  'queue_expired committed': ['nobody there'],
-  'objects to be deleted': ['edit', 'failed'],
-  'objects deleted': ['edit', 'failed'],
-  'objects forgotten': ['edit', 'failed'],
-};
+/** Where the program can be hit, and what must be asked for to get there. */
+export const POINTS = {
+  'job.admission.before-commit': ['pictures', 'clip'],
+  'job.admission.after-commit': ['pictures', 'clip'],
+  'job.claim.before-commit': ['edit'],
+  'job.claim.after-commit': ['edit'],
+  'object.input.before-store': ['edit'],
+  'object.input.after-store': ['edit'],
+  'job.dispatch.before-call': ['pictures', 'tasks', 'singles', 'edit'],
+  'job.dispatch.after-call': ['pictures', 'tasks', 'singles', 'clip'],
+  'job.dispatch.after-commit': ['tasks', 'singles', 'refused and done elsewhere', 'refused, then endless'],
+  'job.recover.after-call': ['pictures', 'tasks'],
+  'job.poll.after-call': ['tasks', 'clip'],
+  'job.collect.before-store': ['pictures', 'tasks', 'singles'],
+  'job.collect.after-store': ['pictures', 'tasks', 'singles', 'answered with addresses'],
+  'job.end.succeeded.before-commit': ['pictures', 'tasks', 'singles', 'clip'],
+  'job.end.succeeded.after-commit': ['pictures', 'tasks', 'singles', 'clip'],
+  'job.end.failed.before-commit': ['rejected', 'failed', 'accepted and reset'],
+  'job.end.failed.after-commit': ['rejected', 'failed', 'accepted and reset'],
+  'job.end.queue_expired.before-commit': ['nobody there'],
+  'job.end.queue_expired.after-commit': ['nobody there'],
+  'object.clean-up.before-delete': ['edit', 'failed'],
+  'object.clean-up.after-delete': ['edit', 'failed'],
+  'object.clean-up.after-commit': ['edit', 'failed'],
+} as const satisfies Partial<Record<KillPoint, readonly Fate[]>>;
+
+type Point = keyof typeof POINTS;
 
 export interface Plan {
   readonly waves: readonly Wave<Fate>[];
@@ -49,9 +52,11 @@ export function makePlan(random: Random): Plan {
   return { waves, restDays: random.chance(0.1) ? random.pick([1, 16, 31]) : 0 };
 }
 
+type JobBlow = Blow & { readonly point: Point | undefined };
+
 function makeWave(random: Random): Wave<Fate> {
   const blow = makeBlow(random);
-  const needed = POINTS[blow.point ?? ''] ?? [];
+  const needed: readonly Fate[] = blow.point === undefined ? [] : POINTS[blow.point];
   const wanted = needed.length === 0 ? [] : Array.from({ length: random.whole(1, 3) }, () => random.pick(needed));
   const others = Array.from({ length: random.whole(1, 4) }, () => random.pick(FATES));
   return {
@@ -64,22 +69,22 @@ function makeWave(random: Random): Wave<Fate> {
 
 function stepOf({ point, loss }: Blow): number {
   if (loss !== undefined) return LEASE_SECONDS;
-  return point?.startsWith('queue_expired') === true ? EXPIRY_STEP_SECONDS : STEP_SECONDS;
+  return point?.startsWith('job.end.queue_expired') === true ? EXPIRY_STEP_SECONDS : STEP_SECONDS;
 }
 
 /** One blow at one point, with nothing but orders of this fate about. */
-export function aimedPlan(kind: 'kill' | 'halt', point: string, fate: Fate): Plan {
+export function aimedPlan(kind: 'kill' | 'halt', point: Point, fate: Fate): Plan {
   const blow = { kind, point, passes: 0 };
   const fates = Array.from({ length: AIMED_ORDERS }, () => fate);
   return { waves: [{ blow, isAlone: false, fates, stepSeconds: STEP_SECONDS }], restDays: 0 };
 }
 
-function makeBlow(random: Random): Blow {
+function makeBlow(random: Random): JobBlow {
   const kind = random.weighted({ kill: 80, halt: 14, 'kill the database': 6 });
   const isAnyTime = kind === 'kill the database' || random.chance(0.1);
   if (isAnyTime) return { kind, point: undefined, passes: 0 };
-  const point = random.pick(Object.keys(POINTS));
+  const point = random.pick(Object.keys(POINTS) as Point[]);
   // A lost call is looked for only if there is one.
-  const loss = point === 'lost calls looked for' ? 'calls answered' : undefined;
+  const loss = point === 'job.recover.after-call' ? 'job.dispatch.after-call' : undefined;
   return { kind, point, passes: random.pick(PASSES), loss };
 }

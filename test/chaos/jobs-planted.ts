@@ -24,7 +24,7 @@ const BUGS: readonly Bug<Plan>[] = [
           return ends.map(() => undefined);`,
       },
     ],
-    plan: aimedPlan('kill', 'succeeded committed', 'pictures'),
+    plan: aimedPlan('kill', 'job.end.succeeded.after-commit', 'pictures'),
   },
   {
     name: 'writes an attempt down after its call',
@@ -35,7 +35,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: '{ ...current, attempts: [...current.attempts, ...newAttempts(engine, current, turn.candidate)] };',
       },
     ],
-    plan: aimedPlan('kill', 'calls answered', 'singles'),
+    plan: aimedPlan('kill', 'job.dispatch.after-call', 'singles'),
   },
   {
     name: 'submits again what may have been accepted',
@@ -46,7 +46,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: "state: 'refused' as const",
       },
     ],
-    plan: aimedPlan('kill', 'calls answered', 'singles'),
+    plan: aimedPlan('kill', 'job.dispatch.after-call', 'singles'),
   },
   {
     name: 'saves without a look at the fence',
@@ -57,18 +57,18 @@ const BUGS: readonly Bug<Plan>[] = [
         to: 'returning',
       },
     ],
-    plan: aimedPlan('halt', 'answers written down', 'refused, then endless'),
+    plan: aimedPlan('halt', 'job.dispatch.after-commit', 'refused, then endless'),
   },
   {
     name: 'deletes an object after its row',
     edits: [
       {
         file: 'objects/clean-up.ts',
-        from: "log.trace('objects to be deleted');",
-        to: "await forgetObjects(db, keys, now); log.trace('objects to be deleted');",
+        from: "killPoint(log, 'object.clean-up.before-delete');",
+        to: "await forgetObjects(db, keys, now); killPoint(log, 'object.clean-up.before-delete');",
       },
     ],
-    plan: aimedPlan('kill', 'objects to be deleted', 'edit'),
+    plan: aimedPlan('kill', 'object.clean-up.before-delete', 'edit'),
   },
   {
     name: 'binds a key in a second transaction after the admission',
@@ -96,7 +96,7 @@ const BUGS: readonly Bug<Plan>[] = [
         to: 'const boundLater: [Parameters<typeof bindKeys>[1], Date][] = [];\ntype Verdict = ',
       },
     ],
-    plan: aimedPlan('kill', 'admission committed', 'pictures'),
+    plan: aimedPlan('kill', 'job.admission.after-commit', 'pictures'),
   },
 ];
 

@@ -1,25 +1,26 @@
-// The whole program, which ends, halts or stops itself at a named point when it is told to. The points are lines of its own
-// log, so nothing in the program knows of this.
+// The whole program, which ends, halts or stops itself at a kill point when its driver orders it. It reads its own log, where
+// `killPoint` writes: the program does nothing else for this.
 import { writeSync } from 'node:fs';
 import { flushCompileCache, registerHooks } from 'node:module';
 import { pino } from 'pino';
+import type { KillPoint } from '../../src/kill-point.ts';
 import type { Edit } from './planted.ts';
 
-/** What the driver tells it: to begin, once it has read its modules; where to end, halt or stop; or not to after all. */
-export type Told = 'begin' | Order | 'go on';
+/** From the driver: to begin, once it has read its modules; where to end, halt or stop; or not to after all. */
+export type Command = 'begin' | Order | 'go on';
 
 export interface Order {
-  readonly point: string;
+  readonly point: KillPoint;
   /** How often the point is passed before. */
   readonly passes: number;
   readonly signal: 'SIGKILL' | 'SIGSTOP' | 'SIGTERM';
 }
 
-/** What it tells the driver, one JSON line each: it must be out before the signal takes effect. */
-export type Said =
-  | { readonly said: 'ready'; readonly url: string }
-  | { readonly said: 'reached'; readonly signal: Order['signal'] }
-  | { readonly said: 'error'; readonly line: string };
+/** To the driver, one JSON line each: it must be out before the signal takes effect. */
+export type Report =
+  | { readonly report: 'ready'; readonly url: string }
+  | { readonly report: 'reached'; readonly signal: Order['signal'] }
+  | { readonly report: 'error'; readonly line: string };
 
 const ERROR_LEVEL = 50;
 /** What is under way when it is told to stop is given this long. */
@@ -28,18 +29,18 @@ const STOP_MS = 300;
 let order: Order | undefined;
 let passed = 0;
 
-function say(said: Said): void {
-  writeSync(1, `${JSON.stringify(said)}\n`);
+function report(line: Report): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
 }
 
-/** A line has been logged. */
-function hear(line: string): void {
-  const { level, msg } = JSON.parse(line) as { level: number; msg?: string };
-  if (level >= ERROR_LEVEL) say({ said: 'error', line });
-  if (order === undefined || msg !== order.point || passed++ < order.passes) return;
+/** Reads each line of the log. */
+function readLine(line: string): void {
+  const { level, kill_point } = JSON.parse(line) as { level: number; kill_point?: KillPoint };
+  if (level >= ERROR_LEVEL) report({ report: 'error', line });
+  if (order === undefined || kill_point !== order.point || passed++ < order.passes) return;
   const { signal } = order;
   order = undefined;
-  say({ said: 'reached', signal });
+  report({ report: 'reached', signal });
   process.kill(process.pid, signal);
 }
 
@@ -64,16 +65,16 @@ function plant(edits: readonly Edit[]): void {
 // Without its driver it has no purpose.
 process.once('disconnect', () => process.exit());
 const begun = Promise.withResolvers<void>();
-process.on('message', (told: Told) => {
-  if (told === 'begin') begun.resolve();
-  else [order, passed] = [told === 'go on' ? undefined : told, 0];
+process.on('message', (command: Command) => {
+  if (command === 'begin') begun.resolve();
+  else [order, passed] = [command === 'go on' ? undefined : command, 0];
 });
 plant(JSON.parse(process.argv[2] ?? '[]'));
 const [{ startApp }, { loadConfig }] = await Promise.all([import('../../src/app.ts'), import('../../src/config.ts')]);
 // Otherwise only a process that ends in order would leave what it compiled to the next.
 flushCompileCache();
 await begun.promise;
-const log = pino({ level: 'trace', base: null }, { write: hear });
+const log = pino({ level: 'trace', base: null }, { write: readLine });
 const app = await startApp({ config: loadConfig(process.env), environment: {}, log, progress: () => undefined });
 process.once('SIGTERM', () => void app.stop(STOP_MS).finally(() => process.exit()));
-say({ said: 'ready', url: app.url });
+report({ report: 'ready', url: app.url });

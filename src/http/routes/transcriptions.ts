@@ -3,6 +3,7 @@ import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { newId } from '../../ids.ts';
+import { killPoint } from '../../kill-point.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia, takeInput } from '../../objects/index.ts';
 import {
@@ -190,7 +191,7 @@ async function sendStarted(deps: HttpDeps, { request, reply }: CreateCall, { id,
   const path = request.signedIn === undefined ? PATH : consolePath(PATH);
   reply.headers({ 'x-request-id': id, location: `${deps.config.publicUrl}${path}/${id}`, 'cache-control': PRIVATE });
   const saved = await result;
-  deps.log.trace({ request_id: id }, 'transcription to be answered');
+  killPoint(deps.log, 'transcription.answer.before-send', id);
   if (saved.wanted.responseFormat !== 'text') return transcriptionView(saved);
   reply.header('x-credits-charged', creditsToNumber(saved.charged)).type('text/plain; charset=utf-8');
   return saved.transcript.text;
