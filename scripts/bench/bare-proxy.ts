@@ -1,25 +1,37 @@
-// The yardstick for calls: the same web framework and the same client, and nothing else.
-import { answerBench } from './child.ts';
-import { openProxy } from './proxy.ts';
+// The yardstick for calls: the fastest proxy that Node can be. It passes bytes on as they come and looks at none of them.
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import { Pool } from 'undici';
+import { serveBench } from './servers.ts';
+
+/** Smaller bodies come in one piece; a stream would only cost more. */
+const BODY_BUFFERED_BYTES_MAX = 65_536;
 
 const [upstream = ''] = process.argv.slice(2);
-const { server, pool } = openProxy(upstream, ['/v1/chat/completions', '/v1/audio/speech']);
-// A form is passed on while it comes.
-server.register(async (forms) => {
-  forms.removeAllContentTypeParsers();
-  forms.addContentTypeParser('*', (_request, _body, done) => done(null));
-  forms.post('/v1/audio/transcriptions', async (request, reply) => {
-    const { 'content-type': type = '', 'content-length': length = '' } = request.headers;
-    const { statusCode, headers, body } = await pool.request({
-      method: 'POST',
-      path: '/v1/audio/transcriptions',
-      headers: { 'content-type': type, 'content-length': length },
-      body: request.raw,
-    });
-    return reply.code(statusCode).header('content-type', headers['content-type']).send(body);
-  });
-});
-const url = await server.listen({ port: 0, host: '127.0.0.1' });
-answerBench({ url, key: '' }, async () => {
-  server.server.closeAllConnections();
-});
+const pool = new Pool(upstream);
+
+serveBench(
+  createServer((request, response) => {
+    if (Number(request.headers['content-length']) > BODY_BUFFERED_BYTES_MAX) return forward(request, request, response);
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => forward(request, Buffer.concat(pieces), response));
+  }),
+);
+
+function forward(request: IncomingMessage, body: Buffer | IncomingMessage, response: ServerResponse): void {
+  const { 'content-type': type = '', 'content-length': bytes = '' } = request.headers;
+  pool.dispatch(
+    { method: 'POST', path: request.url ?? '', headers: { 'content-type': type, 'content-length': bytes }, body },
+    {
+      onRequestStart: () => undefined,
+      onResponseStart: (_controller, status, answer) => {
+        const passed: OutgoingHttpHeaders = { 'content-type': String(answer['content-type']) };
+        if (answer['content-length'] !== undefined) passed['content-length'] = Number(answer['content-length']);
+        response.writeHead(status, passed);
+      },
+      onResponseData: (_controller, piece) => void response.write(piece),
+      onResponseEnd: () => void response.end(),
+      onResponseError: () => void response.destroy(),
+    },
+  );
+}

@@ -1,16 +1,8 @@
-// The yardstick: the least that Node can do to send the same bytes.
+// The yardstick for reads from memory: the least that Node can do to send the same bytes.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { answerBench } from './child.ts';
+import { serveBench } from './servers.ts';
 
 const [headersText = '{}', bodyText = ''] = process.argv.slice(2);
 const headers: Record<string, string> = JSON.parse(headersText);
 const body = Buffer.from(bodyText);
-const server = createServer((_request, response) => {
-  response.writeHead(200, headers);
-  response.end(body);
-});
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  answerBench({ url: `http://127.0.0.1:${port}`, key: '' }, async () => server.closeAllConnections());
-});
+serveBench(createServer((_request, response) => void response.writeHead(200, headers).end(body)));

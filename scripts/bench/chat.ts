@@ -1,41 +1,50 @@
-import { forkServer } from './child.ts';
-import { type Load, measureInTurn } from './load.ts';
-import type { Row } from './table.ts';
+import { appToken } from './app-token.ts';
+import { type Subject, startGateway } from './gateway.ts';
+import { type Load, measureRounds, type Round } from './load.ts';
+import { forkServer } from './servers.ts';
+import { type Row, ratioRow } from './table.ts';
 
-/** Chat through the whole gateway against a bare proxy with the same framework, client and upstream. */
-export async function benchChat(): Promise<Row[]> {
+/** Enough to keep a server busy that waits for its database. */
+const CONNECTIONS = 64;
+/** Behind a slow upstream: as many as give a rate that both servers keep up with, about 800 and 250 per second. */
+const SLOW_CONNECTIONS = { plain: 320, stream: 100 };
+/** Keeps connections behind a slow upstream from falling into step. */
+const SLOW_THINK_MS = 100;
+
+/** What was measured from outside before, and a tenth. */
+const GOALS = { plain: '≤ 3.96', plainWithDatabase: '≤ 5.94', stream: '≤ 2.64' };
+
+/** Processor time of chat through the whole gateway, with and without its database, against the bare proxy. */
+export async function benchChat(subject: Subject): Promise<Row[]> {
   const upstream = await forkServer('./fake-upstream.ts');
   const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
-  const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
-  const compare = async (name: string, stream: boolean, goal: string): Promise<Row> => {
-    const [yardstick, measured] = await measureInTurn([bare, gateway], chatLoad(stream));
-    if (yardstick === undefined || measured === undefined) throw new Error('nothing was measured');
-    const ratio = measured.cpuMicros / yardstick.cpuMicros;
-    return { measure: name, bare: yardstick.cpuMicros, tollgate: measured.cpuMicros, ratio, goal };
-  };
-  const compareCredentials = async (): Promise<Row> => {
-    const load = chatLoad(false);
-    const [byKey, byToken] = await measureInTurn([gateway, { ...gateway, key: gateway.token }], load);
-    if (byKey === undefined || byToken === undefined) throw new Error('nothing was measured');
-    const ratio = byToken.cpuMicros / byKey.cpuMicros;
-    const measure = 'chat with an app’s token against chat with a key, processor µs per request';
-    return { measure, bare: byKey.cpuMicros, tollgate: byToken.cpuMicros, ratio, goal: '≤ 1.1' };
-  };
+  const gateway = await startGateway(subject, upstream.url);
+  const compare = async (what: string, load: Load, goal: string, goalWithDatabase: string) =>
+    cpuRows(what, [goal, goalWithDatabase], await measureRounds(bare, gateway, load));
   try {
     return [
-      await compare('chat, processor µs per request', false, '≤ 2.0'),
-      await compare('chat stream of 50 frames, processor µs per request', true, '≤ 1.5'),
-      await compareCredentials(),
+      ...(await compare('chat', chatLoad('plain'), GOALS.plain, GOALS.plainWithDatabase)),
+      ...(await compare('chat stream of 50 frames', chatLoad('stream'), GOALS.stream, '')),
+      ...(await compare('chat, upstream of 300 ms', slowChatLoad('plain'), '', '')),
+      ...(await compare('chat stream of 50 frames, upstream of 300 ms', slowChatLoad('stream'), '', '')),
+      tokenRow(await measureRounds(gateway, { ...gateway, key: await appToken(gateway) }, chatLoad('plain'))),
     ];
   } finally {
     await Promise.all([gateway.stop(), bare.stop(), upstream.stop()]);
   }
 }
 
-/** Enough to keep a server busy that waits for its database. */
-const CONNECTIONS = 64;
+type Shape = 'plain' | 'stream';
 
-export function chatLoad(stream: boolean): Load {
+export function chatLoad(shape: Shape): Load {
+  return loadFor('bench/chat', shape, { connections: CONNECTIONS });
+}
+
+export function slowChatLoad(shape: Shape): Load {
+  return loadFor('bench/slow-chat', shape, { connections: SLOW_CONNECTIONS[shape], thinkMs: SLOW_THINK_MS });
+}
+
+function loadFor(model: string, shape: Shape, pace: Pick<Load, 'connections' | 'thinkMs'>): Load {
   const messages = [
     { role: 'system', content: 'You are brief.' },
     { role: 'user', content: 'Say fifty words about toll gates, please.' },
@@ -44,7 +53,30 @@ export function chatLoad(stream: boolean): Load {
     path: '/v1/chat/completions',
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    connections: CONNECTIONS,
-    body: JSON.stringify({ model: 'bench/chat', messages, stream, temperature: 0.7, max_tokens: 100 }),
+    body: JSON.stringify({ model, messages, stream: shape === 'stream', temperature: 0.7, max_tokens: 100 }),
+    ...pace,
   };
+}
+
+function cpuRows(what: string, [goal, goalWithDatabase]: readonly [string, string], rounds: readonly Round[]): Row[] {
+  const gateway = { measure: `${what}: processor µs per request`, goal };
+  const both = { measure: `${what}: the same with the database`, goal: goalWithDatabase };
+  return [
+    ratioRow(
+      gateway,
+      rounds.map(({ bare, tollgate }) => [bare.cpuMicros, tollgate.cpuMicros]),
+    ),
+    ratioRow(
+      both,
+      rounds.map(({ bare, tollgate }) => [bare.cpuMicros, tollgate.cpuMicros + tollgate.databaseMicros]),
+    ),
+  ];
+}
+
+function tokenRow(rounds: readonly Round[]): Row {
+  const measure = 'chat with an app’s token against chat with a key: processor µs per request';
+  return ratioRow(
+    { measure, goal: '≤ 1.1' },
+    rounds.map(({ bare, tollgate }) => [bare.cpuMicros, tollgate.cpuMicros]),
+  );
 }

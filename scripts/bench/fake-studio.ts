@@ -1,9 +1,8 @@
 // An upstream for media: pictures of 100 KiB at once, and a queue whose tasks never end.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { crc32, deflateSync } from 'node:zlib';
-import { answerBench } from './child.ts';
+import { serveBench } from './servers.ts';
 
 const SIDE = 184;
 const picture = noisePng(SIDE).toString('base64');
@@ -25,10 +24,7 @@ const server = createServer((request, response) => {
 });
 const JSON_TYPE = { 'content-type': 'application/json' };
 const RUNNING = JSON.stringify({ status: 'IN_PROGRESS', request_id: 'one' });
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  answerBench({ url: `http://127.0.0.1:${port}`, key: '' }, async () => server.closeAllConnections());
-});
+serveBench(server);
 
 /** A picture that cannot be made smaller, so its size is that of its points. */
 function noisePng(side: number): Buffer {

@@ -1,11 +1,11 @@
-// A model that answers at once: one chat answer, a stream of 50 frames, one native answer, speech piece by piece, or a
-// transcript.
+// A model that answers at once, or after 300 ms: one chat answer, a stream of 50 frames, one native answer, speech piece by
+// piece, or a transcript.
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { answerBench } from './child.ts';
+import { serveBench } from './servers.ts';
 import { PIECE_BYTES, PIECE_EVERY_MS, PIECES, pieceWithTime } from './speech-pieces.ts';
 
 const FRAMES = 50;
+const SLOW_MS = 300;
 const usage = { prompt_tokens: 12, completion_tokens: 50, total_tokens: 62 };
 const head = { id: 'chatcmpl-upstream', created: 1, model: 'upstream-model' };
 const whole = JSON.stringify({
@@ -46,22 +46,28 @@ const server = createServer((request, response) => {
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
   request.on('end', () => {
-    const { stream } = JSON.parse(Buffer.concat(pieces).toString()) as { stream?: boolean };
-    if (stream !== true) {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(whole);
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    let sent = 0;
-    const next = () => {
-      if (sent === frames.length) return void response.end(last);
-      response.write(frames[sent++]);
-      setImmediate(next);
-    };
-    next();
+    const { stream, model } = JSON.parse(Buffer.concat(pieces).toString()) as { stream?: boolean; model: string };
+    const answer = () => (stream === true ? sendFrames(response) : sendWhole(response));
+    if (model.endsWith('slow-chat')) setTimeout(answer, SLOW_MS);
+    else answer();
   });
 });
+
+function sendWhole(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(whole);
+}
+
+function sendFrames(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  let sent = 0;
+  const next = () => {
+    if (sent === frames.length) return void response.end(last);
+    response.write(frames[sent++]);
+    setImmediate(next);
+  };
+  next();
+}
+
 const silence = Buffer.alloc(PIECE_BYTES);
 
 /**
@@ -83,9 +89,4 @@ function speak(response: ServerResponse): void {
   wait();
 }
 
-/** As long as the gateway's: a connection that is closed just as the next call is sent on it says nothing about a proxy. */
-server.keepAliveTimeout = 72_000;
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  answerBench({ url: `http://127.0.0.1:${port}`, key: '' }, async () => server.closeAllConnections());
-});
+serveBench(server);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { ADMIN_TOKEN, type BenchServer, forkServer } from './child.ts';
+import { type Gateway, type Subject, startGateway } from './gateway.ts';
+import { forkServer } from './servers.ts';
 import type { Row } from './table.ts';
 
 const ACCOUNTS = 384;
@@ -15,9 +16,9 @@ const WATCHED_MS = 30_000;
 const MIB = 1024 * 1024;
 
 /** Jobs: how fast they come in, how fast they get done, and what it costs to wait for many of them. */
-export async function benchJobs(): Promise<Row[]> {
+export async function benchJobs(subject: Subject): Promise<Row[]> {
   const upstream = await forkServer('./fake-studio.ts');
-  const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
+  const gateway = await startGateway(subject, upstream.url);
   const agent = new Agent({ connections: CALLERS, pipelining: 1 });
   const bench = new JobBench(gateway, agent);
   try {
@@ -35,20 +36,20 @@ interface Account {
 }
 
 class JobBench {
-  readonly #gateway: BenchServer;
+  readonly #gateway: Gateway;
   readonly #agent: Agent;
   #accounts: Account[] = [];
 
-  constructor(gateway: BenchServer, agent: Agent) {
+  constructor(gateway: Gateway, agent: Agent) {
     this.#gateway = gateway;
     this.#agent = agent;
   }
 
   async makeAccounts(): Promise<void> {
     this.#accounts = await inParallel(ACCOUNTS, async (index) => {
-      const { id } = await this.#admin<{ id: string }>('/accounts', { name: `bench ${index}` });
-      await this.#admin(`/accounts/${id}/grants`, { credits: 1_000_000 });
-      const { key } = await this.#admin<{ key: string }>(`/accounts/${id}/keys`, { name: 'bench' });
+      const { id } = await this.#gateway.admin<{ id: string }>('/accounts', { name: `bench ${index}` });
+      await this.#gateway.admin(`/accounts/${id}/grants`, { credits: 1_000_000 });
+      const { key } = await this.#gateway.admin<{ key: string }>(`/accounts/${id}/keys`, { name: 'bench' });
       return { id, key };
     });
   }
@@ -56,11 +57,11 @@ class JobBench {
   /** From the first call until the last has succeeded. */
   async driven(): Promise<Row[]> {
     const started = performance.now();
-    const cpuBefore = await this.#cpuMicros();
+    const cpuBefore = this.#cpuMicros();
     await this.#createMany(JOBS_DRIVEN, 'bench/instant', this.#accounts);
     while ((await this.#openJobs()) > 0) await sleep(50);
     const seconds = (performance.now() - started) / 1000;
-    const cpu = ((await this.#cpuMicros()) - cpuBefore) / JOBS_DRIVEN;
+    const cpu = (this.#cpuMicros() - cpuBefore) / JOBS_DRIVEN;
     return [
       row('jobs made and done per second, 100 KiB each', JOBS_DRIVEN / seconds, '≥ 200'),
       row('the same, processor µs per job', cpu, ''),
@@ -69,14 +70,14 @@ class JobBench {
 
   async admittedAndWaiting(): Promise<Row[]> {
     const none = await this.#admissionRate();
-    const memoryBefore = (await this.#gateway.used()).residentBytes;
+    const memoryBefore = this.#gateway.used().residentBytes;
     await this.#createMany(JOBS_OPEN, 'bench/slow', this.#accounts.slice(0, -ACCOUNTS_MEASURING));
     // By then most of them are asked after only every thirty seconds.
     await sleep(WATCHED_MS * 4);
-    const cpuBefore = await this.#cpuMicros();
+    const cpuBefore = this.#cpuMicros();
     await sleep(WATCHED_MS);
-    const cores = ((await this.#cpuMicros()) - cpuBefore) / 1000 / WATCHED_MS;
-    const memory = ((await this.#gateway.used()).residentBytes - memoryBefore) / MIB;
+    const cores = (this.#cpuMicros() - cpuBefore) / 1000 / WATCHED_MS;
+    const memory = (this.#gateway.used().residentBytes - memoryBefore) / MIB;
     const many = await this.#admissionRate();
     return [
       row('jobs admitted per second, 64 callers', none, '≥ 400'),
@@ -92,8 +93,8 @@ class JobBench {
     ];
   }
 
-  async #cpuMicros(): Promise<number> {
-    return (await this.#gateway.used()).cpuMicros;
+  #cpuMicros(): number {
+    return this.#gateway.used().cpuMicros;
   }
 
   async #admissionRate(): Promise<number> {
@@ -125,11 +126,7 @@ class JobBench {
     return open;
   }
 
-  #admin<Answer>(path: string, body: object): Promise<Answer> {
-    return this.#post(`/api/admin${path}`, { authorization: `Bearer ${ADMIN_TOKEN}` }, body);
-  }
-
-  async #post<Answer>(path: string, headers: Record<string, string>, body: object): Promise<Answer> {
+  async #post(path: string, headers: Record<string, string>, body: object): Promise<void> {
     const { statusCode, body: answer } = await request(this.#gateway.url + path, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
@@ -138,7 +135,6 @@ class JobBench {
     });
     const text = await answer.text();
     if (statusCode >= 300) throw new Error(`${path} answered ${statusCode}: ${text}`);
-    return JSON.parse(text) as Answer;
   }
 }
 

@@ -1,9 +1,8 @@
-// Sends large native bodies when it is told to, in a process of its own: putting them on the wire holds up everything
-// else in the process that does it, and that must not be what measures how long others wait.
+// Sends large native bodies on request, in a process of its own: putting them on the wire holds up everything
+// else in the process that does it, and must not be part of how long others wait.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
-import { answerBench } from './child.ts';
+import { serveBench } from './servers.ts';
 
 const [gatewayUrl = '', key = '', mediaMib = ''] = process.argv.slice(2);
 const MIB = 1024 * 1024;
@@ -36,8 +35,8 @@ async function send({ path, body }: { path: string; body: Buffer }): Promise<voi
 }
 
 /** `POST /media?times=10` sends ten at once and answers when all have been answered. */
-const server = createServer((asked, response) => {
-  const { pathname, searchParams } = new URL(asked.url ?? '', 'http://sender');
+const server = createServer((incoming, response) => {
+  const { pathname, searchParams } = new URL(incoming.url ?? '', 'http://sender');
   const large = BODIES[decodeURIComponent(pathname.slice(1))]?.();
   if (large === undefined) return void response.writeHead(404).end('no such body');
   Promise.all(Array.from({ length: Number(searchParams.get('times')) }, () => send(large))).then(
@@ -45,10 +44,4 @@ const server = createServer((asked, response) => {
     (error: unknown) => response.writeHead(500).end(String(error)),
   );
 });
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  answerBench({ url: `http://127.0.0.1:${port}`, key: '' }, async () => {
-    server.closeAllConnections();
-    await dispatcher.destroy();
-  });
-});
+serveBench(server);

@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
-import { type BenchServer, forkServer } from './child.ts';
+import { type Subject, startGateway } from './gateway.ts';
+import { type BenchServer, forkServer } from './servers.ts';
 import type { Row } from './table.ts';
 
 const MIB = 1024 * 1024;
@@ -12,9 +13,9 @@ const COSTLY = ['members', 'words', 'unbroken text'];
 const COSTLY_AT_ONCE = 3;
 
 /** Bodies near their cap: what one costs in memory, and how long others wait for the event loop meanwhile. */
-export async function benchLarge(): Promise<Row[]> {
+export async function benchLarge(subject: Subject): Promise<Row[]> {
   const upstream = await forkServer('./fake-upstream.ts');
-  const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
+  const gateway = await startGateway(subject, upstream.url);
   const sender = await forkServer('./large-sender.ts', [gateway.url, gateway.key, String(MEDIA_MIB)]);
   // As many connections as are needed: no request waits for another's.
   const agent = new Agent();
@@ -22,9 +23,9 @@ export async function benchLarge(): Promise<Row[]> {
   const send = (name: string, times: number) => sendLarge(sender, name, times, agent);
   try {
     for (let place = 0; place < 200; place++) await ask('/v1/models');
-    const before = (await gateway.used()).peakBytes / MIB;
+    const before = gateway.used().peakBytes / MIB;
     await send('media', 1);
-    const peak = (await gateway.used()).peakBytes / MIB;
+    const peak = gateway.used().peakBytes / MIB;
     const askModels = () => ask('/v1/models');
     const idle = new Promise((resolve) => setTimeout(resolve, 2_000));
     const alone = quantile(await latenciesDuring(idle, askModels, ASK_EVERY_MS), 0.99);

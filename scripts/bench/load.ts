@@ -1,67 +1,73 @@
-import autocannon from 'autocannon';
-import type { BenchServer } from './child.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generate, type Outcome } from './generator.ts';
+import type { BenchServer } from './servers.ts';
 
-const ROUNDS = 5;
+const ROUNDS = 7;
 const ROUND_SECONDS = 3;
+/** Code that is still being compiled tells nothing about the code. */
+const WARM_UP_SECONDS = 10;
 const CONNECTIONS = 32;
-const WARM_UP_REQUESTS = 10_000;
-/** A virtual machine can stand still for seconds, which is no fault of the server under test. */
-const ANSWER_WITHIN_SECONDS = 60;
+/** The ledger makes entries of its journal half a second later, and that belongs to the requests too. */
+const SETTLE_MS = 1_000;
 
 export interface Load {
   readonly path: string;
-  readonly headers: Record<string, string>;
   readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly connections?: number;
-  readonly warmUpRequests?: number;
+  readonly thinkMs?: number;
 }
 
-export interface Figures {
-  /** Processor time of the server per request, in microseconds. */
+export interface Figures extends Outcome {
+  /** Processor time per request. */
   readonly cpuMicros: number;
-  readonly requestsPerSecond: number;
+  readonly databaseMicros: number;
+}
+
+/** One measurement of each, one right after the other. */
+export interface Round {
+  readonly bare: Figures;
+  readonly tollgate: Figures;
 }
 
 /**
- * Loads the servers in turn, so that whatever else the machine does falls on all of them, and takes the medians. Before
- * that each has answered as many requests as the others: code that is still being compiled tells nothing.
+ * Loads both in turn, so that what else the machine does falls on both, and every other round the other way round: which
+ * comes second finds the processors warm.
  */
-export async function measureInTurn(servers: readonly BenchServer[], load: Load): Promise<Figures[]> {
-  const rounds: Figures[][] = servers.map(() => []);
-  for (const server of servers) await loadOnce(server, load, { amount: load.warmUpRequests ?? WARM_UP_REQUESTS });
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, server] of servers.entries()) rounds[index]?.push(await loadOnce(server, load));
+export async function measureRounds(
+  bare: BenchServer,
+  tollgate: BenchServer,
+  load: Load,
+  rounds = ROUNDS,
+): Promise<Round[]> {
+  for (const server of [bare, tollgate]) await loadFor(server, load, WARM_UP_SECONDS);
+  const measured: Round[] = [];
+  while (measured.length < rounds) {
+    const isBareFirst = measured.length % 2 === 0;
+    const first = await loadFor(isBareFirst ? bare : tollgate, load);
+    const second = await loadFor(isBareFirst ? tollgate : bare, load);
+    measured.push(isBareFirst ? { bare: first, tollgate: second } : { bare: second, tollgate: first });
   }
-  return rounds.map((figures) => ({
-    cpuMicros: median(figures.map((figure) => figure.cpuMicros)),
-    requestsPerSecond: median(figures.map((figure) => figure.requestsPerSecond)),
-  }));
+  return measured;
 }
 
-/** For a while, or for an amount of requests. */
-export async function loadOnce(server: BenchServer, load: Load, until: { amount?: number } = {}): Promise<Figures> {
-  const before = await server.used();
-  const result = await autocannon({
+export async function loadFor(server: BenchServer, load: Load, seconds = ROUND_SECONDS): Promise<Figures> {
+  const before = server.used();
+  const outcome = await generate({
     url: server.url + load.path,
     method: load.method ?? 'GET',
     headers: { ...load.headers, authorization: `Bearer ${server.key}` },
-    ...(load.body === undefined ? {} : { body: load.body }),
+    body: load.body ?? '',
     connections: load.connections ?? CONNECTIONS,
-    timeout: ANSWER_WITHIN_SECONDS,
-    ...(until.amount === undefined ? { duration: ROUND_SECONDS } : { amount: until.amount }),
+    thinkMs: load.thinkMs ?? 0,
+    seconds,
   });
-  if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${result.non2xx} refusals and ${result.errors} errors during the measurement`);
-  }
-  const used = await server.used();
+  await sleep(SETTLE_MS);
+  const after = server.used();
   return {
-    cpuMicros: (used.cpuMicros - before.cpuMicros) / result.requests.total,
-    requestsPerSecond: result.requests.average,
+    ...outcome,
+    cpuMicros: (after.cpuMicros - before.cpuMicros) / outcome.requests,
+    databaseMicros: (after.databaseMicros - before.databaseMicros) / outcome.requests,
   };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

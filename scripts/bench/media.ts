@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import { keptSecret } from '../../src/data-folder.ts';
 import { FolderStore } from '../../src/storage/index.ts';
-import { type BenchServer, forkServer } from './child.ts';
-import { measureInTurn } from './load.ts';
-import type { Row } from './table.ts';
+import { type Gateway, type Subject, startGateway } from './gateway.ts';
+import type { Outcome } from './generator.ts';
+import { measureRounds } from './load.ts';
+import { type BenchServer, forkServer } from './servers.ts';
+import { type Row, ratioRow } from './table.ts';
 
 const MIB = 1024 * 1024;
 const SIZES = [
@@ -18,16 +20,16 @@ const SIZES = [
 ] as const;
 
 /** Signed links of the folder store against a bare file server, and the memory that large objects take on their way in. */
-export async function benchMedia(): Promise<Row[]> {
+export async function benchMedia(subject: Subject): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
   const bareFolder = join(folder, 'bare');
   await mkdir(bareFolder);
   for (const { key, bytes } of SIZES) await writeFile(join(bareFolder, key), Buffer.alloc(bytes, key));
   const bare = await forkServer('./bare-files.ts', [bareFolder]);
-  const gateway = await forkServer('./gateway-server.ts', ['', join(folder, 'gateway')]);
+  const gateway = await startGateway(subject);
   try {
     const rows: Row[] = [];
-    for (const size of SIZES) rows.push(...(await compare(bare, gateway, size, join(folder, 'gateway'))));
+    for (const size of SIZES) rows.push(...(await compareSize(bare, gateway, size)));
     return [...rows, await memoryOfPuts(join(folder, 'puts'))];
   } finally {
     await Promise.all([gateway.stop(), bare.stop()]);
@@ -35,32 +37,25 @@ export async function benchMedia(): Promise<Row[]> {
   }
 }
 
-async function compare(
+async function compareSize(
   bare: BenchServer,
-  gateway: BenchServer,
+  gateway: Gateway,
   { name, key, bytes }: (typeof SIZES)[number],
-  folder: string,
 ): Promise<Row[]> {
-  const path = await linkTo(key, bytes, folder);
-  const [yardstick, measured] = await measureInTurn([bare, gateway], { path, headers: {} });
-  if (yardstick === undefined || measured === undefined) throw new Error('nothing was measured');
-  const [bareMbps, mbps] = [yardstick, measured].map((figures) => (figures.requestsPerSecond * bytes) / 1e6);
-  if (bareMbps === undefined || mbps === undefined) throw new Error('nothing was measured');
+  const path = await linkTo(key, bytes, gateway.folder);
+  const rounds = await measureRounds(bare, gateway, { path });
+  const rate = { measure: `media of ${name}, MB per second`, goal: '≥ 0.5' };
+  const cpu = { measure: `media of ${name}, processor µs per request`, goal: '' };
+  const mbps = (figures: Outcome) => (figures.requests * bytes) / 1e6 / figures.seconds;
   return [
-    {
-      measure: `media of ${name}, MB per second`,
-      bare: bareMbps,
-      tollgate: mbps,
-      ratio: mbps / bareMbps,
-      goal: '≥ 0.5',
-    },
-    {
-      measure: `media of ${name}, processor µs per request`,
-      bare: yardstick.cpuMicros,
-      tollgate: measured.cpuMicros,
-      ratio: measured.cpuMicros / yardstick.cpuMicros,
-      goal: '',
-    },
+    ratioRow(
+      rate,
+      rounds.map(({ bare: yardstick, tollgate }) => [mbps(yardstick), mbps(tollgate)]),
+    ),
+    ratioRow(
+      cpu,
+      rounds.map(({ bare: yardstick, tollgate }) => [yardstick.cpuMicros, tollgate.cpuMicros]),
+    ),
   ];
 }
 

@@ -1,14 +1,15 @@
 import { argon2Sync, randomBytes } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { type BenchServer, forkServer } from './child.ts';
+import { type Subject, startGateway } from './gateway.ts';
+import type { BenchServer } from './servers.ts';
 import type { Row } from './table.ts';
 
 const GUESSES = 10_000;
 const AT_ONCE = 32;
 
 /** Guesses at passwords, most of which are refused, against as many looks at the sign-in page: what derivations add. */
-export async function benchSignIn(): Promise<Row[]> {
-  const gateway = await forkServer('./gateway-server.ts');
+export async function benchSignIn(subject: Subject): Promise<Row[]> {
+  const gateway = await startGateway(subject);
   try {
     await send(gateway, '127.0.0.1', () => undefined);
     const page = await send(gateway, '127.0.0.1', () => undefined);
@@ -56,7 +57,7 @@ async function send(
   emailOf: (number: number) => string | undefined,
 ): Promise<Measured> {
   const agent = new Agent({ connections: AT_ONCE, localAddress });
-  const before = await gateway.used();
+  const before = gateway.used();
   let next = 0;
   let derivations = 0;
   const sendOn = async () => {
@@ -74,7 +75,7 @@ async function send(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, sendOn));
-  const { cpuMicros } = await gateway.used();
+  const { cpuMicros } = gateway.used();
   await agent.destroy();
   return { seconds: (cpuMicros - before.cpuMicros) / 1e6, derivations };
 }

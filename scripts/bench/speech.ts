@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { Agent } from 'undici';
-import { type BenchServer, forkServer } from './child.ts';
-import { disturbedRow, type Quiet, quietly } from './quietly.ts';
+import { type Subject, startGateway } from './gateway.ts';
+import { type BenchServer, forkServer } from './servers.ts';
 import { msUnderWay, PIECE_EVERY_MS, PIECES } from './speech-pieces.ts';
-import { addedMs, type Row } from './table.ts';
+import { addedMsRow, type Row } from './table.ts';
 
 const STREAMS = 50;
 const BEGUN_EVERY_MS = (PIECES * PIECE_EVERY_MS) / STREAMS;
@@ -24,28 +24,28 @@ interface Round {
 }
 
 /** How long the first byte of speech takes from the upstream to the caller, against a bare proxy in the same run. */
-export async function benchSpeech(): Promise<Row[]> {
+export async function benchSpeech(subject: Subject): Promise<Row[]> {
   const upstream = await forkServer('./fake-upstream.ts');
   const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
-  const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
+  const gateway = await startGateway(subject, upstream.url);
   try {
     for (const server of [bare, gateway]) await listen(server, WARM_UP_MS);
-    const quiet: Quiet<Round>[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      quiet.push(
-        await quietly(async () => ({ bare: await listen(bare, ROUND_MS), gateway: await listen(gateway, ROUND_MS) })),
-      );
+    const rounds: Round[] = [];
+    while (rounds.length < ROUNDS) {
+      rounds.push({ bare: await listen(bare, ROUND_MS), gateway: await listen(gateway, ROUND_MS) });
     }
-    const rounds = quiet.map(({ figures }) => figures);
-    return [row(rounds, 'p50', ''), row(rounds, 'p99', '≤ 5 ms'), disturbedRow('streams of speech', quiet)];
+    return [delayRow(rounds, 'p50', ''), delayRow(rounds, 'p99', '≤ 5 ms')];
   } finally {
     await Promise.all([gateway.stop(), bare.stop(), upstream.stop()]);
   }
 }
 
-function row(rounds: readonly Round[], figure: keyof Delays, goal: string): Row {
+function delayRow(rounds: readonly Round[], figure: keyof Delays, goal: string): Row {
   const measure = `${STREAMS} streams of speech: first byte behind the upstream’s ${figure}, ms`;
-  return { measure, goal, ...addedMs(rounds.map((round) => [round.bare[figure], round.gateway[figure]])) };
+  return addedMsRow(
+    { measure, goal },
+    rounds.map((round) => [round.bare[figure], round.gateway[figure]]),
+  );
 }
 
 /** One stream after the other at an even pace, so that so many are open at a time and never two begin together. */
@@ -67,14 +67,14 @@ async function listen(server: BenchServer, forMs: number): Promise<Delays> {
 function hear({ url, key }: BenchServer, dispatcher: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     let first: number | undefined;
-    const asked = {
+    const options = {
       origin: url,
       path: '/v1/audio/speech',
       method: 'POST' as const,
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ model: 'bench/speech', input: 'A toll gate by the sea.', response_format: 'wav' }),
     };
-    dispatcher.dispatch(asked, {
+    dispatcher.dispatch(options, {
       onRequestStart: () => undefined,
       onResponseStart: (_controller, status) => {
         if (status !== 200) reject(new Error(`status ${status} during the measurement`));

@@ -1,36 +1,20 @@
 import { toneAs } from '../../test/support/media-samples.ts';
-import { forkServer } from './child.ts';
-import { type Load, measureInTurn } from './load.ts';
-import type { Row } from './table.ts';
+import { type Subject, startGateway } from './gateway.ts';
+import { type Load, measureRounds } from './load.ts';
+import { forkServer } from './servers.ts';
+import { cpuAndRateRows, type Row } from './table.ts';
 
 /** At 64 kbit per second, 1 MiB all but some hundred bytes. */
 const SECONDS = 131;
 
 /** A file to be transcribed, through the whole gateway against a bare proxy that passes the same form on as it comes. */
-export async function benchTranscription(): Promise<Row[]> {
+export async function benchTranscription(subject: Subject): Promise<Row[]> {
   const upstream = await forkServer('./fake-upstream.ts');
   const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
-  const gateway = await forkServer('./gateway-server.ts', [upstream.url]);
+  const gateway = await startGateway(subject, upstream.url);
   try {
-    const [yardstick, measured] = await measureInTurn([bare, gateway], await transcriptionLoad());
-    if (yardstick === undefined || measured === undefined) throw new Error('nothing was measured');
-    const name = 'transcription of an MP3 of 1 MiB';
-    return [
-      {
-        measure: `${name}, processor µs per request`,
-        bare: yardstick.cpuMicros,
-        tollgate: measured.cpuMicros,
-        ratio: `adds ${(measured.cpuMicros / yardstick.cpuMicros - 1).toFixed(2)}`,
-        goal: 'adds ≤ 2.0',
-      },
-      {
-        measure: `${name}, requests per second`,
-        bare: yardstick.requestsPerSecond,
-        tollgate: measured.requestsPerSecond,
-        ratio: measured.requestsPerSecond / yardstick.requestsPerSecond,
-        goal: '',
-      },
-    ];
+    const rounds = await measureRounds(bare, gateway, await transcriptionLoad());
+    return cpuAndRateRows('transcription of an MP3 of 1 MiB', { cpu: '≤ 3.0' }, rounds);
   } finally {
     await Promise.all([gateway.stop(), bare.stop(), upstream.stop()]);
   }
@@ -46,7 +30,6 @@ async function transcriptionLoad(): Promise<Load> {
     method: 'POST',
     headers: { 'content-type': 'multipart/form-data; boundary=between-the-parts' },
     connections: 16,
-    warmUpRequests: 3_000,
     body: Buffer.concat([model, file, clip, Buffer.from('\r\n--between-the-parts--\r\n')]),
   };
 }
