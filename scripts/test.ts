@@ -1,21 +1,32 @@
-// Runs every test, or the files given, on one real PostgreSQL server in a temporary folder. Each test file copies its
-// own database from a migrated template. Tests in test/browser need a browser, and scripts/browser.ts.
-import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+// Runs the first tier of tests, with --long the campaigns, or the files given by path or by name, on one real PostgreSQL
+// server in a temporary folder. Each test file copies its own database from a migrated template. Prints the slowest files
+// at the end; --save-order keeps them as the order of the next runs.
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { migrate, openDb } from '../src/db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../src/limits.ts';
+import { FileTimes, filesNamed, filesOf, saveOrder, slowestFirst } from './test-files.ts';
 
 const TEMPLATE = 'tollgate_template';
-// Whatever takes longer hangs. Broken off, a run still tells what has passed and which files were running.
+// Bounds on a hang. A run that is aborted still says what has passed and which files were running.
 const TEST_MS_MAX = 15 * 60_000;
 const RUN_MS_MAX = 75 * 60_000;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+// Keeps stripped and compiled modules between processes: loading the program is half of a small test file's work.
+const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/compiled');
 
-const files = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  options: { long: { type: 'boolean', default: false }, 'save-order': { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const paths = positionals.length > 0 ? filesNamed(positionals) : filesOf(values.long ? 'long' : 'first');
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
 const log = pino({ level: 'warn' });
 // Nothing in it outlives the run, and the tests of durability start servers of their own.
@@ -23,14 +34,10 @@ const settings = { fsync: 'off', max_connections: '200' };
 const server = await startEmbeddedPostgres({ folder, log, progress: () => undefined, settings });
 try {
   await makeTemplate();
-  process.exitCode = await runTests(files.length > 0 ? files : everyFile());
+  process.exitCode = (await runTests(slowestFirst(paths))) ? 0 : 1;
 } finally {
   await server.stop();
   await rm(folder, { recursive: true, force: true });
-}
-
-function everyFile(): readonly string[] {
-  return globSync(['{src,packages/*/src,test}/**/*.test.ts'], { exclude: ['test/browser/**'] });
 }
 
 async function makeTemplate(): Promise<void> {
@@ -42,13 +49,33 @@ async function makeTemplate(): Promise<void> {
   await template.close();
 }
 
-function runTests(paths: readonly string[]): Promise<number> {
+/** True when every test passed. */
+async function runTests(files: readonly string[]): Promise<boolean> {
   const { host, port, user } = server.connection;
-  const environment = { ...process.env, TEST_POSTGRES: JSON.stringify({ host, port, user, template: TEMPLATE }) };
-  const child = spawn(process.execPath, ['--test', '--test-concurrency=2', `--test-timeout=${TEST_MS_MAX}`, ...paths], {
-    stdio: 'inherit',
-    env: environment,
+  process.env.TEST_POSTGRES = JSON.stringify({ host, port, user, template: TEMPLATE });
+  process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE;
+  const times = new FileTimes();
+  let passed = false;
+  const events = run({
+    files: files.map((file) => join(ROOT, file)),
+    concurrency: availableParallelism(),
+    timeout: TEST_MS_MAX,
+    signal: abortSignal(),
   });
-  setTimeout(() => child.kill('SIGINT'), RUN_MS_MAX).unref();
-  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
+  events.on('test:dequeue', ({ name }) => times.begin(name));
+  events.on('test:complete', ({ name }) => times.end(name));
+  events.on('test:summary', ({ file, success }) => {
+    if (file === undefined) passed = success;
+  });
+  for await (const text of events.compose(spec)) process.stdout.write(text);
+  console.log(times.show(ROOT));
+  if (values['save-order']) saveOrder(times.slowest(ROOT));
+  return passed;
+}
+
+/** Fires on a hang and on Ctrl-C, so that the server and its folder go in either case. */
+function abortSignal(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  return AbortSignal.any([AbortSignal.timeout(RUN_MS_MAX), interrupted.signal]);
 }
