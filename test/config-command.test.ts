@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../src/config.ts';
 import { CONFIG_BODY_BYTES_MAX } from '../src/limits.ts';
 import { VERSION } from '../src/version.ts';
 import { imageModel, keyed, sandbox } from './support/documents.ts';
+import { BARE_ENVIRONMENT } from './support/environment.ts';
 import { usedFolder } from './support/first-start.ts';
 import { ADMIN_TOKEN } from './support/gateway.ts';
 import { serversBelow, workFolder } from './support/postgres.ts';
@@ -17,10 +17,6 @@ import { adminToken, freePort, ownDatabase, Program } from './support/program.ts
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const BIN = fileURLToPath(new URL('../bin/tollgate.mjs', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('../tollgate.example.yaml', import.meta.url));
-
-// So that the program, which each test starts anew, is compiled only once.
-const compiled = mkdtempSync(join(tmpdir(), 'tollgate-compiled-'));
-after(() => rmSync(compiled, { recursive: true, force: true }));
 
 interface Ended {
   readonly code: number | null;
@@ -42,7 +38,7 @@ class Shell {
   }
 
   run(args: readonly string[], settings: Environment = {}, program: string = MAIN): Promise<Ended> {
-    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compiled, ...settings };
+    const env = { ...BARE_ENVIRONMENT, ...settings };
     const options = { cwd: this.folder, env, timeout: 60_000 };
     return new Promise((resolve) => {
       const child = execFile(process.execPath, [program, ...args], options, (_error, out, err) =>

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Browser } from './support/browser.ts';
 import { createDatabase } from './support/database.ts';
+import { BARE_ENVIRONMENT } from './support/environment.ts';
 import { usedFolder } from './support/first-start.ts';
 import { Gateway } from './support/gateway.ts';
 import { atEnd, workFolder } from './support/postgres.ts';
@@ -42,7 +43,7 @@ test('a start prints a link that signs in the demo operator once, until a passwo
 test('tollgate admin create makes an operator, beside a gateway that runs, and again with a new link', async (t) => {
   const folder = await usedFolder(t);
   const program = await Program.start(t, { TOLLGATE_DATA: folder, PUBLIC_URL });
-  const env = { PATH: process.env.PATH, TOLLGATE_DATA: folder, PUBLIC_URL };
+  const env = { ...BARE_ENVIRONMENT, TOLLGATE_DATA: folder, PUBLIC_URL };
   const create = async (email: string) =>
     (await promisify(execFile)(process.execPath, [MAIN, 'admin', 'create', email], { env })).stdout;
   const first = linkIn(await create('root@example.com'));
@@ -126,7 +127,7 @@ test('docs/operating.md makes an operator by a command that works as it stands t
   const document = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8');
   const command = /^bin\/tollgate\.mjs admin create \S+$/m.exec(document)?.[0];
   assert.ok(command);
-  const env = { PATH: process.env.PATH, PUBLIC_URL, ...(await ownDatabase(t)) };
+  const env = { ...BARE_ENVIRONMENT, PUBLIC_URL, ...(await ownDatabase(t)) };
   const cwd = fileURLToPath(new URL('..', import.meta.url));
   const { stdout } = await promisify(execFile)('sh', ['-c', command], { env, cwd });
   const gateway = await Program.start(t, { ...env });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sniff } from '../src/media/index.ts';
+import { BARE_ENVIRONMENT } from './support/environment.ts';
 import { freePort } from './support/program.ts';
 
 // README.md and docs/tour.md as a newcomer follows them: `npm start`, then every command as it stands there. The commands
@@ -27,7 +28,7 @@ before(async () => {
   const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
   environment = {
-    PATH: process.env.PATH,
+    ...BARE_ENVIRONMENT,
     HOME: join(folder, 'home'),
     PORT: String(port),
     PUBLIC_URL: DOCUMENTED_ORIGIN,

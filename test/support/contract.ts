@@ -19,9 +19,13 @@ export class ContractCheck {
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
   readonly #document: OpenApi;
   readonly #validators = new Map<string, ValidateFunction>();
+  /** The longest template first: it is the most particular. */
+  readonly #templates: readonly { readonly path: string; readonly pattern: RegExp }[];
 
   constructor(document: OpenApi) {
     this.#document = document;
+    const paths = Object.keys(document.paths).toSorted((a, b) => b.split('/').length - a.split('/').length);
+    this.#templates = paths.map((path) => ({ path, pattern: patternOf(path) }));
   }
 
   check(method: string, url: string, answer: Answer): void {
@@ -78,9 +82,7 @@ export class ContractCheck {
 
   #operationOf(method: string, url: string): { path: string; operation: Operation } | undefined {
     const [given = ''] = url.split('?', 1);
-    const matches = Object.keys(this.#document.paths).filter((path) => matchesPath(path, given));
-    // The longest template is the most particular.
-    const path = matches.sort((a, b) => b.split('/').length - a.split('/').length)[0];
+    const path = this.#templates.find(({ pattern }) => pattern.test(given))?.path;
     const operation = path === undefined ? undefined : this.#document.paths[path]?.[method.toLowerCase()];
     return path === undefined || operation === undefined ? undefined : { path, operation };
   }
@@ -103,10 +105,10 @@ function isOfType(mediaType: string, documented: string): boolean {
 }
 
 /** Model ids and the keys of stored objects may contain slashes; every other parameter is one segment. */
-function matchesPath(template: string, path: string): boolean {
+function patternOf(template: string): RegExp {
   const pattern = template
     .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
     .replace(/\{(model(_id)?|object)\}/, '.*')
     .replace(/\{\w+\}/g, '[^/]+');
-  return new RegExp(`^${pattern}$`).test(path);
+  return new RegExp(`^${pattern}$`);
 }

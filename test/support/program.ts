@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import type { Environment } from '../../src/config.ts';
 import { createDatabase } from './database.ts';
+import { BARE_ENVIRONMENT } from './environment.ts';
 import { ADMIN_TOKEN, type Answer } from './gateway.ts';
 import { WAIT_MS_MAX } from './patience.ts';
 import { atEnd } from './postgres.ts';
@@ -39,7 +40,7 @@ export class Program {
   static spawn(t: TestContext, settings: Environment): Program {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-program-'));
     atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
-    const env = { PATH: process.env.PATH, PORT: '0', ...settings };
+    const env = { ...BARE_ENVIRONMENT, PORT: '0', ...settings };
     const child = spawn(process.execPath, [MAIN, 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const program = new Program(child);
     atEnd(t, () => program.kill('SIGKILL'));
@@ -147,7 +148,7 @@ async function textOf(stream: Readable | null): Promise<string> {
 export function spawnCommand(t: TestContext, args: readonly string[], settings: Environment): ChildProcess {
   const cwd = mkdtempSync(join(tmpdir(), 'tollgate-program-'));
   atEnd(t, () => rmSync(cwd, { recursive: true, force: true }));
-  const env = { PATH: process.env.PATH, ...settings };
+  const env = { ...BARE_ENVIRONMENT, ...settings };
   const child = spawn(process.execPath, [MAIN, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   atEnd(t, () => child.kill('SIGKILL'));
   return child;

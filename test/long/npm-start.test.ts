@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { usedFolder } from './support/first-start.ts';
-import { atEnd, sendSignal, serversBelow, until, workFolder } from './support/postgres.ts';
+import { BARE_ENVIRONMENT } from '../support/environment.ts';
+import { usedFolder } from '../support/first-start.ts';
+import { atEnd, sendSignal, serversBelow, until, workFolder } from '../support/postgres.ts';
 
 // The real `npm start`, and the real launcher, as a supervisor or a terminal sees them.
 
@@ -44,7 +45,7 @@ interface Started {
 
 async function start(t: TestContext, [program = '', ...args]: readonly string[]): Promise<Started> {
   const folder = await usedFolder(t);
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', TOLLGATE_DATA: folder };
+  const env = { ...BARE_ENVIRONMENT, HOME: process.env.HOME, PORT: '0', TOLLGATE_DATA: folder };
   const options = { cwd: checkout(t), env, stdio: ['ignore', 'pipe', 'pipe'] as const, detached: true };
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';

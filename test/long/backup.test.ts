@@ -13,10 +13,10 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { request } from 'undici';
-import { keyed } from './support/documents.ts';
-import { firstStart, usedFolder } from './support/first-start.ts';
-import { atEnd, serversBelow, until, workFolder } from './support/postgres.ts';
-import { adminToken, Program, runCommand, spawnCommand } from './support/program.ts';
+import { keyed } from '../support/documents.ts';
+import { firstStart, usedFolder } from '../support/first-start.ts';
+import { atEnd, serversBelow, until, workFolder } from '../support/postgres.ts';
+import { adminToken, Program, runCommand, spawnCommand } from '../support/program.ts';
 
 const BUSY = { TOLLGATE_RPM: '100000', TOLLGATE_CONCURRENCY: '1000' };
 

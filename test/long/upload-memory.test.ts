@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { request } from 'undici';
-import { pngOf } from './support/asked-forms.ts';
-import { ADMIN_TOKEN } from './support/gateway.ts';
-import { residentBytes, skipMemory as skip } from './support/memory.ts';
-import { ownDatabase, Program } from './support/program.ts';
+import { pngOf } from '../support/asked-forms.ts';
+import { ADMIN_TOKEN } from '../support/gateway.ts';
+import { residentBytes, skipMemory as skip } from '../support/memory.ts';
+import { ownDatabase, Program } from '../support/program.ts';
 
 const MIB = 1024 * 1024;
 const UPLOADS = 10;
