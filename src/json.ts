@@ -25,8 +25,8 @@ export interface MarkedJson {
 }
 
 /** Throws JsonError for what is not JSON, or is over the bounds of `scanJson`. */
-export function parseJson(text: string, scan?: JsonScan): ParsedJson {
-  return unmark(parseMarked(text, scan));
+export function parseJson(text: string): ParsedJson {
+  return unmark(parseMarked(text));
 }
 
 export function parseMarked(text: string, { inexact }: JsonScan = scanJson(text)): MarkedJson {

@@ -15,9 +15,8 @@ export const JSON_VALUES_MAX = 100_000;
 export const TRANSCRIPT_VALUES_MAX = 2_000_000;
 /** Different names of members in one text: an object of very many names costs tens of times as much as a list. */
 export const JSON_NAMES_MAX = 3_000;
-/** What is larger in bytes or in values is parsed in a thread; the event loop would be kept too long. */
-export const JSON_INLINE_BYTES_MAX = 256 * KIB;
-export const JSON_INLINE_VALUES_MAX = 10_000;
+/** A JSON body that is larger in bytes or in values is parsed in a thread: it would block the event loop too long. */
+export const JSON_INLINE_MAX = { bytes: 256 * KIB, values: 10_000 };
 /** After a body of this size the event loop is left to others for so long before the next is begun. */
 export const BODY_REST_FROM_BYTES = MIB;
 export const BODY_REST_MS = 20;

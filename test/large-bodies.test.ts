@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, type TestContext, test } from 'node:test';
-import {
-  JSON_INLINE_BYTES_MAX,
-  JSON_INLINE_VALUES_MAX,
-  JSON_NAMES_MAX,
-  JSON_VALUES_MAX,
-  NATIVE_BODY_BYTES_MAX,
-} from '../src/limits.ts';
+import { JSON_INLINE_MAX, JSON_NAMES_MAX, JSON_VALUES_MAX, NATIVE_BODY_BYTES_MAX } from '../src/limits.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { paidCaller, tokenModel } from './support/paid-calls.ts';
@@ -58,7 +52,7 @@ function chatOfBytes(bytes: number): string {
 }
 
 describe('where a body is parsed', () => {
-  const pad = 'x'.repeat(JSON_INLINE_BYTES_MAX);
+  const pad = 'x'.repeat(JSON_INLINE_MAX.bytes);
   const ROUTES: readonly (readonly [path: string, body: object, code: string])[] = [
     [CHAT, { model: 'none', messages: [{ role: 'user', content: 'Hi' }] }, 'model_not_found'],
     ['/v1/estimate', { endpoint: 'chat', model: 'none' }, 'model_not_found'],
@@ -77,7 +71,7 @@ describe('where a body is parsed', () => {
       const answer = await post(path, JSON.stringify({ ...body, pad }));
       assert.equal(answer.json.error.code, code, answer.text);
       const longest = Math.max(...parsed().map(({ length }) => length));
-      assert.ok(longest < JSON_INLINE_BYTES_MAX, `${longest} characters were parsed here`);
+      assert.ok(longest < JSON_INLINE_MAX.bytes, `${longest} characters were parsed here`);
     });
   }
 
@@ -85,18 +79,18 @@ describe('where a body is parsed', () => {
     const parsed = parsedHere(t);
     const answer = await gateway.admin('POST', '/accounts', { name: pad });
     refused(answer, 400, 'invalid_parameter');
-    assert.ok(parsed().every(({ length }) => length < JSON_INLINE_BYTES_MAX));
+    assert.ok(parsed().every(({ length }) => length < JSON_INLINE_MAX.bytes));
   });
 
   test('256 KiB are parsed at once, and a byte more is not', async (t) => {
-    const [most, more] = [chatOfBytes(JSON_INLINE_BYTES_MAX), chatOfBytes(JSON_INLINE_BYTES_MAX + 1)];
+    const [most, more] = [chatOfBytes(JSON_INLINE_MAX.bytes), chatOfBytes(JSON_INLINE_MAX.bytes + 1)];
     const parsed = parsedHere(t);
     for (const body of [most, more]) refused(await post(CHAT, body), 404, 'model_not_found');
     assert.deepEqual([parsed().includes(most), parsed().includes(more)], [true, false]);
   });
 
-  test(`${JSON_INLINE_VALUES_MAX} values are parsed at once, and one more is not, however short`, async (t) => {
-    const [most, more] = [chatOf(JSON_INLINE_VALUES_MAX), chatOf(JSON_INLINE_VALUES_MAX + 1)];
+  test(`${JSON_INLINE_MAX.values} values are parsed at once, and one more is not, however short`, async (t) => {
+    const [most, more] = [chatOf(JSON_INLINE_MAX.values), chatOf(JSON_INLINE_MAX.values + 1)];
     const parsed = parsedHere(t);
     for (const body of [most, more]) refused(await post(CHAT, body), 404, 'model_not_found');
     assert.deepEqual([parsed().includes(most), parsed().includes(more)], [true, false]);
@@ -104,7 +98,7 @@ describe('where a body is parsed', () => {
 });
 
 describe('what is read in a thread', () => {
-  const pad = `"pad":"${'é'.repeat(JSON_INLINE_BYTES_MAX)}"`;
+  const pad = `"pad":"${'é'.repeat(JSON_INLINE_MAX.bytes)}"`;
   const start = '{"model":"talker","messages":[{"role":"user","content":"Hi"}]';
 
   test('R-477: is forwarded as it was sent, with every number as it was written', async () => {

@@ -27,8 +27,8 @@ interface Content {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `{name}` for a segment; `{name*}` at the end takes the rest, slashes included. */
   readonly path: string;
-  /** Where the framework matches more than the path can say. */
-  readonly url?: string;
+  /** Where the framework matches more than the path can say: what is no such path is refused before the body is parsed. */
+  readonly url?: { readonly pattern: string; readonly check: (url: string) => void };
   readonly summary: string;
   /** On routes of access `session` and `playground`: the role that the person needs in the session's account. */
   readonly role?: AccountRole;
@@ -57,7 +57,8 @@ export type RouteBody =
       readonly formBytesMax: number;
     }
   | { readonly kind: 'form'; readonly formBytesMax: number; readonly tooLarge: ErrorCode }
-  | { readonly kind: 'bytes'; readonly bytesMax: number; readonly tooLarge: ErrorCode }
+  /** JSON that is passed on as the bytes that it is. */
+  | { readonly kind: 'native'; readonly bytesMax: number; readonly tooLarge: ErrorCode }
   | { readonly kind: 'text'; readonly contentTypes: readonly string[]; readonly bytesMax: number };
 
 /** The same route for a person at a browser, where there is one. */
@@ -80,7 +81,7 @@ export function consolePath(path: string): string {
 
 /** What a body over its cap is called on this route. */
 export function tooLargeCode({ body }: Pick<Contract, 'body'>): ErrorCode {
-  return body?.kind === 'bytes' || body?.kind === 'form' ? body.tooLarge : 'body_too_large';
+  return body?.kind === 'native' || body?.kind === 'form' ? body.tooLarge : 'body_too_large';
 }
 
 /** How large a body of this kind may be here. */

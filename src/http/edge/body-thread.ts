@@ -1,26 +1,23 @@
-import { isUtf8 } from 'node:buffer';
+import assert from 'node:assert/strict';
 import { parentPort } from 'node:worker_threads';
 import { ApiError } from '../../errors.ts';
-import { JsonError, parseMarked } from '../../json.ts';
-import type { BodyOrder, BodyReport } from './large-bodies.ts';
-import { readNative } from './native-body.ts';
+import type { BodyOrder, BodyReport } from './json-bodies.ts';
+import { parseBody } from './parse-body.ts';
 
-/** The body of a thread that reads one large body after the other. */
+/** The body of a thread that parses one large body after the other. */
 parentPort?.on('message', (order: BodyOrder) => {
-  const report = parseBody(order);
-  parentPort?.postMessage(report, report.state === 'native' ? [report.body.buffer] : []);
+  const report = reportOf(order);
+  parentPort?.postMessage(report, report.state === 'parsed' && report.body !== undefined ? [report.body] : []);
 });
 
-function parseBody({ kind, body }: BodyOrder): BodyReport {
-  const bytes = Buffer.from(body.buffer, body.start, body.bytes);
+function reportOf({ kind, body }: BodyOrder): BodyReport {
   try {
-    if (kind === 'native') return { state: 'native', tokens: readNative(bytes), body };
-    if (!isUtf8(bytes)) throw new JsonError('The body is not valid UTF-8.');
-    return { state: 'json', json: parseMarked(bytes.toString('utf8')) };
+    const json = parseBody(kind, new Uint8Array(body));
+    assert.ok(json !== undefined);
+    return { state: 'parsed', json, body: kind === 'native' ? body : undefined };
   } catch (error) {
     // Anything else is a defect: it ends the thread, and the request that waits for it fails.
-    if (error instanceof JsonError) return { state: 'refused', code: 'invalid_json', message: error.message };
-    if (error instanceof ApiError) return { state: 'refused', code: error.code, message: error.message };
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    return { state: 'refused', code: error.code, message: error.message };
   }
 }

@@ -1,11 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
-import { JsonError, type ParsedJson, parseJson } from '../../json.ts';
-import { scanJson } from '../../json-scan.ts';
-import { JSON_INLINE_BYTES_MAX, JSON_INLINE_VALUES_MAX } from '../../limits.ts';
 import { collectBody } from './collect-body.ts';
-import type { LargeBodies } from './large-bodies.ts';
 
 const FORM = 'multipart/form-data';
 
@@ -26,44 +22,26 @@ export function isForm(request: FastifyRequest): boolean {
   return mediaType(request) === FORM;
 }
 
-/**
- * A JSON object; a body without a content type is taken for one. What is large is read in a thread, so that only then
- * there is something to wait for.
- */
-export function readJson(request: FastifyRequest, largeBodies: LargeBodies): ParsedJson | Promise<ParsedJson> {
+/** Throws `unsupported_content_type`. A body without a content type is taken for JSON. */
+export function requireJsonType(request: FastifyRequest): void {
   const type = mediaType(request);
   if (type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
     throw new ApiError('unsupported_content_type', { message: 'This route takes application/json.' });
   }
-  const body = bytesOf(request);
-  const here = body.length > JSON_INLINE_BYTES_MAX ? undefined : parseHere(body);
-  return here === undefined ? largeBodies.json(body).then(objectOnly) : objectOnly(here);
 }
 
-/** Undefined if it has too many values to be parsed here. */
-function parseHere(body: Buffer): ParsedJson | undefined {
-  const text = textOf(body);
-  try {
-    const scan = scanJson(text);
-    return scan.values > JSON_INLINE_VALUES_MAX ? undefined : parseJson(text, scan);
-  } catch (error) {
-    if (error instanceof JsonError) throw new ApiError('invalid_json', { message: error.message, cause: error });
-    throw error;
-  }
-}
-
-function objectOnly(parsed: ParsedJson): ParsedJson {
-  const { value } = parsed;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ApiError('invalid_json');
-  return parsed;
-}
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export function readText(request: FastifyRequest, contentTypes: readonly string[]): string {
   const type = mediaType(request);
   if (type !== '' && !contentTypes.includes(type)) {
     throw new ApiError('unsupported_content_type', { message: `This route takes ${contentTypes.join(', ')}.` });
   }
-  return textOf(bytesOf(request));
+  try {
+    return utf8.decode(bytesOf(request));
+  } catch (error) {
+    throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.', cause: error });
+  }
 }
 
 /** None is the same as an empty one. */
@@ -73,14 +51,4 @@ export function bytesOf({ body }: FastifyRequest): Buffer {
 
 function mediaType(request: FastifyRequest): string {
   return (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function textOf(body: Buffer): string {
-  try {
-    return utf8.decode(body);
-  } catch (error) {
-    throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.', cause: error });
-  }
 }

@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../../accounts/index.ts';
 import type { Actor } from '../../audit/index.ts';
-import type { JsonObject, ParsedJson } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
 import type { sessions } from '../../people/index.ts';
+import type { NativeTokens } from '../../schemas/index.ts';
 import { bytesMaxOf, type Contract, consoleContract, tooLargeCode } from '../contract/contract.ts';
 import type { HttpDeps } from '../deps.ts';
 import { authorize } from './authorize.ts';
-import { bytesOf, isForm, readJson, readText } from './body.ts';
-import { LargeBodies } from './large-bodies.ts';
+import { bytesOf, isForm, readText, requireJsonType } from './body.ts';
+import { JsonBodies, type JsonBody } from './json-bodies.ts';
 
 /** What a route's function is given: everything checked and typed. */
 export interface RouteCall<Query, Body> {
@@ -39,7 +40,7 @@ const NO_QUERY = z.object({});
 /** The routes of one server and the contracts they were made from. */
 export class Routes {
   readonly contracts: Contract[] = [];
-  readonly largeBodies = new LargeBodies();
+  readonly #jsonBodies = new JsonBodies();
   readonly #server: FastifyInstance;
   readonly #deps: HttpDeps;
 
@@ -56,7 +57,7 @@ export class Routes {
 
   #register<C extends Contract>(contract: Contract, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {
     this.contracts.push(contract);
-    const url = contract.url ?? contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
+    const url = contract.url?.pattern ?? contract.path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
     // The rest of a path is something: without it there is no such route.
     if (contract.path.endsWith('*}')) this.#server.get(url.slice(0, -1), (_request, reply) => reply.callNotFound());
     const known =
@@ -77,23 +78,32 @@ export class Routes {
     request: FastifyRequest,
     reply: FastifyReply,
   ): unknown {
+    contract.url?.check(request.raw.url ?? '');
     if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
     const query = contract.query === undefined ? {} : parseWith(contract.query, request.query);
-    const act = (body: ReadBody) =>
+    const act = (json: JsonBody | undefined) =>
       run({
         request,
         reply,
         query: query as QueryOf<C>,
-        body: body.value as BodyOf<C>,
-        exact: body.exact,
+        body: bodyOf(contract, request, json) as BodyOf<C>,
+        exact: () => (json ?? noJson()).exact() as JsonObject,
         param: (name) => paramOf(contract, request, name),
         caller: request.caller,
         accountId: accountOf(request),
         signedIn: request.signedIn as sessions.SignedIn,
         actor: { name: request.signedIn?.person.email ?? 'operator', requestId: request.id },
       });
-    const body = bodyOf(contract, request, this.largeBodies);
-    return body instanceof Promise ? body.then(act) : act(body);
+    const json = this.#jsonOf(contract, request);
+    return json instanceof Promise ? json.then(act) : act(json);
+  }
+
+  /** Undefined where the contract takes something else, or the request is a form. */
+  #jsonOf({ body }: Contract, request: FastifyRequest): JsonBody | Promise<JsonBody> | undefined {
+    if (body?.kind === 'native') return this.#jsonBodies.read('native', bytesOf(request));
+    if (body?.kind !== 'json' && (body?.kind !== 'json or form' || isForm(request))) return undefined;
+    requireJsonType(request);
+    return this.#jsonBodies.read('json', bytesOf(request));
   }
 }
 
@@ -109,42 +119,32 @@ type BodyOf<C extends Contract> = C extends { body: { kind: 'json'; schema: infe
     ? z.output<S> | typeof FORM_TO_READ
     : C extends { body: { kind: 'text' } }
       ? string
-      : C extends { body: { kind: 'bytes' } }
-        ? Buffer
+      : C extends { body: { kind: 'native' } }
+        ? NativeBody
         : undefined;
 
 /** In the place of a body that is a form: the route reads it itself, with `readForm`. */
 export const FORM_TO_READ = Symbol('a form');
 
-interface ReadBody {
-  readonly value: unknown;
-  readonly exact: () => JsonObject;
+/** A body that is passed on as it is, and what of it decides the price. */
+interface NativeBody {
+  readonly bytes: Buffer;
+  readonly tokens: NativeTokens;
 }
 
-function bodyOf({ body }: Contract, request: FastifyRequest, largeBodies: LargeBodies): ReadBody | Promise<ReadBody> {
+function bodyOf({ body }: Contract, request: FastifyRequest, json: JsonBody | undefined): unknown {
   switch (body?.kind) {
     case undefined:
     case 'form':
-      return { value: undefined, exact: noJson };
+      return undefined;
     case 'text':
-      return { value: readText(request, body.contentTypes), exact: noJson };
-    case 'bytes':
-      return { value: bytesOf(request), exact: noJson };
+      return readText(request, body.contentTypes);
+    case 'native':
+      return { bytes: json?.bytes, tokens: json?.value };
     case 'json or form':
-      if (isForm(request)) return { value: FORM_TO_READ, exact: noJson };
-      return jsonBody(body.schema, request, largeBodies);
     case 'json':
-      return jsonBody(body.schema, request, largeBodies);
+      return json === undefined ? FORM_TO_READ : parseWith(body.schema, json.value);
   }
-}
-
-function jsonBody(schema: z.ZodType, request: FastifyRequest, largeBodies: LargeBodies): ReadBody | Promise<ReadBody> {
-  const read = readJson(request, largeBodies);
-  return read instanceof Promise ? read.then((parsed) => checked(schema, parsed)) : checked(schema, read);
-}
-
-function checked(schema: z.ZodType, parsed: ParsedJson): ReadBody {
-  return { value: parseWith(schema, parsed.value), exact: () => parsed.exact() as JsonObject };
 }
 
 function noJson(): never {

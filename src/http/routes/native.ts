@@ -19,31 +19,30 @@ export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
     {
       method: 'POST',
       path: '/v1beta/models/{model}:{action}',
-      url: '/v1beta/*',
+      url: { pattern: '/v1beta/*', check: targetOf },
       summary: 'The native format, byte for byte',
       access: 'caller',
       scope: 'none',
-      body: { kind: 'bytes', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
+      body: { kind: 'native', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
       answers: { 200: z.unknown() },
       otherMedia: ['text/event-stream'],
       codes: [...CALL_CODES, 'unknown_route', 'unsupported_action', 'bad_request_body', 'empty_stream'],
     },
     async (call) => {
-      const { request, reply, caller } = call;
+      const { request, reply, caller, body } = call;
       const { model, action } = targetOf(request.raw.url ?? '');
       const { query, hasCustomFormat, wantsArray } = queryOf(request.raw.url ?? '');
-      const { body, tokens } = await routes.largeBodies.native(call.body);
       const native = {
         model,
         request: {
           action,
-          body,
+          body: body.bytes,
           query,
           hasCustomFormat,
           contentType: request.headers['content-type'],
           accept: request.headers.accept,
         },
-        tokens,
+        tokens: body.tokens,
       };
       const context = callContext(request, reply);
       if (action === 'streamGenerateContent') {
