@@ -2,9 +2,10 @@ import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
 import { type JsonWithBlobs, readJsonWithBlobs } from './blobs.ts';
-import { exchange, type StreamedBody, type UpstreamReply } from './exchange.ts';
+import { exchange, type StreamedBody, type UpstreamReply, type UpstreamRequest } from './exchange.ts';
 import { type FaultRules, FaultTable } from './faults.ts';
 import { parseObject, readBytes, type Upstream } from './http.ts';
+import { toJsonBody } from './json-body.ts';
 import { type Part, toMultipart } from './multipart.ts';
 import { openSound } from './sound.ts';
 
@@ -61,7 +62,7 @@ export class Wire {
   /** Resolves with the headers of a success; the body follows piece by piece. */
   async send(upstream: Upstream, call: Call): Promise<UpstreamReply> {
     const { pool, path } = placeOf(upstream, call.path);
-    const { type, content } = toContent(call.body);
+    const { type, content } = await toContent(call.body);
     const headers = { accept: call.accept ?? 'application/json', ...this.#rules.headers(upstream), ...call.headers };
     const reply = await exchange(pool, {
       method: content === null ? 'GET' : 'POST',
@@ -134,9 +135,9 @@ function placeOf({ pools, address }: Upstream, to: string | URL): ReturnType<Ups
   return { pool, path: path + to };
 }
 
-function toContent(body: CallBody | undefined): { type?: string; content: string | Buffer | StreamedBody | null } {
+async function toContent(body: CallBody | undefined): Promise<{ type?: string; content: UpstreamRequest['body'] }> {
   if (body === undefined) return { content: null };
-  if ('json' in body) return { type: 'application/json', content: JSON.stringify(body.json) };
+  if ('json' in body) return { type: 'application/json', content: await toJsonBody(body.json) };
   if ('content' in body) return body;
   const { contentType, body: content } = toMultipart(body.form);
   return { type: contentType, content };
