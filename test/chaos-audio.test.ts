@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { RULES } from './chaos/audio-check.ts';
-import { catchPlanted } from './chaos/audio-planted.ts';
 import { runChaos, showRun } from './chaos/audio-run.ts';
-import { showCaught } from './chaos/planted.ts';
 import { type Server, startServer } from './chaos/world.ts';
+
+// A smoke; test/long/chaos-audio.test.ts kills more often and plays the planted bugs.
 
 // A server of its own: it is killed as well.
 let server: Server;
@@ -13,17 +12,8 @@ before(async () => {
 });
 after(() => server.stop());
 
-test('R-277, R-422, R-423, R-426, R-427, R-435, R-436, R-450: twelve kills of speech and transcriptions lose, double and leave behind nothing', async () => {
-  const run = await runChaos(server, { kills: 12, seed: 1, progress: () => undefined });
+test('R-277, R-422, R-423, R-426, R-427, R-435, R-436, R-450: a few kills of speech and transcriptions lose, double and leave behind nothing', async () => {
+  const run = await runChaos(server, { kills: 2, seed: 1, progress: () => undefined });
   assert.equal(run.findings.length, 0, showRun(run));
-  assert.ok(run.kills >= 12 && run.orders > run.kills, showRun(run));
-});
-
-test('the checker of the chaos for sound catches each of eight planted bugs', async () => {
-  const caught = await catchPlanted(server, { seed: 1, roundsMax: 10 });
-  assert.equal(caught.filter(({ finding }) => finding !== undefined).length, 8, showCaught(caught));
-});
-
-test('the checker for sound has seventeen rules', () => {
-  assert.equal(Object.keys(RULES).length, 17);
+  assert.ok(run.kills >= 2 && run.orders > 0, showRun(run));
 });

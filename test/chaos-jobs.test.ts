@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { RULES } from './chaos/jobs-check.ts';
-import { catchPlanted } from './chaos/jobs-planted.ts';
 import { runChaos, showRun } from './chaos/jobs-run.ts';
-import { showCaught } from './chaos/planted.ts';
 import { type Server, startServer } from './chaos/world.ts';
+
+// A smoke; test/long/chaos-jobs.test.ts kills more often and plays the planted bugs.
 
 // A server of its own: it is killed as well.
 let server: Server;
@@ -13,17 +12,8 @@ before(async () => {
 });
 after(() => server.stop());
 
-test('R-197, R-200, R-204, R-207, R-211, R-214, R-215: forty kills lose, double and leave behind nothing, whatever the point', async () => {
-  const run = await runChaos(server, { kills: 40, seed: 1, progress: () => undefined });
+test('R-197, R-200, R-204, R-207, R-211, R-214, R-215: a few kills lose, double and leave behind nothing', async () => {
+  const run = await runChaos(server, { kills: 4, seed: 1, progress: () => undefined });
   assert.equal(run.findings.length, 0, showRun(run));
-  assert.ok(run.kills >= 40 && run.jobs > run.kills, showRun(run));
-});
-
-test('the checker of the chaos catches each of six planted bugs', async () => {
-  const caught = await catchPlanted(server, { seed: 1, roundsMax: 10 });
-  assert.equal(caught.filter(({ finding }) => finding !== undefined).length, 6, showCaught(caught));
-});
-
-test('the checker has fourteen rules', () => {
-  assert.equal(Object.keys(RULES).length, 14);
+  assert.ok(run.kills >= 4 && run.jobs > 0, showRun(run));
 });

@@ -27,6 +27,7 @@ const postgres = await startEmbeddedPostgres({ folder, log, progress: () => unde
 const { host, port, user, database } = postgres.connection;
 const environment = {
   PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled'),
   PORT: '0',
   DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
   TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,

@@ -98,7 +98,7 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
       PATH: process.env.PATH,
       PORT: '0',
       DATABASE_URL: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
-      NODE_COMPILE_CACHE: join(server.folder, 'compiled'),
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(server.folder, 'compiled'),
       TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
       TOLLGATE_CONFIG: configuration,
       TOLLGATE_DATA: data,

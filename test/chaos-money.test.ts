@@ -1,0 +1,9 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chaosOfMoney } from './support/chaos-money.ts';
+
+// A smoke; test/long/chaos-money.test.ts kills more often.
+
+test('three kills of a busy gateway leave nothing held, and books that balance', async () => {
+  assert.match(await chaosOfMoney(3), /^3 kills, .* [1-9]\d* calls told of, .* 0 failures$/m);
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { catchPlanted } from '../chaos/jobs-planted.ts';
+import { runChaos, showRun } from '../chaos/jobs-run.ts';
+import { showCaught } from '../chaos/planted.ts';
+import { type Server, startServer } from '../chaos/world.ts';
+
+// A server of its own: it is killed as well.
+let server: Server;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.stop());
+
+test('R-197, R-200, R-204, R-207, R-211, R-214, R-215: forty kills lose, double and leave behind nothing, whatever the point', async () => {
+  const run = await runChaos(server, { kills: 40, seed: 1, progress: () => undefined });
+  assert.equal(run.findings.length, 0, showRun(run));
+  assert.ok(run.kills >= 40 && run.jobs > run.kills, showRun(run));
+});
+
+test('the checker of the chaos catches each of six planted bugs', async () => {
+  const caught = await catchPlanted(server, { seed: 1, roundsMax: 10 });
+  assert.equal(caught.filter(({ finding }) => finding !== undefined).length, 6, showCaught(caught));
+});
