@@ -2,27 +2,29 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../src/config.ts';
 import { CONFIG_BODY_BYTES_MAX } from '../src/limits.ts';
 import { VERSION } from '../src/version.ts';
+import { Commands } from './support/commands.ts';
 import { imageModel, keyed, sandbox } from './support/documents.ts';
 import { BARE_ENVIRONMENT } from './support/environment.ts';
 import { usedFolder } from './support/first-start.ts';
 import { ADMIN_TOKEN } from './support/gateway.ts';
+import { WAIT_MS_MAX } from './support/patience.ts';
 import { serversBelow, workFolder } from './support/postgres.ts';
-import { adminToken, freePort, ownDatabase, Program } from './support/program.ts';
+import { adminToken, type Ended, freePort, ownDatabase, Program } from './support/program.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const BIN = fileURLToPath(new URL('../bin/tollgate.mjs', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('../tollgate.example.yaml', import.meta.url));
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
+let commands: Commands;
+before(() => {
+  commands = new Commands();
+});
+after(() => commands.stop());
 
 /** The command in a folder of its own, with no server and no setting but those given. */
 class Shell {
@@ -37,9 +39,14 @@ class Shell {
     writeFileSync(join(this.folder, name), isRaw ? content : JSON.stringify(content));
   }
 
-  run(args: readonly string[], settings: Environment = {}, program: string = MAIN): Promise<Ended> {
+  run(args: readonly string[], settings: Environment = {}): Promise<Ended> {
+    return commands.run(args, this.folder, settings);
+  }
+
+  /** In a process of its own, as an operator runs it. */
+  spawn(args: readonly string[], settings: Environment, program: string = MAIN): Promise<Ended> {
     const env = { ...BARE_ENVIRONMENT, ...settings };
-    const options = { cwd: this.folder, env, timeout: 60_000 };
+    const options = { cwd: this.folder, env, timeout: WAIT_MS_MAX };
     return new Promise((resolve) => {
       const child = execFile(process.execPath, [program, ...args], options, (_error, out, err) =>
         resolve({ code: child.exitCode, out, err }),
@@ -56,7 +63,7 @@ describe('tollgate config', { concurrency: 4 }, () => {
     shell.write('gate.yaml', valid);
     // A database that nobody could reach: it is not asked.
     const settings = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
-    const { code, out, err } = await shell.run(['config', 'check', 'gate.yaml'], settings, BIN);
+    const { code, out, err } = await shell.spawn(['config', 'check', 'gate.yaml'], settings, BIN);
     assert.deepEqual([code, out, err], [0, 'gate.yaml is valid: 1 upstreams, 1 models.\n', '']);
   });
 
@@ -182,7 +189,7 @@ describe('tollgate config', { concurrency: 4 }, () => {
     assert.equal(put.status, 200, put.text);
     // Neither the file that lies there nor the one that the settings name: it would be compared with itself.
     const settings = { TOLLGATE_DATA: folder, TOLLGATE_CONFIG: 'tollgate.yaml' };
-    const { code, out, err } = await shell.run(['config', 'diff', 'tollgate.yaml'], settings);
+    const { code, out, err } = await shell.spawn(['config', 'diff', 'tollgate.yaml'], settings);
     assert.deepEqual([code, out, err], [0, '+ upstream added\n~ model m: pricing.credits.base 40 → 41\n', '']);
     assert.equal((await program.get('/healthz')).status, 200);
   });
@@ -191,7 +198,7 @@ describe('tollgate config', { concurrency: 4 }, () => {
     const shell = new Shell(t);
     shell.write('new.yaml', valid);
     const folder = await usedFolder(t);
-    const { code, out } = await shell.run(['config', 'diff', 'new.yaml'], { TOLLGATE_DATA: folder });
+    const { code, out } = await shell.spawn(['config', 'diff', 'new.yaml'], { TOLLGATE_DATA: folder });
     assert.equal(code, 0);
     assert.match(out, /^\+ upstream home$[\s\S]*^- upstream sandbox$[\s\S]*^- model sandbox\/image$/m);
     assert.deepEqual(serversBelow(folder), []);
@@ -305,7 +312,7 @@ describe('tollgate config', { concurrency: 4 }, () => {
 
   for (const flag of ['--version', '-V']) {
     test(`"tollgate ${flag}" tells the release, whatever the settings`, async (t) => {
-      const { code, out, err } = await new Shell(t).run([flag], { PORT: 'eighty' }, BIN);
+      const { code, out, err } = await new Shell(t).spawn([flag], { PORT: 'eighty' }, BIN);
       assert.deepEqual([code, out, err], [0, `${VERSION}\n`, '']);
     });
   }

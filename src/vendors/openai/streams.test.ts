@@ -68,7 +68,7 @@ const STREAMS: readonly { name: string; script: Script; count: number; fault: Fa
   },
   {
     name: 'goes on behind its marker',
-    script: { kind: 'frames', frames: [CONTENT, STOP, 'data: [DONE]\n\n', CONTENT], end: 'silence' },
+    script: { kind: 'frames', frames: [CONTENT, STOP, 'data: [DONE]\n\n', CONTENT], end: 'close' },
     count: 2,
     fault: undefined,
   },
