@@ -10,8 +10,6 @@ before(async () => {
 after(() => gateway.stop());
 afterEach(() => gateway.assertBooksBalance());
 
-const MIB = 1024 * 1024;
-
 function refused(answer: Answer, status: number, code: string): void {
   assert.deepEqual([answer.status, answer.json?.error.code], [status, code], answer.text);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { TESTED_FILE, testedNumbers } from '../scripts/requirements.ts';
@@ -179,6 +179,18 @@ test('the code table equals docs/errors.md', () => {
   assert.deepEqual(documented, declared);
 });
 
+test('each word of the glossary is found in the file that it names', () => {
+  const rows = [...textOf('docs/glossary.md').matchAll(/^\| ([^|]+) \| [^|]+ \| `([^`]+)` \|$/gm)];
+  const words = rows.map(([, word = '']) => word);
+  assert.ok(words.length > 100);
+  assert.deepEqual([...new Set(words)], words, 'each word has one meaning');
+  const faults = rows.filter(([, word = '', file = '']) => !existsSync(file) || !usesWord(textOf(file), word));
+  assert.deepEqual(
+    faults.map(([row]) => row),
+    [],
+  );
+});
+
 test('settings are read in one place, and time comes from the clock', () => {
   const readers = sources.filter((file) => textOf(file).includes('process.env') && file !== 'src/main.ts');
   assert.deepEqual(readers, []);
@@ -210,6 +222,13 @@ test('no requirement that had a test has lost it', () => {
 function commentsOf(file: string): string[] {
   const lines = textOf(file).split('\n');
   return lines.flatMap((line, at) => (/^\s*(?:\/\/|\/?\*)/.test(line) ? [`${file}:${at + 1}: ${line.trim()}`] : []));
+}
+
+/** As words of a text, or as part of a name. */
+function usesWord(text: string, term: string): boolean {
+  const words = term.replace(/ \(.*\)$/, '').split(/[^A-Za-z]+/);
+  const camelCase = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return new RegExp(`\\b${words.join('[\\s*_-]*')}`, 'i').test(text) || text.includes(camelCase);
 }
 
 function saysNothing(name: string): boolean {
