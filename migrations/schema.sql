@@ -1,12 +1,17 @@
 -- Made by "npm run schema" from the migrations. Read it; do not edit it.
 
+-- Who pays: the owner of keys, grants of credits, jobs and files.
 create table accounts (
   id text not null,
   name text not null,
+  -- For operators to find the account by; people sign in with their own.
   email text,
   status text default 'active'::text not null,
+  -- Routing groups: which upstreams serve the account.
   groups text[] not null,
+  -- Requests per minute of app tokens and of the console; null takes the deployment's default.
   rpm integer,
+  -- Concurrent requests of app tokens and of the console; null takes the deployment's default.
   concurrency integer,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
@@ -18,23 +23,34 @@ create table accounts (
 );
 CREATE INDEX accounts_newest ON public.accounts USING btree (created_at DESC, id DESC);
 CREATE UNIQUE INDEX accounts_email ON public.accounts USING btree (lower(email));
+-- Every account has a balance.
 CREATE TRIGGER accounts_open_balance AFTER INSERT ON public.accounts FOR EACH ROW EXECUTE FUNCTION ledger_open_account();
 
+-- API keys of accounts, as digests.
 create table api_keys (
   id text not null,
   account_id text not null,
   name text not null,
+  -- SHA-256 of the whole key, by which a request's key is found.
   digest bytea not null,
+  -- First four characters of the random part, to recognise the key by.
   prefix text not null,
+  -- Routing groups; null takes the account's.
   groups text[],
+  -- Requests per minute; null takes the deployment's default.
   rpm integer,
+  -- Concurrent requests; null takes the deployment's default.
   concurrency integer,
+  -- Micro-credits that may be spent in all or per period; null is no limit.
   credit_limit bigint,
+  -- Period of the limit by the UTC calendar; null counts from the beginning.
   credit_limit_reset text,
+  -- Null never expires.
   expires_at timestamp with time zone,
   disabled boolean default false not null,
   last_used_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  -- A deleted key keeps its row, so that earlier usage can name it.
   deleted_at timestamp with time zone,
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
@@ -47,50 +63,70 @@ create table api_keys (
 );
 CREATE INDEX api_keys_of_account ON public.api_keys USING btree (account_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX api_keys_digest ON public.api_keys USING btree (digest);
+-- Every API key has a row of spending.
 CREATE TRIGGER api_keys_open_spending AFTER INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION ledger_open_key();
 
+-- Record of every change, inserted in the transaction of the change.
 create table audit (
   id bigint generated always as identity not null,
   at timestamp with time zone not null,
+  -- Operator, person or part of the program that made the change.
   actor text not null,
   action text not null,
+  -- Id or name of what was changed.
   target text not null,
+  -- What is worth keeping of the change; never a secret. Never searched.
   detail json not null,
+  -- Null for a change that was made without a request.
   request_id text,
   PRIMARY KEY (id)
 );
 
+-- Sums of an account's entries, one row per account. The row is also the account's lock: every change of its money
+-- holds the row lock until commit.
 create table balances (
   account_id text not null,
+  -- Bounded below 2^53, so that every sum of an account is exact as a JSON number.
   granted bigint default 0 not null,
+  -- Remainders of the grants, less the debt.
   available bigint default 0 not null,
   reserved bigint default 0 not null,
   charged bigint default 0 not null,
   lapsed bigint default 0 not null,
+  -- Charges that no grant has covered yet; the only way for available to be negative.
   debt bigint default 0 not null,
+  -- Count of the account's entries, which is the number of the last one.
   entries bigint default 0 not null,
+  -- The account's own time: when its last entry was made.
   updated_at timestamp with time zone not null,
   PRIMARY KEY (account_id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
-  CHECK (granted <= '9000000000000000'::bigint),
-  CHECK (granted = (available + reserved + charged + lapsed) AND LEAST(reserved, charged, lapsed, debt, available + debt) >= 0)
+  constraint balances_granted_max CHECK (granted <= '9000000000000000'::bigint),
+  constraint balances_sound CHECK (granted = (available + reserved + charged + lapsed) AND LEAST(reserved, charged, lapsed, debt, available + debt) >= 0)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
+-- Every configuration that was ever in force; the newest version is.
 create table config_versions (
   version bigint generated always as identity not null,
+  -- "file", "built-in" or "operator".
   source text not null,
+  -- As written, with ${NAME} references; literal secrets are masked.
   document json not null,
+  -- Upstream id to secret, each encrypted under the deployment's root secret.
   sealed_secrets json not null,
+  -- Keyed digest of document and secrets: an equal one means that nothing changed.
   digest text not null,
   applied_at timestamp with time zone not null,
   PRIMARY KEY (version)
 );
 
+-- Media that callers uploaded for later requests.
 create table files (
   id text not null,
   account_id text not null,
   object_key text not null,
   filename text not null,
+  -- The caller's own word for what it is for.
   purpose text,
   mime_type text not null,
   bytes bigint not null,
@@ -101,59 +137,81 @@ create table files (
   FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
 CREATE INDEX files_live ON public.files USING btree (account_id, expires_at);
-CREATE UNIQUE INDEX files_object_key_key ON public.files USING btree (object_key);
 
+-- States of completed sign-ins at the identity provider: a state is accepted once, so a callback cannot be replayed.
 create table finished_sign_ins (
+  -- SHA-256 of the state.
   digest bytea not null,
+  -- From then on the state is refused by its own age, and the row is deleted.
   expires_at timestamp with time zone not null,
   PRIMARY KEY (digest)
 );
 CREATE INDEX finished_sign_ins_expired ON public.finished_sign_ins USING btree (expires_at);
 
+-- Credits given to an account. A negative amount revokes unspent credits of other grants; its own row never has a
+-- remainder.
 create table grants (
   id text not null,
+  -- Assigned under the account's lock, so within an account it is the order of age.
   number bigint generated always as identity not null,
   account_id text not null,
   amount bigint not null,
+  -- Derived from the entries.
   remaining bigint default 0 not null,
+  -- In the indexes instead of remaining: it changes only when a grant is used up or refilled, so most updates are HOT.
   spendable boolean generated always as ((remaining > 0)) stored,
+  -- Where the credits come from, in the operator's words.
   source text not null,
+  -- Idempotency key of the payment: one payment cannot be granted twice.
   reference text,
+  -- When the remainder lapses; null never expires.
   expires_at timestamp with time zone,
   created_at timestamp with time zone not null,
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
-  CHECK (amount <> 0 AND remaining >= 0 AND remaining <= GREATEST(amount, 0::bigint))
+  constraint grants_sound CHECK (amount <> 0 AND remaining >= 0 AND remaining <= GREATEST(amount, 0::bigint))
 ) with (fillfactor=50);
 CREATE INDEX grants_expiring ON public.grants USING btree (expires_at) WHERE spendable;
 CREATE INDEX grants_newest ON public.grants USING btree (account_id, number DESC);
+-- The spending order: soonest expiry first, never expiring last, then age. Partial, so that a long history of spent
+-- grants costs nothing.
 CREATE INDEX grants_spending_order ON public.grants USING btree (account_id, expires_at, number) WHERE spendable;
 CREATE UNIQUE INDEX grants_reference ON public.grants USING btree (reference);
 
+-- Callers' Idempotency-Key values: a repeated create call is answered with the first one's job. Without a job the row
+-- is a claim, which keeps repeats out while the request's media are fetched.
 create table idempotency_keys (
   account_id text not null,
+  -- API key or OAuth grant of the request: the scope of its keys.
   credential text not null,
   key text not null,
+  -- Digest of the request, to tell a repeat from another request.
   fingerprint bytea not null,
   job_id text,
+  -- Id of the claim: a request that fails deletes its own claim, never a later one.
   claim uuid,
+  -- When the claim runs out, or the key is forgotten.
   delete_at timestamp with time zone not null,
   PRIMARY KEY (account_id, credential, key),
   FOREIGN KEY (job_id) REFERENCES jobs(id),
-  CHECK ((job_id IS NULL) = (claim IS NOT NULL))
+  constraint idempotency_keys_job_or_claim CHECK ((job_id IS NULL) = (claim IS NOT NULL))
 );
 CREATE INDEX idempotency_keys_due ON public.idempotency_keys USING btree (delete_at);
 
+-- Results of succeeded jobs.
 create table job_assets (
   id text not null,
   job_id text not null,
+  -- Place in the job's list of results, from 0.
   ordinal smallint not null,
   kind text not null,
+  -- Key of the bytes in stored_objects.
   object_key text not null,
   mime_type text not null,
   bytes bigint not null,
   width integer,
   height integer,
+  -- Length of sound or video as a decoder plays it.
   seconds double precision,
   created_at timestamp with time zone not null,
   UNIQUE (job_id, ordinal),
@@ -162,58 +220,75 @@ create table job_assets (
   CHECK (kind = ANY (ARRAY['image'::text, 'video'::text, 'audio'::text, 'thumbnail'::text])),
   CHECK (ordinal >= 0)
 );
-CREATE UNIQUE INDEX job_assets_job_id_ordinal_key ON public.job_assets USING btree (job_id, ordinal);
 
+-- One call to one upstream for some of a job's results. The row is committed before the call: one that is still
+-- "calling" when the job is leased again had an unknown outcome, and is never repeated.
 create table job_attempts (
   job_id text not null,
   number smallint not null,
   upstream_id text not null,
   upstream_model text not null,
+  -- How many results this call is for.
   count smallint not null,
+  -- calling -> refused | accepted | ready | collected | failed; accepted -> ready | collected | failed; ready ->
+  -- collected | failed. A refused attempt may be followed by one at another upstream.
   state text not null,
+  -- The upstream's handle of the running work, all that a poll needs. Never searched.
   task json,
+  -- Where the upstream offers the results. Never searched.
   outputs json,
+  -- What was stored of the outputs. Never searched.
   collected json,
+  -- Consecutive polls or collections, by any process, whose answer could not be used.
+  tries smallint default 0 not null,
   error_code text,
+  -- The upstream's own words with secrets redacted, for operators only.
   detail text,
   started_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  tries smallint default 0 not null,
   PRIMARY KEY (job_id, number),
   FOREIGN KEY (job_id) REFERENCES jobs(id),
   CHECK (count > 0),
   CHECK (state = ANY (ARRAY['calling'::text, 'refused'::text, 'accepted'::text, 'ready'::text, 'collected'::text, 'failed'::text]))
 ) with (fillfactor=70);
 
+-- Media work with its state. The terminal state and the money change in one transaction.
 create table jobs (
   id text not null,
   account_id text not null,
+  -- An API key or an OAuth grant; null for the console.
   key_id text,
+  -- The caller's routing groups at admission: which upstreams may serve the job.
   groups text[] not null,
   kind text not null,
   endpoint text not null,
   model text not null,
   status text not null,
   progress smallint default 0 not null,
+  -- How many results were requested.
   wanted smallint not null,
+  -- The request and its estimate; json, not jsonb, keeps numbers as written. Never searched.
   request json not null,
   request_id text not null,
   reservation_id uuid not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
+  -- When an upstream first accepted it.
   accepted_at timestamp with time zone,
   finished_at timestamp with time zone,
+  -- A job that no upstream has accepted until then expires and is refunded.
   dispatch_deadline_at timestamp with time zone not null,
   error_code text,
+  -- Micro-credits, once it has ended.
   charged bigint,
   UNIQUE (reservation_id),
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint jobs_accepted CHECK (status <> 'running'::text OR accepted_at IS NOT NULL),
+  constraint jobs_charged CHECK ((charged IS NOT NULL) = (finished_at IS NOT NULL)),
   CHECK (charged >= 0),
-  CHECK ((finished_at IS NOT NULL) = (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'queue_expired'::text, 'canceled'::text]))),
-  CHECK ((charged IS NOT NULL) = (finished_at IS NOT NULL)),
-  CHECK ((error_code IS NOT NULL) = (status = ANY (ARRAY['failed'::text, 'queue_expired'::text]))),
-  CHECK (status <> 'running'::text OR accepted_at IS NOT NULL),
+  constraint jobs_error CHECK ((error_code IS NOT NULL) = (status = ANY (ARRAY['failed'::text, 'queue_expired'::text]))),
+  constraint jobs_finished CHECK ((finished_at IS NOT NULL) = (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'queue_expired'::text, 'canceled'::text]))),
   CHECK (kind = ANY (ARRAY['image'::text, 'video'::text, 'audio'::text])),
   CHECK (progress >= 0 AND progress <= 100),
   CHECK (status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'queue_expired'::text, 'canceled'::text])),
@@ -221,81 +296,112 @@ create table jobs (
 );
 CREATE INDEX jobs_all_newest ON public.jobs USING btree (created_at DESC, id DESC);
 CREATE INDEX jobs_newest ON public.jobs USING btree (account_id, created_at DESC, id DESC);
-CREATE UNIQUE INDEX jobs_reservation_id_key ON public.jobs USING btree (reservation_id);
 
+-- What each credential has spent, in all and in the current periods of the UTC calendar. Checked against credit_limit.
 create table key_spending (
+  -- An API key or an OAuth grant, hence no foreign key.
   key_id text not null,
+  -- Sum of its open reservations.
   held bigint default 0 not null,
   spent bigint default 0 not null,
+  -- The day that day_spent counts.
   day date not null,
   day_spent bigint default 0 not null,
+  -- First day (Monday) of the week that week_spent counts.
   week date not null,
   week_spent bigint default 0 not null,
+  -- First day of the month that month_spent counts.
   month date not null,
   month_spent bigint default 0 not null,
   PRIMARY KEY (key_id),
-  CHECK (LEAST(held, spent, day_spent, week_spent, month_spent) >= 0)
+  constraint key_spending_sound CHECK (LEAST(held, spent, day_spent, week_spent, month_spent) >= 0)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
+-- Figures that the last check of the books proved, so that the next one only adds up the entries after it.
 create table ledger_checkpoints (
+  -- Table of the figures.
   kind text not null,
+  -- Account, grant or key.
   id text not null,
+  -- The row's figures at the checkpoint, in the order of the program's list.
   figures bigint[] not null,
   PRIMARY KEY (kind, id),
   CHECK (kind = ANY (ARRAY['balances'::text, 'grants'::text, 'key_spending'::text]))
 );
 
+-- Generation of the checkpoints; exactly one row.
 create table ledger_checks (
   only_row boolean default true not null,
+  -- Incremented when checkpoints are written. All are of one snapshot: a check writes its own only if the generation is
+  -- still the one that it read.
   generation bigint not null,
   PRIMARY KEY (only_row),
   CHECK (only_row)
 );
 
+-- Append-only ledger. Each entry moves credits between five places; the signed columns granted, available, reserved,
+-- charged and lapsed are what it adds to each.
 create table ledger_entries (
   account_id text not null,
+  -- Gapless within an account, so a missing or doubled row shows.
   number bigint not null,
+  -- grant, revoke, reserve, settle, refund; charge: cost above the reservation, which becomes debt; cover: grants pay
+  -- debt; lapse: the remainder of an expired grant.
   type text not null,
   granted bigint not null,
   available bigint not null,
   reserved bigint not null,
   charged bigint not null,
   lapsed bigint not null,
+  -- Available credits after the entry, so an altered row shows.
   balance bigint not null,
   created_at timestamp with time zone not null,
   reservation_id uuid,
+  -- The grants that the entry changes.
   grant_ids text[] not null,
+  -- How much was taken from (negative) or returned to each of grant_ids.
   parts bigint[] not null,
+  -- What a settlement counted: tokens, images, seconds. Never searched.
   units json,
   PRIMARY KEY (account_id, number),
-  CHECK (ledger_entry_is_sound(type, granted, available, reserved, charged, lapsed, reservation_id) AND number > 0 AND cardinality(grant_ids) = cardinality(parts))
+  constraint ledger_entries_sound CHECK (ledger_entry_is_sound(type, granted, available, reserved, charged, lapsed, reservation_id) AND number > 0 AND cardinality(grant_ids) = cardinality(parts))
 );
+-- Sums over all accounts. A BRIN index of page ranges: it costs an insert next to nothing.
 CREATE INDEX ledger_entries_by_time ON public.ledger_entries USING brin (created_at) WITH (autosummarize='on');
 CREATE INDEX ledger_entries_usage ON public.ledger_entries USING btree (account_id, created_at) WHERE (charged > 0);
+-- A reservation is made once, ends once, and is exceeded once.
 CREATE UNIQUE INDEX ledger_entries_once ON public.ledger_entries USING btree (reservation_id, (
 CASE type
     WHEN 'reserve'::text THEN 'hold'::text
     WHEN 'charge'::text THEN 'excess'::text
     ELSE 'end'::text
 END)) WHERE (reservation_id IS NOT NULL);
+-- Entries are never changed or removed.
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+-- Derived figures change in the transaction of the entries.
 CREATE TRIGGER ledger_entries_derive AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive();
 
+-- Reservations and endings made from purses that have no entries yet, in their order. Vacuum does not truncate its
+-- file, since that would lock writers out.
 create table ledger_journal (
   account_id text not null,
   number bigint generated always as identity not null,
   purse_id uuid not null,
+  -- Process that owns the reservations; see reservation_owners.
   owner text not null,
+  -- List of reservations, endings, or both in one, of all calls that were written at one time; see ledger_apply.
   members json not null,
   PRIMARY KEY (account_id, number)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, vacuum_truncate=false);
 
+-- Roles of people in accounts.
 create table memberships (
   person_id text not null,
   account_id text not null,
   role text not null,
-  created_at timestamp with time zone not null,
+  -- The role comes from a group at the identity provider, and is removed when the group is.
   mapped boolean default false not null,
+  created_at timestamp with time zone not null,
   PRIMARY KEY (person_id, account_id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
   FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
@@ -303,44 +409,58 @@ create table memberships (
 );
 CREATE INDEX memberships_of_account ON public.memberships USING btree (account_id, created_at);
 
+-- Migrations that were applied to this database, each in the transaction of its row. Made by the migrator itself.
 create table migrations (
   number integer not null,
   name text not null,
+  -- SHA-256 of the text, by which a database of another history is recognised.
   digest text not null,
   applied_at timestamp with time zone default now() not null,
   PRIMARY KEY (number)
 );
 
+-- When each public model name was first sold. Rows outlive the model, so a name keeps its date.
 create table models (
   id text not null,
   created_at timestamp with time zone not null,
   PRIMARY KEY (id)
 );
 
+-- Third-party applications that are registered with the authorization server.
 create table oauth_clients (
   id text not null,
   name text not null,
-  redirect_uris text[] not null,
-  scopes text[] not null,
-  secret_digest bytea,
-  created_at timestamp with time zone not null,
   home_page text,
   logo text,
+  redirect_uris text[] not null,
+  -- The most that a person can grant the client.
+  scopes text[] not null,
+  -- Null for a public client, which proves itself by PKCE alone.
+  secret_digest bytea,
+  -- May use the device flow; every client may use the code flow.
   device_flow boolean default false not null,
+  -- May ask what a token is worth.
   introspection boolean default false not null,
+  created_at timestamp with time zone not null,
+  -- A deleted client keeps its row, for the grants that name it.
   deleted_at timestamp with time zone,
   PRIMARY KEY (id),
   CHECK (cardinality(redirect_uris) > 0),
   CHECK (cardinality(scopes) > 0)
 );
 
+-- What a person lets a client do with an account. One unrevoked grant per client, account and person, so its limit
+-- bounds the client on all of the person's devices.
 create table oauth_grants (
   id text not null,
   client_id text not null,
+  -- Pays for the calls.
   account_id text not null,
   person_id text not null,
   scopes text[] not null,
+  -- Micro-credits that may be spent in all or per period; null is no limit.
   credit_limit bigint,
+  -- Period of the limit by the UTC calendar; null counts from the beginning.
   credit_limit_reset text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
@@ -357,17 +477,26 @@ create table oauth_grants (
 CREATE INDEX oauth_grants_of_account ON public.oauth_grants USING btree (account_id, created_at DESC, id DESC);
 CREATE INDEX oauth_grants_of_person ON public.oauth_grants USING btree (person_id);
 CREATE UNIQUE INDEX oauth_grants_live ON public.oauth_grants USING btree (client_id, account_id, person_id) WHERE (revoked_at IS NULL);
+-- Every OAuth grant has a row of spending.
 CREATE TRIGGER oauth_grants_open_spending AFTER INSERT ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION ledger_open_key();
 
+-- Codes, tokens and whatever else the authorization server stores. Of each secret there is only a digest; the payload
+-- does not repeat it.
 create table oauth_records (
+  -- The server's name for it: AuthorizationCode, AccessToken, RefreshToken, DeviceCode, Interaction, Session.
   kind text not null,
+  -- SHA-256 of the code, token or id by which it is looked up.
   digest bytea not null,
+  -- As the server wrote it. Never searched.
   payload json not null,
   grant_id text,
+  -- SHA-256 of the second id of a session.
   uid_digest bytea,
+  -- SHA-256 of the code that a person types in the device flow.
   user_code_digest bytea,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  -- When a code or refresh token was used.
   consumed_at timestamp with time zone,
   PRIMARY KEY (kind, digest),
   FOREIGN KEY (grant_id) REFERENCES oauth_grants(id)
@@ -377,15 +506,22 @@ CREATE INDEX oauth_records_of_grant ON public.oauth_records USING btree (grant_i
 CREATE UNIQUE INDEX oauth_records_uid ON public.oauth_records USING btree (kind, uid_digest) WHERE (uid_digest IS NOT NULL);
 CREATE UNIQUE INDEX oauth_records_user_code ON public.oauth_records USING btree (kind, user_code_digest) WHERE (user_code_digest IS NOT NULL);
 
+-- Mailed links that work once: to sign in, to set a password, to accept an invitation, to confirm a sign-up.
 create table one_time_links (
   id text not null,
+  -- SHA-256 of the link's secret.
   digest bytea not null,
   purpose text not null,
+  -- Null for an invitation and a sign-up, whose email need not belong to a person yet.
   person_id text,
   email text not null,
+  -- Account that an invitation is to.
   account_id text,
+  -- Role in the account that an invitation gives.
   role text,
+  -- Role on the deployment that an invitation gives.
   operator_role text,
+  -- Actor, as in the audit record.
   created_by text not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
@@ -393,22 +529,30 @@ create table one_time_links (
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
   FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
-  CHECK ((purpose = ANY (ARRAY['invitation'::text, 'sign_up'::text])) = (person_id IS NULL)),
-  CHECK ((account_id IS NULL) = (role IS NULL)),
+  constraint one_time_links_account_and_role CHECK ((account_id IS NULL) = (role IS NULL)),
   CHECK (operator_role = ANY (ARRAY['operator'::text, 'auditor'::text])),
+  constraint one_time_links_person CHECK ((purpose = ANY (ARRAY['invitation'::text, 'sign_up'::text])) = (person_id IS NULL)),
   CHECK (purpose = ANY (ARRAY['sign_in'::text, 'set_password'::text, 'invitation'::text, 'sign_up'::text])),
   CHECK (role = ANY (ARRAY['owner'::text, 'member'::text, 'viewer'::text]))
 );
 CREATE INDEX one_time_links_expired ON public.one_time_links USING btree (expires_at);
 CREATE INDEX one_time_links_of_account ON public.one_time_links USING btree (account_id, created_at DESC, id DESC);
+-- When a link was last mailed to an address.
 CREATE INDEX one_time_links_of_email ON public.one_time_links USING btree (lower(email), created_at DESC);
 CREATE UNIQUE INDEX one_time_links_digest ON public.one_time_links USING btree (digest);
 
+-- The queue: one small row per job that has not ended, apart from jobs because it changes at every step. A worker
+-- leases a job by moving due_at into the future and incrementing fence.
 create table open_jobs (
   job_id text not null,
   account_id text not null,
+  -- When any worker may lease it; while it is leased, when the lease runs out.
   due_at timestamp with time zone not null,
+  -- Order among due jobs: by age, with a delay for each open job that its account had before it, so that one account
+  -- cannot starve the others.
   place timestamp with time zone not null,
+  -- Grows with each lease. Every write names the fence of its lease, so a worker that lost its lease can change
+  -- nothing.
   fence integer default 0 not null,
   PRIMARY KEY (job_id),
   FOREIGN KEY (job_id) REFERENCES jobs(id)
@@ -416,38 +560,52 @@ create table open_jobs (
 CREATE INDEX open_jobs_account ON public.open_jobs USING btree (account_id);
 CREATE INDEX open_jobs_due ON public.open_jobs USING btree (due_at);
 
+-- Reservations that have not ended. Small, however long the history is.
 create table open_reservations (
   reservation_id uuid not null,
+  -- Cost delivered so far, charged when the owner's lease runs out.
   known bigint default 0 not null,
+  -- Process whose call it is for; null for a job, which outlives processes.
   owner text,
+  -- First lease. The reservation is abandoned when both this one and its owner's in reservation_owners have run out.
   lease_until timestamp with time zone,
   PRIMARY KEY (reservation_id),
-  CHECK ((owner IS NULL) = (lease_until IS NULL)),
-  CHECK (known >= 0)
+  CHECK (known >= 0),
+  constraint open_reservations_owner_and_lease CHECK ((owner IS NULL) = (lease_until IS NULL))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
+-- Persons who can sign in.
 create table people (
   id text not null,
   email text not null,
   name text not null,
+  -- argon2id hash of the password in its encoded form; null where no password is set.
   verifier text,
+  -- Role on the whole deployment, beside any membership; null for none.
   operator_role text,
+  -- The role comes from a group at the identity provider, and is removed when the group is.
+  operator_role_mapped boolean default false not null,
+  -- Identity provider of the organisation, set at the first sign-in there.
   issuer text,
+  -- The person's id at the issuer.
   subject text,
+  -- Account whose routing groups follow the person's groups at the identity provider: the one that had the person's
+  -- email at the first sign-in there, or the one that was created then.
+  own_account_id text,
   disabled boolean default false not null,
   created_at timestamp with time zone not null,
   last_sign_in_at timestamp with time zone,
-  operator_role_mapped boolean default false not null,
-  own_account_id text,
   PRIMARY KEY (id),
   FOREIGN KEY (own_account_id) REFERENCES accounts(id),
-  CHECK ((issuer IS NULL) = (subject IS NULL)),
+  constraint people_issuer_and_subject CHECK ((issuer IS NULL) = (subject IS NULL)),
   CHECK (operator_role = ANY (ARRAY['operator'::text, 'auditor'::text]))
 );
 CREATE INDEX people_newest ON public.people USING btree (created_at DESC, id DESC);
 CREATE UNIQUE INDEX people_email ON public.people USING btree (lower(email));
 CREATE UNIQUE INDEX people_subject ON public.people USING btree (issuer, subject);
 
+-- Live processes of this deployment. Liveness is judged by the database's own time: processes on several machines must
+-- agree on it, and it must not jump with the test clock.
 create table processes (
   id text not null,
   started_at timestamp with time zone not null,
@@ -455,55 +613,76 @@ create table processes (
   PRIMARY KEY (id)
 );
 
+-- Digest of the public price list, for its modification date; at most one row.
 create table public_list (
   only_row boolean default true not null,
   digest text not null,
+  -- When the list last became another.
   updated_at timestamp with time zone not null,
   PRIMARY KEY (only_row),
   CHECK (only_row)
 );
 
+-- Credits of an account that a process has drawn in advance. Deleting the row recalls the purse.
 create table purses (
   id uuid not null,
   account_id text not null,
   process_id text not null,
+  -- Set aside from all other reservations: what the process has not reserved of it yet, and what it has but is still in
+  -- the journal.
   amount bigint not null,
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 CREATE INDEX purses_account ON public.purses USING btree (account_id);
 
+-- Leases of processes: a live process extends the lease of all its reservations by one row.
 create table reservation_owners (
   process_id text not null,
   lease_until timestamp with time zone not null,
   PRIMARY KEY (process_id)
 );
 
+-- Credits reserved for one call or job. Rows are never updated, so a long history has no dead tuples. No foreign keys:
+-- every row is written by ledger functions that have account and key in hand, and the check would cost more than the
+-- insert.
 create table reservations (
+  -- Made by the program before the insert (UUID version 7, so that new rows are neighbours): a retry finds its own row.
   id uuid not null,
   amount bigint not null,
   created_at timestamp with time zone not null,
   account_id text not null,
+  -- An API key or an OAuth grant; null for the console.
   key_id text,
+  -- The grants it was taken from, in spending order.
   grant_ids text[] not null,
+  -- How much was taken from each of grant_ids.
   parts bigint[] not null,
   request_id text not null,
   job_id text,
   model text not null,
   endpoint text not null,
+  -- The price in force when the credits were reserved. Never searched.
   price json not null,
   PRIMARY KEY (id),
   CHECK (amount >= 0)
 );
+-- A caller looks its request up by the id in the answer.
 CREATE INDEX reservations_by_request ON public.reservations USING btree (request_id, account_id);
+-- Lists over all accounts. A BRIN index of page ranges: it costs an insert next to nothing.
 CREATE INDEX reservations_by_time ON public.reservations USING brin (created_at) WITH (autosummarize='on');
 
+-- Signed-in browsers.
 create table sessions (
   id text not null,
+  -- SHA-256 of the cookie's value.
   digest bytea not null,
   person_id text not null,
+  -- Account that the console shows; null for a person without a membership.
   account_id text,
+  -- How the person signed in.
   method text not null,
+  -- IP address at sign-in, shown to the person.
   address text not null,
   user_agent text not null,
   created_at timestamp with time zone not null,
@@ -518,16 +697,21 @@ CREATE INDEX sessions_expired ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_person ON public.sessions USING btree (person_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX sessions_digest ON public.sessions USING btree (digest);
 
+-- Every object that must be deleted one day. The row is written before the bytes, with an early delete_at: an object
+-- whose owner is never committed is deleted by the clean-up.
 create table stored_objects (
+  -- Key in the object store.
   key text not null,
   account_id text not null,
   mime_type text not null,
+  -- Zero while the object is being written.
   bytes bigint not null,
   delete_at timestamp with time zone not null,
   PRIMARY KEY (key)
 );
 CREATE INDEX stored_objects_due ON public.stored_objects USING btree (delete_at);
 
+-- Offset of the test clock, shared by all processes; at most one row.
 create table test_clock (
   only_row boolean default true not null,
   offset_ms bigint not null,
@@ -536,57 +720,82 @@ create table test_clock (
   CHECK (only_row)
 );
 
+-- One record per transcription, committed together with its reservation. State, result and money change in one
+-- transaction.
 create table transcriptions (
+  -- The request id that the caller was answered with.
   id text not null,
   account_id text not null,
+  -- An API key or an OAuth grant; null for the console.
   key_id text,
   model text not null,
+  -- Options of the answer. Neither the caller's prompt nor the source of the sound.
   request json not null,
+  -- The stored sound, until the work ends; null for a small clip, kept in memory.
   object_key text,
+  -- Measured length of the sound, by which it is priced.
   seconds double precision not null,
   status text not null,
+  -- pending: the credits are reserved; unknown: the process that worked on it is gone, and another one finds the
+  -- outcome out.
   settlement_state text not null,
   reservation_id uuid not null,
+  -- Upstream of the last attempt, committed before the call.
   upstream_id text,
   upstream_model text,
+  -- The upstream's handle of the running work, all that a poll needs. Never searched.
   task json,
+  -- Process that works on it.
   owner text,
+  -- First lease. Another process takes the record over when both this one and its owner's in reservation_owners have
+  -- run out.
   lease_until timestamp with time zone not null,
+  -- Grows with each takeover. Every write names its fence, so a process that lost the record can change nothing.
   fence integer default 0 not null,
+  -- Null once it has expired. json, not jsonb: a transcript may hold characters that jsonb refuses.
   result json,
+  -- Micro-credits, once it has ended.
   charged bigint,
   error_code text,
   created_at timestamp with time zone not null,
   completed_at timestamp with time zone,
+  -- When the result is deleted; null keeps it for ever.
   expires_at timestamp with time zone,
   UNIQUE (reservation_id),
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint transcriptions_charged CHECK ((charged IS NOT NULL) = (completed_at IS NOT NULL)),
   CHECK (charged >= 0),
-  CHECK ((completed_at IS NOT NULL) = (status <> ALL (ARRAY['pending'::text, 'processing'::text]))),
-  CHECK ((charged IS NOT NULL) = (completed_at IS NOT NULL)),
-  CHECK ((settlement_state = ANY (ARRAY['settled'::text, 'released'::text])) = (completed_at IS NOT NULL)),
-  CHECK ((settlement_state = 'settled'::text) = (status = ANY (ARRAY['completed'::text, 'expired'::text]))),
-  CHECK ((result IS NOT NULL) = (status = 'completed'::text)),
-  CHECK ((error_code IS NOT NULL) = (status = ANY (ARRAY['failed'::text, 'unavailable'::text]))),
+  constraint transcriptions_completed CHECK ((completed_at IS NOT NULL) = (status <> ALL (ARRAY['pending'::text, 'processing'::text]))),
+  constraint transcriptions_error CHECK ((error_code IS NOT NULL) = (status = ANY (ARRAY['failed'::text, 'unavailable'::text]))),
+  constraint transcriptions_result CHECK ((result IS NOT NULL) = (status = 'completed'::text)),
   CHECK (seconds > 0::double precision),
+  constraint transcriptions_settled CHECK ((settlement_state = 'settled'::text) = (status = ANY (ARRAY['completed'::text, 'expired'::text]))),
+  constraint transcriptions_settlement CHECK ((settlement_state = ANY (ARRAY['settled'::text, 'released'::text])) = (completed_at IS NOT NULL)),
   CHECK (settlement_state = ANY (ARRAY['pending'::text, 'unknown'::text, 'settled'::text, 'released'::text])),
   CHECK (status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'unavailable'::text, 'expired'::text]))
 );
 CREATE INDEX transcriptions_expiring ON public.transcriptions USING btree (expires_at) WHERE (status = 'completed'::text);
 CREATE INDEX transcriptions_newest ON public.transcriptions USING btree (account_id, created_at DESC, id DESC);
 CREATE INDEX transcriptions_open ON public.transcriptions USING btree (lease_until) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
-CREATE UNIQUE INDEX transcriptions_reservation_id_key ON public.transcriptions USING btree (reservation_id);
 
+-- Circuit breakers, shared by all processes: one per upstream and model on its wire, so that a failing model does not
+-- close its upstream's others. Written only on a change of state, so a healthy upstream costs nothing.
 create table upstream_breakers (
   upstream_id text not null,
+  -- Empty for the upstream as a whole: its credential, its balance.
   upstream_model text not null,
+  -- Consecutive failed requests before it opened.
   strikes integer not null,
+  -- Openings without a success in between; each doubles the next open time.
   trips integer not null,
   opened_at timestamp with time zone,
+  -- Null while the breaker is closed.
   open_until timestamp with time zone,
+  -- The upstream named open_until itself (Retry-After): no probe is sent before it.
   is_told boolean not null,
   last_fault text,
+  -- The upstream's own words with secrets redacted, for operators only.
   last_detail text,
   last_fault_at timestamp with time zone,
   PRIMARY KEY (upstream_id, upstream_model),
@@ -594,10 +803,16 @@ create table upstream_breakers (
   CHECK (trips >= 0)
 );
 
-create table write_probe (
-  filler text not null
+-- Target of the write probe, always empty: the probe writes a few pages into a new file of it and rolls back, which
+-- proves that the disk has room. Unlogged, so that the probe adds nothing to the write-ahead log.
+create unlogged table write_probe (
+  -- Stored plain: compressed, it would need no new page.
+  filler text storage plain not null
 );
 
+-- Makes entries of the journal of locked accounts. It cannot fail for want of credits: purses have set them aside, and
+-- should they be gone nevertheless, less is reserved and the ending is charged in full. Most reservations come from one
+-- grant, and then no array is taken apart: this is most of what a call costs the database.
 CREATE OR REPLACE FUNCTION public.ledger_apply(account_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -702,6 +917,7 @@ begin
   where purses.id = taken_out.purse_id;
 end $function$;
 
+-- Makes entries of the journal of these accounts. Returns for how many accounts it did.
 CREATE OR REPLACE FUNCTION public.ledger_catch_up(account_ids text[], patience text)
  RETURNS integer
  LANGUAGE plpgsql
@@ -723,6 +939,7 @@ begin
   return cardinality(account_ids);
 end $function$;
 
+-- The same for any accounts with a journal, apart from those that another transaction has locked: a loop until 0 ends.
 CREATE OR REPLACE FUNCTION public.ledger_catch_up_some(accounts_max integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -731,6 +948,8 @@ begin
   return ledger_catch_up(array(select distinct account_id from ledger_journal limit accounts_max), 'skip');
 end $function$;
 
+-- Changes what a grant says about itself; its credits are changed by entries alone. Null leaves source or reference as
+-- it is. Returns "changed", "unknown", "over" (lapsed, or a revocation) or "duplicate".
 CREATE OR REPLACE FUNCTION public.ledger_correct_grant(moment timestamp with time zone, grant_id text, new_source text, new_reference text, sets_expiry boolean, new_expires_at timestamp with time zone)
  RETURNS text
  LANGUAGE plpgsql
@@ -755,6 +974,7 @@ begin
   return 'changed';
 end $function$;
 
+-- Pays debt from spendable grants in spending order: an account never has debt and spendable credits at once.
 CREATE OR REPLACE FUNCTION public.ledger_cover(moment timestamp with time zone, account_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -779,6 +999,8 @@ begin
   group by account_id, entries, available, at;
 end $function$;
 
+-- Adds new entries to the figures derived from them: the only writer of grants.remaining, balances and key_spending.
+-- Entries of one reservation are summed before its key is looked up, which is most of the cost.
 CREATE OR REPLACE FUNCTION public.ledger_derive()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -845,6 +1067,8 @@ begin
   return null;
 end $function$;
 
+-- Settles (actual cost given) or refunds (null) reservations of locked accounts; a reservation that has ended is left
+-- as it is, so a retry is harmless. Returns for each member [state, charged], "busy" or "unknown".
 CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, locked text[], busy text[], ids uuid[], account_ids text[], actuals bigint[], measured json[])
  RETURNS json
  LANGUAGE plpgsql
@@ -912,6 +1136,8 @@ begin
   return array_to_json(answers);
 end $function$;
 
+-- Debits equal credits, and an entry moves only what its type may. One function instead of many checks: the text of
+-- each check constraint is parsed anew by every batch.
 CREATE OR REPLACE FUNCTION public.ledger_entry_is_sound(type text, granted bigint, available bigint, reserved bigint, charged bigint, lapsed bigint, reservation_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -932,6 +1158,9 @@ begin
       else false end;
 end $function$;
 
+-- Draws credits into a new or an existing purse: up to the wanted amount, at most a quarter of what no purse has set
+-- aside. Returns how much, 0 where it would be too little or a grant expires soon, null where the purse has been
+-- recalled.
 CREATE OR REPLACE FUNCTION public.ledger_fill_purse(purse_id uuid, is_new boolean, new_account_id text, new_process_id text, wanted bigint, enough bigint, until timestamp with time zone)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -956,6 +1185,7 @@ begin
   return given;
 end $function$;
 
+-- Grants credits. Returns "granted", "unknown" (no such account) or "duplicate" (reference used before).
 CREATE OR REPLACE FUNCTION public.ledger_grant(moment timestamp with time zone, new_id text, new_account_id text, new_amount bigint, new_source text, new_reference text, new_expires_at timestamp with time zone)
  RETURNS text
  LANGUAGE plpgsql
@@ -984,6 +1214,8 @@ begin
   return 'granted';
 end $function$;
 
+-- Takes the remainders of expired grants out of the balance, after recalling the purses that may spend them. Runs after
+-- credits came in or back and before any are taken: an expired grant never pays, and a refund into one lapses at once.
 CREATE OR REPLACE FUNCTION public.ledger_lapse(moment timestamp with time zone, account_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1011,6 +1243,8 @@ begin
   window expiry as (partition by account_id order by expires_at, number);
 end $function$;
 
+-- Lapses expired grants of accounts without traffic, in batches. Returns how many accounts it processed; those that
+-- another transaction has locked are left out.
 CREATE OR REPLACE FUNCTION public.ledger_lapse_some(moment timestamp with time zone, accounts_max integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1024,6 +1258,9 @@ begin
   return cardinality(accounts) - cardinality(busy);
 end $function$;
 
+-- Locks accounts in the order of their ids, which excludes deadlocks, and returns those that it did not get. Patience
+-- "skip" leaves out accounts that another transaction has locked, "brief" fails after 50 ms (SQLSTATE 55P03), "wait"
+-- waits for the connection's lock_timeout.
 CREATE OR REPLACE FUNCTION public.ledger_lock(account_ids text[], patience text)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -1044,6 +1281,7 @@ begin
     where account_id = any (account_ids) and account_id <> all (locked));
 end $function$;
 
+-- Inserts the balance of a new account, so that there is a row to lock.
 CREATE OR REPLACE FUNCTION public.ledger_open_account()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1053,6 +1291,7 @@ begin
   return null;
 end $function$;
 
+-- Inserts the spending of a new API key or OAuth grant.
 CREATE OR REPLACE FUNCTION public.ledger_open_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1063,6 +1302,8 @@ begin
   return null;
 end $function$;
 
+-- Recalls the purses of locked accounts that would otherwise lack the credits for a batch: for its reservations, or for
+-- charges above the reserved amount. What the purses' processes had written until then is applied.
 CREATE OR REPLACE FUNCTION public.ledger_recall(locked text[], account_ids text[], amounts bigint[], end_ids uuid[], actuals bigint[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1088,6 +1329,7 @@ begin
   if found then perform ledger_apply(locked); end if;
 end $function$;
 
+-- Refuses the statement.
 CREATE OR REPLACE FUNCTION public.ledger_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1096,6 +1338,10 @@ begin
   raise exception 'ledger entries are never changed or removed';
 end $function$;
 
+-- Reserves credits of locked accounts: admits members in their order and splits each over the grants in spending order.
+-- Members of one account must be adjacent. Returns for each the split as [[grant ids], [parts]]; {"reason": "balance"
+-- or "key_limit", "left": micro-credits} for a refusal; "busy", "unknown", or "conflict" for an id used with other
+-- values. A late member was admitted from a purse that has been recalled since: as much as is left is reserved.
 CREATE OR REPLACE FUNCTION public.ledger_reserve(moment timestamp with time zone, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], late boolean[], owner text, lease_until timestamp with time zone)
  RETURNS json
  LANGUAGE plpgsql
@@ -1218,6 +1464,8 @@ begin
   return array_to_json(answers);
 end $function$;
 
+-- What is returned to each grant of a split when this much of it is charged: the charge uses up the split from its
+-- front.
 CREATE OR REPLACE FUNCTION public.ledger_returned(parts bigint[], charged bigint)
  RETURNS bigint[]
  LANGUAGE plpgsql
@@ -1235,6 +1483,9 @@ begin
   return parts;
 end $function$;
 
+-- Takes unspent credits back from the grants in spending order. Returns "revoked", "unknown", "duplicate" or "short";
+-- after "short" the transaction must be rolled back. The first grant of the entry is the new row itself, with a part of
+-- 0, to name the revocation that it belongs to.
 CREATE OR REPLACE FUNCTION public.ledger_revoke(moment timestamp with time zone, new_id text, new_account_id text, taken bigint, new_source text, new_reference text)
  RETURNS text
  LANGUAGE plpgsql
@@ -1274,6 +1525,10 @@ begin
   return 'revoked';
 end $function$;
 
+-- One batch of endings and reservations in one transaction; endings first, so that what they return can be reserved.
+-- Returns [answers of endings, answers of reservations]; "busy" members were not touched, since another transaction had
+-- their account locked and patience was "skip". Every look-up is by a whole key: the settings keep a plan made for
+-- small tables right for large ones, and keep it from being made again for every batch.
 CREATE OR REPLACE FUNCTION public.ledger_run(moment timestamp with time zone, patience text, end_ids uuid[], end_accounts text[], actuals bigint[], measured json[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], late boolean[], owner text, lease_until timestamp with time zone)
  RETURNS json
  LANGUAGE plpgsql
@@ -1312,6 +1567,8 @@ begin
   return json_build_array(ended, reserved);
 end $function$;
 
+-- Lapses and covers what is due, whenever an account was touched. Both are rare, and looking first costs less than
+-- running them.
 CREATE OR REPLACE FUNCTION public.ledger_tidy(moment timestamp with time zone, account_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1326,12 +1583,14 @@ begin
   end if;
 end $function$;
 
+-- First day of the current day, week (from Monday) or month of the UTC calendar.
 CREATE OR REPLACE FUNCTION public.period_start(period text, at timestamp with time zone)
  RETURNS date
  LANGUAGE sql
  IMMUTABLE
 RETURN (date_trunc(period, (at AT TIME ZONE 'UTC'::text)))::date;
 
+-- What a credential has spent in the period that is current at a time; without a period, ever.
 CREATE OR REPLACE FUNCTION public.spent_in_period(key key_spending, period text, at timestamp with time zone)
  RETURNS bigint
  LANGUAGE plpgsql

@@ -8,6 +8,8 @@ import { type Db, migrate, openDb } from '../src/db/index.ts';
 
 export const SCHEMA_FILE = 'migrations/schema.sql';
 
+const LINE_CHARS_MAX = 120;
+
 if (import.meta.main) await writeSchema();
 
 async function writeSchema(): Promise<void> {
@@ -25,6 +27,7 @@ async function writeSchema(): Promise<void> {
   }
 }
 
+/** Comments stand above what they describe, as `--` lines. */
 export async function describeSchema(db: Db): Promise<string> {
   const tables = await db.rows<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
@@ -35,57 +38,96 @@ export async function describeSchema(db: Db): Promise<string> {
   return [head, ...described, await describeFunctions(db)].join('\n');
 }
 
-async function describeTable(db: Db, table: string): Promise<string> {
-  const lines = [...(await columnsOf(db, table)), ...(await constraintsOf(db, table))];
-  const [options] = await db.rows<{ text: string | null }>(
-    `select array_to_string(reloptions, ', ') as text from pg_class where oid = $1::regclass`,
-    [table],
-  );
-  const storage = options?.text ? ` with (${options.text})` : '';
-  const indexes = await indexesOf(db, table);
-  return `create table ${table} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${storage};\n${indexes}`;
+/** Something of the schema with its comment; `text` has no separator at its end. */
+interface Described {
+  readonly text: string;
+  readonly comment: string | null;
 }
 
-async function columnsOf(db: Db, table: string): Promise<string[]> {
-  const columns = await db.rows<{ text: string }>(
+async function describeTable(db: Db, name: string): Promise<string> {
+  const [table] = await db.rows<Described & { readonly storage: string | null }>(
+    `select case relpersistence when 'u' then 'create unlogged table ' else 'create table ' end || relname as text,
+       array_to_string(reloptions, ', ') as storage, obj_description(oid, 'pg_class') as comment
+     from pg_class where oid = $1::regclass`,
+    [name],
+  );
+  const members = [...(await columnsOf(db, name)), ...(await constraintsOf(db, name))];
+  const body = members.map(({ text, comment }, place) => {
+    const separator = place < members.length - 1 ? ',' : '';
+    return `${commentLines(comment, '  ')}  ${text}${separator}\n`;
+  });
+  const storage = table?.storage ? ` with (${table.storage})` : '';
+  const rest = [...(await indexesOf(db, name)), ...(await triggersOf(db, name))].map(statement);
+  return `${commentLines(table?.comment)}${table?.text} (\n${body.join('')})${storage};\n${rest.join('')}`;
+}
+
+function statement({ text, comment }: Described): string {
+  return `${commentLines(comment)}${text};\n`;
+}
+
+function commentLines(comment: string | null | undefined, indent = ''): string {
+  const start = `${indent}--`;
+  const lines: string[] = [];
+  for (const word of comment?.split(/\s+/) ?? []) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > LINE_CHARS_MAX) lines.push(`${start} ${word}`);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+async function columnsOf(db: Db, table: string): Promise<Described[]> {
+  return db.rows(
     `select a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+       || case when a.attstorage = t.typstorage then '' when a.attstorage = 'p' then ' storage plain'
+               else ' storage ' || a.attstorage::text end
        || case when a.attgenerated = 's' then ' generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
                when a.attidentity = 'a' then ' generated always as identity'
                when d.adbin is not null then ' default ' || pg_get_expr(d.adbin, d.adrelid) else '' end
-       || case when a.attnotnull then ' not null' else '' end as text
-     from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+       || case when a.attnotnull then ' not null' else '' end as text,
+       col_description(a.attrelid, a.attnum) as comment
+     from pg_attribute a join pg_type t on t.oid = a.atttypid
+       left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
      where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum`,
     [table],
   );
-  return columns.map((column) => column.text);
 }
 
-async function constraintsOf(db: Db, table: string): Promise<string[]> {
-  const constraints = await db.rows<{ text: string }>(
-    `select pg_get_constraintdef(oid, true) as text from pg_constraint
+/** With its name where that is not the one that PostgreSQL gives: those follow from the columns. */
+async function constraintsOf(db: Db, table: string): Promise<Described[]> {
+  return db.rows(
+    `select case when conname ~ '_(pkey|key|fkey|check)$' then '' else 'constraint ' || conname || ' ' end
+       || pg_get_constraintdef(oid, true) as text, obj_description(oid, 'pg_constraint') as comment
+     from pg_constraint
      where conrelid = $1::regclass and contype <> 'n' order by contype desc, conname`,
     [table],
   );
-  return constraints.map((constraint) => constraint.text);
 }
 
-async function indexesOf(db: Db, table: string): Promise<string> {
-  const indexes = await db.rows<{ text: string }>(
-    `select pg_get_indexdef(i.indexrelid) as text from pg_index i
-     where i.indrelid = $1::regclass and not i.indisprimary order by 1`,
+/** Without those that a constraint makes. */
+async function indexesOf(db: Db, table: string): Promise<Described[]> {
+  return db.rows(
+    `select pg_get_indexdef(i.indexrelid) as text, obj_description(i.indexrelid, 'pg_class') as comment
+     from pg_index i
+     where i.indrelid = $1::regclass
+       and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u'))
+     order by 1`,
     [table],
   );
-  const triggers = await db.rows<{ text: string }>(
-    `select pg_get_triggerdef(oid) as text from pg_trigger where tgrelid = $1::regclass and not tgisinternal order by tgname`,
+}
+
+async function triggersOf(db: Db, table: string): Promise<Described[]> {
+  return db.rows(
+    `select pg_get_triggerdef(oid) as text, obj_description(oid, 'pg_trigger') as comment
+     from pg_trigger where tgrelid = $1::regclass and not tgisinternal order by tgname`,
     [table],
   );
-  return [...indexes, ...triggers].map(({ text }) => `${text};\n`).join('');
 }
 
 async function describeFunctions(db: Db): Promise<string> {
-  const functions = await db.rows<{ text: string }>(
-    `select pg_get_functiondef(oid) as text from pg_proc
+  const functions = await db.rows<Described>(
+    `select rtrim(pg_get_functiondef(oid), E'\\n') as text, obj_description(oid, 'pg_proc') as comment from pg_proc
      where pronamespace = 'public'::regnamespace and prokind = 'f' order by proname, oid`,
   );
-  return functions.map(({ text }) => `${text.trimEnd()};\n`).join('\n');
+  return functions.map(statement).join('\n');
 }

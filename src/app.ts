@@ -147,17 +147,17 @@ async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[
   const embedded = await openEmbedded(options);
   if (embedded !== undefined) undo.push(() => embedded.stop());
   const address = databaseAddress(options.config, embedded);
-  await migrateAt(address, options);
+  await migrateAt(address, options, embedded && resolve(options.config.dataFolder));
   const db = openDb(address, options.log);
   undo.push(() => db.close());
   return { embedded, address, db };
 }
 
 /** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */
-async function migrateAt(address: DbAddress, { log, progress }: AppOptions): Promise<void> {
+async function migrateAt(address: DbAddress, { log, progress }: AppOptions, dataFolder?: string): Promise<void> {
   const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
-    await migrate(db, progress);
+    await migrate(db, progress, { dataFolder });
   } finally {
     await db.close();
   }

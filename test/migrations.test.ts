@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { describeSchema, SCHEMA_FILE } from '../scripts/schema.ts';
 import { type Db, MigrationError, migrate, openDb } from '../src/db/index.ts';
 import { createDatabase, silentLog, type TestDatabase } from './support/database.ts';
 import { Gateway, type NewCaller } from './support/gateway.ts';
@@ -18,54 +17,27 @@ const OF_RELEASE = readdirSync(RELEASE)
   .sort();
 const NEXT_NUMBER = Number(OF_RELEASE.at(-1)?.slice(0, 4)) + 1;
 
-/**
- * The beginning of each one's digest. A database that has run a migration is refused by a release in which its text is
- * another: what is listed here has been published and never changes. A new migration gets a line of its own.
- */
-const PUBLISHED = {
-  '0001_foundation': 'be7bba2d30d7fe21',
-  '0002_ledger': '6601e5c2d85e0025',
-  '0003_routing': '1587640fb34117f5',
-  '0004_jobs': '5231d7b5e04546d6',
-  '0005_ledger_speed': '0258df7afc293a9c',
-  '0006_transcriptions': 'e50e2fc7d3622664',
-  '0007_held_clips': '2fbeeda5f99acc06',
-  '0008_purses': '45575a41fe7f0b46',
-  '0009_journal': 'b4845abb65809514',
-  '0010_journal_file': '269c662556ad1a17',
-  '0011_fewer_lists': '0ea2d1446b5d5e90',
-  '0012_breakers': '2b8ae1ee2d39f5cf',
-  '0016_attempt_tries': '46e5c08100e572b1',
-  '0017_refusals': '08fcda29882b73f2',
-  '0018_operators': 'ecd15a57ecddf67d',
-  '0019_write_probe': 'f17bc0f4348361c2',
-  '0030_people': '981f42c5a9407253',
-  '0031_oauth': '52baaa380390fcb2',
-  '0034_sign_up': '5a9d81f33c398608',
-  '0035_identity_provider': '582d57cc08b99dc1',
-  '0036_transcriptions_of_account': 'b91b857ae55dc8e5',
-};
+/** As "sha256sum 0*.sql" prints it: the migrations of every release so far. A release adds its new ones. */
+const RELEASED_LIST = 'released.sha256';
 
-test('the migrations are those that were published, letter by letter', () => {
-  const digests = OF_RELEASE.map((name) => [
-    name,
-    createHash('sha256')
-      .update(readFileSync(join(RELEASE, `${name}.sql`)))
-      .digest('hex')
-      .slice(0, 16),
-  ]);
-  assert.deepEqual(Object.fromEntries(digests), PUBLISHED);
+test('a migration that was released keeps its text, and every release lists its migrations', () => {
+  assert.deepEqual(changedSinceRelease(RELEASE), []);
+  const hasRelease = /^## \d/m.test(readFileSync(new URL('../CHANGELOG.md', import.meta.url), 'utf8'));
+  assert.equal(
+    existsSync(join(RELEASE, RELEASED_LIST)),
+    hasRelease,
+    'cd migrations && sha256sum 0*.sql > released.sha256',
+  );
 });
 
-test('a database that earlier texts of 0008 and 0009 have made is taken over, and is the same after it', async (t) => {
-  const db = open(t, await createdDatabase(t));
-  await db.run('delete from migrations where number in (10, 11)');
-  await db.run('alter table ledger_journal reset (vacuum_truncate)');
-  const said = 'update migrations set digest = $2 where number = $1';
-  await db.run(said, [8, 'e5520fe5b3509fe4c299be28115dcdb19c570df7f1c2729689995112414c6049']);
-  await db.run(said, [9, '1c6e9b88dc6dd81729425e78fb3c4c9097c786ec19f3d09c46267b2b89e096f9']);
-  await migrate(db, () => undefined);
-  assert.equal(await describeSchema(db), readFileSync(SCHEMA_FILE, 'utf8'));
+test('an edited or missing migration of a release is found', (t) => {
+  const texts = { '0001_one.sql': 'create table one ();', '0002_two.sql': 'create table two ();', '0003_gone.sql': '' };
+  const list = Object.entries(texts).map(([name, text]) => `${digestOf(text)}  ${name}\n`);
+  const folder = releaseOf(t, { ...texts, [RELEASED_LIST]: list.join('') });
+  assert.deepEqual(changedSinceRelease(folder), []);
+  writeFileSync(join(folder, '0002_two.sql'), 'create table two (); ');
+  rmSync(join(folder, '0003_gone.sql'));
+  assert.deepEqual(changedSinceRelease(folder), ['0002_two.sql', '0003_gone.sql']);
 });
 
 test('R-527: three processes that start at once migrate an empty database once', async (t) => {
@@ -95,9 +67,9 @@ test('R-527: a process waits for the one that migrates, and then finds nothing l
     until(async () => (await db.rows(WAITING_SESSIONS, [database.address.database, event])).length === 1);
 
   const told: string[] = [];
-  const first = migrate(open(t, database), (message) => void told.push(`first: ${message}`), folder);
+  const first = migrate(open(t, database), (message) => void told.push(`first: ${message}`), { folder });
   await waiting('relation');
-  const second = migrate(open(t, database), (message) => void told.push(`second: ${message}`), folder);
+  const second = migrate(open(t, database), (message) => void told.push(`second: ${message}`), { folder });
   await waiting('advisory');
   opened.resolve();
   await Promise.all([closedDoor, first, second]);
@@ -122,7 +94,10 @@ test('an edited migration is refused by name, and nothing after it is applied', 
     '0001_one.sql': 'create table one (id integer);',
     '0003_three.sql': 'create table three ();',
   };
-  await assert.rejects(migrateWith(t, db, edited), refusal(/another version of migration 0001_one/));
+  await assert.rejects(
+    migrateWith(t, db, edited),
+    refusal(/by an unreleased version of Tollgate: its migration 0001_one is not the one/),
+  );
   assert.deepEqual(await applied(db), ['0001_one', '0002_two']);
   assert.deepEqual(await tables(db), ['migrations', 'one', 'two']);
 });
@@ -131,14 +106,16 @@ test('even a changed line ending counts as an edit', async (t) => {
   const db = open(t, await emptyDatabase(t));
   await migrateWith(t, db, { '0001_one.sql': 'create table one ();\n' });
   const edited = migrateWith(t, db, { '0001_one.sql': 'create table one ();\r\n' });
-  await assert.rejects(edited, refusal(/another version of migration 0001_one/));
+  await assert.rejects(edited, refusal(/by an unreleased version of Tollgate: its migration 0001_one is not the one/));
 });
 
-test('a database of a newer release is refused with the name of what is unknown', async (t) => {
+test('a database of a newer release is refused with the name of what is unknown, before anything is applied', async (t) => {
   const db = open(t, await emptyDatabase(t));
   const old = { '0001_one.sql': 'create table one ();' };
-  await migrateWith(t, db, { ...old, '0002_new.sql': 'create table two ();' });
-  await assert.rejects(migrateWith(t, db, old), refusal(/newer release \(0002_new\); this one knows 1 migrations/));
+  await migrateWith(t, db, { ...old, '0003_new.sql': 'create table three ();' });
+  const both = { ...old, '0002_two.sql': 'create table two ();' };
+  await assert.rejects(migrateWith(t, db, both), refusal(/newer release \(0003_new\); this one knows 2 migrations/));
+  assert.deepEqual(await tables(db), ['migrations', 'one', 'three']);
 });
 
 test('the program does not start on a database of a newer release', async (t) => {
@@ -211,7 +188,7 @@ test('R-527: a running process serves on while a newer release adds columns and 
     .map((table) => `alter table ${table} add column added text;`);
   const number = String(NEXT_NUMBER).padStart(4, '0');
   writeFileSync(join(newer, `${number}_newer.sql`), `${columns.join('\n')} create table added ();`);
-  await migrate(db, () => undefined, newer);
+  await migrate(db, () => undefined, { folder: newer });
 
   await useEverything(gateway, caller);
   await useEverything(gateway, caller);
@@ -272,8 +249,25 @@ function releaseOf(t: TestContext, files: Record<string, string>): string {
   return folder;
 }
 
+/** Names of listed migrations whose text is not, or no longer, the one that was released. */
+function changedSinceRelease(folder: string): string[] {
+  const path = join(folder, RELEASED_LIST);
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n') : [];
+  return lines
+    .map((line) => line.split('  '))
+    .filter(([digest, name = '']) => {
+      const file = join(folder, name);
+      return !existsSync(file) || digestOf(readFileSync(file)) !== digest;
+    })
+    .map(([, name = '']) => name);
+}
+
+function digestOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
 function migrateWith(t: TestContext, db: Db, files: Record<string, string>): Promise<void> {
-  return migrate(db, () => undefined, releaseOf(t, files));
+  return migrate(db, () => undefined, { folder: releaseOf(t, files) });
 }
 
 async function applied(db: Db): Promise<string[]> {

@@ -60,7 +60,8 @@ async function checkWhole(file: FileHandle, path: string): Promise<{ head: Head;
     if (head === undefined) {
       if (entry.name !== HEAD) throw new ArchiveError(`${path} is no backup of Tollgate.`);
       head = headSchema.safeParse(await jsonOf(file, entry)).data;
-      if (head === undefined) throw new ArchiveError(`${path} was made by a release that this one does not know.`);
+      if (head === undefined)
+        throw new ArchiveError(`${path} was made by a version that this one does not know. Restore it with that one.`);
     } else if (entry.name === MANIFEST) {
       const manifest = manifestSchema.safeParse(await jsonOf(file, entry)).data;
       const sha256 = await digestOf(file, entry.at - BLOCK_BYTES);

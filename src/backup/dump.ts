@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Db, Tx } from '../db/index.ts';
-import { type Head, rowsName } from './layout.ts';
+import { FORMAT, type Head, rowsName } from './layout.ts';
 import { schemaOf } from './schema.ts';
 import type { ArchiveWriter } from './writer.ts';
 
@@ -33,7 +33,7 @@ export async function dumpDatabase(
     await tx.run(`set local datestyle = 'ISO'`);
     await tx.run(`set local timezone = 'UTC'`);
     const schema = await schemaOf(tx);
-    await writer.addHead({ format: 1, ...about, ...schema });
+    await writer.addHead({ format: FORMAT, ...about, ...schema });
     for (const table of Object.keys(schema.tables)) await dumpTable(tx, writer, table);
     return tx.rows<StoredKey>(SELECT_OBJECTS);
   });

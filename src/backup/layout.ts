@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+/** Format 1 was that of unreleased versions. */
+export const FORMAT = 2;
 export const HEAD = 'tollgate-backup.json';
 export const MANIFEST = 'manifest.json';
 export const SECRET_NAMES = ['secret', 'admin-token'] as const;
@@ -10,11 +12,11 @@ export const JSON_ENTRY_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The first entry: what the archive is of. */
 export const headSchema = z.strictObject({
-  format: z.literal(1),
+  format: z.literal(FORMAT),
   release: z.string(),
   made_at: z.string(),
-  /** The numbers of the migrations that made its tables. */
-  migrations: z.array(z.int()),
+  /** The migrations that made its tables, in order. */
+  migrations: z.array(z.strictObject({ number: z.int(), name: z.string(), digest: z.string() })),
   /** Each table's columns in their order: a row is written as one composite value. */
   tables: z.record(z.string(), z.array(z.string())),
   /** The last value that each sequence gave out; null where it gave none. */

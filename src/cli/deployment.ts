@@ -3,7 +3,7 @@ import { findEmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { openDataFolder } from '../data-folder.ts';
-import { type Db, type DbAddress, openDb } from '../db/index.ts';
+import { type Db, type DbAddress, openDb, refuseOtherHistory } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { CommandError } from './command.ts';
 
@@ -12,12 +12,14 @@ const log = pino({ level: 'silent' });
 
 /**
  * Works on the database of the deployment that the settings describe. Where the gateway runs, on its server and beside
- * it; where it does not, the embedded server is started for as long as the work takes. Never makes a database.
+ * it; where it does not, the embedded server is started for as long as the work takes. Never makes a database, and
+ * throws MigrationError where it is of another history.
  */
 export async function withDatabase<Result>(config: Config, work: (db: Db) => Promise<Result>): Promise<Result> {
   const { address, release } = await openDatabase(config);
   const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
+    await refuseOtherHistory(db, config.databaseUrl === undefined ? resolve(config.dataFolder) : undefined);
     return await work(db);
   } finally {
     await db.close();

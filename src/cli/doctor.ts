@@ -8,7 +8,7 @@ import { systemClock } from '../clock.ts';
 import { type Config, ConfigError, loadConfig, Secret } from '../config.ts';
 import { type ConfigDocument, parseDocument } from '../configuration/index.ts';
 import { readKeptSecret } from '../data-folder.ts';
-import { type Db, migrationNumbers } from '../db/index.ts';
+import { type Db, MigrationError, migrationState } from '../db/index.ts';
 import type { RootSecrets } from '../seal.ts';
 import { readConfiguration } from '../start-configuration.ts';
 import { openObjectStore } from '../storage/index.ts';
@@ -116,6 +116,10 @@ async function examineDatabase(config: Config, folder: string, tell: Tell): Prom
       return documentInForce(db, config, tell);
     });
   } catch (error) {
+    if (error instanceof MigrationError) {
+      tell(problem('migrations', error.problem, error.advice));
+      return undefined;
+    }
     const advice = 'Start the database, and check DATABASE_URL where it is set.';
     tell(problem('database', problemFor(error) ?? reasonOf(error), advice));
     return undefined;
@@ -133,21 +137,20 @@ async function checkDatabase(db: Db): Promise<readonly Finding[]> {
 }
 
 async function checkMigrations(db: Db): Promise<Finding> {
-  const known = await migrationNumbers();
-  const [table] = await db.rows<{ name: string | null }>(`select to_regclass('migrations')::text as name`);
-  const rows = table?.name == null ? [] : await db.rows<{ number: number }>('select number from migrations');
-  const applied = rows.map(({ number }) => number);
-  const newer = applied.filter((number) => !known.includes(number));
-  const pending = known.filter((number) => !applied.includes(number));
-  if (newer.length > 0) {
-    return problem('migrations', `the database has ${newer.length} of a newer release`, 'Start the newer release.');
+  const found = await migrationState(db);
+  switch (found.state) {
+    case 'applied':
+      return ok('migrations', `all ${found.count} were applied`);
+    case 'pending':
+      return warning(
+        'migrations',
+        `${found.pending} of ${found.count} are not applied yet`,
+        'The next start applies them.',
+      );
+    case 'newer':
+    case 'other history':
+      return problem('migrations', `this release does not know ${found.name}`, 'Start the release that made it.');
   }
-  if (pending.length === 0) return ok('migrations', `all ${known.length} were applied`);
-  return warning(
-    'migrations',
-    `${pending.length} of ${known.length} are not applied yet`,
-    'The next start applies them.',
-  );
 }
 
 async function documentInForce(db: Db, config: Config, tell: Tell): Promise<ConfigDocument | undefined> {

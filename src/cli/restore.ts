@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { type Archive, loadDatabase, openArchive } from '../backup/index.ts';
 import { loadConfig, Secret } from '../config.ts';
 import { RESTORE_MARK } from '../data-folder.ts';
-import { migrate, migrationNumbers, openDb } from '../db/index.ts';
+import { migrate, migrationState, openDb } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { FolderStore } from '../storage/index.ts';
 import { syncFolder } from '../sync-folder.ts';
@@ -31,7 +31,7 @@ async function restoreBackup({ operands: [file = ''], environment }: Invocation)
   refuseUsed(folder);
   const archive = await openArchive(file);
   try {
-    await refuseNewer(archive);
+    await refuseUnfitBackup(archive);
     await fillFolder(folder, archive);
   } finally {
     await archive.close();
@@ -50,10 +50,11 @@ function refuseUsed(folder: string): void {
   if (entries.length > 0) throw new CommandError(`${folder} is not empty. Choose another folder with TOLLGATE_DATA.`);
 }
 
-async function refuseNewer({ head }: Archive): Promise<void> {
-  const known = await migrationNumbers();
-  if (head.migrations.every((number) => known.includes(number))) return;
-  throw new CommandError(`The backup was made by a newer release (${head.release}). Restore it with that one.`);
+async function refuseUnfitBackup({ head }: Archive): Promise<void> {
+  const { state } = await migrationState(head.migrations);
+  if (state === 'applied' || state === 'pending') return;
+  const maker = state === 'newer' ? `a newer release (${head.release})` : 'an unreleased version of Tollgate';
+  throw new CommandError(`The backup was made by ${maker}. Restore it with that one.`);
 }
 
 /** The mark is the first thing written and the last thing removed: in between no gateway starts here. */
@@ -74,7 +75,7 @@ async function fillDatabase(folder: string, archive: Archive): Promise<void> {
   const server = await startEmbeddedPostgres({ folder, log, progress: (message) => console.error(message) });
   const db = openDb(server.connection, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
-    await migrate(db, () => undefined, undefined, archive.head.migrations);
+    await migrate(db, () => undefined, { only: archive.head.migrations.map(({ number }) => number) });
     await loadDatabase(db, archive);
   } finally {
     await db.close();

@@ -44,7 +44,7 @@ interface Unsaid {
 
 /**
  * The ledger as synchronous calls use it: each holds credits before it asks an upstream, and ends the hold before its
- * answer ends. A busy account's calls are served from a purse (see migrations/0008_purses.sql): then nothing is asked of
+ * answer ends. A busy account's calls are served from a purse (see migrations/0009_purses.sql): then nothing is asked of
  * the account, a hold is written while the upstream is at work, often in one line with its end, and a call waits for the
  * database once. All others go through the batch.
  */

@@ -1,8 +1,7 @@
 /**
  * Credits: grants, reservations, and the append-only entries from which every balance follows.
  * Hides how grants are split and spent, how concurrent calls share one transaction, and how a dead process's
- * reservations are ended. The rules themselves are SQL functions, in migrations/0002_ledger.sql, 0005_ledger_speed.sql,
- * 0008_purses.sql, 0009_journal.sql and 0018_operators.sql.
+ * reservations are ended. The rules themselves are SQL functions, in migrations/0006_ledger.sql to 0009_purses.sql.
  */
 export { books } from './books.ts';
 export { CallLedger } from './call-ledger.ts';

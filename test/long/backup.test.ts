@@ -159,8 +159,13 @@ const DAMAGES: readonly (readonly [what: string, damage: (file: string) => void,
   ['is something else', (file) => writeFileSync(file, 'x'.repeat(2048)), /is no backup of Tollgate/],
   [
     'is of a format to come',
-    (file) => replaceIn(file, '"format":1', '"format":2'),
-    /by a release that this one does not/,
+    (file) => replaceIn(file, '"format":2', '"format":3'),
+    /by a version that this one does not know/,
+  ],
+  [
+    'is of an unreleased version',
+    (file) => replaceIn(file, '"format":2', '"format":1'),
+    /by a version that this one does not know\. Restore it with that one/,
   ],
 ];
 

@@ -1,25 +1,42 @@
--- What a process writes into the journal at one time about one account is one row, however many calls it tells of: a caller
--- waits for it, and whatever it costs the database, it costs for every call.
+-- Purses: calls of a busy account without a wait for the account's lock.
+--
+-- A process may draw some of an account's credits into a purse and reserve from it in memory. It writes reservations
+-- and endings to the journal, one row per write: that row is the fact, and committing it costs a tenth of the entries.
+-- The entries are made from it later, many at once, before any read of them or any decision about the account.
+--
+-- A purse never causes a refusal: a reservation that would be refused without the purse's credits recalls the purse
+-- first. The purse's process notices when it next writes, and then reserves from the account.
 
--- What is there is entered as it is.
-select ledger_catch_up(array(select distinct account_id from ledger_journal), 'wait');
-drop table ledger_journal;
+create table purses (
+  id uuid primary key,
+  account_id text not null references accounts,
+  process_id text not null,
+  amount bigint not null
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+comment on table purses is
+  'Credits of an account that a process has drawn in advance. Deleting the row recalls the purse.';
+comment on column purses.amount is
+  'Set aside from all other reservations: what the process has not reserved of it yet, and what it has but is still '
+  'in the journal.';
 
--- What has happened and has no entries yet, in the order in which it happened. Its file stays as long as it was: to make it
--- shorter keeps writers out.
+create index purses_account on purses (account_id);
+
 create table ledger_journal (
   account_id text not null,
   number bigint generated always as identity,
   purse_id uuid not null,
-  -- Owns what is held; see reservation_owners.
   owner text not null,
-  -- A list of holds, ends of holds, or both in one; see ledger_apply.
   members json not null,
   primary key (account_id, number)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, vacuum_truncate = false);
+comment on table ledger_journal is
+  'Reservations and endings made from purses that have no entries yet, in their order. Vacuum does not truncate its '
+  'file, since that would lock writers out.';
+comment on column ledger_journal.owner is 'Process that owns the reservations; see reservation_owners.';
+comment on column ledger_journal.members is
+  'List of reservations, endings, or both in one, of all calls that were written at one time; see ledger_apply.';
 
--- As before, from such rows.
-create or replace function ledger_apply(account_ids text[]) returns void language plpgsql as $$
+create function ledger_apply(account_ids text[]) returns void language plpgsql as $$
 begin
   if not exists (select from ledger_journal where account_id = any (account_ids)) then return; end if;
 
@@ -81,11 +98,13 @@ begin
   ),
   events as (
     select account_id, place, 1 as step, 'reserve' as type, held_at as at, id, -amount as available, amount as reserved,
-      0 as charged, grant_ids, array(select -part from unnest(parts) as part) as parts, null::json as units
+      0 as charged, grant_ids, case cardinality(parts) when 1 then array[-parts[1]]
+        else array(select -part from unnest(parts) as part) end as parts, null::json as units
     from holds
     union all
     select account_id, place, 2, case when actual is null then 'refund' else 'settle' end, ended_at, id,
-      amount - covered, -amount, covered, grant_ids, ledger_returned(parts, covered), units
+      amount - covered, -amount, covered, grant_ids, case cardinality(parts) when 1 then array[parts[1] - covered]
+        else ledger_returned(parts, covered) end, units
     from ends
     union all
     select account_id, place, 3, 'charge', ended_at, id, amount - actual, 0, actual - amount, '{}', '{}', null
@@ -117,12 +136,65 @@ begin
   from (select purse_id, sum(held)::bigint as amount from holds group by purse_id) as taken_out
   where purses.id = taken_out.purse_id;
 end $$;
+comment on function ledger_apply is
+  'Makes entries of the journal of locked accounts. It cannot fail for want of credits: purses have set them aside, '
+  'and should they be gone nevertheless, less is reserved and the ending is charged in full. Most reservations come '
+  'from one grant, and then no array is taken apart: this is most of what a call costs the database.';
 
--- Whoever goes on until nothing is left must not count accounts that somebody else has: then it would never end.
-drop function ledger_catch_up_some;
-drop function ledger_catch_up;
+create function ledger_recall(
+  locked text[], account_ids text[], amounts bigint[], end_ids uuid[], actuals bigint[]
+) returns void language plpgsql as $$
+begin
+  if not exists (select from purses where account_id = any (locked)) then return; end if;
 
--- Makes entries of what the journal says about these accounts. Answers for how many it did.
+  delete from purses where account_id = any (locked) and account_id in (
+    select account_id
+    from (
+      select account_id, sum(amount) as amount
+      from (
+        select account_id, amount from unnest(account_ids, amounts) as m (account_id, amount)
+        union all
+        select r.account_id, m.actual - r.amount from unnest(end_ids, actuals) as m (id, actual) join reservations r on r.id = m.id
+        where m.actual > r.amount
+      ) as need
+      group by account_id
+    ) as needed
+    join balances b using (account_id)
+    where b.available - (select coalesce(sum(p.amount), 0) from purses p where p.account_id = needed.account_id)
+      < needed.amount);
+  if found then perform ledger_apply(locked); end if;
+end $$;
+comment on function ledger_recall is
+  'Recalls the purses of locked accounts that would otherwise lack the credits for a batch: for its reservations, or '
+  'for charges above the reserved amount. What the purses'' processes had written until then is applied.';
+
+create function ledger_fill_purse(
+  purse_id uuid, is_new boolean, new_account_id text, new_process_id text, wanted bigint, enough bigint, until timestamptz
+) returns bigint language plpgsql as $$
+declare
+  given bigint;
+begin
+  perform ledger_lock(array[new_account_id], 'wait');
+  -- A purse does not know which credits expire, or when.
+  if exists (select from grants where account_id = new_account_id and spendable and expires_at <= until) then
+    return 0;
+  end if;
+  select least(wanted, (available - (select coalesce(sum(amount), 0) from purses where account_id = new_account_id)) / 4)
+    into given from balances where account_id = new_account_id;
+  if given is null or given < enough then return 0; end if;
+  if is_new then
+    insert into purses (id, account_id, process_id, amount) values (purse_id, new_account_id, new_process_id, given);
+  else
+    update purses set amount = amount + given where id = purse_id;
+    if not found then return null; end if;
+  end if;
+  return given;
+end $$;
+comment on function ledger_fill_purse is
+  'Draws credits into a new or an existing purse: up to the wanted amount, at most a quarter of what no purse has set '
+  'aside. Returns how much, 0 where it would be too little or a grant expires soon, null where the purse has been '
+  'recalled.';
+
 create function ledger_catch_up(account_ids text[], patience text) returns integer language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan as $$
@@ -137,9 +209,13 @@ begin
   perform ledger_tidy('-infinity', account_ids);
   return cardinality(account_ids);
 end $$;
+comment on function ledger_catch_up is
+  'Makes entries of the journal of these accounts. Returns for how many accounts it did.';
 
--- The same for whatever accounts there are, apart from those that somebody else has.
 create function ledger_catch_up_some(accounts_max integer) returns integer language plpgsql as $$
 begin
   return ledger_catch_up(array(select distinct account_id from ledger_journal limit accounts_max), 'skip');
 end $$;
+comment on function ledger_catch_up_some is
+  'The same for any accounts with a journal, apart from those that another transaction has locked: a loop until 0 '
+  'ends.';
