@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
+import type { EmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { Authenticator } from './accounts/index.ts';
 import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -25,6 +25,7 @@ import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } fro
 import type { Logger } from './log.ts';
 import { Mailer } from './mail/index.ts';
 import { CleanUp, MemorySlots } from './objects/index.ts';
+import { loadEmbeddedPostgres } from './packages.ts';
 import { identity } from './people/index.ts';
 import { Health, type Pacing } from './routing/index.ts';
 import type { RootSecrets } from './seal.ts';
@@ -197,6 +198,7 @@ async function unwind(undo: (() => Promise<unknown>)[]): Promise<void> {
 
 async function openEmbedded({ config, log, progress }: AppOptions): Promise<EmbeddedPostgres | undefined> {
   if (config.databaseUrl !== undefined) return undefined;
+  const { startEmbeddedPostgres } = await loadEmbeddedPostgres();
   const folder = resolve(config.dataFolder);
   openDataFolder(folder);
   return startEmbeddedPostgres({ folder, log, progress });

@@ -4,7 +4,7 @@ import type { Config, Environment } from './config.ts';
 import { BUILT_IN_CATALOGUE, checkVariables, DocumentError, parseDocument } from './configuration/index.ts';
 import { CONFIG_BODY_BYTES_MAX } from './limits.ts';
 import type { Logger } from './log.ts';
-import { vendors } from './vendors/index.ts';
+import { findVendor, vendors } from './vendors/index.ts';
 
 const EMPTY_CATALOGUE = '{ "upstreams": [], "models": [] }';
 
@@ -27,6 +27,11 @@ export function readConfiguration(
   }
   // In production nothing takes the place of the sandbox, also where an earlier start has put it in force.
   if (config.production) log.warn('No configuration file: the sandbox catalogue is not used with NODE_ENV=production');
+  const missing = config.production ? undefined : findVendor('sandbox')?.missing;
+  if (missing !== undefined) {
+    const problem = `there is no configuration file, and the sandbox of the built-in catalogue is ${missing}, or name a file with TOLLGATE_CONFIG`;
+    throw new DocumentError([{ path: '', problem }]);
+  }
   return { source: 'built-in', text: config.production ? EMPTY_CATALOGUE : BUILT_IN_CATALOGUE };
 }
 

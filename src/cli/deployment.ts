@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { findEmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { openDataFolder } from '../data-folder.ts';
 import { type Db, type DbAddress, openDb, refuseOtherHistory } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
+import { loadEmbeddedPostgres } from '../packages.ts';
 import { CommandError } from './command.ts';
 
 /** What commands say of the server goes to the terminal alone; the gateway has a log of its own. */
@@ -31,6 +31,7 @@ async function openDatabase(config: Config): Promise<{ address: DbAddress; relea
   if (config.databaseUrl !== undefined) {
     return { address: { url: config.databaseUrl.reveal() }, release: async () => undefined };
   }
+  const { findEmbeddedPostgres, startEmbeddedPostgres } = await loadEmbeddedPostgres();
   const folder = resolve(config.dataFolder);
   const found = await findEmbeddedPostgres(folder);
   if (found.state === 'absent') {

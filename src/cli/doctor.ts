@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { findEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { newestVersion, openSecrets } from '../catalogue/index.ts';
 import { systemClock } from '../clock.ts';
@@ -9,6 +8,7 @@ import { type Config, ConfigError, loadConfig, Secret } from '../config.ts';
 import { type ConfigDocument, parseDocument } from '../configuration/index.ts';
 import { readKeptSecret } from '../data-folder.ts';
 import { type Db, MigrationError, migrationState } from '../db/index.ts';
+import { loadEmbeddedPostgres } from '../packages.ts';
 import type { RootSecrets } from '../seal.ts';
 import { readConfiguration } from '../start-configuration.ts';
 import { openObjectStore } from '../storage/index.ts';
@@ -106,11 +106,11 @@ function writtenDocument(
 
 /** Resolves to the configuration in force, where there is one. */
 async function examineDatabase(config: Config, folder: string, tell: Tell): Promise<ConfigDocument | undefined> {
-  if (config.databaseUrl === undefined && (await findEmbeddedPostgres(folder)).state === 'absent') {
-    tell(ok('database', 'the first start makes it'));
-    return undefined;
-  }
   try {
+    if (config.databaseUrl === undefined && !(await hasEmbeddedDatabase(folder))) {
+      tell(ok('database', 'the first start makes it'));
+      return undefined;
+    }
     return await withDatabase(config, async (db) => {
       tell(...(await checkDatabase(db)));
       return documentInForce(db, config, tell);
@@ -124,6 +124,11 @@ async function examineDatabase(config: Config, folder: string, tell: Tell): Prom
     tell(problem('database', problemFor(error) ?? reasonOf(error), advice));
     return undefined;
   }
+}
+
+async function hasEmbeddedDatabase(folder: string): Promise<boolean> {
+  const { findEmbeddedPostgres } = await loadEmbeddedPostgres();
+  return (await findEmbeddedPostgres(folder)).state !== 'absent';
 }
 
 async function checkDatabase(db: Db): Promise<readonly Finding[]> {

@@ -1,13 +1,13 @@
-import { PostgresStartError } from '@tollgate/embedded-postgres';
 import { ArchiveError } from '../backup/index.ts';
 import { SealedWithAnotherSecret } from '../catalogue/index.ts';
 import { ConfigError } from '../config.ts';
 import { DocumentError } from '../configuration/index.ts';
 import { DataFolderError } from '../data-folder.ts';
 import { DatabaseUnavailable, MigrationError } from '../db/index.ts';
+import { StartError } from '../start-error.ts';
 import { CommandError, UsageError } from './command.ts';
 
-const TOLD_AS_THEY_ARE = [
+const OPERATOR_ERRORS = [
   UsageError,
   CommandError,
   ArchiveError,
@@ -15,8 +15,8 @@ const TOLD_AS_THEY_ARE = [
   DocumentError,
   DataFolderError,
   MigrationError,
-  PostgresStartError,
   SealedWithAnotherSecret,
+  StartError,
 ];
 
 const ADDRESS_PROBLEMS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const ADDRESS_PROBLEMS: Readonly<Record<string, string>> = {
 /** What an operator can mend, in words; undefined for a bug of the program, which shows its stack instead. */
 export function problemFor(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (TOLD_AS_THEY_ARE.some((kind) => error instanceof kind)) return error.message;
+  if (OPERATOR_ERRORS.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof DatabaseUnavailable) return databaseProblem(error.cause);
   return isAddressError(error) ? addressProblem(error) : undefined;
 }

@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
+import type { startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { type Archive, loadDatabase, openArchive } from '../backup/index.ts';
 import { loadConfig, Secret } from '../config.ts';
 import { RESTORE_MARK } from '../data-folder.ts';
 import { migrate, migrationState, openDb } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
+import { loadEmbeddedPostgres } from '../packages.ts';
 import { FolderStore } from '../storage/index.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { type Command, CommandError, type Invocation } from './command.ts';
@@ -27,12 +28,13 @@ async function restoreBackup({ operands: [file = ''], environment }: Invocation)
   const config = loadConfig(environment);
   if (config.databaseUrl !== undefined)
     throw new CommandError('restore is for the embedded database: unset DATABASE_URL.');
+  const { startEmbeddedPostgres } = await loadEmbeddedPostgres();
   const folder = resolve(config.dataFolder);
   refuseUsed(folder);
   const archive = await openArchive(file);
   try {
     await refuseUnfitBackup(archive);
-    await fillFolder(folder, archive);
+    await fillFolder(folder, archive, startEmbeddedPostgres);
   } finally {
     await archive.close();
   }
@@ -58,21 +60,21 @@ async function refuseUnfitBackup({ head }: Archive): Promise<void> {
 }
 
 /** The mark is the first thing written and the last thing removed: in between no gateway starts here. */
-async function fillFolder(folder: string, archive: Archive): Promise<void> {
+async function fillFolder(folder: string, archive: Archive, start: typeof startEmbeddedPostgres): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const mark = join(folder, RESTORE_MARK);
   writeFileSync(mark, '', { mode: 0o600, flag: 'wx', flush: true });
   await syncFolder(folder);
-  await fillDatabase(folder, archive);
+  await fillDatabase(folder, archive, start);
   await fillFiles(folder, archive);
   await syncFolder(folder);
   rmSync(mark);
   await syncFolder(folder);
 }
 
-async function fillDatabase(folder: string, archive: Archive): Promise<void> {
+async function fillDatabase(folder: string, archive: Archive, start: typeof startEmbeddedPostgres): Promise<void> {
   const log = pino({ level: 'silent' });
-  const server = await startEmbeddedPostgres({ folder, log, progress: (message) => console.error(message) });
+  const server = await start({ folder, log, progress: (message) => console.error(message) });
   const db = openDb(server.connection, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
     await migrate(db, () => undefined, { only: archive.head.migrations.map(({ number }) => number) });

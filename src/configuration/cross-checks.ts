@@ -51,6 +51,9 @@ function upstreamFindings(
     const problem = `expected one of ${names.join(', ')}, got ${excerpt(vendor)}${didYouMean(vendor, names)}`;
     return [...findings, { path: [...path, 'vendor'], problem }];
   }
+  if (terms.missing !== undefined) {
+    return [...findings, { path: [...path, 'vendor'], problem: `vendor ${vendor} is ${terms.missing}` }];
+  }
   return [
     ...findings,
     ...finding([...path, 'base_url'], addressProblem(base_url, terms)),

@@ -8,6 +8,8 @@ export interface VendorTerms {
   readonly apiKey: 'required' | 'optional' | 'none';
   /** By name; what they hold is the vendor's. */
   readonly dialects?: Readonly<Record<string, unknown>>;
+  /** Why no upstream can have it. */
+  readonly missing?: string;
 }
 
 /** What is wrong with an upstream's address. Never quotes it: it may hold a password. */

@@ -2,14 +2,13 @@
  * Hides every foreign wire format: one folder each, and one line each in the list below.
  * Nothing outside this folder knows a vendor by name.
  */
-
-import { sandbox } from '@tollgate/sandbox';
 import { anthropic } from './anthropic/index.ts';
 import { assemblyai } from './assemblyai/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
 import { gemini } from './gemini/index.ts';
 import { openai } from './openai/index.ts';
+import { loadSandbox } from './sandbox.ts';
 import type { Vendor } from './vendor.ts';
 
 export { type Upstream, UpstreamPools } from './kit/http.ts';
@@ -41,6 +40,8 @@ export type {
   Vendor,
   VoicePreview,
 } from './vendor.ts';
+
+const sandbox = await loadSandbox();
 
 export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai];
 

@@ -12,6 +12,8 @@ export interface Vendor {
   readonly apiKey: 'required' | 'optional' | 'none';
   /** Ways in which servers of this format differ: an upstream's `dialect`, by the hosts whose default each is. */
   readonly dialects?: Dialects;
+  /** Why no upstream can have it: what is not installed, and what to do. */
+  readonly missing?: string;
   /** What is absent is not offered. */
   readonly chat?: ChatWork;
   readonly native?: NativeWork;

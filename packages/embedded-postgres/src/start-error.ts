@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises';
+import { StartError } from '../../../src/start-error.ts';
 
 /** The embedded server could not be started. The message is for the person at the terminal. */
-export class PostgresStartError extends Error {
+export class PostgresStartError extends StartError {
   /** Trying again may help. */
   readonly mayPass: boolean;
 

@@ -1,0 +1,2 @@
+/** Keeps the gateway from starting. The message is for the operator. */
+export class StartError extends Error {}
