@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const ensured = spawnSync(process.execPath, [join(root, 'scripts', 'ensure.mjs')], { stdio: 'inherit' });
+const ensured = spawnSync(process.execPath, [join(root, 'scripts', 'ensure.mjs'), '--to-run'], { stdio: 'inherit' });
 if (ensured.status !== 0) process.exit(ensured.status ?? 1);
 
 const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');

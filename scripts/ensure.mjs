@@ -1,5 +1,6 @@
 // Makes `npm start` and `npm test` enough on a bare machine: installs from the lockfile when node_modules is not what
 // that wants. Plain JavaScript on purpose: it runs on whatever Node is there, before ours is.
+// With --to-run, a production installation (docs/operating.md) is enough, and is renewed as one.
 import { spawn } from 'node:child_process';
 import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const modules = join(root, 'node_modules');
 const turn = join(root, '.installing');
+const isToRun = process.argv.includes('--to-run');
 
 for (let turns = 0; !isCurrent(); turns++) {
   if (takeTurn()) await install();
@@ -59,9 +61,38 @@ function isCurrent() {
     const isWanted = ([path, { version, integrity }]) =>
       wanted[path]?.version === version && wanted[path]?.integrity === integrity;
     const isThere = ([path, { optional }]) => path === '' || optional === true || path in installed;
-    return Object.entries(installed).every(isWanted) && Object.entries(wanted).every(isThere);
+    if (!Object.entries(installed).every(isWanted)) return false;
+    return isToRun && isProduction(installed)
+      ? ['', ...workspacesIn(installed)].every((folder) => hasDependencies(wanted[folder], folder, installed))
+      : Object.entries(wanted).every(isThere);
   } catch {
     return false;
+  }
+}
+
+/** npm writes its list of what it installed at the end, so a list without development packages is no half of one. */
+function isProduction(installed) {
+  return !Object.values(installed).some(({ dev }) => dev === true);
+}
+
+function workspacesIn(installed) {
+  return Object.values(installed).flatMap(({ link, resolved }) => (link === true ? [resolved] : []));
+}
+
+/** Direct ones are enough: what these need themselves was installed with them, in the version that they have. */
+function hasDependencies({ dependencies = {} }, folder, installed) {
+  const isInstalled = (name) => join(folder, 'node_modules', name) in installed || `node_modules/${name}` in installed;
+  return Object.keys(dependencies).every(isInstalled);
+}
+
+/** What the installation that is there was made with, so that an upgrade brings back nothing that was left out. */
+function installOptions() {
+  try {
+    const installed = readPackages(join(modules, '.package-lock.json'));
+    if (!isToRun || !isProduction(installed)) return [];
+    return workspacesIn(installed).length === 0 ? ['--omit=dev', '--no-workspaces'] : ['--omit=dev'];
+  } catch {
+    return [];
   }
 }
 
@@ -103,7 +134,8 @@ function showProgress(lineNow) {
 /** No install script is needed: what the packages leave undone, the database launcher does itself. */
 function runNpmCi() {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const child = spawn(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'], {
+  const quiet = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+  const child = spawn(npm, ['ci', ...installOptions(), '--ignore-scripts', ...quiet], {
     cwd: root,
     stdio: 'inherit',
     shell: process.platform === 'win32',

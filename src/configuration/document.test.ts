@@ -14,6 +14,7 @@ const TERMS: readonly VendorTerms[] = [
   { name: 'acme', address: 'origin', apiKey: 'required', dialects: { plain: [], fancy: [] } },
   { name: 'ditto', address: 'versioned', apiKey: 'optional' },
   { name: 'inside', address: 'none', apiKey: 'none' },
+  { name: 'absent', address: 'none', apiKey: 'none', missing: 'not installed' },
 ];
 
 type Fields = Record<string, unknown>;
@@ -159,7 +160,13 @@ const BAD_UPSTREAMS: readonly (readonly [sentence: string, fields: Fields, field
     'refuses an unknown vendor and names the known',
     { vendor: 'acne' },
     'vendor',
-    /one of acme, ditto, inside, got "acne". Did you mean "acme"/,
+    /one of acme, ditto, inside, absent, got "acne". Did you mean "acme"/,
+  ],
+  [
+    'refuses a vendor that is not installed, with the reason and nothing else',
+    { vendor: 'absent' },
+    'vendor',
+    /^vendor absent is not installed$/,
   ],
   [
     'refuses a dialect that the vendor does not have and names those it has',

@@ -19,6 +19,7 @@ import { WAIT_MS_MAX } from './patience.ts';
 import { atEnd } from './postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const SERVE: readonly string[] = [process.execPath, MAIN, 'serve'];
 
 /** The real program in a process of its own, as an operator runs it. */
 export class Program {
@@ -37,27 +38,27 @@ export class Program {
   }
 
   /** Starts with these settings and no others, in an empty folder, and does not wait. */
-  static spawn(t: TestContext, settings: Environment): Program {
+  static spawn(t: TestContext, settings: Environment, [program = '', ...args] = SERVE): Program {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-program-'));
     atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
     const env = { ...BARE_ENVIRONMENT, PORT: '0', ...settings };
-    const child = spawn(process.execPath, [MAIN, 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const program = new Program(child);
-    atEnd(t, () => program.kill('SIGKILL'));
-    return program;
+    const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const spawned = new Program(child);
+    atEnd(t, () => spawned.kill('SIGKILL'));
+    return spawned;
   }
 
   /** Resolves once it answers. */
-  static async start(t: TestContext, settings: Environment): Promise<Program> {
-    const program = Program.spawn(t, settings);
+  static async start(t: TestContext, settings: Environment, command = SERVE): Promise<Program> {
+    const program = Program.spawn(t, settings, command);
     await program.#until(() => program.told.includes('Ctrl-C stops it') || program.hasEnded);
     assert.ok(!program.hasEnded, program.told);
     return program;
   }
 
   /** For a start that is to be refused: resolves to what it said, after its end with code 1. */
-  static async refusal(t: TestContext, settings: Environment): Promise<string> {
-    const program = Program.spawn(t, settings);
+  static async refusal(t: TestContext, settings: Environment, command = SERVE): Promise<string> {
+    const program = Program.spawn(t, settings, command);
     assert.equal(await program.end(), 1, program.told);
     return program.told;
   }
