@@ -4,15 +4,14 @@
 -- Within one statement the read would use the snapshot from before the lock; a function takes a new snapshot for each
 -- statement, and still costs one round trip.
 
-create function ledger_lock(account_ids text[], patience text) returns text[] language plpgsql as $$
+create function ledger_lock(account_ids text[], lock_mode text) returns text[] language plpgsql as $$
 declare
   locked text[];
 begin
-  if patience = 'skip' then
+  if lock_mode = 'skip' then
     locked := array(select account_id from balances where account_id = any (account_ids)
       order by account_id for no key update skip locked);
   else
-    if patience = 'brief' then perform set_config('lock_timeout', '50ms', true); end if;
     locked := array(select account_id from balances where account_id = any (account_ids)
       order by account_id for no key update);
   end if;
@@ -21,9 +20,8 @@ begin
     where account_id = any (account_ids) and account_id <> all (locked));
 end $$;
 comment on function ledger_lock is
-  'Locks accounts in the order of their ids, which excludes deadlocks, and returns those that it did not get. '
-  'Patience "skip" leaves out accounts that another transaction has locked, "brief" fails after 50 ms (SQLSTATE '
-  '55P03), "wait" waits for the connection''s lock_timeout.';
+  'Locks accounts in the order of their ids, which excludes deadlocks, and returns those that it did not get. Lock mode '
+  '"skip" leaves out accounts that another transaction has locked; "wait" waits for the connection''s lock_timeout.';
 
 create function ledger_lapse(moment timestamptz, account_ids text[]) returns void language plpgsql as $$
 declare
@@ -32,9 +30,9 @@ declare
     where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at));
 begin
   if expiring = '{}' then return; end if;
-  -- What was held of them before this moment stays held.
+  -- What was reserved of them before this moment stays reserved.
   delete from purses where account_id = any (expiring);
-  perform ledger_apply(expiring);
+  perform ledger_post(expiring);
 
   insert into ledger_entries
     (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
@@ -76,7 +74,7 @@ end $$;
 comment on function ledger_cover is
   'Pays debt from spendable grants in spending order: an account never has debt and spendable credits at once.';
 
-create function ledger_tidy(moment timestamptz, account_ids text[]) returns void language plpgsql as $$
+create function ledger_lapse_and_cover(moment timestamptz, account_ids text[]) returns void language plpgsql as $$
 begin
   if exists (select from balances b join grants g using (account_id)
     where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)) then
@@ -86,9 +84,9 @@ begin
     perform ledger_cover(moment, account_ids);
   end if;
 end $$;
-comment on function ledger_tidy is
-  'Lapses and covers what is due, whenever an account was touched. Both are rare, and looking first costs less than '
-  'running them.';
+comment on function ledger_lapse_and_cover is
+  'Lapses and covers what is due, whenever an account was changed. Both are rare, and the checks cost less than running '
+  'them.';
 
 create function ledger_grant(
   moment timestamptz, new_id text, new_account_id text, new_amount bigint, new_source text, new_reference text,
@@ -96,8 +94,8 @@ create function ledger_grant(
 ) returns text language plpgsql as $$
 begin
   perform ledger_lock(array[new_account_id], 'wait');
-  -- What was held before comes out of what was there before.
-  perform ledger_apply(array[new_account_id]);
+  -- What was reserved before is paid from what was granted before.
+  perform ledger_post(array[new_account_id]);
   if not exists (select from balances where account_id = new_account_id) then return 'unknown'; end if;
 
   insert into grants (id, account_id, amount, source, reference, expires_at, created_at)
@@ -120,38 +118,38 @@ end $$;
 comment on function ledger_grant is
   'Grants credits. Returns "granted", "unknown" (no such account) or "duplicate" (reference used before).';
 
-create function ledger_revoke(moment timestamptz, new_id text, new_account_id text, taken bigint, new_source text,
+create function ledger_revoke(moment timestamptz, new_id text, new_account_id text, revoked bigint, new_source text,
   new_reference text) returns text language plpgsql as $$
 begin
   perform ledger_lock(array[new_account_id], 'wait');
   if not exists (select from balances where account_id = new_account_id) then return 'unknown'; end if;
 
-  -- Before the balance is looked at: a repeat is told that it is one, and not that the credits are gone.
+  -- Before the balance is checked: a repeat is answered as a duplicate, not with a balance that lacks the credits.
   insert into grants (id, account_id, amount, source, reference, created_at)
-    values (new_id, new_account_id, -taken, new_source, new_reference, moment)
+    values (new_id, new_account_id, -revoked, new_source, new_reference, moment)
     on conflict (reference) do nothing;
   if not found then return 'duplicate'; end if;
 
-  -- Purses first: once they are gone, no line can be written that is not applied here.
+  -- Purses first: once they are deleted, no line can be written that is not posted here.
   delete from purses where account_id = new_account_id;
-  perform ledger_apply(array[new_account_id]);
-  perform ledger_tidy(moment, array[new_account_id]);
-  if (select available from balances where account_id = new_account_id) < taken then return 'short'; end if;
+  perform ledger_post(array[new_account_id]);
+  perform ledger_lapse_and_cover(moment, array[new_account_id]);
+  if (select available from balances where account_id = new_account_id) < revoked then return 'short'; end if;
 
   insert into ledger_entries
     (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
-  select account_id, entries + 1, 'revoke', -taken, -taken, 0, 0, 0, available - taken, greatest(moment, updated_at),
+  select account_id, entries + 1, 'revoke', -revoked, -revoked, 0, 0, 0, available - revoked, greatest(moment, updated_at),
     new_id || split.grant_ids, 0::bigint || split.parts
   from balances cross join (
     select array_agg(grant_id order by place) as grant_ids,
-      array_agg(-least(remaining, taken - before) order by place) as parts
+      array_agg(-least(remaining, revoked - before) order by place) as parts
     from (
       select id as grant_id, remaining, row_number() over spending as place,
         (sum(remaining) over spending - remaining)::bigint as before
       from grants where account_id = new_account_id and spendable
       window spending as (order by expires_at, number)
     ) as payer
-    where before < taken
+    where before < revoked
   ) as split
   where account_id = new_account_id;
   return 'revoked';
@@ -168,10 +166,10 @@ declare
 begin
   if owner_id is null then return 'unknown'; end if;
   perform ledger_lock(array[owner_id], 'wait');
-  -- What was held before comes out of the grants as they were before.
+  -- What was reserved before is paid from the grants as they were before.
   delete from purses where account_id = owner_id and sets_expiry;
-  perform ledger_apply(array[owner_id]);
-  perform ledger_tidy(moment, array[owner_id]);
+  perform ledger_post(array[owner_id]);
+  perform ledger_lapse_and_cover(moment, array[owner_id]);
   if sets_expiry and exists (select from grants g join balances b using (account_id)
     where g.id = grant_id and (g.amount < 0 or g.expires_at <= greatest(moment, b.updated_at))) then
     return 'over';

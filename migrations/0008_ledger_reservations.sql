@@ -1,14 +1,43 @@
 -- The ledger's rules for reservations: making, settling and refunding them, many in one transaction.
 
+create type ledger_change as (
+  kind text,
+  id uuid,
+  account_id text,
+  amount bigint,
+  at_ms bigint,
+  lease_ms bigint,
+  key_id text,
+  request_id text,
+  job_id text,
+  model text,
+  endpoint text,
+  price json,
+  late boolean,
+  units json
+);
+comment on type ledger_change is
+  'One change of a reservation: the one shape of the JSON lists that ledger_commit and ledger_journal take.';
+comment on column ledger_change.kind is 'reserve, settle or refund.';
+comment on column ledger_change.id is 'The reservation.';
+comment on column ledger_change.account_id is
+  'Of an ending: where the journal may have the reservation; null for a job, which has none there.';
+comment on column ledger_change.amount is 'Micro-credits to reserve or, of a settlement, to charge.';
+comment on column ledger_change.at_ms is 'In the journal: when, in Unix milliseconds. ledger_commit has its own moment.';
+comment on column ledger_change.lease_ms is 'In the journal: until when the reservation''s first lease lasts.';
+comment on column ledger_change.late is
+  'Of a reservation that was admitted from a purse which has been recalled since: it is never refused, and as much as is '
+  'left is reserved.';
+
 create function ledger_returned(parts bigint[], charged bigint) returns bigint[] language plpgsql immutable as $$
 declare
   to_charge bigint := charged;
-  kept bigint;
+  charged_part bigint;
 begin
-  for place in 1 .. cardinality(parts) loop
-    kept := least(parts[place], to_charge);
-    to_charge := to_charge - kept;
-    parts[place] := parts[place] - kept;
+  for index in 1 .. cardinality(parts) loop
+    charged_part := least(parts[index], to_charge);
+    to_charge := to_charge - charged_part;
+    parts[index] := parts[index] - charged_part;
   end loop;
   return parts;
 end $$;
@@ -17,241 +46,227 @@ comment on function ledger_returned is
   'front.';
 
 create function ledger_end(
-  moment timestamptz, locked text[], busy text[], ids uuid[], account_ids text[], actuals bigint[], measured json[]
-) returns json language plpgsql as $$
+  moment timestamptz, locked text[], busy text[], changes ledger_change[], answers json[]
+) returns json[] language plpgsql as $$
 declare
-  asked record;
-  answers json[];
+  change record;
   current_account text := '';
   balance bigint;
   number bigint;
   covered bigint;
   excess bigint;
-  entries ledger_entries[];
+  new_entries ledger_entries[];
   closed uuid[] := '{}';
 begin
-  -- The order of accounts is for the running figures; within an account first come, first served.
-  for asked in
-    select m.member, m.account_id as told_account_id, m.actual, m.units, r.id, r.account_id, r.amount, r.grant_ids, r.parts,
+  -- Ordered by account for the running figures; within an account first come, first served.
+  for change in
+    select c.ordinality as index, c.kind, c.account_id as named_account_id, c.units,
+      case c.kind when 'settle' then c.amount else 0 end as actual, r.id, r.account_id, r.amount, r.grant_ids, r.parts,
       o.reservation_id is not null as is_open, b.available, b.entries, greatest(moment, b.updated_at) as at
-    from unnest(ids, account_ids, actuals, measured) with ordinality as m (asked_id, account_id, actual, units, member)
-    left join reservations r on r.id = m.asked_id
-    left join open_reservations o on o.reservation_id = m.asked_id
+    from unnest(changes) with ordinality as c
+    left join reservations r on r.id = c.id
+    left join open_reservations o on o.reservation_id = c.id
     left join balances b on b.account_id = r.account_id
-    order by r.account_id, m.member
+    where c.kind <> 'reserve'
+    order by r.account_id, c.ordinality
   loop
-    if asked.id is null then
-      -- The journal of an account that somebody else has may know it.
-      answers[asked.member] := case when asked.told_account_id = any (busy) then '"busy"' else '"unknown"' end;
-    elsif not asked.is_open then
-      answers[asked.member] := (
+    if change.id is null then
+      -- It may stand in the journal of an account that is locked elsewhere.
+      answers[change.index] := case when change.named_account_id = any (busy) then '"busy"' else '"unknown"' end;
+    elsif not change.is_open then
+      answers[change.index] := (
         select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
-        from ledger_entries where reservation_id = asked.id);
-    elsif asked.account_id = any (busy) then
-      answers[asked.member] := '"busy"';
-    elsif asked.account_id <> all (locked) then
-      answers[asked.member] := '"unknown"';
+        from ledger_entries where reservation_id = change.id);
+    elsif change.account_id = any (busy) then
+      answers[change.index] := '"busy"';
+    elsif change.account_id <> all (locked) then
+      answers[change.index] := '"unknown"';
     else
-      if asked.account_id <> current_account then
-        current_account := asked.account_id;
-        balance := asked.available;
-        number := asked.entries;
+      if change.account_id <> current_account then
+        current_account := change.account_id;
+        balance := change.available;
+        number := change.entries;
       end if;
-      covered := least(coalesce(asked.actual, 0), asked.amount);
-      excess := greatest(coalesce(asked.actual, 0) - asked.amount, 0);
+      covered := least(change.actual, change.amount);
+      excess := greatest(change.actual - change.amount, 0);
       number := number + 1;
-      balance := balance + asked.amount - covered;
-      entries := entries || row(asked.account_id, number, case when asked.actual is null then 'refund' else 'settle' end,
-        0, asked.amount - covered, -asked.amount, covered, 0, balance, asked.at, asked.id, asked.grant_ids,
-        ledger_returned(asked.parts, covered), asked.units)::ledger_entries;
+      balance := balance + change.amount - covered;
+      new_entries := new_entries || row(change.account_id, number, change.kind, 0, change.amount - covered, -change.amount,
+        covered, 0, balance, change.at, change.id, change.grant_ids, ledger_returned(change.parts, covered),
+        change.units)::ledger_entries;
       if excess > 0 then
         number := number + 1;
         balance := balance - excess;
-        entries := entries || row(asked.account_id, number, 'charge', 0, -excess, 0, excess, 0, balance, asked.at,
-          asked.id, '{}', '{}', null)::ledger_entries;
+        new_entries := new_entries || row(change.account_id, number, 'charge', 0, -excess, 0, excess, 0, balance, change.at,
+          change.id, '{}', '{}', null)::ledger_entries;
       end if;
-      closed := closed || asked.id;
-      answers[asked.member] := case when asked.actual is null then json_build_array('refunded', 0)
-        else json_build_array('settled', asked.actual) end;
+      closed := closed || change.id;
+      answers[change.index] := json_build_array(case change.kind when 'settle' then 'settled' else 'refunded' end,
+        change.actual);
     end if;
   end loop;
-  if entries is not null then
-    insert into ledger_entries select entry.* from unnest(entries) as entry;
+  if new_entries is not null then
+    insert into ledger_entries select entry.* from unnest(new_entries) as entry;
     delete from open_reservations where reservation_id = any (closed);
   end if;
-  return array_to_json(answers);
+  return answers;
 end $$;
 comment on function ledger_end is
-  'Settles (actual cost given) or refunds (null) reservations of locked accounts; a reservation that has ended is '
-  'left as it is, so a retry is harmless. Returns for each member [state, charged], "busy" or "unknown".';
+  'Settles or refunds reservations of locked accounts; a reservation that has ended is left as it is, so a retry is '
+  'harmless. Answers each such change at its index: [state, charged], "busy" or "unknown".';
 
 create function ledger_reserve(
-  moment timestamptz, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[],
-  request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], late boolean[], owner text,
-  lease_until timestamptz
-) returns json language plpgsql as $$
+  moment timestamptz, busy text[], changes ledger_change[], owner text, lease_until timestamptz, answers json[]
+) returns json[] language plpgsql as $$
 declare
-  asked record;
-  answers json[];
+  change record;
   verdict text;
   amount bigint;
   current_account text := '';
-  -- What the current account has left, and its grants in spending order, as earlier members leave them.
+  -- What the current account has left, and its grants in spending order, as earlier changes of the list leave them.
   balance bigint;
   number bigint;
   open_ids text[];
   open_parts bigint[];
-  place integer;
+  open_index integer;
   -- The keys and apps with a limit met so far, and what each may still spend.
   limited_keys text[] := '{}';
   allowances bigint[] := '{}';
-  key_place integer;
-  to_take bigint;
+  key_index integer;
+  to_split bigint;
   part bigint;
   split_ids text[];
-  taken bigint[];
-  given bigint[];
-  held reservations[];
-  entries ledger_entries[];
+  split_parts bigint[];
+  entry_parts bigint[];
+  new_reservations reservations[];
+  new_entries ledger_entries[];
 begin
-  for asked in
-    select m.*, b.account_id is null as unknown, b.available, b.entries, greatest(moment, b.updated_at) as at,
+  for change in
+    select c.*, coalesce(c.late, false) as is_late, b.account_id is null as unknown, b.available, b.entries, greatest(moment, b.updated_at) as at,
       coalesce(api_keys.id, oauth_grants.id) is null as unknown_key,
       bound.amount - key_spending.held - case when bound.amount is null then 0 else
         spent_in_period(key_spending, bound.reset, greatest(moment, b.updated_at)) end as allowance,
-      earlier.id is not null as repeated, earlier.account_id = m.account_id and (m.late or earlier.amount = m.amount) as same,
+      earlier.id is not null as repeated, earlier.account_id = c.account_id and (coalesce(c.late, false) or earlier.amount = c.amount) as same,
       earlier.grant_ids, earlier.parts
-    from unnest(ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints, prices, late) with ordinality
-      as m (id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, late, member)
-    left join balances b on b.account_id = m.account_id
-    left join reservations earlier on earlier.id = m.id
-    left join api_keys on api_keys.id = m.key_id and api_keys.account_id = m.account_id
-    left join oauth_grants on oauth_grants.id = m.key_id and oauth_grants.account_id = m.account_id
+    from unnest(changes) with ordinality as c
+    left join balances b on b.account_id = c.account_id
+    left join reservations earlier on earlier.id = c.id
+    left join api_keys on api_keys.id = c.key_id and api_keys.account_id = c.account_id
+    left join oauth_grants on oauth_grants.id = c.key_id and oauth_grants.account_id = c.account_id
     left join key_spending on key_spending.key_id = coalesce(api_keys.id, oauth_grants.id)
     cross join lateral (select coalesce(api_keys.credit_limit, oauth_grants.credit_limit),
       coalesce(api_keys.credit_limit_reset, oauth_grants.credit_limit_reset)) as bound (amount, reset)
-    order by m.member
+    where c.kind = 'reserve'
+    order by c.account_id, c.ordinality
   loop
-    if asked.account_id <> current_account then
-      if asked.account_id < current_account collate "C" then
-        raise exception 'members must come in the order of their accounts';
-      end if;
-      current_account := asked.account_id;
-      balance := asked.available;
-      number := asked.entries;
-      place := 1;
+    if change.account_id <> current_account then
+      current_account := change.account_id;
+      balance := change.available;
+      number := change.entries;
+      open_index := 1;
       select array_agg(id), array_agg(remaining) into open_ids, open_parts
       from (select id, remaining from grants where account_id = current_account and spendable
         order by expires_at, grants.number) as spending_order;
     end if;
-    amount := case when asked.late then least(asked.amount, greatest(balance, 0)) else asked.amount end;
-    key_place := null;
-    if asked.allowance is not null then
-      key_place := array_position(limited_keys, asked.key_id);
-      if key_place is null then
-        limited_keys := limited_keys || asked.key_id;
-        allowances := allowances || asked.allowance::bigint;
-        key_place := cardinality(limited_keys);
+    amount := case when change.is_late then least(change.amount, greatest(balance, 0)) else change.amount end;
+    key_index := null;
+    if change.allowance is not null then
+      key_index := array_position(limited_keys, change.key_id);
+      if key_index is null then
+        limited_keys := limited_keys || change.key_id;
+        allowances := allowances || change.allowance::bigint;
+        key_index := cardinality(limited_keys);
       end if;
     end if;
 
     verdict := case
-      when asked.unknown or (asked.key_id is not null and asked.unknown_key) then 'unknown'
-      when asked.account_id = any (busy) then 'busy'
-      when asked.repeated then case when asked.same then 'repeated' else 'conflict' end
-      when balance < amount and not asked.late then 'balance'
-      when allowances[key_place] < amount and not asked.late then 'key_limit'
+      when change.unknown or (change.key_id is not null and change.unknown_key) then 'unknown'
+      when change.account_id = any (busy) then 'busy'
+      when change.repeated then case when change.same then 'repeated' else 'conflict' end
+      when balance < amount and not change.is_late then 'balance'
+      when allowances[key_index] < amount and not change.is_late then 'key_limit'
       else 'admitted' end;
 
     if verdict = 'repeated' then
-      answers[asked.member] := json_build_array(asked.grant_ids, asked.parts);
+      answers[change.ordinality] := json_build_array(change.grant_ids, change.parts);
     elsif verdict in ('balance', 'key_limit') then
-      answers[asked.member] := json_build_object('reason', verdict, 'left',
-        case when verdict = 'balance' then balance else allowances[key_place] end);
+      answers[change.ordinality] := json_build_object('reason', verdict, 'left',
+        case when verdict = 'balance' then balance else allowances[key_index] end);
     elsif verdict <> 'admitted' then
-      answers[asked.member] := to_json(verdict);
+      answers[change.ordinality] := to_json(verdict);
     else
       number := number + 1;
       balance := balance - amount;
-      if key_place is not null then allowances[key_place] := allowances[key_place] - amount; end if;
-      to_take := amount;
+      if key_index is not null then allowances[key_index] := allowances[key_index] - amount; end if;
+      to_split := amount;
       split_ids := '{}';
-      taken := '{}';
-      given := '{}';
-      while to_take > 0 loop
-        part := least(coalesce(open_parts[place], 0), to_take);
+      split_parts := '{}';
+      entry_parts := '{}';
+      while to_split > 0 loop
+        part := least(coalesce(open_parts[open_index], 0), to_split);
         if part > 0 then
-          split_ids := split_ids || open_ids[place];
-          taken := taken || part;
-          given := given || -part;
-          open_parts[place] := open_parts[place] - part;
-          to_take := to_take - part;
-        elsif place > cardinality(open_parts) then
+          split_ids := split_ids || open_ids[open_index];
+          split_parts := split_parts || part;
+          entry_parts := entry_parts || -part;
+          open_parts[open_index] := open_parts[open_index] - part;
+          to_split := to_split - part;
+        elsif open_index > cardinality(open_parts) then
           raise exception 'the grants of % do not hold its balance', current_account;
         else
-          place := place + 1;
+          open_index := open_index + 1;
         end if;
       end loop;
-      held := held || row(asked.id, amount, asked.at, asked.account_id, asked.key_id, split_ids, taken,
-        asked.request_id, asked.job_id, asked.model, asked.endpoint, asked.price)::reservations;
-      entries := entries || row(asked.account_id, number, 'reserve', 0, -amount, amount, 0, 0, balance,
-        asked.at, asked.id, split_ids, given, null)::ledger_entries;
-      answers[asked.member] := json_build_array(split_ids, taken);
+      new_reservations := new_reservations || row(change.id, amount, change.at, change.account_id, change.key_id, split_ids,
+        split_parts, change.request_id, change.job_id, change.model, change.endpoint, change.price)::reservations;
+      new_entries := new_entries || row(change.account_id, number, 'reserve', 0, -amount, amount, 0, 0, balance,
+        change.at, change.id, split_ids, entry_parts, null)::ledger_entries;
+      answers[change.ordinality] := json_build_array(split_ids, split_parts);
     end if;
   end loop;
-  if held is not null then
-    insert into reservations select hold.* from unnest(held) as hold;
+  if new_reservations is not null then
+    insert into reservations select new.* from unnest(new_reservations) as new;
     insert into open_reservations (reservation_id, owner, lease_until)
-      select hold.id, ledger_reserve.owner, ledger_reserve.lease_until from unnest(held) as hold;
-    insert into ledger_entries select entry.* from unnest(entries) as entry;
+      select new.id, ledger_reserve.owner, ledger_reserve.lease_until from unnest(new_reservations) as new;
+    insert into ledger_entries select entry.* from unnest(new_entries) as entry;
   end if;
-  return array_to_json(answers);
+  return answers;
 end $$;
 comment on function ledger_reserve is
-  'Reserves credits of locked accounts: admits members in their order and splits each over the grants in spending '
-  'order. Members of one account must be adjacent. Returns for each the split as [[grant ids], [parts]]; {"reason": '
-  '"balance" or "key_limit", "left": micro-credits} for a refusal; "busy", "unknown", or "conflict" for an id used '
-  'with other values. A late member was admitted from a purse that has been recalled since: as much as is left is '
-  'reserved.';
+  'Reserves credits of locked accounts: admits an account''s changes in their order and splits each over the grants in '
+  'spending order. Answers each such change at its index: the split as [[grant ids], [parts]]; {"reason": "balance" or '
+  '"key_limit", "left": micro-credits} for a refusal; "busy", "unknown", or "conflict" for an id used with other values.';
 
-create function ledger_run(
-  moment timestamptz, patience text,
-  end_ids uuid[], end_accounts text[], actuals bigint[], measured json[],
-  ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[],
-  endpoints text[], prices json[], late boolean[], owner text, lease_until timestamptz
-) returns json language plpgsql
+create function ledger_commit(moment timestamptz, lock_mode text, changes json, owner text, lease_until timestamptz)
+returns json language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan as $$
 declare
-  accounts text[] := array(
-    select unnest(account_ids) union select account_id from reservations where id = any (end_ids)
-    union select unnest(end_accounts) except select null);
-  busy text[] := ledger_lock(accounts, patience);
-  ours text[] := accounts;
-  ended json;
-  reserved json;
+  list ledger_change[] := array(select change from json_populate_recordset(null::ledger_change, changes) as change);
+  -- Of an ending, the account that it names and the one that its reservation has: it may stand in the journal only.
+  named text[] := array(
+    select account_id from unnest(list) as change where account_id is not null
+    union select r.account_id from unnest(list) as change join reservations r on r.id = change.id where kind <> 'reserve');
+  busy text[] := ledger_lock(named, lock_mode);
+  locked text[] := named;
+  answers json[] := '{}';
 begin
-  if busy <> '{}' then ours := array(select unnest(accounts) except select unnest(busy)); end if;
-  if cardinality(ids) > 1 and cardinality(ids) > (select count(distinct id) from unnest(ids) as id) then
-    raise unique_violation using message = 'one id twice in one batch';
+  if busy <> '{}' then locked := array(select unnest(named) except select unnest(busy)); end if;
+  if exists (select from unnest(list) as change where kind = 'reserve' group by id having count(*) > 1) then
+    raise unique_violation using message = 'one id twice in one list of changes';
   end if;
-  perform ledger_apply(ours);
-  -- An account that is only named has nothing of what is ended.
-  if end_ids <> '{}' then
-    ours := array(select unnest(ours) intersect (
-      select unnest(account_ids) union select account_id from reservations where id = any (end_ids)));
-  end if;
-  perform ledger_recall(ours, account_ids, amounts, end_ids, actuals);
-  if end_ids <> '{}' then ended := ledger_end(moment, ours, busy, end_ids, end_accounts, actuals, measured); end if;
-  perform ledger_tidy(moment, ours);
-  if ids <> '{}' then
-    reserved := ledger_reserve(moment, busy, ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints,
-      prices, late, owner, lease_until);
-  end if;
-  return json_build_array(ended, reserved);
+  perform ledger_post(locked);
+  -- An account that is only named has nothing to change.
+  locked := array(select unnest(locked) intersect (
+    select account_id from unnest(list) as change where kind = 'reserve'
+    union select r.account_id from unnest(list) as change join reservations r on r.id = change.id where kind <> 'reserve'));
+  perform ledger_recall(locked, list);
+  answers := ledger_end(moment, locked, busy, list, answers);
+  perform ledger_lapse_and_cover(moment, locked);
+  answers := ledger_reserve(moment, busy, list, owner, lease_until, answers);
+  return array_to_json(answers);
 end $$;
-comment on function ledger_run is
-  'One batch of endings and reservations in one transaction; endings first, so that what they return can be reserved. '
-  'Returns [answers of endings, answers of reservations]; "busy" members were not touched, since another transaction '
-  'had their account locked and patience was "skip". Every look-up is by a whole key: the settings keep a plan made '
-  'for small tables right for large ones, and keep it from being made again for every batch.';
+comment on function ledger_commit is
+  'Makes a list of changes in one transaction; endings first, so that what they return can be reserved. Answers each at '
+  'its index; a "busy" one was not made, since another transaction had its account locked and the lock mode was "skip". '
+  'Every look-up is by a whole key: the settings keep a plan made for small tables right for large ones, and keep it from '
+  'being made again for every commit.';

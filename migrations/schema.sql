@@ -389,8 +389,8 @@ create table ledger_journal (
   purse_id uuid not null,
   -- Process that owns the reservations; see reservation_owners.
   owner text not null,
-  -- List of reservations, endings, or both in one, of all calls that were written at one time; see ledger_apply.
-  members json not null,
+  -- List of all changes that were written from the purse at one time; see ledger_change.
+  changes json not null,
   PRIMARY KEY (account_id, number)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, vacuum_truncate=false);
 
@@ -810,116 +810,38 @@ create unlogged table write_probe (
   filler text storage plain not null
 );
 
--- Makes entries of the journal of locked accounts. It cannot fail for want of credits: purses have set them aside, and
--- should they be gone nevertheless, less is reserved and the ending is charged in full. Most reservations come from one
--- grant, and then no array is taken apart: this is most of what a call costs the database.
-CREATE OR REPLACE FUNCTION public.ledger_apply(account_ids text[])
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-begin
-  if not exists (select from ledger_journal where account_id = any (account_ids)) then return; end if;
+-- One change of a reservation: the one shape of the JSON lists that ledger_commit and ledger_journal take.
+create type ledger_change as (
+  -- reserve, settle or refund.
+  kind text,
+  -- The reservation.
+  id uuid,
+  -- Of an ending: where the journal may have the reservation; null for a job, which has none there.
+  account_id text,
+  -- Micro-credits to reserve or, of a settlement, to charge.
+  amount bigint,
+  -- In the journal: when, in Unix milliseconds. ledger_commit has its own moment.
+  at_ms bigint,
+  -- In the journal: until when the reservation's first lease lasts.
+  lease_ms bigint,
+  key_id text,
+  request_id text,
+  job_id text,
+  model text,
+  endpoint text,
+  price json,
+  -- Of a reservation that was admitted from a purse which has been recalled since: it is never refused, and as much as
+  -- is left is reserved.
+  late boolean,
+  units json
+);
 
-  with taken as (
-    delete from ledger_journal where account_id = any (account_ids)
-    returning account_id, number, purse_id, owner, members
-  ),
-  said as materialized (
-    select taken.account_id, purse_id, owner, row_number() over (order by number, line) as place, id, held,
-      to_timestamp(held_ms::float8 / 1000) as held_at, to_timestamp(lease_ms::float8 / 1000) as lease_until, key_id,
-      request_id, model, endpoint, price, to_timestamp(ended_ms::float8 / 1000) as ended_at, actual, units
-    from taken cross join lateral rows from (json_to_recordset(members) as (
-      id uuid, held bigint, held_ms bigint, lease_ms bigint, key_id text, request_id text, model text, endpoint text,
-      price json, ended_ms bigint, actual bigint, units json)) with ordinality as told (
-      id, held, held_ms, lease_ms, key_id, request_id, model, endpoint, price, ended_ms, actual, units, line)
-  ),
-  -- The credits that are held, laid out one after the other, beside those that the grants have in the order of spending:
-  -- where the two overlap, the one is taken from the other.
-  asked as (
-    select *, (sum(held) over earlier - held)::bigint as after, (sum(held) over earlier)::bigint as upto
-    from said where held is not null and (select reservations.id from reservations where reservations.id = said.id) is null
-    window earlier as (partition by account_id order by place)
-  ),
-  spending as materialized (
-    select account_id, id as grant_id, row_number() over sooner as turn,
-      (sum(remaining) over sooner - remaining)::bigint as after, (sum(remaining) over sooner)::bigint as upto
-    from grants where account_id = any (account_ids) and spendable
-    window sooner as (partition by account_id order by expires_at, number)
-  ),
-  holds as materialized (
-    select asked.*, coalesce(split.amount, 0) as amount, coalesce(split.grant_ids, '{}') as grant_ids,
-      coalesce(split.parts, '{}') as parts
-    from asked cross join lateral (
-      select sum(part)::bigint as amount, array_agg(grant_id order by turn) as grant_ids,
-        array_agg(part order by turn) as parts
-      from (
-        select grant_id, turn, least(spending.upto, asked.upto) - greatest(spending.after, asked.after) as part
-        from spending where spending.account_id = asked.account_id
-      ) as overlap
-      where part > 0
-    ) as split
-  ),
-  ends as materialized (
-    select distinct on (id) *, least(coalesce(actual, 0), amount) as covered, coalesce(actual, 0) > amount as exceeds
-    from (
-      select account_id, place, id, ended_at, actual, units, amount, grant_ids, parts
-      from holds where ended_at is not null
-      union all
-      select said.account_id, said.place, said.id, said.ended_at, said.actual, said.units,
-        coalesce(holds.amount, earlier.amount), coalesce(holds.grant_ids, earlier.grant_ids),
-        coalesce(holds.parts, earlier.parts)
-      from said
-      left join holds on holds.id = said.id
-      left join open_reservations on reservation_id = said.id
-      left join reservations earlier on earlier.id = reservation_id
-      where said.held is null and (holds.id is not null or earlier.id is not null)
-    ) as ending
-    order by id, place
-  ),
-  events as (
-    select account_id, place, 1 as step, 'reserve' as type, held_at as at, id, -amount as available, amount as reserved,
-      0 as charged, grant_ids, case cardinality(parts) when 1 then array[-parts[1]]
-        else array(select -part from unnest(parts) as part) end as parts, null::json as units
-    from holds
-    union all
-    select account_id, place, 2, case when actual is null then 'refund' else 'settle' end, ended_at, id,
-      amount - covered, -amount, covered, grant_ids, case cardinality(parts) when 1 then array[parts[1] - covered]
-        else ledger_returned(parts, covered) end, units
-    from ends
-    union all
-    select account_id, place, 3, 'charge', ended_at, id, amount - actual, 0, actual - amount, '{}', '{}', null
-    from ends where exceeds
-  ),
-  entered as (
-    insert into ledger_entries
-      (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
-      grant_ids, parts, units)
-    select events.account_id, b.entries + row_number() over so_far, type, 0, events.available, events.reserved,
-      events.charged, 0, b.available + sum(events.available) over so_far,
-      greatest(b.updated_at, max(at) over so_far), events.id, grant_ids, parts, units
-    from events join balances b on b.account_id = events.account_id
-    window so_far as (partition by events.account_id order by place, step)
-  ),
-  held as (
-    insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint,
-      price)
-    select id, amount, held_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint, price from holds
-  ),
-  opened as (
-    insert into open_reservations (reservation_id, owner, lease_until)
-    select id, owner, lease_until from holds where id not in (select id from ends)
-  ),
-  closed as (
-    delete from open_reservations where reservation_id = any (array(select id from ends))
-  )
-  update purses set amount = purses.amount - taken_out.amount
-  from (select purse_id, sum(held)::bigint as amount from holds group by purse_id) as taken_out
-  where purses.id = taken_out.purse_id;
-end $function$;
-
--- Makes entries of the journal of these accounts. Returns for how many accounts it did.
-CREATE OR REPLACE FUNCTION public.ledger_catch_up(account_ids text[], patience text)
- RETURNS integer
+-- Makes a list of changes in one transaction; endings first, so that what they return can be reserved. Answers each at
+-- its index; a "busy" one was not made, since another transaction had its account locked and the lock mode was "skip".
+-- Every look-up is by a whole key: the settings keep a plan made for small tables right for large ones, and keep it
+-- from being made again for every commit.
+CREATE OR REPLACE FUNCTION public.ledger_commit(moment timestamp with time zone, lock_mode text, changes json, owner text, lease_until timestamp with time zone)
+ RETURNS json
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -928,24 +850,29 @@ CREATE OR REPLACE FUNCTION public.ledger_catch_up(account_ids text[], patience t
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
-  busy text[];
+  list ledger_change[] := array(select change from json_populate_recordset(null::ledger_change, changes) as change);
+  -- Of an ending, the account that it names and the one that its reservation has: it may stand in the journal only.
+  named text[] := array(
+    select account_id from unnest(list) as change where account_id is not null
+    union select r.account_id from unnest(list) as change join reservations r on r.id = change.id where kind <> 'reserve');
+  busy text[] := ledger_lock(named, lock_mode);
+  locked text[] := named;
+  answers json[] := '{}';
 begin
-  if not exists (select from ledger_journal where account_id = any (account_ids)) then return 0; end if;
-  busy := ledger_lock(account_ids, patience);
-  if busy <> '{}' then account_ids := array(select unnest(account_ids) except select unnest(busy)); end if;
-  perform ledger_apply(account_ids);
-  -- At the account's own time.
-  perform ledger_tidy('-infinity', account_ids);
-  return cardinality(account_ids);
-end $function$;
-
--- The same for any accounts with a journal, apart from those that another transaction has locked: a loop until 0 ends.
-CREATE OR REPLACE FUNCTION public.ledger_catch_up_some(accounts_max integer)
- RETURNS integer
- LANGUAGE plpgsql
-AS $function$
-begin
-  return ledger_catch_up(array(select distinct account_id from ledger_journal limit accounts_max), 'skip');
+  if busy <> '{}' then locked := array(select unnest(named) except select unnest(busy)); end if;
+  if exists (select from unnest(list) as change where kind = 'reserve' group by id having count(*) > 1) then
+    raise unique_violation using message = 'one id twice in one list of changes';
+  end if;
+  perform ledger_post(locked);
+  -- An account that is only named has nothing to change.
+  locked := array(select unnest(locked) intersect (
+    select account_id from unnest(list) as change where kind = 'reserve'
+    union select r.account_id from unnest(list) as change join reservations r on r.id = change.id where kind <> 'reserve'));
+  perform ledger_recall(locked, list);
+  answers := ledger_end(moment, locked, busy, list, answers);
+  perform ledger_lapse_and_cover(moment, locked);
+  answers := ledger_reserve(moment, busy, list, owner, lease_until, answers);
+  return array_to_json(answers);
 end $function$;
 
 -- Changes what a grant says about itself; its credits are changed by entries alone. Null leaves source or reference as
@@ -959,10 +886,10 @@ declare
 begin
   if owner_id is null then return 'unknown'; end if;
   perform ledger_lock(array[owner_id], 'wait');
-  -- What was held before comes out of the grants as they were before.
+  -- What was reserved before is paid from the grants as they were before.
   delete from purses where account_id = owner_id and sets_expiry;
-  perform ledger_apply(array[owner_id]);
-  perform ledger_tidy(moment, array[owner_id]);
+  perform ledger_post(array[owner_id]);
+  perform ledger_lapse_and_cover(moment, array[owner_id]);
   if sets_expiry and exists (select from grants g join balances b using (account_id)
     where g.id = grant_id and (g.amount < 0 or g.expires_at <= greatest(moment, b.updated_at))) then
     return 'over';
@@ -1067,73 +994,74 @@ begin
   return null;
 end $function$;
 
--- Settles (actual cost given) or refunds (null) reservations of locked accounts; a reservation that has ended is left
--- as it is, so a retry is harmless. Returns for each member [state, charged], "busy" or "unknown".
-CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, locked text[], busy text[], ids uuid[], account_ids text[], actuals bigint[], measured json[])
- RETURNS json
+-- Settles or refunds reservations of locked accounts; a reservation that has ended is left as it is, so a retry is
+-- harmless. Answers each such change at its index: [state, charged], "busy" or "unknown".
+CREATE OR REPLACE FUNCTION public.ledger_end(moment timestamp with time zone, locked text[], busy text[], changes ledger_change[], answers json[])
+ RETURNS json[]
  LANGUAGE plpgsql
 AS $function$
 declare
-  asked record;
-  answers json[];
+  change record;
   current_account text := '';
   balance bigint;
   number bigint;
   covered bigint;
   excess bigint;
-  entries ledger_entries[];
+  new_entries ledger_entries[];
   closed uuid[] := '{}';
 begin
-  -- The order of accounts is for the running figures; within an account first come, first served.
-  for asked in
-    select m.member, m.account_id as told_account_id, m.actual, m.units, r.id, r.account_id, r.amount, r.grant_ids, r.parts,
+  -- Ordered by account for the running figures; within an account first come, first served.
+  for change in
+    select c.ordinality as index, c.kind, c.account_id as named_account_id, c.units,
+      case c.kind when 'settle' then c.amount else 0 end as actual, r.id, r.account_id, r.amount, r.grant_ids, r.parts,
       o.reservation_id is not null as is_open, b.available, b.entries, greatest(moment, b.updated_at) as at
-    from unnest(ids, account_ids, actuals, measured) with ordinality as m (asked_id, account_id, actual, units, member)
-    left join reservations r on r.id = m.asked_id
-    left join open_reservations o on o.reservation_id = m.asked_id
+    from unnest(changes) with ordinality as c
+    left join reservations r on r.id = c.id
+    left join open_reservations o on o.reservation_id = c.id
     left join balances b on b.account_id = r.account_id
-    order by r.account_id, m.member
+    where c.kind <> 'reserve'
+    order by r.account_id, c.ordinality
   loop
-    if asked.id is null then
-      -- The journal of an account that somebody else has may know it.
-      answers[asked.member] := case when asked.told_account_id = any (busy) then '"busy"' else '"unknown"' end;
-    elsif not asked.is_open then
-      answers[asked.member] := (
+    if change.id is null then
+      -- It may stand in the journal of an account that is locked elsewhere.
+      answers[change.index] := case when change.named_account_id = any (busy) then '"busy"' else '"unknown"' end;
+    elsif not change.is_open then
+      answers[change.index] := (
         select json_build_array(case when bool_or(type = 'settle') then 'settled' else 'refunded' end, sum(charged))
-        from ledger_entries where reservation_id = asked.id);
-    elsif asked.account_id = any (busy) then
-      answers[asked.member] := '"busy"';
-    elsif asked.account_id <> all (locked) then
-      answers[asked.member] := '"unknown"';
+        from ledger_entries where reservation_id = change.id);
+    elsif change.account_id = any (busy) then
+      answers[change.index] := '"busy"';
+    elsif change.account_id <> all (locked) then
+      answers[change.index] := '"unknown"';
     else
-      if asked.account_id <> current_account then
-        current_account := asked.account_id;
-        balance := asked.available;
-        number := asked.entries;
+      if change.account_id <> current_account then
+        current_account := change.account_id;
+        balance := change.available;
+        number := change.entries;
       end if;
-      covered := least(coalesce(asked.actual, 0), asked.amount);
-      excess := greatest(coalesce(asked.actual, 0) - asked.amount, 0);
+      covered := least(change.actual, change.amount);
+      excess := greatest(change.actual - change.amount, 0);
       number := number + 1;
-      balance := balance + asked.amount - covered;
-      entries := entries || row(asked.account_id, number, case when asked.actual is null then 'refund' else 'settle' end,
-        0, asked.amount - covered, -asked.amount, covered, 0, balance, asked.at, asked.id, asked.grant_ids,
-        ledger_returned(asked.parts, covered), asked.units)::ledger_entries;
+      balance := balance + change.amount - covered;
+      new_entries := new_entries || row(change.account_id, number, change.kind, 0, change.amount - covered, -change.amount,
+        covered, 0, balance, change.at, change.id, change.grant_ids, ledger_returned(change.parts, covered),
+        change.units)::ledger_entries;
       if excess > 0 then
         number := number + 1;
         balance := balance - excess;
-        entries := entries || row(asked.account_id, number, 'charge', 0, -excess, 0, excess, 0, balance, asked.at,
-          asked.id, '{}', '{}', null)::ledger_entries;
+        new_entries := new_entries || row(change.account_id, number, 'charge', 0, -excess, 0, excess, 0, balance, change.at,
+          change.id, '{}', '{}', null)::ledger_entries;
       end if;
-      closed := closed || asked.id;
-      answers[asked.member] := case when asked.actual is null then json_build_array('refunded', 0)
-        else json_build_array('settled', asked.actual) end;
+      closed := closed || change.id;
+      answers[change.index] := json_build_array(case change.kind when 'settle' then 'settled' else 'refunded' end,
+        change.actual);
     end if;
   end loop;
-  if entries is not null then
-    insert into ledger_entries select entry.* from unnest(entries) as entry;
+  if new_entries is not null then
+    insert into ledger_entries select entry.* from unnest(new_entries) as entry;
     delete from open_reservations where reservation_id = any (closed);
   end if;
-  return array_to_json(answers);
+  return answers;
 end $function$;
 
 -- Debits equal credits, and an entry moves only what its type may. One function instead of many checks: the text of
@@ -1166,7 +1094,7 @@ CREATE OR REPLACE FUNCTION public.ledger_fill_purse(purse_id uuid, is_new boolea
  LANGUAGE plpgsql
 AS $function$
 declare
-  given bigint;
+  added bigint;
 begin
   perform ledger_lock(array[new_account_id], 'wait');
   -- A purse does not know which credits expire, or when.
@@ -1174,15 +1102,15 @@ begin
     return 0;
   end if;
   select least(wanted, (available - (select coalesce(sum(amount), 0) from purses where account_id = new_account_id)) / 4)
-    into given from balances where account_id = new_account_id;
-  if given is null or given < enough then return 0; end if;
+    into added from balances where account_id = new_account_id;
+  if added is null or added < enough then return 0; end if;
   if is_new then
-    insert into purses (id, account_id, process_id, amount) values (purse_id, new_account_id, new_process_id, given);
+    insert into purses (id, account_id, process_id, amount) values (purse_id, new_account_id, new_process_id, added);
   else
-    update purses set amount = amount + given where id = purse_id;
+    update purses set amount = amount + added where id = purse_id;
     if not found then return null; end if;
   end if;
-  return given;
+  return added;
 end $function$;
 
 -- Grants credits. Returns "granted", "unknown" (no such account) or "duplicate" (reference used before).
@@ -1192,8 +1120,8 @@ CREATE OR REPLACE FUNCTION public.ledger_grant(moment timestamp with time zone, 
 AS $function$
 begin
   perform ledger_lock(array[new_account_id], 'wait');
-  -- What was held before comes out of what was there before.
-  perform ledger_apply(array[new_account_id]);
+  -- What was reserved before is paid from what was granted before.
+  perform ledger_post(array[new_account_id]);
   if not exists (select from balances where account_id = new_account_id) then return 'unknown'; end if;
 
   insert into grants (id, account_id, amount, source, reference, expires_at, created_at)
@@ -1214,6 +1142,108 @@ begin
   return 'granted';
 end $function$;
 
+-- The entries that rows of the journal become; those of type "reserve" with what their reservation has. Reads only:
+-- ledger_post inserts them, and the views show them before that. It cannot fail for want of credits: purses have set
+-- them aside, and should they be gone nevertheless, less is reserved and the settlement is charged in full. Most
+-- reservations are paid from one grant, and then no array is taken apart: this is most of what a call costs the
+-- database.
+CREATE OR REPLACE FUNCTION public.ledger_journal_entries(lines ledger_journal[])
+ RETURNS TABLE(account_id text, number bigint, type text, available bigint, reserved bigint, charged bigint, balance bigint, created_at timestamp with time zone, reservation_id uuid, grant_ids text[], parts bigint[], units json, reserved_at timestamp with time zone, lease_until timestamp with time zone, owner text, purse_id uuid, drawn bigint, key_id text, request_id text, model text, endpoint text, price json)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_column
+declare
+  account_ids text[] := array(select distinct line.account_id from unnest(lines) as line);
+begin
+  return query
+  with changes as materialized (
+    select line.account_id, line.purse_id, line.owner,
+      row_number() over (order by line.number, change.ordinality) as position, change.kind, change.id, change.amount,
+      to_timestamp(change.at_ms::float8 / 1000) as at, to_timestamp(change.lease_ms::float8 / 1000) as lease_until,
+      change.key_id, change.request_id, change.model, change.endpoint, change.price, change.units
+    from unnest(lines) as line
+    cross join lateral json_populate_recordset(null::ledger_change, line.changes) with ordinality as change
+  ),
+  -- The reserved credits laid end to end, beside the credits of the grants in spending order: where the two intervals
+  -- overlap, the reservation is paid from the grant.
+  new_reservations as (
+    select *, (sum(amount) over earlier - amount)::bigint as starts_at, (sum(amount) over earlier)::bigint as ends_at
+    from changes
+    where kind = 'reserve' and (select r.id from reservations r where r.id = changes.id) is null
+    window earlier as (partition by account_id order by position)
+  ),
+  spendable as materialized (
+    select account_id, id as grant_id, row_number() over sooner as turn,
+      (sum(remaining) over sooner - remaining)::bigint as starts_at, (sum(remaining) over sooner)::bigint as ends_at
+    from grants where account_id = any (account_ids) and spendable
+    window sooner as (partition by account_id order by expires_at, number)
+  ),
+  reservations_split as materialized (
+    select new.*, coalesce(split.amount, 0) as reserved, coalesce(split.grant_ids, '{}') as grant_ids,
+      coalesce(split.parts, '{}') as parts
+    from new_reservations new cross join lateral (
+      select sum(part)::bigint as amount, array_agg(grant_id order by turn) as grant_ids,
+        array_agg(part order by turn) as parts
+      from (
+        select grant_id, turn, least(spendable.ends_at, new.ends_at) - greatest(spendable.starts_at, new.starts_at) as part
+        from spendable where spendable.account_id = new.account_id
+      ) as overlap
+      where part > 0
+    ) as split
+  ),
+  -- A reservation that begins here is the first change of its id. A window finds it in the order of n log n, where a join of
+  -- the two lists would compare each with each.
+  by_id as (
+    select *, first_value(reserved) over same_id as begun_amount, first_value(grant_ids) over same_id as begun_grant_ids,
+      first_value(parts) over same_id as begun_parts
+    from (
+      select account_id, position, kind, id, amount, at, units, reserved, grant_ids, parts from reservations_split
+      union all
+      select account_id, position, kind, id, amount, at, units, null, null, null from changes where kind <> 'reserve'
+    ) as change
+    window same_id as (partition by id order by position)
+  ),
+  -- Of several endings of one reservation the first counts.
+  endings as materialized (
+    select distinct on (id) *, least(actual, reserved) as covered
+    from (
+      select by_id.account_id, by_id.position, by_id.id, by_id.at, by_id.units, by_id.kind,
+        case by_id.kind when 'settle' then by_id.amount else 0 end as actual,
+        coalesce(begun_amount, r.amount) as reserved, coalesce(begun_grant_ids, r.grant_ids) as grant_ids,
+        coalesce(begun_parts, r.parts) as parts
+      from by_id
+      left join open_reservations on open_reservations.reservation_id = by_id.id
+      left join reservations r on r.id = open_reservations.reservation_id
+      where by_id.kind <> 'reserve' and (begun_amount is not null or r.id is not null)
+    ) as ending
+    order by id, position
+  ),
+  entries as (
+    select account_id, position, 1 as step, 'reserve' as type, -reserved as available, reserved, 0::bigint as charged, at,
+      id, grant_ids, case cardinality(parts) when 1 then array[-parts[1]]
+        else array(select -part from unnest(parts) as part) end as parts, null::json as units,
+      lease_until, owner, purse_id, amount as drawn, key_id, request_id, model, endpoint, price
+    from reservations_split
+    union all
+    select account_id, position, 2, kind, reserved - covered, -reserved, covered, at, id, grant_ids,
+      case cardinality(parts) when 1 then array[parts[1] - covered] else ledger_returned(parts, covered) end, units,
+      null, null, null, null, null, null, null, null, null
+    from endings
+    union all
+    select account_id, position, 3, 'charge', reserved - actual, 0, actual - reserved, at, id, '{}', '{}', null,
+      null, null, null, null, null, null, null, null, null
+    from endings where actual > reserved
+  )
+  select entries.account_id, b.entries + row_number() over so_far, entries.type, entries.available, entries.reserved,
+    entries.charged, (b.available + sum(entries.available) over so_far)::bigint,
+    greatest(b.updated_at, max(entries.at) over so_far), entries.id, entries.grant_ids, entries.parts, entries.units,
+    entries.at, entries.lease_until, entries.owner, entries.purse_id, entries.drawn, entries.key_id, entries.request_id,
+    entries.model, entries.endpoint, entries.price
+  from entries join balances b on b.account_id = entries.account_id
+  window so_far as (partition by entries.account_id order by entries.position, entries.step);
+end $function$;
+
 -- Takes the remainders of expired grants out of the balance, after recalling the purses that may spend them. Runs after
 -- credits came in or back and before any are taken: an expired grant never pays, and a refund into one lapses at once.
 CREATE OR REPLACE FUNCTION public.ledger_lapse(moment timestamp with time zone, account_ids text[])
@@ -1226,9 +1256,9 @@ declare
     where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at));
 begin
   if expiring = '{}' then return; end if;
-  -- What was held of them before this moment stays held.
+  -- What was reserved of them before this moment stays reserved.
   delete from purses where account_id = any (expiring);
-  perform ledger_apply(expiring);
+  perform ledger_post(expiring);
 
   insert into ledger_entries
     (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
@@ -1241,6 +1271,22 @@ begin
     where account_id = any (expiring) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)
   ) as expired
   window expiry as (partition by account_id order by expires_at, number);
+end $function$;
+
+-- Lapses and covers what is due, whenever an account was changed. Both are rare, and the checks cost less than running
+-- them.
+CREATE OR REPLACE FUNCTION public.ledger_lapse_and_cover(moment timestamp with time zone, account_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from balances b join grants g using (account_id)
+    where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)) then
+    perform ledger_lapse(moment, account_ids);
+  end if;
+  if exists (select from balances where account_id = any (account_ids) and debt > 0) then
+    perform ledger_cover(moment, account_ids);
+  end if;
 end $function$;
 
 -- Lapses expired grants of accounts without traffic, in batches. Returns how many accounts it processed; those that
@@ -1258,21 +1304,19 @@ begin
   return cardinality(accounts) - cardinality(busy);
 end $function$;
 
--- Locks accounts in the order of their ids, which excludes deadlocks, and returns those that it did not get. Patience
--- "skip" leaves out accounts that another transaction has locked, "brief" fails after 50 ms (SQLSTATE 55P03), "wait"
--- waits for the connection's lock_timeout.
-CREATE OR REPLACE FUNCTION public.ledger_lock(account_ids text[], patience text)
+-- Locks accounts in the order of their ids, which excludes deadlocks, and returns those that it did not get. Lock mode
+-- "skip" leaves out accounts that another transaction has locked; "wait" waits for the connection's lock_timeout.
+CREATE OR REPLACE FUNCTION public.ledger_lock(account_ids text[], lock_mode text)
  RETURNS text[]
  LANGUAGE plpgsql
 AS $function$
 declare
   locked text[];
 begin
-  if patience = 'skip' then
+  if lock_mode = 'skip' then
     locked := array(select account_id from balances where account_id = any (account_ids)
       order by account_id for no key update skip locked);
   else
-    if patience = 'brief' then perform set_config('lock_timeout', '50ms', true); end if;
     locked := array(select account_id from balances where account_id = any (account_ids)
       order by account_id for no key update);
   end if;
@@ -1302,9 +1346,88 @@ begin
   return null;
 end $function$;
 
--- Recalls the purses of locked accounts that would otherwise lack the credits for a batch: for its reservations, or for
--- charges above the reserved amount. What the purses' processes had written until then is applied.
-CREATE OR REPLACE FUNCTION public.ledger_recall(locked text[], account_ids text[], amounts bigint[], end_ids uuid[], actuals bigint[])
+-- Posts the journal of locked accounts: deletes its rows and inserts the entries and reservations that they become.
+CREATE OR REPLACE FUNCTION public.ledger_post(account_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from ledger_journal where account_id = any (account_ids)) then return; end if;
+
+  with lines as (
+    delete from ledger_journal where account_id = any (account_ids) returning ledger_journal as line
+  ),
+  posted as materialized (
+    select * from ledger_journal_entries(array(select line from lines))
+  ),
+  new_entries as (
+    insert into ledger_entries
+      (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
+      grant_ids, parts, units)
+    select account_id, number, type, 0, available, reserved, charged, 0, balance, created_at, reservation_id,
+      grant_ids, parts, units
+    from posted
+  ),
+  new_reservations as (
+    insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint,
+      price)
+    select reservation_id, reserved, reserved_at, account_id, key_id, grant_ids,
+      case cardinality(parts) when 1 then array[-parts[1]] else array(select -part from unnest(parts) as part) end,
+      request_id, model, endpoint, price
+    from posted where type = 'reserve'
+  ),
+  opened as (
+    insert into open_reservations (reservation_id, owner, lease_until)
+    select reservation_id, owner, lease_until from posted
+    where type = 'reserve'
+      and reservation_id not in (select reservation_id from posted where type in ('settle', 'refund'))
+  ),
+  closed as (
+    delete from open_reservations
+    where reservation_id = any (array(select reservation_id from posted where type in ('settle', 'refund')))
+  )
+  update purses set amount = purses.amount - drawn.amount
+  from (
+    select purse_id, sum(drawn)::bigint as amount from posted where type = 'reserve' group by purse_id
+  ) as drawn
+  where purses.id = drawn.purse_id;
+end $function$;
+
+-- Posts the journal of these accounts under their locks. Returns how many accounts it posted.
+CREATE OR REPLACE FUNCTION public.ledger_post_journal(account_ids text[], lock_mode text)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  busy text[];
+begin
+  if not exists (select from ledger_journal where account_id = any (account_ids)) then return 0; end if;
+  busy := ledger_lock(account_ids, lock_mode);
+  if busy <> '{}' then account_ids := array(select unnest(account_ids) except select unnest(busy)); end if;
+  perform ledger_post(account_ids);
+  -- At the account's own time.
+  perform ledger_lapse_and_cover('-infinity', account_ids);
+  return cardinality(account_ids);
+end $function$;
+
+-- The same for any accounts with a journal, without those that another transaction has locked: a loop that ends with
+-- the first incomplete batch ends.
+CREATE OR REPLACE FUNCTION public.ledger_post_some(accounts_max integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return ledger_post_journal(array(select distinct account_id from ledger_journal limit accounts_max), 'skip');
+end $function$;
+
+-- Recalls the purses of locked accounts that would otherwise lack the credits for these changes: for reservations, or
+-- for charges above the reserved amount. What the purses' processes had written until then is posted.
+CREATE OR REPLACE FUNCTION public.ledger_recall(locked text[], changes ledger_change[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
@@ -1316,17 +1439,18 @@ begin
     from (
       select account_id, sum(amount) as amount
       from (
-        select account_id, amount from unnest(account_ids, amounts) as m (account_id, amount)
+        select account_id, amount from unnest(changes) as change where kind = 'reserve'
         union all
-        select r.account_id, m.actual - r.amount from unnest(end_ids, actuals) as m (id, actual) join reservations r on r.id = m.id
-        where m.actual > r.amount
+        select r.account_id, change.amount - r.amount
+        from unnest(changes) as change join reservations r on r.id = change.id
+        where change.kind = 'settle' and change.amount > r.amount
       ) as need
       group by account_id
     ) as needed
     join balances b using (account_id)
     where b.available - (select coalesce(sum(p.amount), 0) from purses p where p.account_id = needed.account_id)
       < needed.amount);
-  if found then perform ledger_apply(locked); end if;
+  if found then perform ledger_post(locked); end if;
 end $function$;
 
 -- Refuses the statement.
@@ -1338,130 +1462,125 @@ begin
   raise exception 'ledger entries are never changed or removed';
 end $function$;
 
--- Reserves credits of locked accounts: admits members in their order and splits each over the grants in spending order.
--- Members of one account must be adjacent. Returns for each the split as [[grant ids], [parts]]; {"reason": "balance"
--- or "key_limit", "left": micro-credits} for a refusal; "busy", "unknown", or "conflict" for an id used with other
--- values. A late member was admitted from a purse that has been recalled since: as much as is left is reserved.
-CREATE OR REPLACE FUNCTION public.ledger_reserve(moment timestamp with time zone, busy text[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], late boolean[], owner text, lease_until timestamp with time zone)
- RETURNS json
+-- Reserves credits of locked accounts: admits an account's changes in their order and splits each over the grants in
+-- spending order. Answers each such change at its index: the split as [[grant ids], [parts]]; {"reason": "balance" or
+-- "key_limit", "left": micro-credits} for a refusal; "busy", "unknown", or "conflict" for an id used with other values.
+CREATE OR REPLACE FUNCTION public.ledger_reserve(moment timestamp with time zone, busy text[], changes ledger_change[], owner text, lease_until timestamp with time zone, answers json[])
+ RETURNS json[]
  LANGUAGE plpgsql
 AS $function$
 declare
-  asked record;
-  answers json[];
+  change record;
   verdict text;
   amount bigint;
   current_account text := '';
-  -- What the current account has left, and its grants in spending order, as earlier members leave them.
+  -- What the current account has left, and its grants in spending order, as earlier changes of the list leave them.
   balance bigint;
   number bigint;
   open_ids text[];
   open_parts bigint[];
-  place integer;
+  open_index integer;
   -- The keys and apps with a limit met so far, and what each may still spend.
   limited_keys text[] := '{}';
   allowances bigint[] := '{}';
-  key_place integer;
-  to_take bigint;
+  key_index integer;
+  to_split bigint;
   part bigint;
   split_ids text[];
-  taken bigint[];
-  given bigint[];
-  held reservations[];
-  entries ledger_entries[];
+  split_parts bigint[];
+  entry_parts bigint[];
+  new_reservations reservations[];
+  new_entries ledger_entries[];
 begin
-  for asked in
-    select m.*, b.account_id is null as unknown, b.available, b.entries, greatest(moment, b.updated_at) as at,
+  for change in
+    select c.*, coalesce(c.late, false) as is_late, b.account_id is null as unknown, b.available, b.entries, greatest(moment, b.updated_at) as at,
       coalesce(api_keys.id, oauth_grants.id) is null as unknown_key,
       bound.amount - key_spending.held - case when bound.amount is null then 0 else
         spent_in_period(key_spending, bound.reset, greatest(moment, b.updated_at)) end as allowance,
-      earlier.id is not null as repeated, earlier.account_id = m.account_id and (m.late or earlier.amount = m.amount) as same,
+      earlier.id is not null as repeated, earlier.account_id = c.account_id and (coalesce(c.late, false) or earlier.amount = c.amount) as same,
       earlier.grant_ids, earlier.parts
-    from unnest(ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints, prices, late) with ordinality
-      as m (id, account_id, key_id, amount, request_id, job_id, model, endpoint, price, late, member)
-    left join balances b on b.account_id = m.account_id
-    left join reservations earlier on earlier.id = m.id
-    left join api_keys on api_keys.id = m.key_id and api_keys.account_id = m.account_id
-    left join oauth_grants on oauth_grants.id = m.key_id and oauth_grants.account_id = m.account_id
+    from unnest(changes) with ordinality as c
+    left join balances b on b.account_id = c.account_id
+    left join reservations earlier on earlier.id = c.id
+    left join api_keys on api_keys.id = c.key_id and api_keys.account_id = c.account_id
+    left join oauth_grants on oauth_grants.id = c.key_id and oauth_grants.account_id = c.account_id
     left join key_spending on key_spending.key_id = coalesce(api_keys.id, oauth_grants.id)
     cross join lateral (select coalesce(api_keys.credit_limit, oauth_grants.credit_limit),
       coalesce(api_keys.credit_limit_reset, oauth_grants.credit_limit_reset)) as bound (amount, reset)
-    order by m.member
+    where c.kind = 'reserve'
+    order by c.account_id, c.ordinality
   loop
-    if asked.account_id <> current_account then
-      if asked.account_id < current_account collate "C" then
-        raise exception 'members must come in the order of their accounts';
-      end if;
-      current_account := asked.account_id;
-      balance := asked.available;
-      number := asked.entries;
-      place := 1;
+    if change.account_id <> current_account then
+      current_account := change.account_id;
+      balance := change.available;
+      number := change.entries;
+      open_index := 1;
       select array_agg(id), array_agg(remaining) into open_ids, open_parts
       from (select id, remaining from grants where account_id = current_account and spendable
         order by expires_at, grants.number) as spending_order;
     end if;
-    amount := case when asked.late then least(asked.amount, greatest(balance, 0)) else asked.amount end;
-    key_place := null;
-    if asked.allowance is not null then
-      key_place := array_position(limited_keys, asked.key_id);
-      if key_place is null then
-        limited_keys := limited_keys || asked.key_id;
-        allowances := allowances || asked.allowance::bigint;
-        key_place := cardinality(limited_keys);
+    amount := case when change.is_late then least(change.amount, greatest(balance, 0)) else change.amount end;
+    key_index := null;
+    if change.allowance is not null then
+      key_index := array_position(limited_keys, change.key_id);
+      if key_index is null then
+        limited_keys := limited_keys || change.key_id;
+        allowances := allowances || change.allowance::bigint;
+        key_index := cardinality(limited_keys);
       end if;
     end if;
 
     verdict := case
-      when asked.unknown or (asked.key_id is not null and asked.unknown_key) then 'unknown'
-      when asked.account_id = any (busy) then 'busy'
-      when asked.repeated then case when asked.same then 'repeated' else 'conflict' end
-      when balance < amount and not asked.late then 'balance'
-      when allowances[key_place] < amount and not asked.late then 'key_limit'
+      when change.unknown or (change.key_id is not null and change.unknown_key) then 'unknown'
+      when change.account_id = any (busy) then 'busy'
+      when change.repeated then case when change.same then 'repeated' else 'conflict' end
+      when balance < amount and not change.is_late then 'balance'
+      when allowances[key_index] < amount and not change.is_late then 'key_limit'
       else 'admitted' end;
 
     if verdict = 'repeated' then
-      answers[asked.member] := json_build_array(asked.grant_ids, asked.parts);
+      answers[change.ordinality] := json_build_array(change.grant_ids, change.parts);
     elsif verdict in ('balance', 'key_limit') then
-      answers[asked.member] := json_build_object('reason', verdict, 'left',
-        case when verdict = 'balance' then balance else allowances[key_place] end);
+      answers[change.ordinality] := json_build_object('reason', verdict, 'left',
+        case when verdict = 'balance' then balance else allowances[key_index] end);
     elsif verdict <> 'admitted' then
-      answers[asked.member] := to_json(verdict);
+      answers[change.ordinality] := to_json(verdict);
     else
       number := number + 1;
       balance := balance - amount;
-      if key_place is not null then allowances[key_place] := allowances[key_place] - amount; end if;
-      to_take := amount;
+      if key_index is not null then allowances[key_index] := allowances[key_index] - amount; end if;
+      to_split := amount;
       split_ids := '{}';
-      taken := '{}';
-      given := '{}';
-      while to_take > 0 loop
-        part := least(coalesce(open_parts[place], 0), to_take);
+      split_parts := '{}';
+      entry_parts := '{}';
+      while to_split > 0 loop
+        part := least(coalesce(open_parts[open_index], 0), to_split);
         if part > 0 then
-          split_ids := split_ids || open_ids[place];
-          taken := taken || part;
-          given := given || -part;
-          open_parts[place] := open_parts[place] - part;
-          to_take := to_take - part;
-        elsif place > cardinality(open_parts) then
+          split_ids := split_ids || open_ids[open_index];
+          split_parts := split_parts || part;
+          entry_parts := entry_parts || -part;
+          open_parts[open_index] := open_parts[open_index] - part;
+          to_split := to_split - part;
+        elsif open_index > cardinality(open_parts) then
           raise exception 'the grants of % do not hold its balance', current_account;
         else
-          place := place + 1;
+          open_index := open_index + 1;
         end if;
       end loop;
-      held := held || row(asked.id, amount, asked.at, asked.account_id, asked.key_id, split_ids, taken,
-        asked.request_id, asked.job_id, asked.model, asked.endpoint, asked.price)::reservations;
-      entries := entries || row(asked.account_id, number, 'reserve', 0, -amount, amount, 0, 0, balance,
-        asked.at, asked.id, split_ids, given, null)::ledger_entries;
-      answers[asked.member] := json_build_array(split_ids, taken);
+      new_reservations := new_reservations || row(change.id, amount, change.at, change.account_id, change.key_id, split_ids,
+        split_parts, change.request_id, change.job_id, change.model, change.endpoint, change.price)::reservations;
+      new_entries := new_entries || row(change.account_id, number, 'reserve', 0, -amount, amount, 0, 0, balance,
+        change.at, change.id, split_ids, entry_parts, null)::ledger_entries;
+      answers[change.ordinality] := json_build_array(split_ids, split_parts);
     end if;
   end loop;
-  if held is not null then
-    insert into reservations select hold.* from unnest(held) as hold;
+  if new_reservations is not null then
+    insert into reservations select new.* from unnest(new_reservations) as new;
     insert into open_reservations (reservation_id, owner, lease_until)
-      select hold.id, ledger_reserve.owner, ledger_reserve.lease_until from unnest(held) as hold;
-    insert into ledger_entries select entry.* from unnest(entries) as entry;
+      select new.id, ledger_reserve.owner, ledger_reserve.lease_until from unnest(new_reservations) as new;
+    insert into ledger_entries select entry.* from unnest(new_entries) as entry;
   end if;
-  return array_to_json(answers);
+  return answers;
 end $function$;
 
 -- What is returned to each grant of a split when this much of it is charged: the charge uses up the split from its
@@ -1473,12 +1592,12 @@ CREATE OR REPLACE FUNCTION public.ledger_returned(parts bigint[], charged bigint
 AS $function$
 declare
   to_charge bigint := charged;
-  kept bigint;
+  charged_part bigint;
 begin
-  for place in 1 .. cardinality(parts) loop
-    kept := least(parts[place], to_charge);
-    to_charge := to_charge - kept;
-    parts[place] := parts[place] - kept;
+  for index in 1 .. cardinality(parts) loop
+    charged_part := least(parts[index], to_charge);
+    to_charge := to_charge - charged_part;
+    parts[index] := parts[index] - charged_part;
   end loop;
   return parts;
 end $function$;
@@ -1486,7 +1605,7 @@ end $function$;
 -- Takes unspent credits back from the grants in spending order. Returns "revoked", "unknown", "duplicate" or "short";
 -- after "short" the transaction must be rolled back. The first grant of the entry is the new row itself, with a part of
 -- 0, to name the revocation that it belongs to.
-CREATE OR REPLACE FUNCTION public.ledger_revoke(moment timestamp with time zone, new_id text, new_account_id text, taken bigint, new_source text, new_reference text)
+CREATE OR REPLACE FUNCTION public.ledger_revoke(moment timestamp with time zone, new_id text, new_account_id text, revoked bigint, new_source text, new_reference text)
  RETURNS text
  LANGUAGE plpgsql
 AS $function$
@@ -1494,93 +1613,35 @@ begin
   perform ledger_lock(array[new_account_id], 'wait');
   if not exists (select from balances where account_id = new_account_id) then return 'unknown'; end if;
 
-  -- Before the balance is looked at: a repeat is told that it is one, and not that the credits are gone.
+  -- Before the balance is checked: a repeat is answered as a duplicate, not with a balance that lacks the credits.
   insert into grants (id, account_id, amount, source, reference, created_at)
-    values (new_id, new_account_id, -taken, new_source, new_reference, moment)
+    values (new_id, new_account_id, -revoked, new_source, new_reference, moment)
     on conflict (reference) do nothing;
   if not found then return 'duplicate'; end if;
 
-  -- Purses first: once they are gone, no line can be written that is not applied here.
+  -- Purses first: once they are deleted, no line can be written that is not posted here.
   delete from purses where account_id = new_account_id;
-  perform ledger_apply(array[new_account_id]);
-  perform ledger_tidy(moment, array[new_account_id]);
-  if (select available from balances where account_id = new_account_id) < taken then return 'short'; end if;
+  perform ledger_post(array[new_account_id]);
+  perform ledger_lapse_and_cover(moment, array[new_account_id]);
+  if (select available from balances where account_id = new_account_id) < revoked then return 'short'; end if;
 
   insert into ledger_entries
     (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, grant_ids, parts)
-  select account_id, entries + 1, 'revoke', -taken, -taken, 0, 0, 0, available - taken, greatest(moment, updated_at),
+  select account_id, entries + 1, 'revoke', -revoked, -revoked, 0, 0, 0, available - revoked, greatest(moment, updated_at),
     new_id || split.grant_ids, 0::bigint || split.parts
   from balances cross join (
     select array_agg(grant_id order by place) as grant_ids,
-      array_agg(-least(remaining, taken - before) order by place) as parts
+      array_agg(-least(remaining, revoked - before) order by place) as parts
     from (
       select id as grant_id, remaining, row_number() over spending as place,
         (sum(remaining) over spending - remaining)::bigint as before
       from grants where account_id = new_account_id and spendable
       window spending as (order by expires_at, number)
     ) as payer
-    where before < taken
+    where before < revoked
   ) as split
   where account_id = new_account_id;
   return 'revoked';
-end $function$;
-
--- One batch of endings and reservations in one transaction; endings first, so that what they return can be reserved.
--- Returns [answers of endings, answers of reservations]; "busy" members were not touched, since another transaction had
--- their account locked and patience was "skip". Every look-up is by a whole key: the settings keep a plan made for
--- small tables right for large ones, and keep it from being made again for every batch.
-CREATE OR REPLACE FUNCTION public.ledger_run(moment timestamp with time zone, patience text, end_ids uuid[], end_accounts text[], actuals bigint[], measured json[], ids uuid[], account_ids text[], key_ids text[], amounts bigint[], request_ids text[], job_ids text[], models text[], endpoints text[], prices json[], late boolean[], owner text, lease_until timestamp with time zone)
- RETURNS json
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
-AS $function$
-declare
-  accounts text[] := array(
-    select unnest(account_ids) union select account_id from reservations where id = any (end_ids)
-    union select unnest(end_accounts) except select null);
-  busy text[] := ledger_lock(accounts, patience);
-  ours text[] := accounts;
-  ended json;
-  reserved json;
-begin
-  if busy <> '{}' then ours := array(select unnest(accounts) except select unnest(busy)); end if;
-  if cardinality(ids) > 1 and cardinality(ids) > (select count(distinct id) from unnest(ids) as id) then
-    raise unique_violation using message = 'one id twice in one batch';
-  end if;
-  perform ledger_apply(ours);
-  -- An account that is only named has nothing of what is ended.
-  if end_ids <> '{}' then
-    ours := array(select unnest(ours) intersect (
-      select unnest(account_ids) union select account_id from reservations where id = any (end_ids)));
-  end if;
-  perform ledger_recall(ours, account_ids, amounts, end_ids, actuals);
-  if end_ids <> '{}' then ended := ledger_end(moment, ours, busy, end_ids, end_accounts, actuals, measured); end if;
-  perform ledger_tidy(moment, ours);
-  if ids <> '{}' then
-    reserved := ledger_reserve(moment, busy, ids, account_ids, key_ids, amounts, request_ids, job_ids, models, endpoints,
-      prices, late, owner, lease_until);
-  end if;
-  return json_build_array(ended, reserved);
-end $function$;
-
--- Lapses and covers what is due, whenever an account was touched. Both are rare, and looking first costs less than
--- running them.
-CREATE OR REPLACE FUNCTION public.ledger_tidy(moment timestamp with time zone, account_ids text[])
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-begin
-  if exists (select from balances b join grants g using (account_id)
-    where account_id = any (account_ids) and g.spendable and g.expires_at <= greatest(moment, b.updated_at)) then
-    perform ledger_lapse(moment, account_ids);
-  end if;
-  if exists (select from balances where account_id = any (account_ids) and debt > 0) then
-    perform ledger_cover(moment, account_ids);
-  end if;
 end $function$;
 
 -- First day of the current day, week (from Monday) or month of the UTC calendar.
@@ -1603,3 +1664,230 @@ begin
     when 'month' then case when key.month = period_start('month', at) then key.month_spent else 0 end
     else key.spent end;
 end $function$;
+
+-- The balance of every account now. What has expired counts as lapsed, whether or not its entry has been made.
+create view balances_now as
+ WITH unposted AS MATERIALIZED (
+         SELECT ledger_unposted_entries.account_id,
+            ledger_unposted_entries.number,
+            ledger_unposted_entries.type,
+            ledger_unposted_entries.available,
+            ledger_unposted_entries.reserved,
+            ledger_unposted_entries.charged,
+            ledger_unposted_entries.balance,
+            ledger_unposted_entries.created_at,
+            ledger_unposted_entries.reservation_id,
+            ledger_unposted_entries.grant_ids,
+            ledger_unposted_entries.parts,
+            ledger_unposted_entries.units,
+            ledger_unposted_entries.reserved_at,
+            ledger_unposted_entries.lease_until,
+            ledger_unposted_entries.owner,
+            ledger_unposted_entries.purse_id,
+            ledger_unposted_entries.drawn,
+            ledger_unposted_entries.key_id,
+            ledger_unposted_entries.request_id,
+            ledger_unposted_entries.model,
+            ledger_unposted_entries.endpoint,
+            ledger_unposted_entries.price
+           FROM ledger_unposted_entries
+        ), moved AS (
+         SELECT unposted.account_id,
+            sum(unposted.available)::bigint AS available,
+            sum(unposted.reserved)::bigint AS reserved,
+            sum(unposted.charged)::bigint AS charged
+           FROM unposted
+          GROUP BY unposted.account_id
+        ), expired AS (
+         SELECT part.account_id,
+            sum(part.remaining)::bigint AS amount
+           FROM ( SELECT g.account_id,
+                    g.remaining
+                   FROM grants g
+                     JOIN balances b_1 USING (account_id)
+                  WHERE g.spendable AND g.expires_at <= GREATEST(now(), b_1.updated_at)
+                UNION ALL
+                 SELECT g.account_id,
+                    split.part
+                   FROM unposted
+                     CROSS JOIN LATERAL UNNEST(unposted.grant_ids, unposted.parts) split(grant_id, part)
+                     JOIN grants g ON g.id = split.grant_id
+                     JOIN balances b_1 ON b_1.account_id = g.account_id
+                  WHERE g.expires_at <= GREATEST(now(), b_1.updated_at)) part
+          GROUP BY part.account_id
+        )
+ SELECT b.account_id,
+    b.granted,
+    b.available + COALESCE(moved.available, 0::bigint) - COALESCE(expired.amount, 0::bigint) AS available,
+    b.reserved + COALESCE(moved.reserved, 0::bigint) AS reserved,
+    b.charged + COALESCE(moved.charged, 0::bigint) AS charged,
+    b.lapsed + COALESCE(expired.amount, 0::bigint) AS lapsed
+   FROM balances b
+     LEFT JOIN moved ON moved.account_id = b.account_id
+     LEFT JOIN expired ON expired.account_id = b.account_id;
+
+-- Grants with what remains of them now; nothing does of an expired one.
+create view grants_now as
+ SELECT grants.id,
+    grants.account_id,
+    grants.amount,
+        CASE
+            WHEN grants.expires_at <= now() THEN 0::bigint
+            ELSE grants.remaining + COALESCE(unposted.part, 0::bigint)
+        END AS remaining,
+    grants.source,
+    grants.reference,
+    grants.expires_at,
+    grants.created_at
+   FROM grants
+     LEFT JOIN ( SELECT split.grant_id,
+            sum(split.part)::bigint AS part
+           FROM ledger_unposted_entries entry
+             CROSS JOIN LATERAL UNNEST(entry.grant_ids, entry.parts) split(grant_id, part)
+          GROUP BY split.grant_id) unposted ON unposted.grant_id = grants.id;
+
+-- ledger_entries with those that still stand in the journal. Numbers and balances of the latter may shift until they
+-- are posted.
+create view ledger_entries_now as
+ SELECT ledger_entries.account_id,
+    ledger_entries.number,
+    ledger_entries.type,
+    ledger_entries.granted,
+    ledger_entries.available,
+    ledger_entries.reserved,
+    ledger_entries.charged,
+    ledger_entries.lapsed,
+    ledger_entries.balance,
+    ledger_entries.created_at,
+    ledger_entries.reservation_id,
+    ledger_entries.grant_ids,
+    ledger_entries.parts,
+    ledger_entries.units
+   FROM ledger_entries
+UNION ALL
+ SELECT ledger_unposted_entries.account_id,
+    ledger_unposted_entries.number,
+    ledger_unposted_entries.type,
+    0 AS granted,
+    ledger_unposted_entries.available,
+    ledger_unposted_entries.reserved,
+    ledger_unposted_entries.charged,
+    0 AS lapsed,
+    ledger_unposted_entries.balance,
+    ledger_unposted_entries.created_at,
+    ledger_unposted_entries.reservation_id,
+    ledger_unposted_entries.grant_ids,
+    ledger_unposted_entries.parts,
+    ledger_unposted_entries.units
+   FROM ledger_unposted_entries;
+
+-- The entries that the journal will become when it is posted.
+create view ledger_unposted_entries as
+ SELECT account_id,
+    number,
+    type,
+    available,
+    reserved,
+    charged,
+    balance,
+    created_at,
+    reservation_id,
+    grant_ids,
+    parts,
+    units,
+    reserved_at,
+    lease_until,
+    owner,
+    purse_id,
+    drawn,
+    key_id,
+    request_id,
+    model,
+    endpoint,
+    price
+   FROM ledger_journal_entries(ARRAY( SELECT line.*::ledger_journal AS line
+           FROM ledger_journal line)) entry(account_id, number, type, available, reserved, charged, balance, created_at, reservation_id, grant_ids, parts, units, reserved_at, lease_until, owner, purse_id, drawn, key_id, request_id, model, endpoint, price);
+
+-- Every reservation with how it stands: open, settled or refunded, what was charged, and when it ended.
+create view reservations_now as
+ WITH unposted AS MATERIALIZED (
+         SELECT ledger_unposted_entries.account_id,
+            ledger_unposted_entries.number,
+            ledger_unposted_entries.type,
+            ledger_unposted_entries.available,
+            ledger_unposted_entries.reserved,
+            ledger_unposted_entries.charged,
+            ledger_unposted_entries.balance,
+            ledger_unposted_entries.created_at,
+            ledger_unposted_entries.reservation_id,
+            ledger_unposted_entries.grant_ids,
+            ledger_unposted_entries.parts,
+            ledger_unposted_entries.units,
+            ledger_unposted_entries.reserved_at,
+            ledger_unposted_entries.lease_until,
+            ledger_unposted_entries.owner,
+            ledger_unposted_entries.purse_id,
+            ledger_unposted_entries.drawn,
+            ledger_unposted_entries.key_id,
+            ledger_unposted_entries.request_id,
+            ledger_unposted_entries.model,
+            ledger_unposted_entries.endpoint,
+            ledger_unposted_entries.price
+           FROM ledger_unposted_entries
+        ), begun AS (
+         SELECT reservations.id,
+            reservations.account_id,
+            reservations.key_id,
+            reservations.amount,
+            reservations.created_at,
+            reservations.request_id,
+            reservations.job_id,
+            reservations.model,
+            reservations.endpoint,
+            reservations.price
+           FROM reservations
+        UNION ALL
+         SELECT unposted_1.reservation_id,
+            unposted_1.account_id,
+            unposted_1.key_id,
+            unposted_1.reserved,
+            unposted_1.reserved_at,
+            unposted_1.request_id,
+            NULL::text,
+            unposted_1.model,
+            unposted_1.endpoint,
+            unposted_1.price
+           FROM unposted unposted_1
+          WHERE unposted_1.type = 'reserve'::text
+        )
+ SELECT begun.id,
+    begun.account_id,
+    begun.key_id,
+    begun.amount,
+    begun.created_at,
+    begun.request_id,
+    begun.job_id,
+    begun.model,
+    begun.endpoint,
+    begun.price,
+        CASE COALESCE(posted.type, unposted.type)
+            WHEN 'settle'::text THEN 'settled'::text
+            WHEN 'refund'::text THEN 'refunded'::text
+            ELSE 'open'::text
+        END AS status,
+    COALESCE(posted.charged, unposted.charged, 0::bigint) AS charged,
+    COALESCE(posted.ended_at, unposted.ended_at) AS ended_at
+   FROM begun
+     LEFT JOIN LATERAL ( SELECT max(ledger_entries.type) FILTER (WHERE ledger_entries.type <> 'charge'::text) AS type,
+            sum(ledger_entries.charged)::bigint AS charged,
+            max(ledger_entries.created_at) AS ended_at
+           FROM ledger_entries
+          WHERE ledger_entries.reservation_id = begun.id AND ledger_entries.type <> 'reserve'::text
+         HAVING count(*) > 0) posted ON true
+     LEFT JOIN ( SELECT unposted_1.reservation_id,
+            max(unposted_1.type) FILTER (WHERE unposted_1.type <> 'charge'::text) AS type,
+            sum(unposted_1.charged)::bigint AS charged,
+            max(unposted_1.created_at) AS ended_at
+           FROM unposted unposted_1
+          WHERE unposted_1.type <> 'reserve'::text
+          GROUP BY unposted_1.reservation_id) unposted ON unposted.reservation_id = begun.id;

@@ -29,13 +29,19 @@ async function writeSchema(): Promise<void> {
 
 /** Comments stand above what they describe, as `--` lines. */
 export async function describeSchema(db: Db): Promise<string> {
-  const tables = await db.rows<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
-  );
   const described: string[] = [];
-  for (const { name } of tables) described.push(await describeTable(db, name));
+  for (const name of await namesOf(db, 'table')) described.push(await describeTable(db, name));
+  for (const name of await namesOf(db, 'type')) described.push(await describeType(db, name));
   const head = '-- Made by "npm run schema" from the migrations. Read it; do not edit it.\n';
-  return [head, ...described, await describeFunctions(db)].join('\n');
+  return [head, ...described, await describeFunctions(db), await describeViews(db)].join('\n');
+}
+
+async function namesOf(db: Db, kind: 'table' | 'type'): Promise<readonly string[]> {
+  const rows = await db.rows<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = $1 order by 1`,
+    [kind === 'table' ? 'r' : 'c'],
+  );
+  return rows.map(({ name }) => name);
 }
 
 /** Something of the schema with its comment; `text` has no separator at its end. */
@@ -59,6 +65,19 @@ async function describeTable(db: Db, name: string): Promise<string> {
   const storage = table?.storage ? ` with (${table.storage})` : '';
   const rest = [...(await indexesOf(db, name)), ...(await triggersOf(db, name))].map(statement);
   return `${commentLines(table?.comment)}${table?.text} (\n${body.join('')})${storage};\n${rest.join('')}`;
+}
+
+/** A composite type. */
+async function describeType(db: Db, name: string): Promise<string> {
+  const [type] = await db.rows<{ comment: string | null }>(
+    `select obj_description(reltype, 'pg_type') as comment from pg_class where oid = $1::regclass`,
+    [name],
+  );
+  const columns = await columnsOf(db, name);
+  const body = columns.map(({ text, comment }, place) => {
+    return `${commentLines(comment, '  ')}  ${text}${place < columns.length - 1 ? ',' : ''}\n`;
+  });
+  return `${commentLines(type?.comment)}create type ${name} as (\n${body.join('')});\n`;
 }
 
 function statement({ text, comment }: Described): string {
@@ -130,4 +149,13 @@ async function describeFunctions(db: Db): Promise<string> {
      where pronamespace = 'public'::regnamespace and prokind = 'f' order by proname, oid`,
   );
   return functions.map(statement).join('\n');
+}
+
+async function describeViews(db: Db): Promise<string> {
+  const views = await db.rows<Described>(
+    `select 'create view ' || relname || E' as\n' || rtrim(pg_get_viewdef(oid, true), ';') as text,
+       obj_description(oid, 'pg_class') as comment
+     from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v' order by relname`,
+  );
+  return views.map(statement).join('\n');
 }

@@ -2,13 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/errors.ts';
 import { books, listEntries, listGrants } from '../src/ledger/index.ts';
-import { asked, openAccount, openKey, openLedger, SPENDERS } from './support/ledger.ts';
+import { newReservation, openAccount, openKey, openLedger, SPENDERS } from './support/ledger.ts';
 
 const ledger = await openLedger();
 const { db, clock } = ledger;
 const account = await openAccount(ledger, 100n, 50n);
 const key = await openKey(ledger, account, 1000n, 'month');
-const [open, settled, exceeded] = [asked(account, 20n, key), asked(account, 90n, key), asked(account, 5n)];
+const [open, settled, exceeded] = [
+  newReservation(account, 20n, key),
+  newReservation(account, 90n, key),
+  newReservation(account, 5n),
+];
 for (const call of [open, settled, exceeded]) await ledger.plain.reserve(call);
 await ledger.plain.settle(settled, 85n);
 await ledger.plain.settle(exceeded, 9n);
@@ -16,7 +20,7 @@ const [grant] = await db.rows<{ id: string }>('select id from grants where accou
   account,
 ]);
 const grantId = grant?.id ?? '';
-const stray = asked(account, 1n).id;
+const stray = newReservation(account, 1n).id;
 
 /** What is altered by hand, how it is put right again, and what the books say in between. */
 const corruptions: readonly (readonly [statement: string, undo: string, figure: string, id: string])[] = [
@@ -173,7 +177,7 @@ for (const [column, wrong, right, figure] of alterations) {
 test('R-273: an entry that is missing, added or taken for another’s is named in both kinds of check', async () => {
   const [own, other] = [await openAccount(ledger, 100n, 50n), await openAccount(ledger, 7n)];
   assert.equal((await books(db)).balanced, true);
-  const call = asked(own, 20n);
+  const call = newReservation(own, 20n);
   await ledger.plain.reserve(call);
   const copy = `select account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at,
     reservation_id, grant_ids, parts from ledger_entries`;
@@ -201,7 +205,7 @@ test('a check reads only what came after the last one; a full one reads all', as
   const { entries } = await books(db, true);
   assert.deepEqual(await books(db), { ...(await books(db)), balanced: true, entries, checked: 0 });
   const fresh = await openAccount(ledger, 10n);
-  const call = asked(fresh, 4n);
+  const call = newReservation(fresh, 4n);
   await ledger.plain.reserve(call);
   assert.equal((await books(db)).checked, 2);
   await ledger.plain.settle(call, 3n);
@@ -215,7 +219,7 @@ for (const [what, open] of SPENDERS) {
     const limited = await open(ledger, own, 900n, 'day');
     for (const days of [0, 0, 1, 1, 7, 31, 31]) {
       clock.advance(days * 86_400);
-      const call = asked(own, 10n, limited);
+      const call = newReservation(own, 10n, limited);
       await ledger.plain.reserve(call);
       assert.equal((await books(db)).balanced, true);
       await ledger.plain.settle(call, 7n);
@@ -228,7 +232,7 @@ for (const [what, open] of SPENDERS) {
 test('checks at the same time agree, while calls go on', async () => {
   const own = await openAccount(ledger, 10_000n);
   for (let round = 0; round < 5; round++) {
-    const calls = Array.from({ length: 10 }, () => asked(own, 10n));
+    const calls = Array.from({ length: 10 }, () => newReservation(own, 10n));
     const work = calls.map(async (call) => {
       await ledger.grouped.reserve(call);
       await ledger.grouped.settle(call, 6n);
@@ -245,7 +249,7 @@ test('checks at the same time agree, while calls go on', async () => {
 test('a grant or a key that has vanished is named', async () => {
   const own = await openAccount(ledger, 5n);
   const unused = await openKey(ledger, own, 5n);
-  const call = asked(own, 2n, unused);
+  const call = newReservation(own, 2n, unused);
   await ledger.plain.reserve(call);
   assert.equal((await books(db)).balanced, true);
   for (const [table, column] of [
@@ -270,7 +274,7 @@ test('a grant or a key that has vanished is named', async () => {
 
 test('R-279: entries and grants are listed newest first, in pages, with the balance that results', async () => {
   const reader = await openAccount(ledger, 10n, 20n);
-  const call = asked(reader, 15n);
+  const call = newReservation(reader, 15n);
   await ledger.plain.reserve(call);
   const first = await listEntries(db, reader, { limit: 2, after: undefined });
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { soundAs } from '../src/vendors/openai/emulator/audio.ts';
 import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
 import { Gateway } from './support/gateway.ts';
-import { asked, availableOf, openAccount, openLedger } from './support/ledger.ts';
+import { availableOf, newReservation, openAccount, openLedger } from './support/ledger.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
 import { OpenSound, PRICE, SpeechStudio } from './support/speech-studio.ts';
@@ -19,11 +19,11 @@ after(() => studio.stop());
 let link: DatabaseLink;
 let far: Db;
 /** Reaches the same ledger over a wire that can be cut, in a process that lives on. */
-let batch: CallLedger;
+let callLedger: CallLedger;
 beforeEach(async () => {
   link = await DatabaseLink.open(ledger.database);
   far = openDb({ url: link.database.url }, silentLog);
-  batch = new CallLedger({ db: far, clock: ledger.clock, processId: 'proc_far' });
+  callLedger = new CallLedger({ db: far, clock: ledger.clock, processId: 'proc_far' });
 });
 afterEach(async () => {
   await far.close();
@@ -32,34 +32,34 @@ afterEach(async () => {
 
 test('R-277: what cannot be settled with the database away is settled when it is back, at what was said last', async () => {
   const account = await openAccount(ledger, 100n);
-  const [charged, returned] = [asked(account, 10n), asked(account, 20n)];
-  await Promise.all([batch.reserve(charged), batch.reserve(returned)]);
+  const [charged, returned] = [newReservation(account, 10n), newReservation(account, 20n)];
+  await Promise.all([callLedger.reserve(charged), callLedger.reserve(returned)]);
   await link.cut();
-  await assert.rejects(batch.settle(charged, 4n), DatabaseUnavailable);
+  await assert.rejects(callLedger.settle(charged, 4n), DatabaseUnavailable);
   // Its caller was told of a failure, so nothing is taken after all.
-  await assert.rejects(batch.settle(returned, 15n), DatabaseUnavailable);
-  await assert.rejects(batch.refund(returned), DatabaseUnavailable);
-  await batch.maintain();
+  await assert.rejects(callLedger.settle(returned, 15n), DatabaseUnavailable);
+  await assert.rejects(callLedger.refund(returned), DatabaseUnavailable);
+  await callLedger.maintain();
   await link.restore();
   assert.equal(await availableOf(ledger, account), 70n);
-  await batch.maintain();
+  await callLedger.maintain();
   assert.equal(await availableOf(ledger, account), 96n);
 });
 
 test('R-277: credits that were held without an answer go back, and what was never held is forgotten', async () => {
   const account = await openAccount(ledger, 100n);
-  await batch.reserve(asked(account, 1n));
+  await callLedger.reserve(newReservation(account, 1n));
   link.holdAnswersTo(Buffer.from(account));
-  const held = batch.reserve(asked(account, 10n));
+  const held = callLedger.reserve(newReservation(account, 10n));
   held.catch(() => undefined);
   await until(async () => link.isHolding && (await availableOf(ledger, account)) === 89n);
   await link.cut();
   link.letGo();
   await assert.rejects(held, DatabaseUnavailable);
-  await assert.rejects(batch.reserve(asked(account, 20n)), DatabaseUnavailable);
+  await assert.rejects(callLedger.reserve(newReservation(account, 20n)), DatabaseUnavailable);
   await link.restore();
-  await batch.maintain();
-  await batch.maintain();
+  await callLedger.maintain();
+  await callLedger.maintain();
   assert.equal(await availableOf(ledger, account), 99n);
 });
 

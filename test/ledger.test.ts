@@ -12,7 +12,16 @@ import {
   settle,
 } from '../src/ledger/index.ts';
 import { reserve } from '../src/ledger/ledger.ts';
-import { asked, availableOf, give, openAccount, openApp, openLedger, remainders, SPENDERS } from './support/ledger.ts';
+import {
+  availableOf,
+  give,
+  newReservation,
+  openAccount,
+  openApp,
+  openLedger,
+  remainders,
+  SPENDERS,
+} from './support/ledger.ts';
 
 const ledger = await openLedger();
 const { db, clock } = ledger;
@@ -32,7 +41,7 @@ async function shownBalance(accountId: string) {
 for (const way of ways) {
   test(`R-267: credits granted, reserved and charged add up to one balance (${way.name})`, async () => {
     const account = await openAccount(ledger, 100n);
-    const call = asked(account, 30n);
+    const call = newReservation(account, 30n);
     await way.reserve(call);
     assert.deepEqual(await shownBalance(account), {
       granted: 100n,
@@ -53,7 +62,7 @@ for (const way of ways) {
 
   test(`R-270: a refund returns credits to the same grants, amount by amount (${way.name})`, async () => {
     const account = await openAccount(ledger, 40n, 5n, 60n);
-    const call = asked(account, 50n);
+    const call = newReservation(account, 50n);
     const admission = await way.reserve(call);
     assert.ok(admission.state === 'admitted');
     assert.deepEqual(
@@ -67,7 +76,7 @@ for (const way of ways) {
 
   test(`R-270: a settlement returns the rest from the end of the split (${way.name})`, async () => {
     const account = await openAccount(ledger, 40n, 5n, 60n);
-    const call = asked(account, 50n);
+    const call = newReservation(account, 50n);
     await way.reserve(call);
     await way.settle(call, 42n);
     assert.deepEqual(await remainders(ledger, account), [0n, 3n, 60n]);
@@ -75,7 +84,7 @@ for (const way of ways) {
 
   test(`R-272: a reservation ends exactly once under parallel settlements and refunds (${way.name})`, async () => {
     const account = await openAccount(ledger, 100n);
-    const call = asked(account, 10n);
+    const call = newReservation(account, 10n);
     await way.reserve(call);
     const attempts = Array.from({ length: 20 }, (_, n) =>
       n % 2 === 0 ? way.settle(call, BigInt(n)) : way.refund(call),
@@ -89,7 +98,7 @@ for (const way of ways) {
 
   test(`R-272: every verb repeated gives its first answer again and changes nothing (${way.name})`, async () => {
     const account = await openAccount(ledger, 100n);
-    const [settled, refunded] = [asked(account, 10n), asked(account, 20n)];
+    const [settled, refunded] = [newReservation(account, 10n), newReservation(account, 20n)];
     const admission = await way.reserve(settled);
     await way.reserve(refunded);
     assert.deepEqual(await way.reserve(settled), admission);
@@ -105,7 +114,9 @@ for (const way of ways) {
   test(`R-274: 200 parallel admissions on credits for exactly 10 give exactly 10 (${way.name})`, async () => {
     for (let round = 0; round < 3; round++) {
       const account = await openAccount(ledger, 60n, 40n);
-      const admissions = await Promise.all(Array.from({ length: 200 }, () => way.reserve(asked(account, 10n))));
+      const admissions = await Promise.all(
+        Array.from({ length: 200 }, () => way.reserve(newReservation(account, 10n))),
+      );
       assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
       assert.equal(await availableOf(ledger, account), 0n);
     }
@@ -116,7 +127,7 @@ for (const way of ways) {
     await give(ledger, account, 10n, inSeconds(200));
     await give(ledger, account, 10n, inSeconds(100));
     await give(ledger, account, 10n, inSeconds(200));
-    await way.reserve(asked(account, 25n));
+    await way.reserve(newReservation(account, 25n));
     assert.deepEqual(await remainders(ledger, account), [10n, 0n, 0n, 5n]);
   });
 
@@ -124,11 +135,11 @@ for (const way of ways) {
     const account = await openAccount(ledger);
     await give(ledger, account, 10n, inSeconds(60));
     clock.advance(59.999);
-    assert.equal((await way.reserve(asked(account, 4n))).state, 'admitted');
+    assert.equal((await way.reserve(newReservation(account, 4n))).state, 'admitted');
     clock.advance(0.001);
     assert.equal(await availableOf(ledger, account), 0n);
     assert.equal((await listGrants(db, account, LIST_ALL, clock.now()))[0]?.remaining, 0n);
-    assert.deepEqual(await way.reserve(asked(account, 1n)), { state: 'refused', reason: 'balance', left: 0n });
+    assert.deepEqual(await way.reserve(newReservation(account, 1n)), { state: 'refused', reason: 'balance', left: 0n });
     assert.deepEqual(await shownBalance(account), {
       granted: 10n,
       available: 0n,
@@ -141,7 +152,7 @@ for (const way of ways) {
   test(`R-275: a refund into an expired grant is kept and marked lapsed (${way.name})`, async () => {
     const account = await openAccount(ledger);
     await give(ledger, account, 10n, inSeconds(60));
-    const [refunded, settled] = [asked(account, 4n), asked(account, 6n)];
+    const [refunded, settled] = [newReservation(account, 4n), newReservation(account, 6n)];
     await way.reserve(refunded);
     await way.reserve(settled);
     clock.advance(60);
@@ -158,16 +169,20 @@ for (const way of ways) {
 
   test(`R-276: cost above the reservation is a second charge and may take the balance below zero (${way.name})`, async () => {
     const account = await openAccount(ledger, 10n, 5n);
-    const call = asked(account, 8n);
+    const call = newReservation(account, 8n);
     await way.reserve(call);
     assert.deepEqual(await way.settle(call, 20n), { state: 'settled', charged: 20n });
     assert.equal(await availableOf(ledger, account), -5n);
     assert.deepEqual(await remainders(ledger, account), [0n, 0n]);
-    assert.deepEqual(await way.reserve(asked(account, 0n)), { state: 'refused', reason: 'balance', left: -5n });
+    assert.deepEqual(await way.reserve(newReservation(account, 0n)), {
+      state: 'refused',
+      reason: 'balance',
+      left: -5n,
+    });
     await give(ledger, account, 5n);
-    assert.deepEqual(await way.reserve(asked(account, 1n)), { state: 'refused', reason: 'balance', left: 0n });
+    assert.deepEqual(await way.reserve(newReservation(account, 1n)), { state: 'refused', reason: 'balance', left: 0n });
     await give(ledger, account, 7n);
-    assert.equal((await way.reserve(asked(account, 7n))).state, 'admitted');
+    assert.equal((await way.reserve(newReservation(account, 7n))).state, 'admitted');
     const types = (await listEntries(db, account, LIST_ALL)).map((entry) => entry.type).reverse();
     assert.deepEqual(types, [
       'grant',
@@ -185,7 +200,7 @@ for (const way of ways) {
 
   test(`R-276: what comes back while there is debt pays the debt first (${way.name})`, async () => {
     const account = await openAccount(ledger, 20n);
-    const [dear, refunded] = [asked(account, 10n), asked(account, 10n)];
+    const [dear, refunded] = [newReservation(account, 10n), newReservation(account, 10n)];
     await way.reserve(dear);
     await way.reserve(refunded);
     await way.settle(dear, 14n);
@@ -200,22 +215,22 @@ for (const way of ways) {
       clock.advance(DAY_SECONDS - ((clock.nowMs() / 1000) % DAY_SECONDS));
       const account = await openAccount(ledger, 1000n);
       const key = await open(ledger, account, 100n, 'day');
-      const [first, second] = [asked(account, 60n, key), asked(account, 40n, key)];
+      const [first, second] = [newReservation(account, 60n, key), newReservation(account, 40n, key)];
       await way.reserve(first);
-      assert.deepEqual(await way.reserve(asked(account, 41n, key)), {
+      assert.deepEqual(await way.reserve(newReservation(account, 41n, key)), {
         state: 'refused',
         reason: 'key_limit',
         left: 40n,
       });
       assert.equal((await way.reserve(second)).state, 'admitted');
       await way.settle(first, 50n);
-      assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
-      assert.equal((await way.reserve(asked(account, 11n))).state, 'admitted');
+      assert.equal((await way.reserve(newReservation(account, 11n, key))).state, 'refused');
+      assert.equal((await way.reserve(newReservation(account, 11n))).state, 'admitted');
       clock.advance(DAY_SECONDS - 1);
-      assert.equal((await way.reserve(asked(account, 11n, key))).state, 'refused');
+      assert.equal((await way.reserve(newReservation(account, 11n, key))).state, 'refused');
       clock.advance(1);
-      assert.equal((await way.reserve(asked(account, 61n, key))).state, 'refused');
-      assert.equal((await way.reserve(asked(account, 60n, key))).state, 'admitted');
+      assert.equal((await way.reserve(newReservation(account, 61n, key))).state, 'refused');
+      assert.equal((await way.reserve(newReservation(account, 60n, key))).state, 'admitted');
     });
   }
 
@@ -223,24 +238,30 @@ for (const way of ways) {
     test(`${what}'s limit without a reset counts for ever; parallel calls never pass it (${way.name})`, async () => {
       const account = await openAccount(ledger, 1000n);
       const key = await open(ledger, account, 100n);
-      const admissions = await Promise.all(Array.from({ length: 50 }, () => way.reserve(asked(account, 10n, key))));
+      const admissions = await Promise.all(
+        Array.from({ length: 50 }, () => way.reserve(newReservation(account, 10n, key))),
+      );
       assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
       clock.advance(400 * DAY_SECONDS);
-      assert.deepEqual(await way.reserve(asked(account, 1n, key)), { state: 'refused', reason: 'key_limit', left: 0n });
+      assert.deepEqual(await way.reserve(newReservation(account, 1n, key)), {
+        state: 'refused',
+        reason: 'key_limit',
+        left: 0n,
+      });
     });
   }
 
   test(`an unknown account, key or reservation, or an id used twice, is refused as misuse (${way.name})`, async () => {
     const account = await openAccount(ledger, 100n);
-    const call = asked(account, 10n);
+    const call = newReservation(account, 10n);
     await way.reserve(call);
     await assert.rejects(way.reserve({ ...call, amount: 11n }), /conflict/);
-    await assert.rejects(way.reserve(asked('acct_nobody', 1n)), /unknown/);
-    await assert.rejects(way.reserve(asked(account, 1n, 'key_nobody')), /unknown/);
+    await assert.rejects(way.reserve(newReservation('acct_nobody', 1n)), /unknown/);
+    await assert.rejects(way.reserve(newReservation(account, 1n, 'key_nobody')), /unknown/);
     const foreign = await openApp(ledger, await openAccount(ledger), 100n);
-    await assert.rejects(way.reserve(asked(account, 1n, foreign)), /unknown/);
-    await assert.rejects(way.settle(asked(account, 1n), 1n), /unknown/);
-    await assert.rejects(way.reserve(asked(account, -1n)), RangeError);
+    await assert.rejects(way.reserve(newReservation(account, 1n, foreign)), /unknown/);
+    await assert.rejects(way.settle(newReservation(account, 1n), 1n), /unknown/);
+    await assert.rejects(way.reserve(newReservation(account, -1n)), RangeError);
     await assert.rejects(way.settle(call, -1n), RangeError);
   });
 }
@@ -248,7 +269,9 @@ for (const way of ways) {
 test('R-274: admissions by both ways at once never overdraw', async () => {
   for (let round = 0; round < 3; round++) {
     const account = await openAccount(ledger, 100n);
-    const calls = Array.from({ length: 200 }, (_, n) => (ways[n % 2] ?? ledger.plain).reserve(asked(account, 10n)));
+    const calls = Array.from({ length: 200 }, (_, n) =>
+      (ways[n % 2] ?? ledger.plain).reserve(newReservation(account, 10n)),
+    );
     const admissions = await Promise.all(calls);
     assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
   }
@@ -257,7 +280,7 @@ test('R-274: admissions by both ways at once never overdraw', async () => {
 test('R-274: one hundred times over, 200 admissions admit exactly 10 and the books balance', async () => {
   for (let round = 0; round < 100; round++) {
     const account = await openAccount(ledger, 100n);
-    const calls = Array.from({ length: 200 }, () => ledger.grouped.reserve(asked(account, 10n)));
+    const calls = Array.from({ length: 200 }, () => ledger.grouped.reserve(newReservation(account, 10n)));
     const admissions = await Promise.all(calls);
     assert.equal(admissions.filter((admission) => admission.state === 'admitted').length, 10);
     assert.equal((await books(db)).balanced, true);
@@ -266,7 +289,7 @@ test('R-274: one hundred times over, 200 admissions admit exactly 10 and the boo
 
 test('R-268: a job holds its estimate from its submission to its end, and names itself in every entry', async () => {
   const account = await openAccount(ledger, 100n);
-  const job = { ...asked(account, 40n), jobId: 'job_test' };
+  const job = { ...newReservation(account, 40n), jobId: 'job_test' };
   await db.transaction((tx) => reserve(tx, job, clock.now()));
   clock.advance(DAY_SECONDS);
   // No lease: it outlives every process.
@@ -289,7 +312,7 @@ test('R-269: a reservation commits with the work around it or not at all', async
   const account = await openAccount(ledger, 100n);
   const before = await shownBalance(account);
   const failed = db.transaction(async (tx) => {
-    await reserve(tx, { ...asked(account, 40n), jobId: 'job_test' }, clock.now());
+    await reserve(tx, { ...newReservation(account, 40n), jobId: 'job_test' }, clock.now());
     throw new Error('the job row could not be written');
   });
   await assert.rejects(failed, /could not be written/);

@@ -6,7 +6,6 @@ import {
   DB_TRANSACTION_IDLE_MS_MAX,
 } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { type Lane, OwnConnection } from './lane.ts';
 
 /** Where the database is: one address, or the embedded server's socket. */
 export type DbAddress =
@@ -16,7 +15,7 @@ export type DbAddress =
 /** What both a database and a transaction can do. Statements are constant texts with `$1` parameters. */
 export interface Queries {
   rows<Row>(statement: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Runs a statement for its effect and tells how many rows it touched. */
+  /** Runs a statement for its effect and returns how many rows it touched. */
   run(statement: string, values?: readonly unknown[]): Promise<number>;
 }
 
@@ -34,8 +33,6 @@ export interface Db extends Queries {
    * nothing but database work.
    */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
-  /** A way of its own for one statement, for as long as the database is open. */
-  lane(statement: string): Lane;
   close(): Promise<void>;
 }
 
@@ -59,19 +56,13 @@ export function openDb(address: DbAddress, log: Logger, connectTimeoutMs?: numbe
     if (!closed) log.warn({ reason: error.message }, 'an idle database connection was lost');
   });
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const lanes: OwnConnection[] = [];
   return {
     rows: (statement, values) => translated(() => rowsOn(pool, statement, values)),
     run: (statement, values) => translated(() => runOn(pool, statement, values)),
     transaction: (work) => transactionOn(pool, work),
-    lane: (statement) => {
-      const lane = new OwnConnection(statement, clientOptions(address));
-      lanes.push(lane);
-      return { run: (values) => translated(() => lane.run(values)) };
-    },
     close: async () => {
       closed = true;
-      await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
+      await pool.end();
     },
   };
 }

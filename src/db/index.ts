@@ -1,5 +1,5 @@
 /**
- * PostgreSQL: a pool, lanes, transactions, migrations, and the bus on which processes tell each other what changed.
+ * PostgreSQL: a pool, transactions, migrations, and the bus on which processes tell each other what changed.
  * Hides the driver, prepared statements, retries after a deadlock, and which of the many failures mean
  * "the database is away". SQL itself is written in each folder's store.ts.
  */
@@ -15,7 +15,6 @@ export {
   type Tx,
 } from './db.ts';
 export { GroupCommit } from './group-commit.ts';
-export type { Lane } from './lane.ts';
 export { MigrationError, migrate, migrationState, refuseOtherHistory } from './migrate.ts';
 export { retryWhileUnavailable } from './retry-while-unavailable.ts';
 export { TestClock } from './test-clock.ts';

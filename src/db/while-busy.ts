@@ -1,11 +1,11 @@
 import { DatabaseUnavailable } from './db.ts';
 
-/** A database that is there and only busy is asked again for this long. */
+/** How long a database that is available and only busy is retried. */
 const BUSY_MS_MAX = 10_000;
 
 /**
- * Retries what the database certainly has not done: a lock that was not given in time, a transaction that the server ended
- * because this process stood still in it, a wait for one of the pool's connections. Other failures may have been done.
+ * Retries what has certainly not been committed: a lock timeout, a transaction that the server ended because this process
+ * stood still in it, a timeout in the pool's queue. After other failures the outcome is unknown.
  */
 export async function whileBusy<Result>(work: () => Promise<Result>): Promise<Result> {
   for (const untilMs = performance.now() + BUSY_MS_MAX; ; ) {

@@ -18,10 +18,10 @@ export interface Range {
   readonly upto: bigint;
 }
 
-/** A row that is right, and what a checkpoint keeps of it. */
+/** A row that is right, and the figures of it that its checkpoint stores. */
 export interface Checked {
   readonly id: string;
-  readonly kept: readonly string[];
+  readonly checkpoint: readonly string[];
 }
 
 export async function readCounts(tx: Tx): Promise<{ accounts: number; entries: number }> {
@@ -53,12 +53,12 @@ export function selectRanges(tx: Tx, isFull: boolean): Promise<readonly Range[]>
 
 type Sums = Record<Table, Map<string, bigint[]>>;
 
-/** The first difference, or none; then every row that is not as its checkpoint says has been given to `keep`. */
+/** The first difference, or none; then `onChanged` was called with every row that differs from its checkpoint. */
 export async function findDifference(
   tx: Tx,
   pages: readonly (readonly Range[])[],
   isFull: boolean,
-  keep: (table: Table, row: Checked) => void,
+  onChanged: (table: Table, row: Checked) => void,
 ): Promise<Difference | undefined> {
   const sums: Sums = { balances: new Map(), grants: new Map(), key_spending: new Map() };
   for (const page of pages) {
@@ -68,7 +68,7 @@ export async function findDifference(
   const ofReservations = isFull ? await checkReservations(tx) : await checkOpenReservations(tx);
   if (ofReservations !== undefined) return ofReservations;
   for (const table of TABLES) {
-    const difference = await compareTable(tx, table, sums[table], isFull, (row) => keep(table, row));
+    const difference = await compareTable(tx, table, sums[table], isFull, (row) => onChanged(table, row));
     if (difference !== undefined) return difference;
   }
   return checkPurses(tx);
@@ -106,7 +106,7 @@ interface Row {
   readonly recorded: readonly string[];
   /** What the checkpoint says, or nothing of everything. */
   readonly known: readonly string[];
-  readonly kept: readonly string[];
+  readonly checkpoint: readonly string[];
 }
 
 const PAGE_ROWS = 10_000;
@@ -117,7 +117,7 @@ async function compareTable(
   table: Table,
   sums: Map<string, bigint[]>,
   isFull: boolean,
-  keep: (row: Checked) => void,
+  onChanged: (row: Checked) => void,
 ): Promise<Difference | undefined> {
   for (let after = ''; ; ) {
     const page = await tx.rows<Row>(`${FIGURES[table].changed} limit ${PAGE_ROWS}`, [after, isFull]);
@@ -125,7 +125,7 @@ async function compareTable(
       const difference = compareRow(table, row, sums.get(row.id));
       if (difference !== undefined) return difference;
       sums.delete(row.id);
-      keep(row);
+      onChanged(row);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS) break;

@@ -81,11 +81,11 @@ export const FIGURES: Record<Table, Figures> = {
     id: 'account_id',
     columns: {
       ...plain(['granted', 'available', 'reserved', 'charged', 'lapsed', 'debt', 'entries']),
-      open_reservations: ['coalesce(held.count, 0)', 'c.figures[8]'],
+      open_reservations: ['coalesce(opened.count, 0)', 'c.figures[8]'],
     },
     from: `balances t left join (
       select r.account_id, count(*) from open_reservations o join reservations r on r.id = o.reservation_id
-      group by r.account_id) as held on held.account_id = t.account_id`,
+      group by r.account_id) as opened on opened.account_id = t.account_id`,
     kind: 'balances',
   }),
   grants: figures({ id: 'id', columns: plain(['amount', 'remaining']), from: 'grants t', kind: 'grants' }),
@@ -99,24 +99,24 @@ export const FIGURES: Record<Table, Figures> = {
     },
     from: 'key_spending t',
     kind: 'key_spending',
-    kept: `held, spent, ${DAYS('day')}, day_spent, ${DAYS('week')}, week_spent, ${DAYS('month')}, month_spent`,
+    checkpoint: `held, spent, ${DAYS('day')}, day_spent, ${DAYS('week')}, week_spent, ${DAYS('month')}, month_spent`,
   }),
 };
 
 type Columns = Readonly<Record<string, readonly [recorded: string, known: string]>>;
 
-/** Columns that the checkpoint keeps in this order. */
+/** Columns that the checkpoint stores in this order. */
 function plain(names: readonly string[]): Columns {
   return Object.fromEntries(names.map((name, place) => [name, [`t.${name}`, `c.figures[${place + 1}]`]]));
 }
 
-function figures(table: { id: string; columns: Columns; from: string; kind: Table; kept?: string }): Figures {
+function figures(table: { id: string; columns: Columns; from: string; kind: Table; checkpoint?: string }): Figures {
   const pairs = Object.values(table.columns);
   const recorded = `array[${pairs.map(([column]) => column).join(', ')}]::bigint[]`;
   const known = `array[${pairs.map(([, figure]) => `coalesce(${figure}, 0)`).join(', ')}]::bigint[]`;
-  const kept = table.kept === undefined ? recorded : `array[${table.kept}]::bigint[]`;
+  const checkpoint = table.checkpoint === undefined ? recorded : `array[${table.checkpoint}]::bigint[]`;
   const read = `select t.${table.id} as id, ${recorded}::text[] as recorded, ${known}::text[] as known,
-    ${kept}::text[] as kept
+    ${checkpoint}::text[] as checkpoint
     from ${table.from} left join ledger_checkpoints c on c.kind = '${table.kind}' and c.id = t.${table.id}`;
   return {
     id: table.id,
@@ -146,15 +146,15 @@ function reservationChecks(reservations: string): string {
     left join open_reservations on reservation_id = reservations.id
     cross join lateral (
       select min(reserved::text || ' ' || grant_ids::text || ' ' || array(select -part from unnest(parts) as part)::text)
-          filter (where type = 'reserve') as held,
+          filter (where type = 'reserve') as split,
         case when bool_or(type in ('settle', 'refund')) then 'ended' else 'open' end as state,
-        coalesce(sum(reserved), 0)::text as still_held
+        coalesce(sum(reserved), 0)::text as still_reserved
       from ledger_entries where ledger_entries.reservation_id = reservations.id
-    ) as told
+    ) as entry_figures
     cross join lateral (values
-      ('reservations.amount', amount::text || ' ' || grant_ids::text || ' ' || parts::text, held),
+      ('reservations.amount', amount::text || ' ' || grant_ids::text || ' ' || parts::text, split),
       ('open_reservations', case when reservation_id is null then 'ended' else 'open' end, state),
-      ('reservations.amount', case when reservation_id is null then '0' else amount::text end, still_held)
+      ('reservations.amount', case when reservation_id is null then '0' else amount::text end, still_reserved)
     ) as checks (figure, recorded, computed)
     where recorded is distinct from computed limit 1`;
 }

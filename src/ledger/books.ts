@@ -9,7 +9,7 @@ import {
   type Table,
 } from './book-checks.ts';
 import { dropCheckpoints, readGeneration, saveCheckpoints } from './checkpoints.ts';
-import { catchUpAll } from './journal-store.ts';
+import { postAll } from './journal-store.ts';
 
 export interface Books {
   readonly balanced: boolean;
@@ -25,11 +25,11 @@ export interface Books {
  * Recomputes every derived figure from the entries, and the entries' own order, and names the first that differs. Reads
  * one snapshot, a page at a time, so it may run beside traffic on a ledger of any length.
  *
- * What was found right once is kept as a checkpoint, and only what came after is added up, unless `isFull`: then nothing
- * is taken from a checkpoint. A full check that finds a difference drops the checkpoints, so that the next one finds it too.
+ * What was proved once is stored as a checkpoint, and only what came after is added up, unless `isFull`: then checkpoints
+ * are ignored. A full check that finds a difference drops the checkpoints, so that the next one finds it too.
  */
 export async function books(db: Db, isFull = false): Promise<Books> {
-  await catchUpAll(db);
+  await postAll(db);
   const { found, generation, rows, ...counts } = await db.transaction((tx) => check(tx, isFull));
   if (found === undefined) await saveCheckpoints(db, generation, rows, isFull);
   else if (isFull) await dropCheckpoints(db);

@@ -2,21 +2,18 @@ import type { Clock } from '../clock.ts';
 import type { MicroCredits } from '../credits.ts';
 import { DatabaseUnavailable, type Db } from '../db/index.ts';
 import { RESERVATION_LEASE_MS } from '../limits.ts';
-import { LedgerBatch } from './batch.ts';
-import { Journal, type Line } from './journal.ts';
-import { catchUp } from './journal-store.ts';
-import { checked, checkedEnding, type Ending, LedgerMisuse, type Verdict } from './members.ts';
+import { AccountCommits } from './account-commits.ts';
+import { changeJson, type NewEnding, type NewReservation } from './change.ts';
+import { Journal } from './journal.ts';
+import { postJournal } from './journal-store.ts';
+import { type Admission, checkAmount, type Ending, LedgerMisuse } from './outcomes.ts';
 import { type Purse, Purses } from './purses.ts';
-import { type NewEnding, type NewReservation, updateKnown, upsertOwner } from './store.ts';
+import { updateKnown, upsertOwner } from './store.ts';
 
-/** With so many calls waiting the ledger is not keeping up, and new ones are refused. */
+/** Backpressure: with so many changes waiting, new calls are refused. */
 const WAITING_MAX = 20_000;
-/** A call whose hold is not written yet may begin if the database was heard of within this time. */
-const HEARD_WITHIN_MS = 100;
-/** Ends that are remembered while the database is away; of more than that, holds stay until this process ends. */
-const UNSAID_MAX = 10_000;
-/** What JSON can say and a text of PostgreSQL cannot. */
-const UNTELLABLE = /\\u(?:0000|d[89a-f])/i;
+/** Endings that are retried after an outage; of more than that, reservations stay open until this process ends. */
+const PENDING_ENDINGS_MAX = 10_000;
 
 interface CallLedgerDeps {
   readonly db: Db;
@@ -25,74 +22,69 @@ interface CallLedgerDeps {
   readonly processId: string;
 }
 
-/** What was taken out of a purse for one call. */
-interface Hold {
-  readonly asked: NewReservation;
+/** A reservation that was drawn from a purse. */
+interface PurseHold {
   readonly purse: Purse;
-  readonly line: Line;
-  /** Whether the journal has it. Never settles when the line was taken back. */
+  /** Whether the journal has it. Rejects when that is unknown. */
   readonly written: Promise<boolean>;
 }
 
-/** The last word on a reservation. */
-interface Unsaid {
-  readonly asked: NewReservation;
+/** An ending that met an outage of the database. */
+interface PendingEnding {
+  readonly reservation: NewReservation;
   readonly ending: NewEnding;
-  /** Where it comes out of a purse. */
-  readonly hold: Hold | undefined;
+  readonly purse: Purse | undefined;
 }
 
 /**
- * The ledger as synchronous calls use it: each holds credits before it asks an upstream, and ends the hold before its
- * answer ends. A busy account's calls are served from a purse (see migrations/0009_purses.sql): then nothing is asked of
- * the account, a hold is written while the upstream is at work, often in one line with its end, and a call waits for the
- * database once. All others go through the batch.
+ * The ledger of synchronous calls: each reserves credits before it asks an upstream, and ends the reservation before its
+ * answer ends. Two ways lead to the same books: a busy account's calls draw from a purse and are written to the journal,
+ * the reservation while the upstream is at work; all others are committed under the account's lock. See docs/ledger.md.
  */
 export class CallLedger {
   readonly #deps: CallLedgerDeps;
-  readonly #batch: LedgerBatch;
+  readonly #commits: AccountCommits;
   readonly #purses: Purses;
   readonly #journal: Journal;
-  /** What was taken out of purses and has not ended, by the reservation's id. */
-  readonly #holds = new Map<string, Hold>();
-  /** What the database was too far away to hear, by the reservation's id. */
-  readonly #unsaid = new Map<string, Unsaid>();
+  /** Open reservations that were drawn from purses, by id. */
+  readonly #holds = new Map<string, PurseHold>();
+  readonly #pendingEndings = new Map<string, PendingEnding>();
 
   constructor(deps: CallLedgerDeps) {
     this.#deps = deps;
-    this.#batch = new LedgerBatch(deps);
+    this.#commits = new AccountCommits(deps);
     this.#purses = new Purses(deps);
     this.#journal = new Journal(deps.db);
   }
 
   /**
-   * As the verb of the same name, under this process's lease. The credits are set aside when this resolves, whatever
-   * happens to the process. `hasKeyLimit` says that the key's own limit must be looked at, which only the batch can.
+   * As the verb of the same name, under this process's lease. The credits are set aside durably when this resolves.
+   * `hasKeyLimit` says that the key's own limit must be checked, which is done under the account's lock only.
    */
-  async reserve(asked: NewReservation, hasKeyLimit = true): Promise<Verdict> {
-    const waiting = this.#journal.size + this.#batch.size;
+  async reserve(reservation: NewReservation, hasKeyLimit = true): Promise<Admission> {
+    const waiting = this.#journal.size + this.#commits.size;
     if (waiting >= WAITING_MAX) throw new DatabaseUnavailable('Too many calls wait for the ledger.');
-    const purse = hasKeyLimit ? undefined : this.#purses.take(asked.accountId, checked(asked).amount);
-    const told = purse === undefined ? undefined : this.#told(asked);
-    if (purse === undefined || told === undefined) return this.#reserveInBatch(asked);
-    const line = { purse, member: () => `{${told}}` };
-    if (this.#journal.heardWithin(HEARD_WITHIN_MS)) {
-      this.#holds.set(asked.id, { asked, purse, line, written: this.#writtenSoon(asked, line) });
-    } else {
-      if (!(await this.#writtenNow(asked, line))) return this.#reserveInBatch(asked);
-      this.#holds.set(asked.id, { asked, purse, line, written: Promise.resolve(true) });
-    }
+    checkAmount(reservation.amount);
+    const usesPurse = !hasKeyLimit && reservation.jobId === undefined;
+    const purse = usesPurse ? this.#purses.draw(reservation.accountId, reservation.amount) : undefined;
+    if (purse === undefined) return this.#reserveUnderLock(reservation);
+    // Without a sign of the database the call does not begin before its line is written.
+    const isResponsive = this.#journal.isResponsive();
+    const hold = { purse, written: this.#writeHold(reservation, purse) };
+    if (!isResponsive && !(await this.#isWritten(reservation, hold))) return this.#reserveUnderLock(reservation);
+    this.#holds.set(reservation.id, isResponsive ? this.#inBackground(reservation, hold) : hold);
     return { state: 'admitted' };
   }
 
   /** As the verb of the same name. */
   async settle(reservation: NewReservation, actual: MicroCredits, units?: string): Promise<Ending> {
-    return this.#end(reservation, checkedEnding({ id: reservation.id, actual, units }));
+    checkAmount(actual);
+    return this.#end(reservation, { id: reservation.id, actual, units });
   }
 
   /** As the verb of the same name. */
   refund(reservation: NewReservation): Promise<Ending> {
-    return this.#end(reservation, refunding(reservation));
+    return this.#end(reservation, refundOf(reservation));
   }
 
   /** Records what a running call owes already; if its process dies, that much is charged. Never lowers it. */
@@ -101,142 +93,121 @@ export class CallLedger {
     const hold = this.#holds.get(id);
     if (hold !== undefined) {
       await hold.written;
-      await catchUp(db, accountId);
+      await postJournal(db, accountId);
     }
     await updateKnown(db, id, known);
   }
 
-  /** Says that this process lives and answers for its reservations and purses. Several times per RESERVATION_LEASE_MS. */
+  /** Extends the lease of this process's reservations and purses. Several times per RESERVATION_LEASE_MS. */
   async extendLease(): Promise<void> {
     const { db, clock, processId } = this.#deps;
     await upsertOwner(db, { owner: processId, until: new Date(clock.nowMs() + RESERVATION_LEASE_MS) });
   }
 
-  /**
-   * Ends what could not be ended while the database was away, since nobody else does while this process lives, and gives
-   * back purses that are not used. Call it now and then.
-   */
+  /** Retries pending endings, which no other process does while this one lives, and releases idle purses. */
   async maintain(): Promise<void> {
-    await Promise.all([...this.#unsaid.values()].map((unsaid) => this.#sayOnce(unsaid)));
-    await this.#purses.giveBackIdle();
+    await Promise.all([...this.#pendingEndings.values()].map((pending) => this.#retryEnding(pending)));
+    await this.#purses.releaseIdle();
   }
 
-  /** After the last call: makes entries of all that was written, and gives back the purses. */
+  /** After the last call: posts the journal and releases the purses. */
   async close(): Promise<void> {
     await this.#journal.close();
-    await this.#purses.giveBackAll();
+    await this.#purses.releaseAll();
   }
 
-  async #reserveInBatch(asked: NewReservation): Promise<Verdict> {
+  async #reserveUnderLock(reservation: NewReservation): Promise<Admission> {
     try {
-      return await this.#batch.reserve(asked);
+      return await this.#commits.reserve(reservation);
     } catch (error) {
-      // What may have been held for somebody who is refused goes back.
-      if (error instanceof DatabaseUnavailable) this.#remember(asked, refunding(asked), undefined);
+      // It may have been committed all the same.
+      if (error instanceof DatabaseUnavailable) this.#addPending(reservation, refundOf(reservation), undefined);
       throw error;
     }
   }
 
-  async #end(asked: NewReservation, ending: NewEnding): Promise<Ending> {
-    const { id } = asked;
-    const hold = this.#holds.get(id) ?? this.#unsaid.get(id)?.hold;
-    this.#holds.delete(id);
+  #writeHold(reservation: NewReservation, purse: Purse): Promise<boolean> {
+    const atMs = this.#deps.clock.nowMs();
+    const times = { atMs, leaseMs: atMs + RESERVATION_LEASE_MS };
+    return this.#journal.write({ purse, change: changeJson({ kind: 'reserve', ...reservation }, times) });
+  }
+
+  async #isWritten(reservation: NewReservation, { purse, written }: PurseHold): Promise<boolean> {
     try {
-      const ended = await (hold === undefined ? this.#batch.end(asked, ending) : this.#endHold(hold, ending));
-      this.#unsaid.delete(id);
-      return ended;
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) this.#remember(asked, ending, hold);
-      throw error;
-    }
-  }
-
-  async #endHold(hold: Hold, ending: NewEnding): Promise<Ending> {
-    const { asked, purse, line } = hold;
-    const isWithdrawn = this.#journal.withdraw(line);
-    const isWritten = !isWithdrawn && (await hold.written.catch(() => false));
-    // Nothing of what nobody knows about may reach the journal after this.
-    if (!isWithdrawn && !isWritten) await this.#purses.giveBack(purse);
-    // What exceeds its hold is charged to the account, on which other purses rely.
-    const isCovered = (ending.actual ?? 0n) <= asked.amount;
-    if (isCovered && (isWithdrawn || isWritten)) {
-      const end = this.#toldEnd(ending);
-      const member = isWithdrawn ? () => `${line.member().slice(0, -1)},${end}}` : () => `{"id":"${ending.id}",${end}}`;
-      if (await this.#journal.write({ purse, member })) return endingOf(ending);
-    }
-    // The batch is told the hold too, in case that the journal does not have it.
-    await this.#batch.reserve(asked, true);
-    return this.#batch.end(asked, ending);
-  }
-
-  async #sayOnce({ asked, ending }: Unsaid): Promise<void> {
-    try {
-      await this.#end(asked, ending);
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) return;
-      // A reservation that never came to be has no end.
-      if (!(error instanceof LedgerMisuse)) throw error;
-      this.#unsaid.delete(asked.id);
-    }
-  }
-
-  #remember(asked: NewReservation, ending: NewEnding, hold: Omit<Hold, 'written'> | undefined): void {
-    const { id } = asked;
-    // Nobody knows what the journal has of it.
-    const unsaid = { asked, ending, hold: hold && { ...hold, written: Promise.resolve(false) } };
-    if (this.#unsaid.size < UNSAID_MAX || this.#unsaid.has(id)) this.#unsaid.set(id, unsaid);
-  }
-
-  /** While the upstream is at work. If the purse is gone by then, what is left of the account is held for the call. */
-  #writtenSoon(asked: NewReservation, line: Line): Promise<boolean> {
-    const written = this.#journal.writeSoon(line).then(async (isWritten) => {
-      if (isWritten) return true;
-      this.#purses.forget(line.purse);
-      await this.#batch.reserve(asked, true);
-      return false;
-    });
-    // Whoever ends it learns of it.
-    written.catch(() => this.#purses.forget(line.purse));
-    return written;
-  }
-
-  async #writtenNow(asked: NewReservation, line: Line): Promise<boolean> {
-    const { purse } = line;
-    try {
-      const isWritten = await this.#journal.write(line);
-      if (!isWritten) this.#purses.forget(purse);
+      const isWritten = await written;
+      if (!isWritten) this.#purses.discard(purse);
       return isWritten;
     } catch (error) {
-      this.#purses.forget(purse);
-      this.#remember(asked, refunding(asked), { asked, purse, line });
+      this.#purses.discard(purse);
+      if (error instanceof DatabaseUnavailable) this.#addPending(reservation, refundOf(reservation), purse);
       throw error;
     }
   }
 
-  /** The fields of a hold, see ledger_apply; undefined for what the journal cannot say. */
-  #told(asked: NewReservation): string | undefined {
-    if (asked.jobId !== undefined) return undefined;
-    const nowMs = this.#deps.clock.nowMs();
-    const told = JSON.stringify({
-      id: asked.id,
-      held: Number(asked.amount),
-      held_ms: nowMs,
-      lease_ms: nowMs + RESERVATION_LEASE_MS,
-      key_id: asked.keyId,
-      request_id: asked.requestId,
-      model: asked.model,
-      endpoint: asked.endpoint,
+  /** The line is written while the upstream is at work. If its purse is deleted meanwhile, the call is reserved late. */
+  #inBackground(reservation: NewReservation, { purse, written }: PurseHold): PurseHold {
+    const reserved = written.then(async (isWritten) => {
+      if (isWritten) return true;
+      this.#purses.discard(purse);
+      await this.#commits.reserve(reservation, true);
+      return false;
     });
-    return UNTELLABLE.test(told) ? undefined : `${told.slice(1, -1)},"price":${asked.price}`;
+    // The call's ending sees the failure.
+    reserved.catch(() => this.#purses.discard(purse));
+    return { purse, written: reserved };
   }
 
-  #toldEnd({ actual, units }: NewEnding): string {
-    const told = `"ended_ms":${this.#deps.clock.nowMs()},"units":${units ?? null}`;
-    return actual === undefined ? told : `${told},"actual":${actual}`;
+  async #end(reservation: NewReservation, ending: NewEnding): Promise<Ending> {
+    const { id } = reservation;
+    const hold = this.#holds.get(id);
+    const purse = hold?.purse ?? this.#pendingEndings.get(id)?.purse;
+    this.#holds.delete(id);
+    try {
+      const ended = await (purse === undefined
+        ? this.#commits.end(reservation, ending)
+        : this.#endHold(reservation, ending, { purse, written: hold?.written ?? Promise.resolve(false) }));
+      this.#pendingEndings.delete(id);
+      return ended;
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) this.#addPending(reservation, ending, purse);
+      throw error;
+    }
+  }
+
+  async #endHold(reservation: NewReservation, ending: NewEnding, { purse, written }: PurseHold): Promise<Ending> {
+    const isWritten = await written.catch(() => false);
+    // The purse is deleted, so that a line whose outcome is unknown cannot reach the journal after this.
+    if (!isWritten) await this.#purses.release(purse);
+    // What exceeds the reservation is charged under the account's lock: other purses may have to be recalled for it.
+    const isCovered = (ending.actual ?? 0n) <= reservation.amount;
+    if (isWritten && isCovered) {
+      const change = changeJson({ kind: 'end', ...ending }, { atMs: this.#deps.clock.nowMs() });
+      if (await this.#journal.write({ purse, change })) return endingOf(ending);
+    }
+    // In case the journal does not have it; a repeat changes nothing.
+    await this.#commits.reserve(reservation, true);
+    return this.#commits.end(reservation, ending);
+  }
+
+  async #retryEnding({ reservation, ending }: PendingEnding): Promise<void> {
+    try {
+      await this.#end(reservation, ending);
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) return;
+      // A reservation that was never made has no ending.
+      if (!(error instanceof LedgerMisuse)) throw error;
+      this.#pendingEndings.delete(reservation.id);
+    }
+  }
+
+  #addPending(reservation: NewReservation, ending: NewEnding, purse: Purse | undefined): void {
+    const { id } = reservation;
+    const hasRoom = this.#pendingEndings.size < PENDING_ENDINGS_MAX || this.#pendingEndings.has(id);
+    if (hasRoom) this.#pendingEndings.set(id, { reservation, ending, purse });
   }
 }
 
-function refunding({ id }: NewReservation): NewEnding {
+function refundOf({ id }: NewReservation): NewEnding {
   return { id, actual: undefined, units: undefined };
 }
 

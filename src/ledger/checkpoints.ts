@@ -34,7 +34,7 @@ async function insertCheckpoints(tx: Tx, table: Table, rows: readonly Checked[])
       `insert into ledger_checkpoints (kind, id, figures)
        select $1, id, figures::bigint[] from unnest($2::text[], $3::text[]) as row (id, figures)
        on conflict (kind, id) do update set figures = excluded.figures`,
-      [table, page.map(({ id }) => id), page.map(({ kept }) => `{${kept.join(',')}}`)],
+      [table, page.map(({ id }) => id), page.map(({ checkpoint }) => `{${checkpoint.join(',')}}`)],
     );
   }
 }

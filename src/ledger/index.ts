@@ -1,11 +1,12 @@
 /**
  * Credits: grants, reservations, and the append-only entries from which every balance follows.
- * Hides how grants are split and spent, how concurrent calls share one transaction, and how a dead process's
- * reservations are ended. The rules themselves are SQL functions, in migrations/0006_ledger.sql to 0009_purses.sql.
+ * Hides how grants are split and spent, group commit, purses and their journal, and how a dead process's reservations are
+ * ended. The rules themselves are SQL functions, in migrations/0006_ledger.sql to 0009_purses.sql. docs/ledger.md explains
+ * it on one page.
  */
 export { books } from './books.ts';
 export { CallLedger } from './call-ledger.ts';
-export { catchUp } from './journal-store.ts';
+export { postJournal } from './journal-store.ts';
 export { endAbandoned, lapseExpired } from './leases.ts';
 export {
   balanceOf,
@@ -25,4 +26,4 @@ export {
   reserveAll,
   settle,
 } from './ledger.ts';
-export type { Verdict } from './members.ts';
+export type { Admission } from './outcomes.ts';

@@ -2,6 +2,7 @@ import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import type { Db, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import type { NewEnding, NewReservation } from './change.ts';
 import {
   changeGrant,
   type Grant,
@@ -11,31 +12,22 @@ import {
   selectGrant,
   selectGrants,
 } from './grants-store.ts';
-import { catchUp } from './journal-store.ts';
-import {
-  type Admission,
-  byAccount,
-  type CreditRefusal,
-  checked,
-  checkedEnding,
-  type Ending,
-  toAdmission,
-  toEnding,
-} from './members.ts';
+import { postJournal } from './journal-store.ts';
+import { type Admission, type CreditRefusal, checkAmount, type Ending, toAdmission, toEnding } from './outcomes.ts';
 import {
   type Balance,
+  commitChanges,
+  type EndAnswer,
   type EntryType,
   type Lease,
   lockBalances,
-  type NewEnding,
-  type NewReservation,
   type Page,
-  runLedger,
+  type ReserveAnswer,
   selectBalance,
   selectEntries,
 } from './store.ts';
 
-export type { Admission, CreditRefusal, Ending, Grant, GrantChange, NewReservation };
+export type { CreditRefusal, Ending, Grant, GrantChange, NewReservation };
 
 /**
  * Gives credits to an account; what it owes is paid from them first. An amount below zero takes unspent credits back, in
@@ -43,28 +35,28 @@ export type { Admission, CreditRefusal, Ending, Grant, GrantChange, NewReservati
  * must be rolled back. Throws `duplicate_reference` when a grant with this reference exists, and leaves the transaction
  * usable; throws `account_not_found`.
  */
-export async function grant(tx: Tx, given: Omit<NewGrant, 'id'>): Promise<Grant> {
+export async function grant(tx: Tx, newGrant: Omit<NewGrant, 'id'>): Promise<Grant> {
   const id = newId('grant');
-  const answer = await insertGrant(tx, { ...given, id });
+  const answer = await insertGrant(tx, { ...newGrant, id });
   if (answer === 'unknown') throw new ApiError('account_not_found');
   if (answer === 'duplicate') throw new ApiError('duplicate_reference');
   if (answer === 'short') {
-    const balance = await selectBalance(tx, given.accountId, given.now);
-    throw notAvailable(-given.amount, balance?.available ?? 0n);
+    const balance = await selectBalance(tx, newGrant.accountId, newGrant.now);
+    throw notAvailable(-newGrant.amount, balance?.available ?? 0n);
   }
-  return madeGrant(tx, id);
+  return existingGrant(tx, id);
 }
 
 function notAvailable(wanted: MicroCredits, available: MicroCredits): ApiError {
-  const [asked, there] = [creditsToNumber(wanted), creditsToNumber(available)];
-  const message = `${asked} credits cannot be taken back: the account has ${there} available. Nothing was changed.`;
+  const [amount, left] = [creditsToNumber(wanted), creditsToNumber(available)];
+  const message = `${amount} credits cannot be taken back: the account has ${left} available. Nothing was changed.`;
   return new ApiError('credits_not_available', { message });
 }
 
-async function madeGrant(tx: Tx, id: string): Promise<Grant> {
-  const made = await selectGrant(tx, id);
-  if (made === undefined) throw new Error(`Grant ${id} was made and is not there.`);
-  return made;
+async function existingGrant(tx: Tx, id: string): Promise<Grant> {
+  const row = await selectGrant(tx, id);
+  if (row === undefined) throw new Error(`Grant ${id} was made and is not there.`);
+  return row;
 }
 
 /**
@@ -82,78 +74,67 @@ export async function correctGrant(
   if (answer === 'unknown' || before === undefined) throw new ApiError('grant_not_found');
   if (answer === 'duplicate') throw new ApiError('duplicate_reference');
   if (answer === 'over') throw new ApiError('grant_over');
-  return { before, after: await madeGrant(tx, id) };
+  return { before, after: await existingGrant(tx, id) };
 }
 
 /**
- * Holds credits, taken from the grants in spending order. The caller makes the id, so a repeat (after a lost answer, say)
- * finds the reservation and gets the same answer. With a lease, the reservation is ended for its owner if that dies.
+ * Reserves credits from the grants in spending order. The caller makes the id, so a repeat (after a lost answer, say) finds
+ * the reservation and gets the same answer. With a lease, the reservation is ended for its owner if that process dies.
  */
-export async function reserve(tx: Tx, asked: NewReservation, now: Date, lease?: Lease): Promise<Admission> {
-  const run = { now, patience: 'wait', endings: [], reservations: [checked(asked)], lease } as const;
-  const { reserved } = await runLedger(tx, run);
-  return toAdmission(reserved[0], asked.id);
+export async function reserve(tx: Tx, reservation: NewReservation, now: Date, lease?: Lease): Promise<Admission> {
+  checkAmount(reservation.amount);
+  const changes = [{ kind: 'reserve', ...reservation }] as const;
+  const [answer] = await commitChanges(tx, { now, lockMode: 'wait', changes, lease });
+  return toAdmission(answer as ReserveAnswer, reservation.id);
 }
 
 /**
  * Takes the real cost and returns the rest to the same grants. What the reservation does not cover is a second charge,
- * which may take the balance below zero. On a reservation that has ended it changes nothing and tells how it ended.
+ * which may take the balance below zero. A reservation that has ended is not changed; its ending is returned.
  */
 export function settle(tx: Tx, id: string, actual: MicroCredits, now: Date, units?: string): Promise<Ending> {
-  return end(tx, checkedEnding({ id, actual, units }), now);
+  return end(tx, { id, actual, units }, now);
 }
 
-/** Returns everything to the same grants. On a reservation that has ended it changes nothing and tells how it ended. */
+/** Returns everything to the same grants. A reservation that has ended is not changed; its ending is returned. */
 export function refund(tx: Tx, id: string, now: Date): Promise<Ending> {
   return end(tx, { id, actual: undefined, units: undefined }, now);
 }
 
 async function end(tx: Tx, ending: NewEnding, now: Date): Promise<Ending> {
-  const { ended } = await runLedger(tx, {
-    now,
-    patience: 'wait',
-    endings: [ending],
-    reservations: [],
-    lease: undefined,
-  });
-  return toEnding(ended[0], ending.id);
+  const [ended] = await endAll(tx, [ending], now);
+  return ended ?? toEnding(undefined, ending.id);
 }
 
 /**
- * As `reserve` for many, without leases: who makes them answers for ending them. Tells why those that were refused were;
- * the others hold.
+ * As `reserve` for many, without leases: the caller is responsible for ending them. Returns the refusals; the others are
+ * reserved.
  */
 export async function reserveAll(
   tx: Tx,
-  asked: readonly NewReservation[],
+  reservations: readonly NewReservation[],
   now: Date,
 ): Promise<ReadonlyMap<string, CreditRefusal>> {
-  const refused = new Map<string, CreditRefusal>();
-  if (asked.length === 0) return refused;
-  const reservations = asked.map(checked).sort(byAccount);
-  const { reserved } = await runLedger(tx, { now, patience: 'wait', endings: [], reservations, lease: undefined });
-  for (const [place, { id }] of reservations.entries()) {
-    const admission = toAdmission(reserved[place], id);
-    if (admission.state === 'refused') refused.set(id, { reason: admission.reason, left: admission.left });
+  for (const { amount } of reservations) checkAmount(amount);
+  const changes = reservations.map((reservation) => ({ kind: 'reserve', ...reservation }) as const);
+  const answers = await commitChanges(tx, { now, lockMode: 'wait', changes, lease: undefined });
+  const refusals = new Map<string, CreditRefusal>();
+  for (const [index, { id }] of reservations.entries()) {
+    const admission = toAdmission(answers[index] as ReserveAnswer, id);
+    if (admission.state === 'refused') refusals.set(id, { reason: admission.reason, left: admission.left });
   }
-  return refused;
+  return refusals;
 }
 
-/** As `settle` and `refund` for many. Answers in the order of asking. */
+/** As `settle` and `refund` for many. Returns each ending at its index. */
 export async function endAll(tx: Tx, endings: readonly NewEnding[], now: Date): Promise<readonly Ending[]> {
-  if (endings.length === 0) return [];
-  const run = {
-    now,
-    patience: 'wait',
-    endings: endings.map(checkedEnding),
-    reservations: [],
-    lease: undefined,
-  } as const;
-  const { ended } = await runLedger(tx, run);
-  return endings.map(({ id }, place) => toEnding(ended[place], id));
+  for (const { actual } of endings) checkAmount(actual ?? 0n);
+  const changes = endings.map((ending) => ({ kind: 'end', ...ending }) as const);
+  const answers = await commitChanges(tx, { now, lockMode: 'wait', changes, lease: undefined });
+  return endings.map(({ id }, index) => toEnding(answers[index] as EndAnswer, id));
 }
 
-/** Until the transaction ends nobody else decides anything about these accounts, apart from what purses hold. */
+/** Excludes other transactions from these accounts until this one ends, apart from what purses have set aside. */
 export async function lockAccounts(tx: Tx, accountIds: readonly string[]): Promise<void> {
   await lockBalances(tx, accountIds);
 }
@@ -177,7 +158,7 @@ export interface Entry {
 
 /** Newest first. Throws `invalid_parameter` when `after` is no entry of this account. */
 export async function listEntries(db: Db, accountId: string, page: Page): Promise<readonly Entry[]> {
-  await catchUp(db, accountId);
+  await postJournal(db, accountId);
   const prefix = entryIdPrefix(accountId);
   const rows = await selectEntries(db, accountId, entryNumber(prefix, page.after), page.limit);
   return rows.map((row) => ({
@@ -213,12 +194,12 @@ function entryNumber(prefix: string, id: string | undefined): bigint | undefined
 
 /** Newest first; an `after` that is no grant of this account gives nothing. */
 export async function listGrants(db: Db, accountId: string, page: Page, now: Date): Promise<readonly Grant[]> {
-  await catchUp(db, accountId);
+  await postJournal(db, accountId);
   return selectGrants(db, accountId, page, now);
 }
 
 /** Right at this very moment, also when grants have expired that no entry has lapsed yet. */
 export async function balanceOf(db: Db, accountId: string, now: Date): Promise<Balance | undefined> {
-  await catchUp(db, accountId);
+  await postJournal(db, accountId);
   return selectBalance(db, accountId, now);
 }

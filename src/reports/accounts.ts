@@ -1,6 +1,6 @@
 import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
-import { catchUp } from '../ledger/index.ts';
+import { postJournal } from '../ledger/index.ts';
 
 /** What is derived about an account, as of one moment. */
 export interface AccountFigures {
@@ -21,7 +21,7 @@ export async function figuresOf(
   now: Date,
 ): Promise<(accountId: string) => AccountFigures> {
   if (accountIds.length === 0) return () => NO_FIGURES;
-  await catchUp(db, accountIds);
+  await postJournal(db, accountIds);
   const rows = await db.rows<AccountFigures & { id: string }>(
     `select a.id, b.reserved, keys.last_used_at as "lastUsedAt", coalesce(keys.wider, 0)::int as "widerKeys",
        b.available - coalesce(expired.amount, 0)::bigint as available

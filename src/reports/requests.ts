@@ -2,7 +2,7 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { catchUp } from '../ledger/index.ts';
+import { postJournal } from '../ledger/index.ts';
 import { CONSOLE, KEY } from './usage.ts';
 
 /** A call of any account as the ledger knows it, for the operator. */
@@ -40,7 +40,7 @@ export interface RequestFilter {
 /** Newest first. Throws `invalid_parameter` when `after` is no request. */
 export async function listRequests(db: Db, filter: RequestFilter): Promise<readonly RequestRecord[]> {
   const account = filter.account ?? (await accountOfKey(db, filter.key));
-  await catchUp(db, account);
+  await postJournal(db, account);
   if (filter.after !== undefined && !(await isRequest(db, account, filter.after))) {
     throw new ApiError('invalid_parameter', { message: '"after" must be the id of a request.', param: 'after' });
   }

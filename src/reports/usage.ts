@@ -1,7 +1,7 @@
 import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
 import type { JsonObject } from '../json.ts';
-import { catchUp } from '../ledger/index.ts';
+import { postJournal } from '../ledger/index.ts';
 
 export type UsageGrouping = 'day' | 'account' | 'key' | 'model' | 'endpoint';
 
@@ -37,7 +37,7 @@ export async function usageOf(
   grouping: UsageGrouping,
   range: UsageRange,
 ): Promise<readonly UsageRow[]> {
-  await catchUp(db, accountId);
+  await postJournal(db, accountId);
   return db.rows<UsageRow>(
     `select ${GROUPS[grouping]} as "group", count(distinct e.reservation_id)::int as requests,
        sum(e.charged)::bigint as credits
@@ -62,7 +62,7 @@ export interface UsageFilter extends UsageRange {
 /** The same of all accounts, in the order of the groups. */
 export async function usageOfAll(db: Db, grouping: UsageGrouping, filter: UsageFilter): Promise<readonly UsageRow[]> {
   const { account, key, model, endpoint, from, to, after, limit } = filter;
-  await catchUp(db, account);
+  await postJournal(db, account);
   return db.rows<UsageRow>(
     `select ${GROUPS[grouping]} as "group", count(distinct e.reservation_id)::int as requests,
        sum(e.charged)::bigint as credits
@@ -81,7 +81,7 @@ export async function spentByKeys(
   keys: readonly { readonly id: string; readonly accountId: string }[],
 ): Promise<ReadonlyMap<string, MicroCredits>> {
   const accountIds = [...new Set(keys.map((key) => key.accountId))];
-  await catchUp(db, accountIds.length === 1 ? accountIds[0] : accountIds);
+  await postJournal(db, accountIds.length === 1 ? accountIds[0] : accountIds);
   const rows = await db.rows<{ id: string; spent: MicroCredits }>(
     'select key_id as id, spent from key_spending where key_id = any($1)',
     [keys.map(({ id }) => id)],
@@ -102,7 +102,7 @@ export interface BilledRequest {
 
 /** The newest of that id, which callers may use more than once; undefined alike for another account's. */
 export async function findRequest(db: Db, accountId: string, requestId: string): Promise<BilledRequest | undefined> {
-  await catchUp(db, accountId);
+  await postJournal(db, accountId);
   const [request] = await db.rows<BilledRequest>(
     `select r.request_id as "requestId", r.model, r.endpoint, r.created_at as "createdAt",
        case when o.reservation_id is not null then 'running' else coalesce(ended.state, 'refunded') end as state,

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, type Db, type Lane, type Tx } from '../../src/db/index.ts';
+import { DatabaseUnavailable, type Db, type Tx } from '../../src/db/index.ts';
 
 /**
  * The line from one simulated process to the database. While it is cut, a call either never happens (a transaction is
@@ -29,15 +29,6 @@ export class Line implements Db {
     });
     if (cut === 'after') throw lost();
     return result;
-  }
-
-  lane(statement: string): Lane {
-    const runEach = async (tx: Tx, values: readonly (readonly string[])[]) => {
-      const counts: number[] = [];
-      for (const list of values) counts.push(await tx.run(statement, list));
-      return counts;
-    };
-    return { run: (values) => this.transaction((tx) => runEach(tx, values)) };
   }
 
   /** The pool is shared. */

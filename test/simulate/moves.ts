@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { DatabaseUnavailable } from '../../src/db/index.ts';
 import { ApiError } from '../../src/errors.ts';
-import type { Ending, NewReservation, Verdict } from '../../src/ledger/index.ts';
+import type { Admission, Ending, NewReservation } from '../../src/ledger/index.ts';
 import { RESERVATION_LEASE_MS } from '../../src/limits.ts';
 import type { Evidence } from './evidence.ts';
 import type { Action, Member } from './model.ts';
@@ -210,7 +210,7 @@ function keyName(key: number | undefined): string | undefined {
   return key === undefined ? undefined : `k${key}`;
 }
 
-function showAdmission(evidence: Evidence, admission: Verdict): string {
+function showAdmission(evidence: Evidence, admission: Admission): string {
   if (admission.state === 'refused') return admission.reason;
   const { split = [] } = admission;
   return evidence.showSplit(

@@ -28,12 +28,12 @@ const IS_OPEN = 'o.reservation_id is not null as is_open';
 const BUGS: readonly Bug[] = [
   {
     name: 'a refund of an ended reservation refunds again',
-    sql: { function: 'ledger_end', swaps: [[IS_OPEN, isOpenOr('actual is null')]] },
+    sql: { function: 'ledger_end', swaps: [[IS_OPEN, isOpenOr("c.kind = 'refund'")]] },
     unindexed: true,
   },
   {
     name: 'a settlement does not ask whether the reservation is open',
-    sql: { function: 'ledger_end', swaps: [[IS_OPEN, isOpenOr('actual is not null')]] },
+    sql: { function: 'ledger_end', swaps: [[IS_OPEN, isOpenOr("c.kind = 'settle'")]] },
     unindexed: true,
   },
   {
@@ -68,7 +68,7 @@ const BUGS: readonly Bug[] = [
   },
   {
     name: 'spends from expired grants',
-    sql: { function: 'ledger_tidy', swaps: [['perform ledger_lapse(moment, account_ids);', '']] },
+    sql: { function: 'ledger_lapse_and_cover', swaps: [['perform ledger_lapse(moment, account_ids);', '']] },
   },
   {
     name: 'checks a key’s limit without its open reservations',
@@ -82,8 +82,8 @@ const BUGS: readonly Bug[] = [
     sql: {
       function: 'ledger_reserve',
       swaps: [
-        ['when balance < amount and', 'when asked.available < amount and'],
-        ['while to_take > 0 loop', 'while to_take > 0 and place <= cardinality(open_parts) loop'],
+        ['when balance < amount and', 'when change.available < amount and'],
+        ['while to_split > 0 loop', 'while to_split > 0 and open_index <= cardinality(open_parts) loop'],
       ],
     },
   },

@@ -4,6 +4,7 @@ import { after, afterEach } from 'node:test';
 import { type Db, openDb } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
 import {
+  type Admission,
   balanceOf,
   books,
   CallLedger,
@@ -13,25 +14,24 @@ import {
   type NewReservation,
   refund,
   settle,
-  type Verdict,
 } from '../../src/ledger/index.ts';
 import { reserve } from '../../src/ledger/ledger.ts';
 import { ManualClock } from './clock.ts';
 import { createDatabase, silentLog, type TestDatabase } from './database.ts';
 
-/** The two ways to the same ledger. */
+/** The two ways to the same ledger: one transaction per call, and the group commit of calls. */
 export interface Way {
   readonly name: string;
-  reserve(asked: NewReservation): Promise<Verdict>;
-  settle(asked: NewReservation, actual: bigint): Promise<Ending>;
-  refund(asked: NewReservation): Promise<Ending>;
+  reserve(reservation: NewReservation): Promise<Admission>;
+  settle(reservation: NewReservation, actual: bigint): Promise<Ending>;
+  refund(reservation: NewReservation): Promise<Ending>;
 }
 
 export interface TestLedger {
   readonly database: TestDatabase;
   readonly db: Db;
   readonly clock: ManualClock;
-  readonly batch: CallLedger;
+  readonly callLedger: CallLedger;
   readonly plain: Way;
   readonly grouped: Way;
 }
@@ -46,8 +46,8 @@ export async function openLedger(): Promise<TestLedger> {
     await db.close();
     await database.drop();
   });
-  const batch = new CallLedger({ db, clock, processId: 'proc_test' });
-  return { database, db, clock, batch, plain: plainWay(db, clock), grouped: groupedWay(batch) };
+  const callLedger = new CallLedger({ db, clock, processId: 'proc_test' });
+  return { database, db, clock, callLedger, plain: plainWay(db, clock), grouped: groupedWay(callLedger) };
 }
 
 async function assertBalanced(db: Db): Promise<void> {
@@ -60,18 +60,18 @@ async function assertBalanced(db: Db): Promise<void> {
 function plainWay(db: Db, clock: ManualClock): Way {
   return {
     name: 'one transaction per call',
-    reserve: (asked) => db.transaction((tx) => reserve(tx, asked, clock.now())),
-    settle: (asked, actual) => db.transaction((tx) => settle(tx, asked.id, actual, clock.now())),
-    refund: (asked) => db.transaction((tx) => refund(tx, asked.id, clock.now())),
+    reserve: (reservation) => db.transaction((tx) => reserve(tx, reservation, clock.now())),
+    settle: (reservation, actual) => db.transaction((tx) => settle(tx, reservation.id, actual, clock.now())),
+    refund: (reservation) => db.transaction((tx) => refund(tx, reservation.id, clock.now())),
   };
 }
 
-function groupedWay(batch: CallLedger): Way {
+function groupedWay(callLedger: CallLedger): Way {
   return {
     name: 'group commit',
-    reserve: (asked) => batch.reserve(asked),
-    settle: (asked, actual) => batch.settle(asked, actual),
-    refund: (asked) => batch.refund(asked),
+    reserve: (reservation) => callLedger.reserve(reservation),
+    settle: (reservation, actual) => callLedger.settle(reservation, actual),
+    refund: (reservation) => callLedger.refund(reservation),
   };
 }
 
@@ -126,7 +126,7 @@ export const SPENDERS = [
   ['an app', openApp],
 ] as const;
 
-export function asked(accountId: string, amount: bigint, keyId?: string): NewReservation {
+export function newReservation(accountId: string, amount: bigint, keyId?: string): NewReservation {
   const id = randomUUIDv7();
   const rest = { jobId: undefined, model: 'test/chat', endpoint: 'chat', price: '{"mode":"per_request"}' };
   return { id, accountId, keyId, amount, requestId: `req_${id}`, ...rest };
@@ -143,4 +143,21 @@ export async function remainders({ db }: TestLedger, accountId: string): Promise
     [accountId],
   );
   return rows.map((row) => row.remaining);
+}
+
+/** Locks an account, as another transaction would, until `release` is called. */
+export async function lockAccount(db: Db, accountId: string): Promise<{ release(): Promise<void> }> {
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const transaction = db.transaction(async (tx) => {
+    await tx.rows('select from balances where account_id = $1 for update', [accountId]);
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  return {
+    release: () => {
+      released.resolve();
+      return transaction;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AMOUNT_MICRO_MAX } from '../credits.ts';
-import { checkedEnding, LedgerMisuse, toAdmission, toEnding } from './members.ts';
+import { checkAmount, LedgerMisuse, toAdmission, toEnding } from './outcomes.ts';
 
 test('an admission carries its split, the largest amount exactly', () => {
   assert.deepEqual(
@@ -37,11 +37,7 @@ test('every other answer is the caller’s mistake', () => {
   }
 });
 
-test('an amount that no price can give is refused; a refund has none', () => {
-  for (const actual of [-1n, AMOUNT_MICRO_MAX + 1n]) {
-    assert.throws(() => checkedEnding({ id: 'id', actual, units: undefined }), RangeError);
-  }
-  for (const actual of [0n, AMOUNT_MICRO_MAX, undefined]) {
-    assert.deepEqual(checkedEnding({ id: 'id', actual, units: undefined }), { id: 'id', actual, units: undefined });
-  }
+test('an amount that no price can give is refused', () => {
+  for (const amount of [-1n, AMOUNT_MICRO_MAX + 1n]) assert.throws(() => checkAmount(amount), RangeError);
+  for (const amount of [0n, AMOUNT_MICRO_MAX]) checkAmount(amount);
 });

@@ -1,10 +1,8 @@
 import { AMOUNT_MICRO_MAX, type MicroCredits } from '../credits.ts';
-import type { EndAnswer, NewEnding, NewReservation, ReserveAnswer } from './store.ts';
+import type { EndAnswer, ReserveAnswer } from './store.ts';
 
-/** Which grants the credits come from is not known yet when they come out of a purse. */
-export type Verdict = { readonly state: 'admitted'; readonly split?: readonly SplitPart[] } | Refusal;
-
-export type Admission = { readonly state: 'admitted'; readonly split: readonly SplitPart[] } | Refusal;
+/** Whether a reservation was made. The split is not known yet of one that was drawn from a purse. */
+export type Admission = { readonly state: 'admitted'; readonly split?: readonly SplitPart[] } | Refusal;
 
 interface Refusal extends CreditRefusal {
   readonly state: 'refused';
@@ -17,26 +15,26 @@ export interface CreditRefusal {
   readonly left: MicroCredits;
 }
 
-/** What was taken from one grant. */
+/** How much of the reservation comes from one grant. */
 interface SplitPart {
   readonly grantId: string;
   readonly amount: MicroCredits;
 }
 
-/** How a reservation has ended, whoever ended it: a late or repeated call learns of the first ending. */
+/** How a reservation has ended, by whichever process: a late or repeated call gets the first ending. */
 export interface Ending {
   readonly state: 'settled' | 'refunded';
   readonly charged: MicroCredits;
 }
 
-/** Anything but an admission or a refusal is a bug of the caller, who has the account and the key in hand. */
+/** Anything but an admission or a refusal is a bug of the caller, which has the account and the key in hand. */
 export function toAdmission(answer: ReserveAnswer | undefined, reservationId: string): Admission {
   if (answer === undefined || typeof answer === 'string') throw new LedgerMisuse(reservationId, answer);
   if ('reason' in answer) return { state: 'refused', reason: answer.reason, left: BigInt(answer.left) };
   const [grantIds, parts] = answer;
   return {
     state: 'admitted',
-    split: grantIds.map((grantId, place) => ({ grantId, amount: BigInt(parts[place] ?? 0) })),
+    split: grantIds.map((grantId, index) => ({ grantId, amount: BigInt(parts[index] ?? 0) })),
   };
 }
 
@@ -52,22 +50,7 @@ export class LedgerMisuse extends Error {
   }
 }
 
-/** Refuses an amount that no price can give, before it meets others in a batch. */
-export function checked(asked: NewReservation): NewReservation {
-  checkAmount(asked.amount);
-  return asked;
-}
-
-export function checkedEnding(ending: NewEnding): NewEnding {
-  checkAmount(ending.actual ?? 0n);
-  return ending;
-}
-
-function checkAmount(amount: MicroCredits): void {
+/** Refuses an amount that no price can give, before it meets others in a group commit. */
+export function checkAmount(amount: MicroCredits): void {
   if (amount < 0n || amount > AMOUNT_MICRO_MAX) throw new RangeError(`${amount} micro-credits cannot be reserved.`);
-}
-
-/** The order in which a batch must stand. */
-export function byAccount(one: { readonly accountId: string }, other: { readonly accountId: string }): number {
-  return one.accountId < other.accountId ? -1 : one.accountId > other.accountId ? 1 : 0;
 }

@@ -4,44 +4,37 @@ import { openDb } from '../src/db/index.ts';
 import { CallLedger, endAbandoned, type NewReservation } from '../src/ledger/index.ts';
 import { Random } from './simulate/random.ts';
 import { silentLog } from './support/database.ts';
-import { asked, availableOf, give, openAccount, openKey, openLedger, remainders, type Way } from './support/ledger.ts';
+import {
+  availableOf,
+  give,
+  lockAccount,
+  newReservation,
+  openAccount,
+  openKey,
+  openLedger,
+  remainders,
+  type Way,
+} from './support/ledger.ts';
 
 const ledger = await openLedger();
-const { db, clock, batch } = ledger;
+const { db, clock, callLedger } = ledger;
 const LEASE_SECONDS = 30;
-
-/** Keeps others from an account until `release` is called. */
-async function lockAccount(accountId: string): Promise<{ release(): Promise<void> }> {
-  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const transaction = db.transaction(async (tx) => {
-    await tx.rows('select from balances where account_id = $1 for update', [accountId]);
-    locked.resolve();
-    await released.promise;
-  });
-  await locked.promise;
-  return {
-    release: () => {
-      released.resolve();
-      return transaction;
-    },
-  };
-}
 
 test('R-277: a locked account does not hold up the others, and is served when it is free', async () => {
   const slow = await Promise.all(Array.from({ length: 6 }, () => openAccount(ledger, 100n)));
   const quick = await Promise.all(Array.from({ length: 10 }, () => openAccount(ledger, 100n)));
-  const locks = await Promise.all(slow.map(lockAccount));
+  const locks = await Promise.all(slow.map((account) => lockAccount(db, account)));
   let served = 0;
   const waiting = [...slow, ...slow].map(async (account) => {
-    const admission = await batch.reserve(asked(account, 10n));
+    const admission = await callLedger.reserve(newReservation(account, 10n));
     served += 1;
     return admission;
   });
   for (let round = 0; round < 5; round++) {
-    const calls = quick.map((account) => asked(account, 10n));
-    for (const { state } of await Promise.all(calls.map((call) => batch.reserve(call))))
+    const calls = quick.map((account) => newReservation(account, 10n));
+    for (const { state } of await Promise.all(calls.map((call) => callLedger.reserve(call))))
       assert.equal(state, 'admitted');
-    await Promise.all(calls.map((call) => batch.settle(call, 5n)));
+    await Promise.all(calls.map((call) => callLedger.settle(call, 5n)));
   }
   assert.equal(served, 0);
   await Promise.all(locks.map((lock) => lock.release()));
@@ -50,13 +43,13 @@ test('R-277: a locked account does not hold up the others, and is served when it
 
 test('R-277: a member that fails does not fail its neighbours', async () => {
   const account = await openAccount(ledger, 100n);
-  const good = Array.from({ length: 9 }, () => asked(account, 10n));
-  const repeated = asked(account, 10n);
-  const broken = { ...asked(account, 10n), price: '{not json' };
-  const garbled = { ...asked(account, 10n), requestId: 'req_\u0000' };
-  const lost = asked('acct_nobody', 10n);
+  const good = Array.from({ length: 9 }, () => newReservation(account, 10n));
+  const repeated = newReservation(account, 10n);
+  const broken = { ...newReservation(account, 10n), price: '{not json' };
+  const garbled = { ...newReservation(account, 10n), requestId: 'req_\u0000' };
+  const lost = newReservation('acct_nobody', 10n);
   const [brokenOne, garbledOne, lostOne, first, second, ...others] = await Promise.allSettled(
-    [broken, garbled, lost, repeated, repeated, ...good].map((call) => batch.reserve(call)),
+    [broken, garbled, lost, repeated, repeated, ...good].map((call) => callLedger.reserve(call)),
   );
   assert.deepEqual([brokenOne?.status, garbledOne?.status, lostOne?.status], ['rejected', 'rejected', 'rejected']);
   assert.ok(lostOne?.status === 'rejected' && /unknown/.test(String(lostOne.reason)));
@@ -67,12 +60,12 @@ test('R-277: a member that fails does not fail its neighbours', async () => {
 
 test('R-274: two processes on the same accounts admit together what one would', async () => {
   const other = openDb(await addressOf(), silentLog);
-  const batches = [batch, new CallLedger({ db: other, clock, processId: 'proc_other' })];
+  const callLedgers = [callLedger, new CallLedger({ db: other, clock, processId: 'proc_other' })];
   const accounts = await Promise.all(Array.from({ length: 5 }, () => openAccount(ledger, 100n)));
-  const calls = Array.from({ length: 400 }, (_, n) => asked(accounts[n % 5] ?? '', 10n));
+  const calls = Array.from({ length: 400 }, (_, n) => newReservation(accounts[n % 5] ?? '', 10n));
   const admissions = await Promise.all(
     calls.map(async (call, n) => {
-      const mine = batches[n % 2] ?? batch;
+      const mine = callLedgers[n % 2] ?? callLedger;
       const admission = await mine.reserve(call);
       if (admission.state === 'admitted' && n % 3 === 0) await mine.settle(call, 10n);
       return admission;
@@ -96,7 +89,11 @@ test('R-277: a dead process’s reservations are ended by any other, at what is 
   await endAbandoned(db, clock.now());
   const account = await openAccount(ledger, 100n);
   const mortal = new CallLedger({ db, clock, processId: 'proc_mortal' });
-  const [unknown, known, job] = [asked(account, 10n), asked(account, 20n), asked(account, 30n)];
+  const [unknown, known, job] = [
+    newReservation(account, 10n),
+    newReservation(account, 20n),
+    newReservation(account, 30n),
+  ];
   await mortal.extendLease();
   await mortal.reserve(unknown);
   await mortal.reserve(known);
@@ -146,7 +143,7 @@ async function play(seed: number, way: Way, together: number) {
       if (pick(3) === 0)
         await give(ledger, player.account, BigInt(1 + pick(200)), new Date(clock.nowMs() + pick(90_000)));
     }
-    // Charges above the reservation come last, as within a batch: they take what the others have brought back.
+    // Charges above the reservation come last, as within a commit: they take what the others have brought back.
     const endings = players.flatMap((player) =>
       player.open.splice(0, pick(4)).map((call) => ({ call, dice: pick(9) })),
     );
@@ -158,7 +155,10 @@ async function play(seed: number, way: Way, together: number) {
     );
     const wanted = Array.from({ length: 30 }, () => {
       const player = players[pick(players.length)] ?? assert.fail();
-      return { player, call: asked(player.account, BigInt(pick(120)), pick(2) === 0 ? player.key : undefined) };
+      return {
+        player,
+        call: newReservation(player.account, BigInt(pick(120)), pick(2) === 0 ? player.key : undefined),
+      };
     });
     const admissions = await inGroups(together, wanted, ({ call }) => way.reserve(call));
     for (const [n, { player, call }] of wanted.entries()) {
@@ -181,7 +181,7 @@ async function inGroups<Item, Answer>(size: number, items: Item[], act: (item: I
   return answers;
 }
 
-/** Without the entries that a batch writes once and single calls several times. */
+/** Without the entries that a commit writes once and single calls several times. */
 async function standing({ account, key }: Player) {
   const [balance] = await db.rows(
     'select granted, available, reserved, charged, lapsed, debt from balances where account_id = $1',
