@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ApiError, errorEnvelope } from '../../errors.ts';
 import { KEEP_ALIVE_EVERY_MS } from '../../limits.ts';
 import type { Logger } from '../../log.ts';
+import { takeOverChunking } from './private-fields.ts';
 
 /** How a stream ends badly: with the frame alone, or by cutting the connection after it. */
 export interface EventStream {
@@ -46,18 +47,14 @@ export async function sendEvents(reply: FastifyReply, stream: EventStream, log: 
   }
 }
 
-/**
- * The server would write each chunk of a chunked body in four pieces, which costs more than all else that is done for a
- * frame. So once it has announced chunks it is told to leave them to this. What is not chunked stays as it is.
- */
+/** Writes each frame as one chunk where the body is chunked; what is not chunked stays as it is. */
 class StreamBody {
   readonly #raw: ServerResponse;
   readonly #isChunked: boolean;
 
   constructor(raw: ServerResponse) {
     this.#raw = raw;
-    this.#isChunked = raw.chunkedEncoding;
-    raw.chunkedEncoding = false;
+    this.#isChunked = takeOverChunking(raw);
   }
 
   /** False when the reader is slow. */

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Busboy } from '@fastify/busboy';
@@ -9,6 +8,7 @@ import { countStreamedBytes } from '../../memory.ts';
 import { atField } from '../../parse.ts';
 import { isForm } from './body.ts';
 import { collectBody } from './collect-body.ts';
+import { partsSeen } from './private-fields.ts';
 
 export interface FormRules<File> {
   readonly bytesMax: number;
@@ -84,7 +84,8 @@ class FormReading<File> {
     const fed = this.#feed(parser);
     const stuck = fed.then(() => this.#quiet()).then(() => this.#failParsing(new Error('the parser does not end')));
     await Promise.race([Promise.all([fed, ended]), stuck.then(() => this.#failed.promise), this.#failed.promise]);
-    if (skipsOf(parser, this.#parts.length) > 0) throw new ApiError('invalid_multipart');
+    // The parser skips a part whose headers make no sense to it.
+    if (partsSeen(parser) > this.#parts.length) throw new ApiError('invalid_multipart');
     return this.#allParts();
   }
 
@@ -196,12 +197,4 @@ const TOO_MANY_PARTS = `A form may have at most ${FORM_PARTS_MAX} parts.`;
 
 function drained(parser: Parser): Promise<void> {
   return new Promise((resolve) => parser.once('drain', () => resolve()));
-}
-
-/** How many parts the parser has passed over without a word, because their headers made no sense to it. */
-function skipsOf(parser: Parser, known: number): number {
-  const inner: unknown = Reflect.get(parser, '_parser');
-  const seen: unknown = typeof inner === 'object' && inner !== null ? Reflect.get(inner, '_nparts') : undefined;
-  assert.ok(typeof seen === 'number', 'the parser does not count its parts');
-  return seen - known;
 }

@@ -8,7 +8,8 @@ import {
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_MS,
 } from '../../limits.ts';
-import { answerOn, isLeaving, refuse, refuseInTurn } from './refuse.ts';
+import { allowHalfOpen } from './private-fields.ts';
+import { answerOn, isLeaving, refuse, refuseInTurn, trackAnswer } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -19,6 +20,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
  */
 export function createGate(listener: Listener): Server {
   const gated: Listener = (request, response) => {
+    trackAnswer(request.socket, response);
     // Its sender has been told that the connection ends before this: the answer would not be read.
     if (isLeaving(request.socket)) request.resume();
     else if (isWellAddressed(request) && isWellFramed(request)) listener(request, response);
@@ -36,8 +38,7 @@ export function createGate(listener: Listener): Server {
     },
     gated,
   );
-  // A caller who has ended its side after a whole request is answered all the same.
-  Object.assign(server, { httpAllowHalfOpen: true });
+  allowHalfOpen(server);
   server.on('connection', (socket: Socket) => socket.on('end', () => onEnd(socket)));
   server.on('checkExpectation', gated);
   // `Expect: 100-continue`: admission sends the 100, or refuses.

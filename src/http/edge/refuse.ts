@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../../errors.ts';
 import { newId } from '../../ids.ts';
+import { closeBy } from './private-fields.ts';
 
 const LINGER_MS = 2_000;
 
@@ -52,13 +53,13 @@ export function isLeaving(socket: Socket): boolean {
 export function lingerBeforeClose(socket: Socket): void {
   if (leaving.has(socket)) return;
   leaving.add(socket);
-  socket.destroySoon = () => {
+  closeBy(socket, () => {
     socket.end();
     socket.resume();
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('end', () => socket.destroy());
     socket.once('close', () => clearTimeout(timer));
-  };
+  });
 }
 
 /**
@@ -77,8 +78,17 @@ export function refuseInTurn(socket: Socket, code: ErrorCode): void {
   }
 }
 
+/** Of each connection, in the order of the requests: a client may send the next before the last is answered. */
+const unfinished = new WeakMap<Socket, ServerResponse[]>();
+
+/** To be called with each request, before anything is answered. */
+export function trackAnswer(socket: Socket, answer: ServerResponse): void {
+  const answers = unfinished.get(socket) ?? [];
+  if (answers.push(answer) === 1) unfinished.set(socket, answers);
+  answer.once('finish', () => answers.shift());
+}
+
 /** The answer that is under way on a connection, if one is. */
 export function answerOn(socket: Socket): ServerResponse | undefined {
-  const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  return answer ?? undefined;
+  return unfinished.get(socket)?.[0];
 }
