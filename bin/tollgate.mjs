@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Starts Tollgate with the Node it was installed with, whatever Node the shell finds first.
 import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +10,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const ensured = spawnSync(process.execPath, [join(root, 'scripts', 'ensure.mjs'), '--to-run'], { stdio: 'inherit' });
 if (ensured.status !== 0) process.exit(ensured.status ?? 1);
 
+// V8's flags have one place, the command of `npm start`; docs/operating.md, "Memory", says what they do.
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const flags = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
-const child = spawn(node, [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
+const child = spawn(node, [...flags, join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
   stdio: 'inherit',
   // Tells the gateway to end with this process, also when that is killed.
   env: { ...process.env, LAUNCHED_BY: String(process.pid) },

@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapSpaceStatistics } from 'node:v8';
 
 const MIB = 1024 * 1024;
 /** After so much of a stream was passed on, its pieces are worth collecting. */
@@ -15,32 +14,19 @@ const CALM_LOOKS = 60;
 /** What one that is not calm takes of them: on a busy machine a second of rest may look like work now and then. */
 const BUSY_LOOK_COSTS = 20;
 
-type Collect = (options: { readonly type: 'minor' | 'major'; readonly flavor?: 'last-resort' }) => void;
-
-/** Undefined without tuneMemory(), as in tests. */
-let collect: Collect | undefined;
 let streamedBytes = 0;
 
-/**
- * Makes the collector suit a gateway, to be called once when the program starts. By itself it looks at everything
- * whenever 64 MiB of buffers have passed, although those of a request are garbage a moment later, and each look holds up
- * requests; and in a pause of a few seconds it forgets compiled code, so that the next thousands of requests cost two or
- * three times as much. So it looks at everything less often while there is work, leaves pauses alone, and is thorough when
- * the rush is over; and what is young it collects without helper threads, which would compete with the database.
- * `npm run bench -- memory latency speech transcription` shows what that is worth.
- */
-export function tuneMemory(): void {
-  setFlagsFromString('--external-memory-accounted-in-global-limit');
-  setFlagsFromString('--heap-growing-percent=200');
-  setFlagsFromString('--memory-reducer-gc-count=0');
-  setFlagsFromString('--no-parallel-scavenge');
-  setFlagsFromString('--expose-gc');
-  const gc: Collect = runInNewContext('gc');
-  collect = gc;
-  collectWhenIdle(gc);
+/** Whether the process has the V8 flags of `npm start`; without them, as in tests, nothing here has an effect. */
+export function hasCollectorFlags(): boolean {
+  return globalThis.gc !== undefined;
 }
 
-function collectWhenIdle(collectAll: Collect): void {
+/**
+ * Collects everything once the process has been idle for a minute, which gives memory back to the system. To be called
+ * once, when the program starts. V8's own collection in pauses is off by flag (`--memory-reducer-gc-count=0`): it comes
+ * after seconds and forgets compiled code, so that the next thousands of requests cost two or three times as much.
+ */
+export function collectWhenIdle(): void {
   const idle = new IdleDetector();
   let workedBefore = workedMs();
   let lookedMs = performance.now();
@@ -51,7 +37,7 @@ function collectWhenIdle(collectAll: Collect): void {
     [workedBefore, lookedMs] = [worked, nowMs];
     if (!idle.isIdle || usedBytes() < keptBytes + IDLE_COLLECTED_BYTES) return;
     // Thorough enough to give memory back; it also forgets compiled code, so it is not for pauses.
-    collectAll({ type: 'major', flavor: 'last-resort' });
+    globalThis.gc?.({ type: 'major', flavor: 'last-resort' });
     keptBytes = usedBytes();
   };
   setInterval(look, LOOK_EVERY_MS).unref();
@@ -92,5 +78,5 @@ export function countStreamedBytes(bytes: number): void {
   streamedBytes += bytes;
   if (streamedBytes < STREAM_COLLECTED_BYTES) return;
   streamedBytes = 0;
-  collect?.({ type: 'minor' });
+  globalThis.gc?.({ type: 'minor' });
 }

@@ -1,6 +1,7 @@
 import { type App, startApp } from '../app.ts';
 import { type Environment, loadConfig } from '../config.ts';
 import { createLog, type LogOutput } from '../log.ts';
+import { hasCollectorFlags } from '../memory.ts';
 import type { Command, Invocation } from './command.ts';
 import { welcome } from './welcome.ts';
 
@@ -21,6 +22,8 @@ file again. The log goes to standard output, one JSON object per line.`,
 async function runServer({ environment }: Invocation): Promise<number> {
   const config = loadConfig(environment);
   const output = createLog(config.logLevel);
+  if (!hasCollectorFlags())
+    output.log.warn('V8 runs without the flags of `npm start`, see "Memory" in docs/operating.md');
   const progress = (message: string) => console.error(message);
   // One listener from beginning to end: between two of them a signal would kill the process.
   let stop: (signal: string) => void = endAtOnce;

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { BARE_ENVIRONMENT } from '../support/environment.ts';
 import { usedFolder } from '../support/first-start.ts';
 import { atEnd, sendSignal, serversBelow, until, workFolder } from '../support/postgres.ts';
+import { V8_FLAGS } from '../support/program.ts';
 
 // The real `npm start`, and the real launcher, as a supervisor or a terminal sees them.
 
@@ -59,6 +60,7 @@ async function start(t: TestContext, [program = '', ...args]: readonly string[])
   assert.equal(child.exitCode, null, text);
   const gateway = descendants(child.pid ?? 0).find((pid) => commandOf(pid).includes('main.ts')) ?? 0;
   assert.notEqual(gateway, 0, text);
+  assert.ok(V8_FLAGS.length > 0 && V8_FLAGS.every((flag) => commandOf(gateway).includes(flag)), commandOf(gateway));
   return { child, folder, gateway, said: () => text };
 }
 

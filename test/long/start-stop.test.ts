@@ -12,7 +12,7 @@ import { imageModel, sandbox } from '../support/documents.ts';
 import { copyUsed, firstStart, usedFolder } from '../support/first-start.ts';
 import { ADMIN_TOKEN, type Answer } from '../support/gateway.ts';
 import { atEnd, IS_ROOT, STRANGER, serverPid, serversBelow, until, workFolder } from '../support/postgres.ts';
-import { adminToken, freePort, ownDatabase, Program } from '../support/program.ts';
+import { adminToken, freePort, ownDatabase, Program, SERVE_WITHOUT_FLAGS } from '../support/program.ts';
 import { assertPlain, begunRequest, untilStopping } from '../support/start-stop.ts';
 
 test('R-526: a first start makes secrets of its own that only its user can read', async (t) => {
@@ -45,6 +45,13 @@ test('a later start tells how to make another key, by a command that works', asy
   const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
   assert.match(JSON.parse(stdout).key, /^sk-tg1-/);
+});
+
+test('a start without the flags for V8 works, and says in the log that they are missing', async (t) => {
+  const settings = await ownDatabase(t);
+  const isMissing = (line: string) => line.includes('V8 runs without the flags');
+  const [bare, flagged] = [await Program.start(t, settings, SERVE_WITHOUT_FLAGS), await Program.start(t, settings)];
+  assert.deepEqual([bare.logged.filter(isMissing).length, flagged.logged.filter(isMissing).length], [1, 0]);
 });
 
 test('a start without an account tells how to make the first key, by commands that work', async (t) => {

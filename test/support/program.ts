@@ -19,7 +19,20 @@ import { WAIT_MS_MAX } from './patience.ts';
 import { atEnd } from './postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const SERVE: readonly string[] = [process.execPath, MAIN, 'serve'];
+
+/** V8's, as in the command of `npm start`. */
+export const V8_FLAGS = startCommand().filter((word) => word.startsWith('--'));
+
+function startCommand(): readonly string[] {
+  const manifest: { scripts: { start: string } } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
+  return manifest.scripts.start.split(' ');
+}
+
+/** The same without them, which is allowed. */
+export const SERVE_WITHOUT_FLAGS: readonly string[] = [process.execPath, MAIN, 'serve'];
+const SERVE: readonly string[] = [process.execPath, ...V8_FLAGS, MAIN, 'serve'];
 
 /** The real program in a process of its own, as an operator runs it. */
 export class Program {
