@@ -25,6 +25,7 @@ export function hasCollectorFlags(): boolean {
  * Collects everything once the process has been idle for a minute, which gives memory back to the system. To be called
  * once, when the program starts. V8's own collection in pauses is off by flag (`--memory-reducer-gc-count=0`): it comes
  * after seconds and forgets compiled code, so that the next thousands of requests cost two or three times as much.
+ * `npm run bench -- memory`: + 8 MiB with this, + 56 MiB without either, + 6 MiB with V8's own instead.
  */
 export function collectWhenIdle(): void {
   const idle = new IdleDetector();
