@@ -2,16 +2,20 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { checkNode, judgeClock, judgeDisk } from '../src/cli/check-machine.ts';
+import { Commands } from './support/commands.ts';
 import { keyed, sandbox } from './support/documents.ts';
 import { usedFolder } from './support/first-start.ts';
 import { atEnd, serversBelow, workFolder } from './support/postgres.ts';
 import { type Ended, freePort, ownDatabase, Program, runCommand } from './support/program.ts';
 
+const commands = new Commands();
+after(() => commands.stop());
+
 const examine = (t: TestContext, settings: Record<string, string>): Promise<Ended> =>
-  runCommand(t, ['doctor'], settings);
+  commands.run(['doctor'], workFolder(t), settings);
 
 /** The lines of the checks that found a problem, each with its advice. */
 function problems({ out }: Ended): readonly string[] {
@@ -21,7 +25,7 @@ function problems({ out }: Ended): readonly string[] {
 test('doctor finds nothing wrong with a running gateway, and disturbs it as little as a stopped one', async (t) => {
   const folder = await usedFolder(t);
   const program = await Program.start(t, { TOLLGATE_DATA: folder });
-  const running = await examine(t, { TOLLGATE_DATA: folder });
+  const running = await runCommand(t, ['doctor'], { TOLLGATE_DATA: folder });
   assert.deepEqual([running.code, running.err], [0, ''], running.out);
   for (const check of ['node', 'settings', 'configuration', 'data folder', 'disk', 'database', 'migrations', 'clock']) {
     assert.match(running.out, new RegExp(`^(ok|warning) +${check}: `, 'm'));
@@ -31,7 +35,7 @@ test('doctor finds nothing wrong with a running gateway, and disturbs it as litt
   assert.match(running.out, /\nNo problem was found\.\n$/);
   assert.equal((await program.get('/healthz')).status, 200);
   await program.kill('SIGTERM');
-  const stopped = await examine(t, { TOLLGATE_DATA: folder });
+  const stopped = await runCommand(t, ['doctor'], { TOLLGATE_DATA: folder });
   assert.equal(stopped.code, 0, stopped.out);
   assert.match(stopped.out, /^ok +database: PostgreSQL \d+\.\d+ answers$/m);
   assert.deepEqual(serversBelow(folder), []);

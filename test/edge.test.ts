@@ -105,22 +105,6 @@ describe('what the parser refuses', () => {
     });
   }
 
-  test('R-021: who has not sent all headers after half a minute is told so, also after a request that was answered', async () => {
-    using silent = await RawConnection.open(gateway.url);
-    using slow = await RawConnection.open(gateway.url);
-    using slowAgain = await RawConnection.open(gateway.url);
-    await slow.send('GET /healthz HTTP/1.1\r\nHost: gate\r\nX-Half: ');
-    await slowAgain.send(requestText('GET /healthz'));
-    assert.equal((await slowAgain.answer()).status, 200);
-    await slowAgain.send('GET /healthz HTTP/1.1\r\nHost: gate\r\nX-Half: ');
-    for (const connection of [silent, slow, slowAgain]) {
-      const answer = await connection.answer();
-      refused(answer, 408, 'request_header_timeout');
-      assert.match(answer.headers['x-request-id'] ?? '', /^req_/);
-      assert.equal(await connection.end(), '');
-    }
-  });
-
   test('R-021: requests before the one that cannot be read get their own answers first', async () => {
     const name = newName();
     using connection = await RawConnection.open(gateway.url);
