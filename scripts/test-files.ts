@@ -32,14 +32,20 @@ export function filesNamed(names: readonly string[]): string[] {
 
 /** The slow files that are known, then the others. */
 export function slowestFirst(files: readonly string[]): string[] {
-  const known = readFileSync(ORDER_FILE, 'utf8')
-    .split('\n')
-    .filter((file) => files.includes(file));
+  const known = knownOrder().filter((file) => files.includes(file));
   return [...new Set([...known, ...files.toSorted()])];
 }
 
-export function saveOrder(files: readonly string[]): void {
-  writeFileSync(ORDER_FILE, `${files.slice(0, ORDER_LENGTH).join('\n')}\n`);
+/** Keeps the slowest of those that ran, and the place of those that did not. */
+export function saveOrder(ran: readonly string[]): void {
+  const others = knownOrder().filter((file) => existsSync(file) && !ran.includes(file));
+  writeFileSync(ORDER_FILE, `${[...ran.slice(0, ORDER_LENGTH), ...others].join('\n')}\n`);
+}
+
+function knownOrder(): string[] {
+  return readFileSync(ORDER_FILE, 'utf8')
+    .split('\n')
+    .filter((file) => file !== '');
 }
 
 /** Wall time of each file's process, its start included. */

@@ -37,7 +37,7 @@ import {
   until,
   workFolder,
   works,
-} from './support/postgres.ts';
+} from '../support/postgres.ts';
 
 // Most of the time goes into waiting for disks.
 describe('the embedded PostgreSQL', { concurrency: 3 }, () => {

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { sniff } from '../src/media/index.ts';
-import { BARE_ENVIRONMENT } from './support/environment.ts';
-import { freePort } from './support/program.ts';
+import { sniff } from '../../src/media/index.ts';
+import { BARE_ENVIRONMENT } from '../support/environment.ts';
+import { freePort } from '../support/program.ts';
 
 // README.md and docs/tour.md as a newcomer follows them: `npm start`, then every command as it stands there. The commands
 // name the default port; curl is led to the one that this gateway really has by its own configuration file.
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DOCUMENTED_ORIGIN = 'http://127.0.0.1:8787';
 const NOT_IN_A_CLONE = new Set(['.git', 'data', 'tollgate.yaml']);
 

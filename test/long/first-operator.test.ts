@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Browser } from './support/browser.ts';
-import { createDatabase } from './support/database.ts';
-import { BARE_ENVIRONMENT } from './support/environment.ts';
-import { usedFolder } from './support/first-start.ts';
-import { Gateway } from './support/gateway.ts';
-import { atEnd, workFolder } from './support/postgres.ts';
-import { ownDatabase, Program } from './support/program.ts';
+import { Browser } from '../support/browser.ts';
+import { createDatabase } from '../support/database.ts';
+import { BARE_ENVIRONMENT } from '../support/environment.ts';
+import { usedFolder } from '../support/first-start.ts';
+import { Gateway } from '../support/gateway.ts';
+import { atEnd, workFolder } from '../support/postgres.ts';
+import { ownDatabase, Program } from '../support/program.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const PUBLIC_URL = 'http://gate.example';
 
 const linkIn = (text: string) => new URL(/^ *(http:\S+\/link\/\S+)$/m.exec(text)?.[1] ?? '').pathname;
@@ -124,11 +124,11 @@ test('a person who is there already is not made the first operator, and keeps th
 });
 
 test('docs/operating.md makes an operator by a command that works as it stands there', async (t) => {
-  const document = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
   const command = /^bin\/tollgate\.mjs admin create \S+$/m.exec(document)?.[0];
   assert.ok(command);
   const env = { ...BARE_ENVIRONMENT, PUBLIC_URL, ...(await ownDatabase(t)) };
-  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
   const { stdout } = await promisify(execFile)('sh', ['-c', command], { env, cwd });
   const gateway = await Program.start(t, { ...env });
   assert.match((await new Browser(gateway.url, PUBLIC_URL).open(linkIn(stdout))).text, /for you@example\.com/);
