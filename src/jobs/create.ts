@@ -91,7 +91,7 @@ async function admit(
   } catch (error) {
     // With the database unavailable the job may have been committed; then its inputs must stay.
     if (isRefusal(error)) await discardInputs(deps, prepared?.inputs ?? []);
-    if (claim !== undefined) await dropClaim(deps.db, claim).catch(() => undefined);
+    if (key !== undefined && claim !== undefined) await dropClaim(deps.db, key, claim).catch(() => undefined);
     throw error;
   }
 }

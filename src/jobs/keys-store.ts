@@ -46,8 +46,13 @@ export async function claimKey(db: Db, key: IdempotencyKey, claim: string, now: 
   return claimed === 1;
 }
 
-export async function dropClaim(db: Db, claim: string): Promise<void> {
-  await db.run('delete from idempotency_keys where claim = $1 and job_id is null', [claim]);
+/** A later claim of the same key stays. */
+export async function dropClaim(db: Db, { accountId, credential, key }: Scope, claim: string): Promise<void> {
+  await db.run(
+    `delete from idempotency_keys
+     where account_id = $1 and credential = $2 and key = $3 and claim = $4 and job_id is null`,
+    [accountId, credential, key, claim],
+  );
 }
 
 /** Binds keys to their jobs, whether they were claimed before or not. */
