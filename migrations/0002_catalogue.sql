@@ -38,7 +38,7 @@ create table upstream_breakers (
   trips integer not null check (trips >= 0),
   opened_at timestamptz,
   open_until timestamptz,
-  is_told boolean not null,
+  has_retry_after boolean not null,
   last_fault text,
   last_detail text,
   last_fault_at timestamptz,
@@ -51,7 +51,7 @@ comment on column upstream_breakers.upstream_model is 'Empty for the upstream as
 comment on column upstream_breakers.strikes is 'Consecutive failed requests before it opened.';
 comment on column upstream_breakers.trips is 'Openings without a success in between; each doubles the next open time.';
 comment on column upstream_breakers.open_until is 'Null while the breaker is closed.';
-comment on column upstream_breakers.is_told is
+comment on column upstream_breakers.has_retry_after is
   'The upstream named open_until itself (Retry-After): no probe is sent before it.';
 comment on column upstream_breakers.last_detail is
   'The upstream''s own words with secrets redacted, for operators only.';

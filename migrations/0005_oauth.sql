@@ -51,7 +51,6 @@ create table oauth_records (
   digest bytea not null,
   payload json not null,
   grant_id text references oauth_grants,
-  uid_digest bytea,
   user_code_digest bytea,
   created_at timestamptz not null,
   expires_at timestamptz not null,
@@ -65,11 +64,9 @@ comment on column oauth_records.kind is
   'The server''s name for it: AuthorizationCode, AccessToken, RefreshToken, DeviceCode, Interaction, Session.';
 comment on column oauth_records.digest is 'SHA-256 of the code, token or id by which it is looked up.';
 comment on column oauth_records.payload is 'As the server wrote it. Never searched.';
-comment on column oauth_records.uid_digest is 'SHA-256 of the second id of a session.';
 comment on column oauth_records.user_code_digest is 'SHA-256 of the code that a person types in the device flow.';
 comment on column oauth_records.consumed_at is 'When a code or refresh token was used.';
 
 create index oauth_records_of_grant on oauth_records (grant_id) where grant_id is not null;
-create unique index oauth_records_uid on oauth_records (kind, uid_digest) where uid_digest is not null;
 create unique index oauth_records_user_code on oauth_records (kind, user_code_digest) where user_code_digest is not null;
 create index oauth_records_expired on oauth_records (expires_at);

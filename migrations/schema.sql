@@ -490,8 +490,6 @@ create table oauth_records (
   -- As the server wrote it. Never searched.
   payload json not null,
   grant_id text,
-  -- SHA-256 of the second id of a session.
-  uid_digest bytea,
   -- SHA-256 of the code that a person types in the device flow.
   user_code_digest bytea,
   created_at timestamp with time zone not null,
@@ -503,7 +501,6 @@ create table oauth_records (
 );
 CREATE INDEX oauth_records_expired ON public.oauth_records USING btree (expires_at);
 CREATE INDEX oauth_records_of_grant ON public.oauth_records USING btree (grant_id) WHERE (grant_id IS NOT NULL);
-CREATE UNIQUE INDEX oauth_records_uid ON public.oauth_records USING btree (kind, uid_digest) WHERE (uid_digest IS NOT NULL);
 CREATE UNIQUE INDEX oauth_records_user_code ON public.oauth_records USING btree (kind, user_code_digest) WHERE (user_code_digest IS NOT NULL);
 
 -- Mailed links that work once: to sign in, to set a password, to accept an invitation, to confirm a sign-up.
@@ -793,7 +790,7 @@ create table upstream_breakers (
   -- Null while the breaker is closed.
   open_until timestamp with time zone,
   -- The upstream named open_until itself (Retry-After): no probe is sent before it.
-  is_told boolean not null,
+  has_retry_after boolean not null,
   last_fault text,
   -- The upstream's own words with secrets redacted, for operators only.
   last_detail text,

@@ -10,13 +10,14 @@ export interface BreakerRow {
   readonly trips: number;
   readonly openedAt: Date | null;
   readonly openUntil: Date | null;
-  readonly isTold: boolean;
+  /** The upstream named `openUntil` itself. */
+  readonly hasRetryAfter: boolean;
   readonly lastFault: string | null;
   readonly lastDetail: string | null;
   readonly lastFaultAt: Date | null;
 }
 
-const CLOSED = { strikes: 0, trips: 0, openedAt: null, openUntil: null, isTold: false } as const;
+const CLOSED = { strikes: 0, trips: 0, openedAt: null, openUntil: null, hasRetryAfter: false } as const;
 export const WELL: BreakerRow = { ...CLOSED, lastFault: null, lastDetail: null, lastFaultAt: null };
 
 const DETAIL_CHARS_MAX = 500;
@@ -97,14 +98,14 @@ export class Breaker {
     if (approach === 'all open') return nowMs >= this.nextTryMs(nowMs);
     if (this.#probe !== undefined) return false;
     if (nowMs >= this.#openUntilMs) return true;
-    return approach === 'last resort' && !this.#row.isTold && nowMs >= this.#probedAtMs + PROBE_EVERY_MS;
+    return approach === 'last resort' && !this.#row.hasRetryAfter && nowMs >= this.#probedAtMs + PROBE_EVERY_MS;
   }
 
   /** When the next attempt may go through if no other candidate is closed. A probe without an answer holds up no other. */
   nextTryMs(nowMs: number): number {
     if (this.isClosed) return nowMs;
     if (nowMs >= this.#openUntilMs) return this.#probe === undefined ? nowMs : this.#probedAtMs + PROBE_EVERY_MS;
-    if (this.#row.isTold) return this.#openUntilMs;
+    if (this.#row.hasRetryAfter) return this.#openUntilMs;
     return Math.min(this.#openUntilMs, Math.max(this.#openedAtMs, this.#probedAtMs) + PROBE_EVERY_MS);
   }
 
@@ -175,7 +176,7 @@ export class Breaker {
       trips: trips + 1,
       openedAt: new Date(nowMs),
       openUntil: new Date(untilMs),
-      isTold: retryAfterMs !== undefined,
+      hasRetryAfter: retryAfterMs !== undefined,
     };
     this.#open(nowMs, untilMs);
   }

@@ -10,7 +10,7 @@ export interface BreakerId {
 export async function readBreakers(db: Db): Promise<(BreakerRow & BreakerId)[]> {
   return db.rows(
     `select upstream_id as "upstreamId", upstream_model as "upstreamModel", strikes, trips, opened_at as "openedAt",
-       open_until as "openUntil", is_told as "isTold", last_fault as "lastFault", last_detail as "lastDetail",
+       open_until as "openUntil", has_retry_after as "hasRetryAfter", last_fault as "lastFault", last_detail as "lastDetail",
        last_fault_at as "lastFaultAt"
      from upstream_breakers`,
   );
@@ -18,11 +18,11 @@ export async function readBreakers(db: Db): Promise<(BreakerRow & BreakerId)[]> 
 
 export async function saveBreaker(tx: Tx, { upstreamId, upstreamModel }: BreakerId, row: BreakerRow): Promise<void> {
   await tx.run(
-    `insert into upstream_breakers (upstream_id, upstream_model, strikes, trips, opened_at, open_until, is_told,
+    `insert into upstream_breakers (upstream_id, upstream_model, strikes, trips, opened_at, open_until, has_retry_after,
        last_fault, last_detail, last_fault_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      on conflict (upstream_id, upstream_model) do update set strikes = excluded.strikes, trips = excluded.trips,
-       opened_at = excluded.opened_at, open_until = excluded.open_until, is_told = excluded.is_told,
+       opened_at = excluded.opened_at, open_until = excluded.open_until, has_retry_after = excluded.has_retry_after,
        last_fault = excluded.last_fault, last_detail = excluded.last_detail, last_fault_at = excluded.last_fault_at`,
     [
       upstreamId,
@@ -31,7 +31,7 @@ export async function saveBreaker(tx: Tx, { upstreamId, upstreamModel }: Breaker
       row.trips,
       row.openedAt,
       row.openUntil,
-      row.isTold,
+      row.hasRetryAfter,
       row.lastFault,
       row.lastDetail,
       row.lastFaultAt,
