@@ -18,7 +18,7 @@ function throttle(bucketsMax?: number): { throttle: MemoryThrottle; move: (ms: n
 }
 
 function outcome(taken: ThrottleResult): string {
-  return taken.state === 'taken' ? 'taken' : taken.code;
+  return taken.state === 'acquired' ? 'acquired' : taken.code;
 }
 
 const waits = fc.array(fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 20_000 }), fc.nat({ max: 200_000 })), {
@@ -28,7 +28,7 @@ const waits = fc.array(fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 20_000 }), fc.
 test('a full bucket holds a minute’s worth, and not one more', () => {
   const { throttle: subject } = throttle();
   const answers = Array.from({ length: 61 }, () => outcome(subject.take('k', { rpm: 60, concurrency: undefined })));
-  assert.deepEqual(answers, [...Array<string>(60).fill('taken'), 'rate_limited']);
+  assert.deepEqual(answers, [...Array<string>(60).fill('acquired'), 'rate_limited']);
 });
 
 test('one request comes back after exactly its share of a minute', () => {
@@ -36,12 +36,12 @@ test('one request comes back after exactly its share of a minute', () => {
     fc.property(fc.integer({ min: 1, max: 1000 }), (perMinute) => {
       const { throttle: subject, move } = throttle();
       const take = () => outcome(subject.take('k', { rpm: perMinute, concurrency: undefined }));
-      for (let count = 0; count < perMinute; count++) assert.equal(take(), 'taken');
+      for (let count = 0; count < perMinute; count++) assert.equal(take(), 'acquired');
       const shareMs = Math.ceil(60_000 / perMinute);
       move(shareMs - 1);
       assert.equal(take(), 'rate_limited');
       move(1);
-      assert.equal(take(), 'taken');
+      assert.equal(take(), 'acquired');
       assert.equal(take(), 'rate_limited');
     }),
   );
@@ -55,7 +55,7 @@ test('no window of time sees more than a bucket and what fills up meanwhile', ()
       for (const pause of pauses) {
         move(pause);
         for (let count = 0; count <= burst; count++) {
-          if (subject.take('k', { rpm: perMinute, concurrency: undefined }).state === 'taken') takenAt.push(nowMs());
+          if (subject.take('k', { rpm: perMinute, concurrency: undefined }).state === 'acquired') takenAt.push(nowMs());
         }
       }
       for (const [from, start] of takenAt.entries()) {
@@ -74,7 +74,7 @@ test('what the rate allows is never refused for the rate', () => {
       const { throttle: subject, move } = throttle();
       for (const pause of pauses) {
         move(Math.ceil(60_000 / perMinute) + pause);
-        assert.equal(outcome(subject.take('k', { rpm: perMinute, concurrency: undefined })), 'taken');
+        assert.equal(outcome(subject.take('k', { rpm: perMinute, concurrency: undefined })), 'acquired');
       }
     }),
   );
@@ -90,8 +90,8 @@ test('slots in use are never more than allowed and never fewer than none, howeve
         const held = given.filter((slot) => slot.held).length;
         if (next === 'take') {
           const taken = subject.take('k', { rpm: 1_000_000, concurrency });
-          assert.equal(outcome(taken), held < concurrency ? 'taken' : 'too_many_concurrent_requests');
-          if (taken.state === 'taken') given.push({ release: taken.release, held: true });
+          assert.equal(outcome(taken), held < concurrency ? 'acquired' : 'too_many_concurrent_requests');
+          if (taken.state === 'acquired') given.push({ release: taken.release, held: true });
         } else {
           const slot = given[next % Math.max(1, given.length)];
           slot?.release();
@@ -108,51 +108,51 @@ test('a request refused for want of a slot costs nothing of the bucket', () => {
   for (let count = 0; count < 10; count++) {
     assert.equal(outcome(subject.take('k', { rpm: 2, concurrency: 1 })), 'too_many_concurrent_requests');
   }
-  assert.ok(first.state === 'taken');
+  assert.ok(first.state === 'acquired');
   first.release();
-  assert.equal(outcome(subject.take('k', { rpm: 2, concurrency: 1 })), 'taken');
+  assert.equal(outcome(subject.take('k', { rpm: 2, concurrency: 1 })), 'acquired');
 });
 
 test('a request refused for the rate takes no slot', () => {
   const { throttle: subject, move } = throttle();
   const first = subject.take('k', { rpm: 1, concurrency: 1 });
-  assert.ok(first.state === 'taken');
+  assert.ok(first.state === 'acquired');
   first.release();
   for (let count = 0; count < 3; count++) {
     assert.equal(outcome(subject.take('k', { rpm: 1, concurrency: 1 })), 'rate_limited');
   }
   move(60_000);
-  assert.equal(outcome(subject.take('k', { rpm: 1, concurrency: 1 })), 'taken');
+  assert.equal(outcome(subject.take('k', { rpm: 1, concurrency: 1 })), 'acquired');
 });
 
 test('subjects do not share', () => {
   const { throttle: subject } = throttle();
-  assert.equal(outcome(subject.take('one', { rpm: 1, concurrency: 1 })), 'taken');
-  assert.equal(outcome(subject.take('other', { rpm: 1, concurrency: 1 })), 'taken');
+  assert.equal(outcome(subject.take('one', { rpm: 1, concurrency: 1 })), 'acquired');
+  assert.equal(outcome(subject.take('other', { rpm: 1, concurrency: 1 })), 'acquired');
   assert.equal(outcome(subject.take('one', { rpm: 1, concurrency: 1 })), 'rate_limited');
 });
 
 test('a lowered rate holds at once, and a raised one lets in only what fills up from then on', () => {
   const { throttle: subject, move } = throttle();
   const take = (perMinute: number) => outcome(subject.take('k', { rpm: perMinute, concurrency: undefined }));
-  assert.equal(take(100), 'taken');
-  assert.equal(take(1), 'taken');
+  assert.equal(take(100), 'acquired');
+  assert.equal(take(1), 'acquired');
   assert.equal(take(1), 'rate_limited');
   assert.equal(take(100), 'rate_limited');
   move(600);
-  assert.equal(take(100), 'taken');
+  assert.equal(take(100), 'acquired');
   assert.equal(take(100), 'rate_limited');
 });
 
 test('a clock set back gives nothing and takes nothing', () => {
   const { throttle: subject, move } = throttle();
   const take = () => outcome(subject.take('k', { rpm: 2, concurrency: undefined }));
-  assert.equal(take(), 'taken');
+  assert.equal(take(), 'acquired');
   move(-3_600_000);
-  assert.equal(take(), 'taken');
+  assert.equal(take(), 'acquired');
   assert.equal(take(), 'rate_limited');
   move(30_000);
-  assert.equal(take(), 'taken');
+  assert.equal(take(), 'acquired');
   assert.equal(take(), 'rate_limited');
 });
 
@@ -175,19 +175,19 @@ test('when room is needed, full buckets go before used ones that are known for l
   const { throttle: subject, move } = throttle(10);
   const take = (name: string) => outcome(subject.take(name, { rpm: 1, concurrency: undefined }));
   const used = Array.from({ length: 9 }, (_, number) => `used ${number}`);
-  for (const name of [...used, 'full']) assert.equal(take(name), 'taken');
+  for (const name of [...used, 'full']) assert.equal(take(name), 'acquired');
   move(60_000);
-  for (const name of used) assert.equal(take(name), 'taken');
-  assert.equal(take('new'), 'taken');
+  for (const name of used) assert.equal(take(name), 'acquired');
+  assert.equal(take('new'), 'acquired');
   for (const name of [...used, 'new']) assert.equal(take(name), 'rate_limited');
 });
 
 test('a subject with a slot in use is not forgotten, however many others come', () => {
   const { throttle: subject } = throttle(10);
   const held = subject.take('busy', { rpm: 100, concurrency: 1 });
-  assert.ok(held.state === 'taken');
+  assert.ok(held.state === 'acquired');
   for (let count = 0; count < 1000; count++) subject.take(`k${count}`, { rpm: 1, concurrency: 1 });
   assert.equal(outcome(subject.take('busy', { rpm: 100, concurrency: 1 })), 'too_many_concurrent_requests');
   held.release();
-  assert.equal(outcome(subject.take('busy', { rpm: 100, concurrency: 1 })), 'taken');
+  assert.equal(outcome(subject.take('busy', { rpm: 100, concurrency: 1 })), 'acquired');
 });

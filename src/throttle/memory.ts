@@ -29,9 +29,9 @@ export class MemoryThrottle implements Throttle {
     if (bucket.level < ONE_REQUEST) return RATE_REFUSED;
     if (allowance.concurrency !== undefined && bucket.slotsInUse >= allowance.concurrency) return SLOT_REFUSED;
     bucket.level -= ONE_REQUEST;
-    if (allowance.concurrency === undefined) return NOTHING_HELD;
+    if (allowance.concurrency === undefined) return UNLIMITED;
     bucket.slotsInUse++;
-    return { state: 'taken', release: releaseOnce(bucket) };
+    return { state: 'acquired', release: releaseOnce(bucket) };
   }
 
   #bucketOf(subject: string, { rpm }: Allowance): Bucket {
@@ -63,7 +63,7 @@ export class MemoryThrottle implements Throttle {
 
 const RATE_REFUSED: ThrottleResult = { state: 'refused', code: 'rate_limited' };
 const SLOT_REFUSED: ThrottleResult = { state: 'refused', code: 'too_many_concurrent_requests' };
-const NOTHING_HELD: ThrottleResult = { state: 'taken', release: () => undefined };
+const UNLIMITED: ThrottleResult = { state: 'acquired', release: () => undefined };
 
 function fill(bucket: Bucket, rpm: number, nowMs: number): void {
   // A clock set back adds nothing and takes nothing.
@@ -74,9 +74,9 @@ function fill(bucket: Bucket, rpm: number, nowMs: number): void {
 }
 
 function releaseOnce(bucket: Bucket): () => void {
-  let held = true;
+  let isReleased = false;
   return () => {
-    if (held) bucket.slotsInUse--;
-    held = false;
+    if (!isReleased) bucket.slotsInUse--;
+    isReleased = true;
   };
 }

@@ -9,7 +9,7 @@ type Refusal = 'rate_limited' | 'too_many_concurrent_requests';
 
 export type ThrottleResult =
   /** `release` gives the slot back and is harmless when repeated. */
-  { readonly state: 'taken'; readonly release: () => void } | { readonly state: 'refused'; readonly code: Refusal };
+  { readonly state: 'acquired'; readonly release: () => void } | { readonly state: 'refused'; readonly code: Refusal };
 
 /**
  * A token bucket and a semaphore per subject. A bucket holds a minute's worth, so that many at once pass, and fills

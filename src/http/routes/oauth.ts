@@ -43,7 +43,7 @@ function refuseFloods({ throttle, browser }: HttpDeps) {
   const allowance = { rpm: AUTHORIZATIONS_PER_ADDRESS_RPM, concurrency: undefined };
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const slot = await throttle.take(`authorization address:${browser.originOf(request).address}`, allowance);
-    if (slot.state === 'taken') return slot.release();
+    if (slot.state === 'acquired') return slot.release();
     const error = new ApiError(slot.code);
     reply.errorCode = error.code;
     reply.code(error.status).headers(errorHeaders(error.code));
