@@ -39,8 +39,8 @@ export async function sendAudio(reply: FastifyReply, stream: AudioStream, log: L
     raw.addTrailers(stream.trailers());
     raw.end();
   } catch (error) {
-    const isTold = error instanceof ApiError || raw.destroyed;
-    if (!isTold) log.error({ request_id: reply.request.id, err: error }, 'unexpected error in a stream');
+    const isExpected = error instanceof ApiError || raw.destroyed;
+    if (!isExpected) log.error({ request_id: reply.request.id, err: error }, 'unexpected error in a stream');
     raw.destroy();
   }
 }

@@ -24,10 +24,10 @@ export function loggedPath(url: string): string {
  */
 export function isMatchedRaw(route: string, url: string): boolean {
   if (!url.includes('%')) return true;
-  const given = pathOf(url).split('/');
+  const segments = pathOf(url).split('/');
   for (const [place, segment] of route.split('/').entries()) {
     if (segment === '*') return true;
-    if (!segment.startsWith(':') && segment !== given[place]) return false;
+    if (!segment.startsWith(':') && segment !== segments[place]) return false;
   }
   return true;
 }

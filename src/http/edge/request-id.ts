@@ -6,6 +6,6 @@ const ADOPTABLE = new RegExp(`^[\\x20-\\x7e]{1,${REQUEST_ID_CHARS_MAX}}$`);
 
 /** The caller's own id when it is short and printable, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && ADOPTABLE.test(given) ? given : newId('req');
+  const header = request.headers['x-request-id'];
+  return typeof header === 'string' && ADOPTABLE.test(header) ? header : newId('req');
 }

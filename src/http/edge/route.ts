@@ -153,9 +153,9 @@ function noJson(): never {
 
 function paramOf(contract: Contract, request: FastifyRequest, name: string): string {
   const params = request.params as Record<string, string | undefined>;
-  const given = params[contract.path.endsWith(`{${name}*}`) ? '*' : name] ?? '';
+  const value = params[contract.path.endsWith(`{${name}*}`) ? '*' : name] ?? '';
   // PostgreSQL keeps no NUL: what has one in its name is not there, like what has no name at all.
-  return given.includes('\0') ? '' : given;
+  return value.includes('\0') ? '' : value;
 }
 
 /** The wire shape of every list that pages. */

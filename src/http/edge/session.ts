@@ -49,37 +49,37 @@ export class BrowserSessions {
   async find(request: FastifyRequest): Promise<sessions.SignedIn | undefined> {
     if (request.signedIn !== undefined) return request.signedIn;
     const secret = cookieOf(request, this.#cookieName);
-    const found = secret === undefined ? undefined : await sessions.findSession(this.#deps, secret);
-    if (found !== undefined) request.signedIn = found;
-    return found;
+    const signedIn = secret === undefined ? undefined : await sessions.findSession(this.#deps, secret);
+    if (signedIn !== undefined) request.signedIn = signedIn;
+    return signedIn;
   }
 
   /** Throws `not_signed_in`, or `csrf_refused` for a changing request without the session's token. */
   async require(request: FastifyRequest): Promise<sessions.SignedIn> {
-    const found = await this.find(request);
-    if (found === undefined) throw new ApiError('not_signed_in');
+    const signedIn = await this.find(request);
+    if (signedIn === undefined) throw new ApiError('not_signed_in');
     if (!SAFE_METHODS.has(request.method)) {
       this.refuseForeignOrigin(request);
-      this.refuseForged(found, String(request.headers[CSRF_HEADER] ?? ''));
+      this.refuseForged(signedIn, String(request.headers[CSRF_HEADER] ?? ''));
     }
-    return found;
+    return signedIn;
   }
 
   /** The same for a form of one of our pages, which carries the token in a field. */
   async requireForm(request: FastifyRequest, form: URLSearchParams): Promise<sessions.SignedIn> {
-    const found = await this.find(request);
-    if (found === undefined) throw new ApiError('not_signed_in');
-    this.refuseForged(found, form.get('csrf') ?? '');
-    return found;
+    const signedIn = await this.find(request);
+    if (signedIn === undefined) throw new ApiError('not_signed_in');
+    this.refuseForged(signedIn, form.get('csrf') ?? '');
+    return signedIn;
   }
 
   csrfToken({ session }: sessions.SignedIn): string {
     return createHmac('sha256', this.#csrfKey).update(session.id).digest('base64url');
   }
 
-  refuseForged(signedIn: sessions.SignedIn, given: string): void {
+  refuseForged(signedIn: sessions.SignedIn, csrf: string): void {
     const expected = Buffer.from(this.csrfToken(signedIn));
-    const token = Buffer.from(given);
+    const token = Buffer.from(csrf);
     if (token.length !== expected.length || !timingSafeEqual(token, expected)) throw new ApiError('csrf_refused');
   }
 

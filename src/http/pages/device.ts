@@ -27,25 +27,25 @@ export function devicePages(pages: Pages, deps: DeviceDeps, browser: BrowserSess
     if (signedIn === undefined) return { goTo: `/sign-in?next=${encodeURIComponent(request.url)}` };
     const userCode = query.get('user_code');
     if (userCode === null) return entryPage();
-    const found = await find(signedIn, userCode);
-    return found === undefined ? entryPage(UNKNOWN) : askForConsent(found, signedIn);
+    const pending = await find(signedIn, userCode);
+    return pending === undefined ? entryPage(UNKNOWN) : askForConsent(pending, signedIn);
   });
 
   pages.post(OAUTH_PATHS.devicePage, async ({ request, form }) => {
     const signedIn = await browser.find(request);
     if (signedIn === undefined) throw new ApiError('not_signed_in');
     browser.refuseForged(signedIn, form.get('csrf') ?? '');
-    const found = await find(signedIn, form.get('user_code') ?? '');
-    if (found === undefined) return entryPage(UNKNOWN);
+    const pending = await find(signedIn, form.get('user_code') ?? '');
+    if (pending === undefined) return entryPage(UNKNOWN);
     if (form.get('decision') !== 'allow') {
-      return (await devices.denyDevice(deps, found.device)) ? DENIED : entryPage(UNKNOWN);
+      return (await devices.denyDevice(deps, pending.device)) ? DENIED : entryPage(UNKNOWN);
     }
     const limit = limitOf(form);
-    if (limit === undefined) return askForConsent(found, signedIn, LIMIT_PROBLEM);
+    if (limit === undefined) return askForConsent(pending, signedIn, LIMIT_PROBLEM);
     const { id: personId, email } = signedIn.person;
     const consent = { ...limit, accountId: accountOf(form), personId };
-    const isAllowed = await devices.allowDevice(deps, { name: email, requestId: request.id }, found.device, consent);
-    return isAllowed ? allowed(found.client) : entryPage(UNKNOWN);
+    const isAllowed = await devices.allowDevice(deps, { name: email, requestId: request.id }, pending.device, consent);
+    return isAllowed ? allowed(pending.client) : entryPage(UNKNOWN);
   });
 
   /** A token bucket per person: codes are short enough to be typed, so they are not to be tried in numbers. */

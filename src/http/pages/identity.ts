@@ -33,10 +33,10 @@ export function identityPages(
   pages.get(CALLBACK, async ({ request, reply, query }) => {
     const origin = browser.originOf(request);
     await takeOpenIdTurn(deps, origin.address);
-    const kept = cookie.take(request, reply);
-    const back = { attempt: kept?.attempt, answer: new URL(`${redirectUri}?${query.toString()}`) };
+    const cookieState = cookie.take(request, reply);
+    const back = { attempt: cookieState?.attempt, answer: new URL(`${redirectUri}?${query.toString()}`) };
     const made = await identity.signInByIdentity(deps, client, request.id, back, origin);
-    return startedSession(deps, browser, { request, reply }, made, localPath(kept?.next ?? null));
+    return startedSession(deps, browser, { request, reply }, made, localPath(cookieState?.next ?? null));
   });
 }
 

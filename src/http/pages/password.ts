@@ -28,17 +28,17 @@ export function passwordPages(pages: Pages, deps: PeopleDeps, browser: BrowserSe
     if (signedIn === undefined) return { goTo: '/sign-in?next=/password' };
     browser.refuseForged(signedIn, form.get('csrf') ?? '');
     const shown = { email: signedIn.person.email, csrf: browser.csrfToken(signedIn) };
-    const given = {
+    const passwords = {
       current: (form.get('current_password') ?? '').slice(0, PASSWORD_CHARS_MAX),
       password: form.get('password') ?? '',
     };
-    const problems = problemsOf({ password: passwordProblem(given.password) });
+    const problems = problemsOf({ password: passwordProblem(passwords.password) });
     if (problems !== undefined) return passwordPage(shown, problems);
     const { person, session } = signedIn;
     const who = { id: person.id, email: person.email, sessionId: session.id };
     try {
       const actor = { name: person.email, requestId: request.id };
-      await signIn.changePassword(deps, actor, who, given, browser.originOf(request));
+      await signIn.changePassword(deps, actor, who, passwords, browser.originOf(request));
       return { goTo: '/' };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

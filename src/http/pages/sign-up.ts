@@ -15,7 +15,7 @@ import {
 } from './fields.ts';
 import { type PageAnswer, type PageCall, type Pages, startedSession } from './pages.ts';
 
-interface Given {
+interface FormValues {
   readonly email?: string;
   readonly name?: string;
 }
@@ -45,7 +45,9 @@ export function signUpPages(pages: Pages, deps: PeopleDeps, browser: BrowserSess
   async function requestLink({ request, form }: PageCall, wanted: 'sign_up' | 'set_password'): Promise<PageAnswer> {
     const email = (form.get('email') ?? '').trim();
     const again =
-      wanted === 'sign_up' ? (given: Given, ...refusal: Refusal) => signUpPage(true, given, ...refusal) : forgotPage;
+      wanted === 'sign_up'
+        ? (values: FormValues, ...refusal: Refusal) => signUpPage(true, values, ...refusal)
+        : forgotPage;
     const problem = emailProblem(email);
     if (problem !== undefined) return again({ email }, { email: problem });
     try {
@@ -84,20 +86,25 @@ export function signUpPages(pages: Pages, deps: PeopleDeps, browser: BrowserSess
 
 type Refusal = [problems?: Problems, refusal?: ApiError];
 
-function signUpPage(hasMail: boolean, given: Given = {}, problems: Problems = {}, refusal?: ApiError): PageAnswer {
+function signUpPage(
+  hasMail: boolean,
+  values: FormValues = {},
+  problems: Problems = {},
+  refusal?: ApiError,
+): PageAnswer {
   // The first field that has a problem is where one goes on.
   const autofocus = problems.name === undefined && problems.password === undefined;
-  const email = emailInput({ value: given.email, problem: problems.email, autofocus });
-  const rest = html`${nameInput({ value: given.name, problem: problems.name })}${newPasswordInput({ problem: problems.password })}`;
+  const email = emailInput({ value: values.email, problem: problems.email, autofocus });
+  const rest = html`${nameInput({ value: values.name, problem: problems.name })}${newPasswordInput({ problem: problems.password })}`;
   const body = html`<h1>Sign up</h1><p class="soft">${hasMail ? 'We send you a link. It leads to the rest.' : 'for an account of your own'}</p>${note(refusal?.message)}
 <form method="post" action="/sign-up">${email}${hasMail ? undefined : rest}<button>${hasMail ? 'Send the link' : 'Sign up'}</button></form>
 <p class="below small"><a href="/sign-in">Sign in instead</a></p>`;
   return page('Sign up', body, refusal);
 }
 
-function forgotPage(given: Given = {}, problems: Problems = {}, refusal?: ApiError): PageAnswer {
+function forgotPage(values: FormValues = {}, problems: Problems = {}, refusal?: ApiError): PageAnswer {
   const body = html`<h1>Forgot your password?</h1><p class="soft">We send you a link that sets a new one.</p>${note(refusal?.message)}
-<form method="post" action="/forgot-password">${emailInput({ value: given.email, problem: problems.email, autofocus: true })}<button>Send the link</button></form>
+<form method="post" action="/forgot-password">${emailInput({ value: values.email, problem: problems.email, autofocus: true })}<button>Send the link</button></form>
 <p class="below small"><a href="/sign-in">Back to sign-in</a></p>`;
   return page('Forgot password', body, refusal);
 }

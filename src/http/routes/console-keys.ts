@@ -94,10 +94,10 @@ interface Rates {
 }
 
 /** Only an operator gives a key more than the account's rates, or else the deployment's. */
-function refuseFaster(asked: Rates, account: Account, config: HttpDeps['config']): void {
+function refuseFaster(rates: Rates, account: Account, config: HttpDeps['config']): void {
   const most = { rpm: account.rpm ?? config.defaultRpm, concurrency: account.concurrency ?? config.defaultConcurrency };
   for (const field of ['rpm', 'concurrency'] as const) {
-    if ((asked[field] ?? 0) <= most[field]) continue;
+    if ((rates[field] ?? 0) <= most[field]) continue;
     const message = `"${field}": expected at most ${most[field]}, which is what the account may have.`;
     throw new ApiError('invalid_parameter', { message, param: field });
   }

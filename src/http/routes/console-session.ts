@@ -131,8 +131,8 @@ export function consoleSessionRoutes(routes: Routes, deps: HttpDeps): void {
     },
     async ({ request, signedIn, actor, body }) => {
       const person = { id: signedIn.person.id, email: signedIn.person.email, sessionId: signedIn.session.id };
-      const given = { current: body.current_password, password: body.password };
-      await signIn.changePassword(deps, actor, person, given, deps.browser.originOf(request));
+      const passwords = { current: body.current_password, password: body.password };
+      await signIn.changePassword(deps, actor, person, passwords, deps.browser.originOf(request));
       return view(signedIn);
     },
   );

@@ -71,11 +71,11 @@ export function fileRoutes(routes: Routes, deps: HttpDeps): void {
         });
         const [file] = filesOf(form);
         if (file === undefined) throw new ApiError('missing_file', { param: 'file' });
-        const given = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
-        const { purpose } = parseWith(purposeField, given === '' ? {} : { purpose: given });
-        const kept = await keepFile(deps, accountId, file.file, purpose);
+        const value = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
+        const { purpose } = parseWith(purposeField, value === '' ? {} : { purpose: value });
+        const record = await keepFile(deps, accountId, file.file, purpose);
         reply.header('cache-control', 'private, no-store');
-        return fileView(kept);
+        return fileView(record);
       } catch (error) {
         for (const objectKey of received) await discardFile(deps, objectKey);
         throw error;

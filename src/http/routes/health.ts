@@ -31,12 +31,12 @@ export function healthRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping)
     },
     async ({ reply }) => {
       const read = await probe();
-      const found = deps.writeProbe.problem === undefined ? read : { ...read, db: 'unavailable' as const };
-      const status = found.db === 'ok' && !stopping.begun ? 'ok' : 'degraded';
+      const database = deps.writeProbe.problem === undefined ? read : { ...read, db: 'unavailable' as const };
+      const status = database.db === 'ok' && !stopping.begun ? 'ok' : 'degraded';
       const health: z.infer<typeof healthSchema> = {
         status,
         version: deps.version,
-        ...found,
+        ...database,
         cleanup_running: deps.cleanUp.isRunning,
         warnings: warnings(deps),
       };

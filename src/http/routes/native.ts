@@ -84,7 +84,7 @@ function decoded(text: string): string {
 /** Without credentials, otherwise as it came. The last `alt` counts. */
 function queryOf(url: string): { query: string; hasCustomFormat: boolean; wantsArray: boolean } {
   const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
-  const kept: string[] = [];
+  const parameters: string[] = [];
   let alt = '';
   let hasCustomFormat = false;
   for (const part of text.split('&')) {
@@ -92,10 +92,10 @@ function queryOf(url: string): { query: string; hasCustomFormat: boolean; wantsA
     if (part === '' || CREDENTIAL_PARAMETERS.has(name)) continue;
     if (name === 'alt') alt = part.slice(part.indexOf('=') + 1);
     if (FORM_PARAMETERS.has(name)) hasCustomFormat = true;
-    kept.push(name === 'alt' ? `alt=${alt}` : part);
+    parameters.push(name === 'alt' ? `alt=${alt}` : part);
   }
   return {
-    query: kept.join('&'),
+    query: parameters.join('&'),
     hasCustomFormat: hasCustomFormat || !['', 'sse', 'json'].includes(alt),
     wantsArray: alt === 'json',
   };

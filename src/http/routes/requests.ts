@@ -55,17 +55,17 @@ export function requestRoutes(routes: Routes, { db }: HttpDeps): void {
       codes: ['request_not_found', 'precheck_failed'],
     },
     async ({ accountId, param }) => {
-      const found = await orPrecheckFailed(() => findRequest(db, accountId, param('request_id')));
-      if (found === undefined) throw new ApiError('request_not_found');
+      const record = await orPrecheckFailed(() => findRequest(db, accountId, param('request_id')));
+      if (record === undefined) throw new ApiError('request_not_found');
       return {
-        id: found.requestId,
+        id: record.requestId,
         object: 'request',
-        status: found.state,
-        model: found.model,
-        endpoint: found.endpoint,
-        usage: found.units && unitsView(found.units),
-        credits: creditsToNumber(found.charged),
-        created_at: unixSeconds(found.createdAt),
+        status: record.state,
+        model: record.model,
+        endpoint: record.endpoint,
+        usage: record.units && unitsView(record.units),
+        credits: creditsToNumber(record.charged),
+        created_at: unixSeconds(record.createdAt),
       };
     },
   );

@@ -137,13 +137,13 @@ const RETRY_AFTER_SECONDS = { pending: '5', processing: '2' } as const;
 function start(
   deps: HttpDeps,
   { request: { id }, request, reply, caller }: CreateCall,
-  asked: TranscriptionRequest,
+  transcription: TranscriptionRequest,
   clip: BufferedMedia | StoredMedia | { readonly url: string },
 ): Promise<Started> {
   const { signal } = callContext(request, reply);
   return startTranscription(deps, caller, {
     id: isAdopted(request) ? newId('req') : id,
-    request: asked,
+    request: transcription,
     clip,
     signal,
   });
