@@ -32,14 +32,14 @@ export async function makeFirstOperator(
 ): Promise<void> {
   if (firstOperator === undefined) return;
   const outcome = await ensureFirstOperator({ db, clock }, firstOperator);
-  if (outcome === 'taken') log.warn(FIRST_OPERATOR[outcome]);
+  if (outcome === 'not an operator') log.warn(FIRST_OPERATOR[outcome]);
   else log.info(FIRST_OPERATOR[outcome]);
 }
 
 const FIRST_OPERATOR: Readonly<Record<FirstOperatorOutcome, string>> = {
-  made: 'the first operator was made',
-  kept: 'there is an operator: TOLLGATE_INIT_OPERATOR_EMAIL changes nothing',
-  taken:
+  created: 'the first operator was made',
+  exists: 'there is an operator: TOLLGATE_INIT_OPERATOR_EMAIL changes nothing',
+  'not an operator':
     'the person of TOLLGATE_INIT_OPERATOR_EMAIL is no operator and was left alone: "tollgate admin create" gives the role',
 };
 

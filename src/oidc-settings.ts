@@ -58,10 +58,10 @@ export function oidcSettings(settings: Settings): OidcSettings | undefined {
 
 function complainOfMissing(settings: Settings, needed: Record<string, unknown>): void {
   const missing = Object.keys(needed).filter((name) => needed[name] === undefined);
-  const given = [...Object.keys(needed), ...DEPENDENT].filter(
+  const present = [...Object.keys(needed), ...DEPENDENT].filter(
     (name) => needed[name] !== undefined || (!(name in needed) && settings.optional(name) !== undefined),
   );
-  const [first] = given;
+  const [first] = present;
   if (first !== undefined) settings.complain(first, `does nothing without ${missing.join(' and ')}`);
 }
 

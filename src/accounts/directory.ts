@@ -25,8 +25,8 @@ export class Directory<Entry> {
   constructor(bus: Bus, find: Find<Entry>) {
     this.#bus = bus;
     this.#lookUps = new GroupCommit(async (digests: readonly string[]) => {
-      const found = await find(digests);
-      return digests.map((digest) => found.get(digest));
+      const callers = await find(digests);
+      return digests.map((digest) => callers.get(digest));
     }, LOOK_UPS_PER_ROUND_MAX);
     bus.onLost(() => this.forget(() => true));
   }

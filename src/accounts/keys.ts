@@ -83,8 +83,8 @@ export interface KeyRef {
 /** Resolves when no process serves the key by its old state any more. */
 export async function updateKey(deps: AccountDeps, by: Actor, ref: KeyRef, change: KeyChange): Promise<ApiKey> {
   return changeKey(deps, ref, async (tx, before) => {
-    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-    const after: ApiKey = { ...before, ...given };
+    const changes = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    const after: ApiKey = { ...before, ...changes };
     if (change.groups !== undefined) refuseWider(change.groups, await findAccount(tx, before.accountId));
     await saveKey(tx, after);
     await recordChange(tx, by, {

@@ -52,12 +52,12 @@ class Records implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const createdAt = this.#deps.clock.now();
-    const { jti: _id, exp: _exp, iat: _iat, kind: _kind, returnTo, userCode, ...kept } = payload;
+    const { jti: _id, exp: _exp, iat: _iat, kind: _kind, returnTo, userCode, ...fields } = payload;
     const record = {
       kind: this.#kind,
       digest: digestOf(id),
       // The address to return to ends with the id.
-      payload: typeof returnTo === 'string' ? { ...kept, returnTo: returnTo.replace(id, ID_MARK) } : kept,
+      payload: typeof returnTo === 'string' ? { ...fields, returnTo: returnTo.replace(id, ID_MARK) } : fields,
       // A person who is being asked goes on being asked when an earlier grant is revoked.
       grantId: this.#kind === 'Interaction' ? undefined : payload.grantId,
       userCodeDigest: typeof userCode === 'string' ? digestOf(userCode) : undefined,

@@ -38,8 +38,8 @@ export async function updateClient(
   return db.transaction(async (tx) => {
     const before = await lockClient(tx, id);
     if (before === undefined) throw new ApiError('client_not_found');
-    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-    const after: OauthClient = { ...before, ...given };
+    const changes = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    const after: OauthClient = { ...before, ...changes };
     refuseOpenIntrospection(after);
     await saveClient(tx, after);
     await recordChange(tx, by, { at: clock.now(), action: 'oauth_client.update', target: id, detail: detailOf(after) });

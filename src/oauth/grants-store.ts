@@ -37,13 +37,13 @@ const USABLE = `g.revoked_at is null
  * those that the app may still ask for.
  */
 export async function findUsableGrant(queries: Queries, id: string): Promise<OauthGrant | undefined> {
-  const [found] = await queries.rows<OauthGrant & { clientScopes: readonly string[] }>(
+  const [row] = await queries.rows<OauthGrant & { clientScopes: readonly string[] }>(
     `select ${COLUMNS}, client.scopes as "clientScopes"
      from oauth_grants g join oauth_clients client on client.id = g.client_id where g.id = $1 and ${USABLE}`,
     [id],
   );
-  if (found === undefined) return undefined;
-  const { clientScopes, ...grant } = found;
+  if (row === undefined) return undefined;
+  const { clientScopes, ...grant } = row;
   return { ...grant, scopes: grant.scopes.filter((scope) => clientScopes.includes(scope)) };
 }
 
@@ -171,7 +171,7 @@ export async function listGrants(
   limit: number,
   after: string | undefined,
 ): Promise<ListedGrant[]> {
-  const found = await queries.rows<ListedGrant>(
+  const grants = await queries.rows<ListedGrant>(
     `select ${COLUMNS}, c.name as "clientName", c.home_page as "clientHomePage", p.email as "personEmail"
      from oauth_grants g join oauth_clients c on c.id = g.client_id join people p on p.id = g.person_id
      where g.revoked_at is null and ($1::text is null or g.account_id = $1) and ($2::text is null or g.person_id = $2)
@@ -193,7 +193,7 @@ export async function listGrants(
       param: 'after',
     });
   }
-  return found;
+  return grants;
 }
 
 /** Of this account, where one is given: another's says nothing about this one's order. */

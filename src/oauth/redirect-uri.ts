@@ -3,9 +3,9 @@
  * whatever port is free, so for a public app the port of an http address on a loopback interface is not compared (RFC 8252,
  * section 7.3). A host name is never taken for an interface.
  */
-export function isRedirectAllowed(registered: readonly string[], given: string, isPublic: boolean): boolean {
-  if (registered.includes(given)) return true;
-  const [, before, after] = isPublic ? (LOOPBACK.exec(given) ?? []) : [];
+export function isRedirectAllowed(registered: readonly string[], redirectUri: string, isPublic: boolean): boolean {
+  if (registered.includes(redirectUri)) return true;
+  const [, before, after] = isPublic ? (LOOPBACK.exec(redirectUri) ?? []) : [];
   return before !== undefined && registered.some((uri) => uri.replace(LOOPBACK, '$1$2') === `${before}${after}`);
 }
 

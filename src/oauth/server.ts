@@ -221,16 +221,16 @@ function adaptModels({ AccessToken, RefreshToken, Client, Session }: Provider): 
   });
   Object.assign(RefreshToken.prototype, { generateTokenId: () => newSecretText('ort_') });
   Object.assign(Client.prototype, {
-    compareClientSecret(this: { clientSecret: string }, given: string) {
-      return timingSafeEqual(Buffer.from(this.clientSecret, 'hex'), digestOf(given));
+    compareClientSecret(this: { clientSecret: string }, secret: string) {
+      return timingSafeEqual(Buffer.from(this.clientSecret, 'hex'), digestOf(secret));
     },
     responseModeAllowed(mode: string) {
       // A refusal of the mode goes to the app by query like any other, not in the mode that is refused.
       if (mode !== 'query') Object.assign(Provider.ctx?.oidc.params ?? {}, { response_mode: undefined });
       return mode === 'query';
     },
-    redirectUriAllowed(this: { redirectUris: string[]; clientAuthMethod: string }, given: string) {
-      return isRedirectAllowed(this.redirectUris, given, this.clientAuthMethod === 'none');
+    redirectUriAllowed(this: { redirectUris: string[]; clientAuthMethod: string }, redirectUri: string) {
+      return isRedirectAllowed(this.redirectUris, redirectUri, this.clientAuthMethod === 'none');
     },
   });
   // The gateway's session is the only one. What the library takes for destroyed it neither stores nor sends as a cookie.

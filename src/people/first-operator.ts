@@ -7,7 +7,7 @@ import { addPerson } from './people.ts';
 import { hasOperator, isPerson } from './store.ts';
 
 /** `kept`: there is an operator. `taken`: there is none, but a person of this email, whose password is their own. */
-export type FirstOperatorOutcome = 'made' | 'kept' | 'taken';
+export type FirstOperatorOutcome = 'created' | 'exists' | 'not an operator';
 
 const BY_SETTINGS: Actor = { name: 'settings', requestId: undefined };
 /** Any number that no other advisory lock of the program has. */
@@ -26,16 +26,16 @@ export async function ensureFirstOperator(
   const verifier = await hashPassword(password.reveal());
   return db.transaction(async (tx) => {
     await tx.rows('select pg_advisory_xact_lock($1)', [LOCK]);
-    const found = await outcomeWithout(tx, email);
-    if (found !== undefined) return found;
+    const outcome = await outcomeWithout(tx, email);
+    if (outcome !== undefined) return outcome;
     const name = email.slice(0, email.indexOf('@'));
     await addPerson(tx, BY_SETTINGS, { email, name, verifier, operatorRole: 'operator' }, clock.now());
-    return 'made';
+    return 'created';
   });
 }
 
 /** Undefined where the operator is to be made. */
 async function outcomeWithout(queries: Queries, email: string): Promise<FirstOperatorOutcome | undefined> {
-  if (await hasOperator(queries)) return 'kept';
-  return (await isPerson(queries, email)) ? 'taken' : undefined;
+  if (await hasOperator(queries)) return 'exists';
+  return (await isPerson(queries, email)) ? 'not an operator' : undefined;
 }

@@ -17,13 +17,14 @@ export interface MappedRights {
 }
 
 export function rightsOf(mapping: readonly GroupRights[], groups: readonly string[]): MappedRights {
-  const given = mapping.filter(({ group }) => groups.includes(group));
-  const roles = given.flatMap(({ accountRole }) => accountRole ?? []);
+  const matches = mapping.filter(({ group }) => groups.includes(group));
+  const roles = matches.flatMap(({ accountRole }) => accountRole ?? []);
   return {
-    operatorRole: (['operator', 'auditor'] as const).find((role) => given.some((g) => g.operatorRole === role)) ?? null,
+    operatorRole:
+      (['operator', 'auditor'] as const).find((role) => matches.some((g) => g.operatorRole === role)) ?? null,
     accountRole: roles.find((role) => roles.every((other) => isAtLeast(role, other))) ?? null,
-    routingGroups: [...new Set(given.flatMap(({ routingGroups }) => routingGroups))].sort(),
-    hasAny: given.length > 0,
+    routingGroups: [...new Set(matches.flatMap(({ routingGroups }) => routingGroups))].sort(),
+    hasAny: matches.length > 0,
   };
 }
 
@@ -84,8 +85,8 @@ async function applyRoutingGroups(
   const account = await findAccount(tx, accountId);
   const managed = new Set(mapping.flatMap((entry) => entry.routingGroups));
   if (account === undefined || managed.size === 0) return;
-  const kept = account.groups.filter((group) => !managed.has(group));
-  const wanted = [...new Set([...kept, ...routingGroups])].sort();
+  const unmanaged = account.groups.filter((group) => !managed.has(group));
+  const wanted = [...new Set([...unmanaged, ...routingGroups])].sort();
   // An account is never without a group.
   const groups = wanted.length === 0 ? ['default'] : wanted;
   if (groups.join() !== [...account.groups].sort().join()) await changeAccount(tx, deps, by, accountId, { groups });

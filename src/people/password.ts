@@ -40,10 +40,10 @@ export async function checkPassword(password: string, verifier: string | null): 
   }
   const cost = { memoryKib: Number(memory), passes: Number(passes), parallelism: Number(lanes) };
   const expected = Buffer.from(tag, 'base64');
-  const given = await derive(password, Buffer.from(salt, 'base64'), cost, expected.length);
+  const derived = await derive(password, Buffer.from(salt, 'base64'), cost, expected.length);
   const isOutdated =
     cost.memoryKib !== COST.memoryKib || cost.passes !== COST.passes || cost.parallelism !== COST.parallelism;
-  return { matches: timingSafeEqual(given, expected), isOutdated };
+  return { matches: timingSafeEqual(derived, expected), isOutdated };
 }
 
 async function derive(password: string, salt: Buffer, cost: Cost, tagLength: number): Promise<Buffer> {

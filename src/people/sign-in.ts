@@ -24,19 +24,19 @@ export interface NewSession {
 export async function signInByPassword(
   deps: PeopleDeps,
   requestId: string,
-  given: { readonly email: string; readonly password: string },
+  credentials: { readonly email: string; readonly password: string },
   origin: Origin,
 ): Promise<NewSession> {
-  const email = given.email.trim().toLowerCase();
+  const email = credentials.email.trim().toLowerCase();
   await takeTurn(deps, 'sign-in', { address: origin.address, email });
   return withDerivation(deps, async () => {
     const person = await findPersonByEmail(deps.db, email);
-    const { matches, isOutdated } = await checkPassword(given.password, person?.verifier ?? null);
+    const { matches, isOutdated } = await checkPassword(credentials.password, person?.verifier ?? null);
     if (person === undefined || !matches || person.disabled) {
       await recordRefusal(deps, person, requestId, origin);
       throw new ApiError('sign_in_refused');
     }
-    const verifier = isOutdated ? await hashPassword(given.password) : undefined;
+    const verifier = isOutdated ? await hashPassword(credentials.password) : undefined;
     const actor: Actor = { name: person.email, requestId };
     return deps.db.transaction(async (tx) => {
       if (verifier !== undefined) await saveVerifier(tx, person.id, verifier);
@@ -113,18 +113,18 @@ export async function changePassword(
   deps: PeopleDeps,
   actor: Actor,
   person: { readonly id: string; readonly email: string; readonly sessionId: string },
-  given: { readonly current: string; readonly password: string },
+  passwords: { readonly current: string; readonly password: string },
   origin: Origin,
 ): Promise<void> {
   await takeTurn(deps, 'sign-in', { address: origin.address, email: person.email });
   await withDerivation(deps, async () => {
-    const found = await findPersonByEmail(deps.db, person.email);
-    const { matches } = await checkPassword(given.current, found?.verifier ?? null);
+    const known = await findPersonByEmail(deps.db, person.email);
+    const { matches } = await checkPassword(passwords.current, known?.verifier ?? null);
     if (!matches) {
       await recordRefusal(deps, person, actor.requestId, origin, 'person.password_refused');
       throw new ApiError('sign_in_refused', { message: 'The current password is wrong.', param: 'current_password' });
     }
-    const verifier = await hashPassword(given.password);
+    const verifier = await hashPassword(passwords.password);
     const change = { by: 'person', at: deps.clock.now(), keptSessionId: person.sessionId } as const;
     await deps.db.transaction((tx) => replacePassword(tx, actor, person.id, verifier, change));
   });
@@ -154,18 +154,18 @@ export async function acceptAsNewPerson(
   deps: PeopleDeps,
   requestId: string,
   secret: string,
-  given: { readonly name: string; readonly password: string },
+  profile: { readonly name: string; readonly password: string },
   origin: Origin,
 ): Promise<NewSession> {
   refuseIfClosed(deps);
   await takeTurn(deps, 'link', origin);
-  const verifier = await withDerivation(deps, () => hashPassword(given.password));
+  const verifier = await withDerivation(deps, () => hashPassword(profile.password));
   return refusingDuplicateEmail(() =>
     deps.db.transaction(async (tx) => {
       const now = deps.clock.now();
       const link = await invitation(tx, secret, now);
       const actor: Actor = { name: link.email, requestId };
-      const person = await addPerson(tx, actor, { email: link.email, name: given.name, verifier }, now);
+      const person = await addPerson(tx, actor, { email: link.email, name: profile.name, verifier }, now);
       await grantInvited(tx, actor, link, person, now);
       return startSession(tx, deps, actor, person.id, 'link', origin);
     }),

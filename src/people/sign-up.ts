@@ -27,25 +27,25 @@ interface NewHolder {
 export async function signUp(
   deps: PeopleDeps,
   requestId: string,
-  given: NewHolder,
+  holder: NewHolder,
   origin: Origin,
 ): Promise<NewSession> {
   refuseUnlessOpen(deps);
-  await takeTurn(deps, 'sign-in', { address: origin.address, email: given.email });
-  const actor: Actor = { name: given.email, requestId };
+  await takeTurn(deps, 'sign-in', { address: origin.address, email: holder.email });
+  const actor: Actor = { name: holder.email, requestId };
   return withDerivation(deps, async () => {
-    if ((await findPersonByEmail(deps.db, given.email)) !== undefined) return signInAgain(deps, actor, given, origin);
-    const verifier = await hashPassword(given.password);
+    if ((await findPersonByEmail(deps.db, holder.email)) !== undefined) return signInAgain(deps, actor, holder, origin);
+    const verifier = await hashPassword(holder.password);
     try {
       return await refusingDuplicateEmail(() =>
         deps.db.transaction(async (tx) => {
-          const person = await addHolder(tx, deps, actor, { ...given, verifier });
+          const person = await addHolder(tx, deps, actor, { ...holder, verifier });
           return startSession(tx, deps, actor, person.id, 'password', origin);
         }),
       );
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'duplicate_email') throw error;
-      return signInAgain(deps, actor, given, origin);
+      return signInAgain(deps, actor, holder, origin);
     }
   });
 }
@@ -71,18 +71,18 @@ export async function signUpByLink(
   deps: PeopleDeps,
   requestId: string,
   secret: string,
-  given: Omit<NewHolder, 'email'>,
+  holder: Omit<NewHolder, 'email'>,
   origin: Origin,
 ): Promise<NewSession> {
   refuseUnlessOpen(deps);
   await takeTurn(deps, 'link', origin);
-  const verifier = await withDerivation(deps, () => hashPassword(given.password));
+  const verifier = await withDerivation(deps, () => hashPassword(holder.password));
   return refusingDuplicateEmail(() =>
     deps.db.transaction(async (tx) => {
       const link = await useLink(tx, secret, deps.clock.now());
       if (link?.purpose !== 'sign_up') throw new ApiError('link_not_found');
       const actor: Actor = { name: link.email, requestId };
-      const person = await addHolder(tx, deps, actor, { email: link.email, name: given.name, verifier });
+      const person = await addHolder(tx, deps, actor, { email: link.email, name: holder.name, verifier });
       return startSession(tx, deps, actor, person.id, 'link', origin);
     }),
   );

@@ -80,8 +80,8 @@ export function networkOf(address: string): string {
   const [, mapped] = /^(?:ffff:)?(\d+\.\d+\.\d+\.\d+)$/.exec(head === '' ? tail : '') ?? [];
   if (mapped !== undefined) return mapped;
   const groups = (text: string) => (text === '' ? [] : text.split(':'));
-  const given = groups(head).length + groups(tail).length;
-  const zeros = address.includes('::') ? Array<string>(8 - given).fill('0') : [];
+  const groupCount = groups(head).length + groups(tail).length;
+  const zeros = address.includes('::') ? Array<string>(8 - groupCount).fill('0') : [];
   const all = [...groups(head), ...zeros, ...groups(tail)].map((group) => Number.parseInt(group, 16).toString(16));
   return `${all.slice(0, ADDRESS_IPV6_BITS / 16).join(':')}::/${ADDRESS_IPV6_BITS}`;
 }
