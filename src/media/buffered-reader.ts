@@ -56,7 +56,7 @@ export class BufferedReader {
   readonly #media: ByteSource;
   readonly #readsMax: number;
   #from = 0;
-  #held: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = Buffer.alloc(0);
 
   readonly #spent: Spent;
 
@@ -79,11 +79,11 @@ export class BufferedReader {
     this.#spent.parts += parts;
   }
 
-  /** All that is held from `at` on, at least `least` bytes. Unreadable if the file ends before. */
+  /** All that is in the buffer from `at` on, at least `least` bytes. Unreadable if the file ends before. */
   async from(at: number, least: number): Promise<Buffer> {
     const start = at - this.#from;
-    if (start < 0 || start + least > this.#held.length) return this.#load(at, least);
-    return start === 0 ? this.#held : this.#held.subarray(start);
+    if (start < 0 || start + least > this.#buffer.length) return this.#load(at, least);
+    return start === 0 ? this.#buffer : this.#buffer.subarray(start);
   }
 
   /** From part to part. Returns where it stopped: before the end also where fewer bytes are left than needed. */
@@ -93,14 +93,14 @@ export class BufferedReader {
       const view = await this.from(at, Math.min(want, end - at));
       for (let offset = 0; ; ) {
         this.countPart();
-        const taken = step(view, offset, at);
-        if (typeof taken !== 'number') this.countPart(PARTS_PER_WAIT - 1);
-        const bytes = typeof taken === 'number' ? taken : await taken;
+        const advance = step(view, offset, at);
+        if (typeof advance !== 'number') this.countPart(PARTS_PER_WAIT - 1);
+        const bytes = typeof advance === 'number' ? advance : await advance;
         if (bytes === 0) return at;
         at += bytes;
         offset += bytes;
-        const isHeld = end - at >= need && offset + Math.min(want, end - at) <= view.length;
-        if (!isHeld) break;
+        const isBuffered = end - at >= need && offset + Math.min(want, end - at) <= view.length;
+        if (!isBuffered) break;
       }
     }
     return at;
@@ -110,13 +110,13 @@ export class BufferedReader {
     if (at < 0 || at + least > this.bytes) throw new Unreadable(`the file ends before byte ${at + least}`);
     if (this.#spent.reads >= this.#readsMax) throw new Unreadable('too many reads');
     if (this.#spent.reads++ >= READS_IN_ONE_TURN) await setImmediate();
-    const isNext = at >= this.#from && at - this.#from <= this.#held.length + MEDIA_READ_BYTES_MIN;
-    const length = isNext ? Math.min(this.#held.length * 2, MEDIA_READ_BYTES_MAX) : 0;
+    const isNext = at >= this.#from && at - this.#from <= this.#buffer.length + MEDIA_READ_BYTES_MIN;
+    const length = isNext ? Math.min(this.#buffer.length * 2, MEDIA_READ_BYTES_MAX) : 0;
     const end = Math.min(at + Math.max(length, least, MEDIA_READ_BYTES_MIN), this.bytes);
-    const held = await this.#media.read(at, end);
-    if (held.length !== end - at) throw new Unreadable('the file is shorter than it was');
+    const buffer = await this.#media.read(at, end);
+    if (buffer.length !== end - at) throw new Unreadable('the file is shorter than it was');
     this.#from = at;
-    this.#held = held;
-    return held;
+    this.#buffer = buffer;
+    return buffer;
   }
 }

@@ -117,10 +117,10 @@ function afterTags(reader: BufferedReader, start: number, end: number, stray: St
       tagEnd = at + bytes;
     }
     const rest = Math.min(tagEnd, end) - at;
-    const held = view.length - offset;
-    const looked = rest <= held ? rest : held - FRAME_HEAD_BYTES;
-    stray.look(view, offset, looked, at);
-    return tagEnd >= end && at + looked >= end ? tagEnd - at : looked;
+    const available = view.length - offset;
+    const scanned = rest <= available ? rest : available - FRAME_HEAD_BYTES;
+    stray.look(view, offset, scanned, at);
+    return tagEnd >= end && at + scanned >= end ? tagEnd - at : scanned;
   });
 }
 
@@ -162,10 +162,10 @@ class StrayFrames {
 
   async search(reader: BufferedReader, start: number, end: number): Promise<void> {
     await reader.walk({ start, end, need: FRAME_HEAD_BYTES, want: 32 }, (view, offset, at) => {
-      const held = view.length - offset;
-      const looked = at + held >= end ? end - at : held - FRAME_HEAD_BYTES;
-      this.look(view, offset, looked, at);
-      return looked;
+      const available = view.length - offset;
+      const scanned = at + available >= end ? end - at : available - FRAME_HEAD_BYTES;
+      this.look(view, offset, scanned, at);
+      return scanned;
     });
   }
 }

@@ -4,7 +4,7 @@ import { measureHere } from './measure.ts';
 import type { Measured } from './measured.ts';
 
 /** What the thread is told: of what to measure, and what was read of it. `end`: it could not be read. */
-export type MeasuringAsked =
+export type MeasuringMessage =
   | {
       readonly kind: 'measure';
       readonly id: number;
@@ -24,21 +24,21 @@ export type MeasuringReport =
 /** Reads that have been asked for: of each file there is one at a time. */
 const reads = new Map<number, PromiseWithResolvers<Buffer>>();
 
-parentPort?.on('message', (asked: MeasuringAsked) => {
-  switch (asked.kind) {
+parentPort?.on('message', (message: MeasuringMessage) => {
+  switch (message.kind) {
     case 'measure':
-      void measured(asked).then(report);
+      void measured(message).then(report);
       return;
     case 'piece':
-      reads.get(asked.id)?.resolve(Buffer.from(asked.piece.buffer));
+      reads.get(message.id)?.resolve(Buffer.from(message.piece.buffer));
       return;
     case 'end':
-      reads.get(asked.id)?.reject(new Error('it was not read'));
+      reads.get(message.id)?.reject(new Error('it was not read'));
       return;
   }
 });
 
-type Task = Extract<MeasuringAsked, { kind: 'measure' }>;
+type Task = Extract<MeasuringMessage, { kind: 'measure' }>;
 
 async function measured({ id, bytes, mimeType, isCut }: Task): Promise<MeasuringReport> {
   const read = async (start: number, end: number) => {

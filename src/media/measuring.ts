@@ -3,7 +3,7 @@ import { Thread } from '../thread.ts';
 import { type ByteSource, Implausible, type MeasureOptions, Unreadable } from './buffered-reader.ts';
 import { measureHere } from './measure.ts';
 import type { Measured } from './measured.ts';
-import type { MeasuringAsked, MeasuringReport } from './measuring-thread.ts';
+import type { MeasuringMessage, MeasuringReport } from './measuring-thread.ts';
 import type { Sniffed } from './sniff.ts';
 
 /**
@@ -28,7 +28,7 @@ interface Task extends PromiseWithResolvers<Measured> {
  * thread does it, which is there only while there are such files. What it reads is read here and handed over.
  */
 class Measuring {
-  #thread: Thread<MeasuringAsked, MeasuringReport> | undefined;
+  #thread: Thread<MeasuringMessage, MeasuringReport> | undefined;
   readonly #tasks = new Map<number, Task>();
   #last = 0;
 
@@ -49,7 +49,7 @@ class Measuring {
     }
   }
 
-  #start(): Thread<MeasuringAsked, MeasuringReport> {
+  #start(): Thread<MeasuringMessage, MeasuringReport> {
     const script = new URL('./measuring-thread.ts', import.meta.url);
     return new Thread(
       script,

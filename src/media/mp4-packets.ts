@@ -88,7 +88,8 @@ export async function countListed({ packets }: MovieTrack, reader: BufferedReade
     const here = Math.min(perChunk, left);
     left -= here;
     for (let index = 0; index < here; index++) {
-      const bytes = lengths === undefined ? fixedBytes : (lengths.held() ?? (await lengths.row())).readUInt32BE(0);
+      const bytes =
+        lengths === undefined ? fixedBytes : (lengths.bufferedRow() ?? (await lengths.row())).readUInt32BE(0);
       lengths?.next();
       if (!packetReader.take(bytes)) await packetReader.fetch(bytes);
     }
@@ -152,14 +153,14 @@ class Cursor {
   }
 
   /** The present row, if it is in memory. */
-  held(): Buffer | undefined {
+  bufferedRow(): Buffer | undefined {
     const end = this.#offset + this.#table.rowBytes;
     return end <= this.#view.length ? this.#view.subarray(this.#offset, end) : undefined;
   }
 
   async row(): Promise<Buffer> {
-    const held = this.held();
-    if (held !== undefined) return held;
+    const buffered = this.bufferedRow();
+    if (buffered !== undefined) return buffered;
     const { at, rowBytes } = this.#table;
     this.#view = await this.#reader.from(at + this.#row * rowBytes, rowBytes);
     this.#offset = 0;

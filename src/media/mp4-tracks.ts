@@ -105,16 +105,16 @@ function edited(
   let startSeconds: number | undefined;
   let endSeconds = 0;
   for (const edit of track.edits) {
-    const asked = edit.units / editUnitsPerSecond;
+    const editSeconds = edit.units / editUnitsPerSecond;
     if (edit.from < 0) {
-      endSeconds += asked;
+      endSeconds += editSeconds;
       continue;
     }
     startSeconds ??= endSeconds;
     const left = whole - Math.max(0, edit.from - (track.leadUnits ?? 0)) / track.unitsPerSecond;
     // Edits are rounded to the movie's coarser scale.
-    const isAll = edit.units === 0 || asked > left - 1 / editUnitsPerSecond;
-    endSeconds += Math.max(0, isAll ? left : asked);
+    const isAll = edit.units === 0 || editSeconds > left - 1 / editUnitsPerSecond;
+    endSeconds += Math.max(0, isAll ? left : editSeconds);
   }
   return { startSeconds: startSeconds ?? endSeconds, endSeconds };
 }

@@ -142,7 +142,7 @@ async function removeLeftOvers(folder: string): Promise<void> {
   const oldest = systemClock.nowMs() - UNFINISHED_OBJECT_KEPT_MS;
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found !== undefined && found.mtimeMs < oldest) await rm(path, { force: true });
+    const stats = await stat(path).catch(() => undefined);
+    if (stats !== undefined && stats.mtimeMs < oldest) await rm(path, { force: true });
   }
 }

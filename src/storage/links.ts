@@ -41,8 +41,8 @@ export class Links {
   open(target: string, now: Date): OpenedLink | undefined {
     const [text, key = '', expires, type = '', name = ''] = LINK.exec(target) ?? [];
     if (text === undefined) return undefined;
-    const given = target.slice(text.length + '&signature='.length);
-    if (!this.#isSigned(text, given)) return undefined;
+    const signature = target.slice(text.length + '&signature='.length);
+    if (!this.#isSigned(text, signature)) return undefined;
     const secondsLeft = Number(expires) - now.getTime() / 1000;
     if (secondsLeft <= 0 || !isObjectKey(key)) return undefined;
     return { key, mimeType: decodeURIComponent(type), disposition: dispositionOf(name), secondsLeft };
@@ -52,15 +52,15 @@ export class Links {
     return url.startsWith(this.#publicUrl + PATH) ? this.open(url.slice(this.#publicUrl.length), now)?.key : undefined;
   }
 
-  #isSigned(text: string, given: string): boolean {
-    if (isSignature(this.#key, text, given)) return true;
-    return this.#previousKey !== undefined && isSignature(this.#previousKey, text, given);
+  #isSigned(text: string, signature: string): boolean {
+    if (isSignature(this.#key, text, signature)) return true;
+    return this.#previousKey !== undefined && isSignature(this.#previousKey, text, signature);
   }
 }
 
 /** Compared as text: two spellings of one signature in base64 would both decode to it. */
-function isSignature(key: Buffer, text: string, given: string): boolean {
-  return timingSafeEqual(Buffer.from(given), Buffer.from(signatureOf(key, text)));
+function isSignature(key: Buffer, text: string, signature: string): boolean {
+  return timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(key, text)));
 }
 
 function signatureOf(key: Buffer, text: string): string {

@@ -31,10 +31,10 @@ export class PresignedLinks {
     const parameters = new URLSearchParams(query);
     const [accessKeyId = ''] = parameters.get('X-Amz-Credential')?.split('/') ?? [];
     const secret = this.#secrets.get(accessKeyId);
-    const given = Buffer.from(parameters.get('X-Amz-Signature') ?? '');
-    if (secret === undefined || given.length !== 64 || isExpired(parameters, now)) return undefined;
+    const signature = Buffer.from(parameters.get('X-Amz-Signature') ?? '');
+    if (secret === undefined || signature.length !== 64 || isExpired(parameters, now)) return undefined;
     const expected = presignedSignature(`${this.#prefix}${key}`, query, secret);
-    return timingSafeEqual(given, Buffer.from(expected)) ? key : undefined;
+    return timingSafeEqual(signature, Buffer.from(expected)) ? key : undefined;
   }
 }
 
