@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts';
 
 /** What a model does take in a field, as far as there is something to say. */
-export type Taken =
+export type FieldSupport =
   | 'none'
   | 'another value'
   | { readonly oneOf: readonly (string | number)[] }
@@ -14,16 +14,19 @@ export type Taken =
  * A field that a model cannot take, in the same words whichever vendor or rule refuses it: the wording would tell which
  * upstream is behind a model.
  */
-export function unsupported(field: string, taken: Taken = 'none'): ApiError {
-  return new ApiError('unsupported_parameter', { message: `"${field}": this model ${wording(taken)}.`, param: field });
+export function unsupported(field: string, support: FieldSupport = 'none'): ApiError {
+  return new ApiError('unsupported_parameter', {
+    message: `"${field}": this model ${wording(support)}.`,
+    param: field,
+  });
 }
 
-function wording(taken: Taken): string {
-  if (taken === 'none') return 'takes none';
-  if (taken === 'another value') return 'does not take this value';
-  if ('oneOf' in taken) return taken.oneOf.length === 0 ? 'takes none' : `takes ${taken.oneOf.join(', ')}`;
-  if ('from' in taken) return `takes ${taken.from} to ${taken.to}`;
-  if ('notWith' in taken) return `does not take it together with "${taken.notWith}"`;
-  const unit = taken.unit === undefined ? '' : ` ${taken.unit}`;
-  return 'atMost' in taken ? `takes at most ${taken.atMost}${unit}` : `takes at least ${taken.atLeast}${unit}`;
+function wording(support: FieldSupport): string {
+  if (support === 'none') return 'takes none';
+  if (support === 'another value') return 'does not take this value';
+  if ('oneOf' in support) return support.oneOf.length === 0 ? 'takes none' : `takes ${support.oneOf.join(', ')}`;
+  if ('from' in support) return `takes ${support.from} to ${support.to}`;
+  if ('notWith' in support) return `does not take it together with "${support.notWith}"`;
+  const unit = support.unit === undefined ? '' : ` ${support.unit}`;
+  return 'atMost' in support ? `takes at most ${support.atMost}${unit}` : `takes at least ${support.atLeast}${unit}`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { systemClock } from '../../../src/clock.ts';
 import type { JsonObject } from '../../../src/json.ts';
-import { type Taken, unsupported } from '../../../src/unsupported.ts';
+import { type FieldSupport, unsupported } from '../../../src/unsupported.ts';
 import type { Upstream } from '../../../src/vendors/kit/http.ts';
 import type { Output, Progress, Submitted, TaskOrder, TaskWork } from '../../../src/vendors/vendor.ts';
 import { type FailureCounts, type Faults, faultDue, faultsOf, plain, requestedFault } from './faults.ts';
@@ -106,8 +106,8 @@ function outputOf({ data, isThumbnail }: Made): Output {
 }
 
 /** For `check`: what this model cannot do. */
-export function refuse(field: string, taken?: Taken): never {
-  throw unsupported(field, taken);
+export function refuse(field: string, support?: FieldSupport): never {
+  throw unsupported(field, support);
 }
 
 export function refuseOutside(field: string, value: number | undefined, min: number, max: number): void {

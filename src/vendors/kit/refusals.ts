@@ -1,11 +1,11 @@
 import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { countCharacters } from '../../text/index.ts';
-import { type Taken, unsupported } from '../../unsupported.ts';
+import { type FieldSupport, unsupported } from '../../unsupported.ts';
 
 /** Throws ApiError where a field is one that the model cannot take. */
-export function refuse(field: string, isRefused: boolean, taken: Taken = 'another value'): void {
-  if (isRefused) throw unsupported(field, taken);
+export function refuse(field: string, isRefused: boolean, support: FieldSupport = 'another value'): void {
+  if (isRefused) throw unsupported(field, support);
 }
 
 export function refuseOutside(field: string, value: number | undefined, from: number, to: number): void {
@@ -23,8 +23,8 @@ export function refuseLength(field: string, text: string, min: number, max: numb
 const OFF: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, false, 'false']);
 
 /** For unmodelled keys that would bring something else than what is answered and charged for. */
-export function refuseKeys(extra: JsonObject, names: readonly string[], taken: Taken = 'none'): void {
-  for (const name of names) if (!OFF.has(extra[name])) throw unsupported(name, taken);
+export function refuseKeys(extra: JsonObject, names: readonly string[], support: FieldSupport = 'none'): void {
+  for (const name of names) if (!OFF.has(extra[name])) throw unsupported(name, support);
 }
 
 /** What no model could take: the field is not what the format says that it is. */
