@@ -33,14 +33,14 @@ async function openDatabase(config: Config): Promise<{ address: DbAddress; relea
   }
   const { findEmbeddedPostgres, startEmbeddedPostgres } = await loadEmbeddedPostgres();
   const folder = resolve(config.dataFolder);
-  const found = await findEmbeddedPostgres(folder);
-  if (found.state === 'absent') {
+  const embedded = await findEmbeddedPostgres(folder);
+  if (embedded.state === 'absent') {
     throw new CommandError(
       `There is no deployment in ${folder}. Start the gateway once, or name its folder with TOLLGATE_DATA or its ` +
         'database with DATABASE_URL.',
     );
   }
-  if (found.state === 'running') return { address: found.connection, release: async () => undefined };
+  if (embedded.state === 'running') return { address: embedded.connection, release: async () => undefined };
   openDataFolder(folder);
   const server = await startEmbeddedPostgres({ folder, log, progress: (message) => console.error(message) });
   return { address: server.connection, release: () => server.stop() };

@@ -33,9 +33,9 @@ upstream. The gateway may run or not. Ends with 1 when there is a problem, else 
 
 async function examine({ environment }: Invocation): Promise<number> {
   const findings: Finding[] = [];
-  const tell = (...found: readonly Finding[]) => {
-    findings.push(...found);
-    for (const finding of found) console.log(lineOf(finding));
+  const tell = (...batch: readonly Finding[]) => {
+    findings.push(...batch);
+    for (const finding of batch) console.log(lineOf(finding));
   };
   tell(checkNode(process.versions.node));
   const config = settingsOf(environment, tell);
@@ -47,7 +47,7 @@ async function examine({ environment }: Invocation): Promise<number> {
   return count === 0 ? 0 : 1;
 }
 
-type Tell = (...found: readonly Finding[]) => void;
+type Tell = (...batch: readonly Finding[]) => void;
 
 function lineOf({ check, state, text, advice }: Finding): string {
   const line = `${state.padEnd(8)} ${check}: ${text}`;
@@ -181,10 +181,10 @@ async function checkObjects(config: Config, folder: string): Promise<Finding> {
     const store = await openObjectStore(config, secretsOf(config));
     await store.put(key, content, { mimeType: 'text/plain', bytesMax: content.length });
     const object = await store.read(key);
-    const found = object === undefined ? undefined : Buffer.concat(await Array.fromAsync(object.body));
+    const copy = object === undefined ? undefined : Buffer.concat(await Array.fromAsync(object.body));
     await store.remove(key);
     await store.close();
-    if (found?.equals(content) === true) return ok('object store', `${place} takes, gives and deletes`);
+    if (copy?.equals(content) === true) return ok('object store', `${place} takes, gives and deletes`);
     return problem('object store', `${place} gave back something else than it took`, 'Check its disk or its settings.');
   } catch (error) {
     const advice = 'Make the folder writable, or check S3_BUCKET, S3_ENDPOINT, S3_REGION and the credentials.';
@@ -194,6 +194,6 @@ async function checkObjects(config: Config, folder: string): Promise<Finding> {
 
 /** As the gateway finds them, but none is made. */
 function secretsOf({ rootSecret, previousSecret, dataFolder }: Config): RootSecrets {
-  const kept = rootSecret ?? readKeptSecret(resolve(dataFolder), 'secret');
-  return { rootSecret: kept ?? new Secret(''), previousSecret };
+  const secret = rootSecret ?? readKeptSecret(resolve(dataFolder), 'secret');
+  return { rootSecret: secret ?? new Secret(''), previousSecret };
 }

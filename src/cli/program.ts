@@ -99,8 +99,8 @@ function wordsOf({ name }: Command): readonly string[] {
 }
 
 function commandOf(words: readonly string[]): Command {
-  const found = COMMANDS.find((command) => wordsOf(command).every((word, at) => words[at] === word));
-  if (found !== undefined) return found;
+  const match = COMMANDS.find((command) => wordsOf(command).every((word, at) => words[at] === word));
+  if (match !== undefined) return match;
   const [first = '', second] = words;
   const group = COMMANDS.filter((command) => wordsOf(command)[0] === first).map((command) => wordsOf(command)[1] ?? '');
   if (group.length === 0) {

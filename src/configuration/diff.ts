@@ -20,19 +20,19 @@ interface Item {
 
 function diffItems(kind: string, before: readonly Item[], after: readonly Item[]): readonly string[] {
   const old = new Map(before.map((item) => [item.id, item]));
-  const kept = new Set(after.map(({ id }) => id));
+  const idsAfter = new Set(after.map(({ id }) => id));
   const lines = after.flatMap((item) => {
     const earlier = old.get(item.id);
     if (earlier === undefined) return [`+ ${kind} ${item.id}`];
     return diffItem(earlier, item).map((change) => `~ ${kind} ${item.id}: ${change}`);
   });
-  return [...lines, ...before.filter(({ id }) => !kept.has(id)).map(({ id }) => `- ${kind} ${id}`)];
+  return [...lines, ...before.filter(({ id }) => !idsAfter.has(id)).map(({ id }) => `- ${kind} ${id}`)];
 }
 
 function diffItem({ api_key: oldKey, ...before }: Item, { api_key: newKey, ...after }: Item): readonly string[] {
   const changes = diffValues(before, after, []);
-  const kept = oldKey !== undefined && newKey === MASKED_KEY;
-  return kept || oldKey === newKey ? changes : [...changes, `api_key ${keyChange(oldKey, newKey)}`];
+  const isMasked = oldKey !== undefined && newKey === MASKED_KEY;
+  return isMasked || oldKey === newKey ? changes : [...changes, `api_key ${keyChange(oldKey, newKey)}`];
 }
 
 function keyChange(before: string | undefined, after: string | undefined): string {

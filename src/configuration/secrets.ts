@@ -31,14 +31,14 @@ export function checkVariables(document: ConfigDocument, env: Environment): void
   );
 }
 
-function collect(document: ConfigDocument, find: (upstream: ConfigUpstream) => Found): Map<string, string> {
+function collect(document: ConfigDocument, find: (upstream: ConfigUpstream) => SecretLookup): Map<string, string> {
   const secrets = new Map<string, string>();
   const problems: DocumentProblem[] = [];
   for (const [index, upstream] of document.upstreams.entries()) {
-    const found = find(upstream);
-    if (found.state === 'found') secrets.set(upstream.id, found.secret);
-    if (found.state === 'refused') {
-      problems.push({ path: pathText(['upstreams', index, 'api_key']), problem: found.problem });
+    const lookup = find(upstream);
+    if (lookup.state === 'found') secrets.set(upstream.id, lookup.secret);
+    if (lookup.state === 'refused') {
+      problems.push({ path: pathText(['upstreams', index, 'api_key']), problem: lookup.problem });
     }
   }
   if (problems.length > 0) throw new DocumentError(problems);
@@ -64,12 +64,12 @@ function maskUpstream(upstream: ConfigUpstream): ConfigUpstream {
   return api_key === undefined || variableOf(api_key) !== undefined ? upstream : { ...upstream, api_key: MASKED_KEY };
 }
 
-type Found =
+type SecretLookup =
   | { readonly state: 'none' }
   | { readonly state: 'found'; readonly secret: string }
   | { readonly state: 'refused'; readonly problem: string };
 
-function findSecret(upstream: ConfigUpstream, env: Environment, current: DocumentInForce | undefined): Found {
+function findSecret(upstream: ConfigUpstream, env: Environment, current: DocumentInForce | undefined): SecretLookup {
   const { api_key } = upstream;
   if (api_key === undefined) return { state: 'none' };
   if (api_key === MASKED_KEY) return secretInForce(upstream, current);
@@ -78,7 +78,7 @@ function findSecret(upstream: ConfigUpstream, env: Environment, current: Documen
 }
 
 /** A stored key stays with its address, vendor and dialect: after a change it would be sent to another place. */
-function secretInForce(upstream: ConfigUpstream, current: DocumentInForce | undefined): Found {
+function secretInForce(upstream: ConfigUpstream, current: DocumentInForce | undefined): SecretLookup {
   const before = current?.document.upstreams.find(({ id }) => id === upstream.id);
   const secret = current?.secrets.get(upstream.id);
   if (before === undefined || secret === undefined) {
@@ -91,7 +91,7 @@ function secretInForce(upstream: ConfigUpstream, current: DocumentInForce | unde
   return { state: 'found', secret };
 }
 
-function secretFromEnvironment(variable: string, env: Environment): Found {
+function secretFromEnvironment(variable: string, env: Environment): SecretLookup {
   if (OWN_VARIABLES.test(variable)) return refused(`${variable} is the gateway's own and is not sent to an upstream`);
   const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
   if (value === undefined || value === '') return refused(`the environment variable ${variable} is not set`);
@@ -103,7 +103,7 @@ function secretFromEnvironment(variable: string, env: Environment): Found {
 /** Case is ignored because it is on Windows. */
 const OWN_VARIABLES = /^(TOLLGATE_|AWS_|DATABASE_URL|REDIS_URL|PGPASS)/i;
 
-function refused(problem: string): Found {
+function refused(problem: string): SecretLookup {
   return { state: 'refused', problem };
 }
 

@@ -212,14 +212,14 @@ function needed(rate: number | undefined): number {
 }
 
 function chooseRatios(pricing: Pricing, selectors: Selectors): readonly ChosenRatio[] {
-  const asked = [
+  const keys = [
     ['size_ratio', selectors.size],
     ['quality_ratio', selectors.quality],
     ['resolution_ratio', selectors.resolution],
     ['flag_ratio', selectors.generateAudio ? 'generate_audio' : undefined],
     ['flag_ratio', selectors.referenceVideo ? 'reference_video' : undefined],
   ] as const;
-  return asked.flatMap(([map, key]) => {
+  return keys.flatMap(([map, key]) => {
     const ratio = ratioAt(pricing[map], key);
     return key === undefined || ratio === undefined ? [] : [{ map, key, ratio }];
   });
