@@ -34,14 +34,16 @@ export interface Outcome {
 
 /** Throws if any request was refused or failed. */
 export async function generate(traffic: Traffic): Promise<Outcome> {
-  const { refusals, errors, ...outcome } = hasWrk ? await runWrk(traffic) : await runNode(traffic);
-  if (refusals + errors > 0) throw new Error(`${refusals} refusals and ${errors} errors during the measurement`);
+  const { faults, ...outcome } = hasWrk ? await runWrk(traffic) : await runNode(traffic);
+  if (Object.values(faults).some((count) => count > 0)) {
+    throw new Error(`requests failed during the measurement: ${JSON.stringify(faults)}`);
+  }
   return outcome;
 }
 
 interface RawOutcome extends Outcome {
-  readonly refusals: number;
-  readonly errors: number;
+  /** How many requests failed, by kind: refused by their status, or without an answer. */
+  readonly faults: Readonly<Record<string, number>>;
 }
 
 async function runWrk({ url, method, headers, body, connections, thinkMs, seconds }: Traffic): Promise<RawOutcome> {
@@ -53,7 +55,7 @@ async function runWrk({ url, method, headers, body, connections, thinkMs, second
   try {
     const args = [...limits, ...fields, '-s', SCRIPT, url, '--', method, bodyFile, String(thinkMs)];
     const { stdout } = await promisify(execFile)('wrk', args);
-    return JSON.parse(stdout.slice(stdout.lastIndexOf('{')));
+    return JSON.parse(stdout.slice(stdout.indexOf('{')));
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -63,7 +65,7 @@ async function runNode({ url, method, headers, body, connections, thinkMs, secon
   const { origin, pathname, search } = new URL(url);
   const pool = new Pool(origin, { connections });
   const latencies: number[] = [];
-  let refusals = 0;
+  let status = 0;
   const startMs = performance.now();
   const caller = async () => {
     while (performance.now() < startMs + seconds * 1000) {
@@ -76,7 +78,7 @@ async function runNode({ url, method, headers, body, connections, thinkMs, secon
         body: method === 'GET' ? null : body,
       });
       await answer.body.dump({ limit: Number.POSITIVE_INFINITY });
-      if (answer.statusCode >= 400) refusals += 1;
+      if (answer.statusCode >= 400) status += 1;
       latencies.push(performance.now() - sentMs);
     }
   };
@@ -85,5 +87,5 @@ async function runNode({ url, method, headers, body, connections, thinkMs, secon
   await pool.close();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
-  return { requests: latencies.length, seconds: elapsedSeconds, refusals, errors: 0, p50Ms: at(0.5), p99Ms: at(0.99) };
+  return { requests: latencies.length, seconds: elapsedSeconds, faults: { status }, p50Ms: at(0.5), p99Ms: at(0.99) };
 }

@@ -1,13 +1,12 @@
-import { slowChatLoad } from './chat.ts';
+import { chatLoad, slowChatLoad } from './chat.ts';
 import { type Subject, startGateway } from './gateway.ts';
 import { loadFor, measureRounds } from './load.ts';
 import { forkServer } from './servers.ts';
 import { addedMsRow, type Row } from './table.ts';
 
-/** More than the gateway can serve at once behind an upstream of 300 ms. */
-const SATURATING_CONNECTIONS = 1_200;
 const UPSTREAM_MS = 300;
-const THINK_MS = 300;
+/** Short, so that fewer connections are needed than a server's backlog takes at once. */
+const THINK_MS = 100;
 const WARM_UP_SECONDS = 20;
 const ROUNDS = 9;
 
@@ -17,12 +16,16 @@ export async function benchLatency(subject: Subject): Promise<Row[]> {
   const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
   const gateway = await startGateway(subject, upstream.url);
   try {
-    const load = slowChatLoad('plain');
-    const atMost = { ...load, connections: SATURATING_CONNECTIONS, thinkMs: 0 };
-    const { requests, seconds } = await loadFor(gateway, atMost, WARM_UP_SECONDS);
+    // Behind an upstream that answers at once nothing but the processors bounds the rate.
+    const { requests, seconds } = await loadFor(gateway, chatLoad('plain'), WARM_UP_SECONDS);
     const perSecond = requests / seconds / 2;
     const connections = Math.round((perSecond * (UPSTREAM_MS + THINK_MS)) / 1000);
-    const rounds = await measureRounds(bare, gateway, { ...load, connections, thinkMs: THINK_MS }, ROUNDS);
+    const rounds = await measureRounds(
+      bare,
+      gateway,
+      { ...slowChatLoad('plain'), connections, thinkMs: THINK_MS },
+      ROUNDS,
+    );
     const what = `chat, upstream of 300 ms, ${Math.round(perSecond)} requests per second, half of the most: latency`;
     return [
       addedMsRow(

@@ -19,9 +19,9 @@ end
 function done(summary, latency)
   local errors = summary.errors
   print(string.format(
-    '{"requests":%d,"seconds":%f,"refusals":%d,"errors":%d,"p50Ms":%f,"p99Ms":%f}',
-    summary.requests, summary.duration / 1e6, errors.status,
-    errors.connect + errors.read + errors.write + errors.timeout,
+    '{"requests":%d,"seconds":%f,"faults":{"status":%d,"connect":%d,"read":%d,"write":%d,"timeout":%d},"p50Ms":%f,"p99Ms":%f}',
+    summary.requests, summary.duration / 1e6,
+    errors.status, errors.connect, errors.read, errors.write, errors.timeout,
     latency:percentile(50) / 1e3, latency:percentile(99) / 1e3
   ))
 end
