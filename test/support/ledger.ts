@@ -16,6 +16,7 @@ import {
   settle,
 } from '../../src/ledger/index.ts';
 import { reserve } from '../../src/ledger/ledger.ts';
+import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../../src/limits.ts';
 import { ManualClock } from './clock.ts';
 import { createDatabase, silentLog, type TestDatabase } from './database.ts';
 
@@ -39,7 +40,8 @@ export interface TestLedger {
 /** A ledger for one test file. After each of its tests the books must balance. */
 export async function openLedger(): Promise<TestLedger> {
   const database = await createDatabase();
-  const db = openDb(database.address, silentLog);
+  // 200 transactions at once wait for 16 connections, on a busy machine longer than a gateway would.
+  const db = openDb(database.address, silentLog, DB_FIRST_CONNECT_TIMEOUT_MS);
   const clock = new ManualClock();
   afterEach(() => assertBalanced(db));
   after(async () => {
