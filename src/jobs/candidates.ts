@@ -5,7 +5,7 @@ import { ableCandidates, type Candidate, modelFor } from '../routing/index.ts';
 import type { MediaRequest } from '../schemas/index.ts';
 import type { Media } from '../vendors/index.ts';
 import type { JobDeps } from './deps.ts';
-import type { HeldJob } from './job.ts';
+import type { LeasedJob } from './job.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
 
 /** Who can do this request, as routing tells. */
@@ -19,7 +19,7 @@ export function candidatesOf(
 }
 
 /** For a job that is waiting: none, while its model is withdrawn or every breaker keeps requests away. */
-export function jobCandidates(deps: JobDeps, job: HeldJob['job']): Candidate[] {
+export function jobCandidates(deps: JobDeps, job: LeasedJob['job']): Candidate[] {
   try {
     const model = modelFor(deps, job, job.model, job.endpoint);
     return candidatesOf(deps, job, model, forVendor(deps, job.request));

@@ -10,7 +10,7 @@ import { ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import type { Output, TaskUsage } from '../vendors/index.ts';
 import type { JobDeps } from './deps.ts';
 import type { EngineDeps } from './engine-deps.ts';
-import { type Attempt, type Collected, failure, type HeldJob, type OutputPlace } from './job.ts';
+import { type Attempt, type Collected, failure, type LeasedJob, type OutputPlace } from './job.ts';
 import { outputKey } from './output-keys.ts';
 import { taskWorkOf } from './task-work.ts';
 
@@ -23,7 +23,7 @@ class Undeliverable extends Error {}
  */
 export async function collectNow(
   engine: EngineDeps,
-  held: HeldJob,
+  leased: LeasedJob,
   attempt: Attempt,
   made: readonly Output[],
   signal: AbortSignal,
@@ -31,7 +31,7 @@ export async function collectNow(
   const outputs = wantedOutputs(made, attempt);
   const places = outputs.flatMap(placeOf);
   if (places.length === 0 || places.length < outputs.length) {
-    return collectAll(engine, held, attempt, outputs, signal);
+    return collectAll(engine, leased, attempt, outputs, signal);
   }
   return { ...attempt, state: 'ready', outputs: places, tries: 0, updatedAt: engine.deps.clock.now() };
 }
@@ -55,7 +55,7 @@ function wantedOutputs(outputs: readonly Output[], { count }: Attempt): Output[]
 /** Still `ready`: not now, perhaps later. What can be delivered is, even if the rest never can. */
 export async function collectAll(
   { deps }: EngineDeps,
-  { job }: HeldJob,
+  { job }: LeasedJob,
   attempt: Attempt,
   outputs: readonly Output[],
   signal: AbortSignal,
@@ -105,7 +105,7 @@ function readyStill(attempt: Attempt, outputs: readonly Output[], errors: unknow
 }
 
 /** What is longer than ordered is delivered as it is and charged as ordered. */
-function noteLongResult(deps: JobDeps, job: HeldJob['job'], attempt: Attempt, stored: readonly Collected[]): void {
+function noteLongResult(deps: JobDeps, job: LeasedJob['job'], attempt: Attempt, stored: readonly Collected[]): void {
   const order = lengthOrder(job.estimate, job.wanted);
   const excesses = stored
     .filter(({ kind }) => kind === 'video' || kind === 'audio')
@@ -128,7 +128,7 @@ function isPassing(error: unknown): boolean {
 }
 
 interface Result {
-  readonly job: HeldJob['job'];
+  readonly job: LeasedJob['job'];
   readonly attempt: Attempt;
   readonly output: Output;
   readonly signal: AbortSignal;
@@ -180,7 +180,7 @@ async function openOutput(
 }
 
 /** For the operator, who pays the upstream by it; the caller pays what was quoted. */
-export function noteUsage({ deps }: EngineDeps, job: HeldJob['job'], attempt: Attempt, usage?: TaskUsage): void {
+export function noteUsage({ deps }: EngineDeps, job: LeasedJob['job'], attempt: Attempt, usage?: TaskUsage): void {
   if (usage === undefined || Object.values(usage).every((count) => count === undefined)) return;
   deps.log.info({ job_id: job.id, upstream: attempt.upstreamId, usage }, 'usage of a job');
 }

@@ -7,7 +7,7 @@ import { allSettledOrThrow } from './all-settled.ts';
 import { jobCandidates } from './candidates.ts';
 import { collectNow, noteUsage } from './collect.ts';
 import type { EngineDeps } from './engine-deps.ts';
-import { type Attempt, failure, type HeldJob, missing } from './job.ts';
+import { type Attempt, failure, type LeasedJob, missing } from './job.ts';
 import { forVendor, taskWorkOf } from './task-work.ts';
 
 const DISPATCH_AGAIN_MS = { first: 2_000, most: 30_000 };
@@ -18,22 +18,26 @@ const STORE_AGAIN_MS = { first: 250, most: 10_000 };
  * Finds upstreams for what is missing. Each call is written down before it is made. A plain refusal goes to the next
  * candidate; what may have been accepted is never asked for again. Undefined: no upstream took it, and it waits.
  */
-export async function dispatch(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
+export async function dispatch(
+  engine: EngineDeps,
+  leased: LeasedJob,
+  signal: AbortSignal,
+): Promise<LeasedJob | undefined> {
   const { deps } = engine;
-  const turns = deps.health.turns(jobCandidates(deps, held.job), 'submission');
-  let current = held;
+  const turns = deps.health.turns(jobCandidates(deps, leased.job), 'submission');
+  let current = leased;
   let answered: readonly Attempt[] = [];
-  while (deps.clock.now() < held.job.dispatchDeadlineAt) {
+  while (deps.clock.now() < leased.job.dispatchDeadlineAt) {
     const turn = turns.next();
     if (turn === undefined) return exhausted(engine, current, turns, answered);
     const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, turn.candidate) });
-    killPoint(deps.log, 'job.dispatch.before-call', held.job.id);
+    killPoint(deps.log, 'job.dispatch.before-call', leased.job.id);
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
     const asking = { turns, turn, signal };
     answered = await allSettledOrThrow(calling.map((attempt) => call(engine, begun, attempt, asking)));
-    killPoint(deps.log, 'job.dispatch.after-call', held.job.id);
+    killPoint(deps.log, 'job.dispatch.after-call', leased.job.id);
     current = await engine.queue.save(begun, outcome(answered));
-    killPoint(deps.log, 'job.dispatch.after-commit', held.job.id);
+    killPoint(deps.log, 'job.dispatch.after-commit', leased.job.id);
     if (missing(current.job, current.attempts) === 0) return current;
   }
   return current;
@@ -42,10 +46,10 @@ export async function dispatch(engine: EngineDeps, held: HeldJob, signal: AbortS
 /** No candidate is left to try now. What every upstream is unfit for has failed; everything else waits. */
 async function exhausted(
   engine: EngineDeps,
-  current: HeldJob,
+  current: LeasedJob,
   turns: Turns,
   answered: readonly Attempt[],
-): Promise<HeldJob | undefined> {
+): Promise<LeasedJob | undefined> {
   // In part accepted: it goes on with that.
   if (current.job.status === 'running') return current;
   if (turns.isRejected) {
@@ -58,7 +62,7 @@ async function exhausted(
 }
 
 /** As many calls as the candidate needs for what is missing. */
-function newAttempts({ deps }: EngineDeps, { job, attempts }: HeldJob, candidate: Candidate): Attempt[] {
+function newAttempts({ deps }: EngineDeps, { job, attempts }: LeasedJob, candidate: Candidate): Attempt[] {
   const work = taskWorkOf(candidate.vendor, job.kind);
   const perCall = work?.perCall(forVendor(deps, job.request), candidate.upstreamModel) ?? 1;
   const now = deps.clock.now();
@@ -90,52 +94,52 @@ interface Asking {
 }
 
 /** Makes one call and tells what became of it. */
-async function call(engine: EngineDeps, held: HeldJob, attempt: Attempt, asking: Asking): Promise<Attempt> {
+async function call(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, asking: Asking): Promise<Attempt> {
   const { deps } = engine;
-  const { job } = held;
+  const { job } = leased;
   const { turns, turn, signal } = asking;
   const { candidate } = turn;
   const work = taskWorkOf(candidate.vendor, job.kind);
   if (work === undefined) throw new Error(`vendor ${candidate.vendor.name} makes no ${job.kind}`);
   try {
-    const order = orderOf(engine, held, attempt);
+    const order = orderOf(engine, leased, attempt);
     const request = forVendor(deps, job.request);
     const submitted = await tryOne(deps, turn, job.requestId, signal, (upstream) =>
       work.submit(request, order, upstream),
     );
-    return await afterSubmit(engine, held, attempt, submitted, signal);
+    return await afterSubmit(engine, leased, attempt, submitted, signal);
   } catch (error) {
     if (error instanceof UpstreamError) turns.failed(candidate, error);
     return refused(engine, attempt, error);
   }
 }
 
-function orderOf({ deps }: EngineDeps, { job }: HeldJob, { number, count }: Attempt): TaskOrder {
+function orderOf({ deps }: EngineDeps, { job }: LeasedJob, { number, count }: Attempt): TaskOrder {
   const startWithinMs = job.dispatchDeadlineAt.getTime() - deps.clock.nowMs();
   return { id: `${job.id}-${number}`, count, startWithinMs: Math.max(startWithinMs, 1_000) };
 }
 
 async function afterSubmit(
   engine: EngineDeps,
-  held: HeldJob,
+  leased: LeasedJob,
   attempt: Attempt,
   submitted: Submitted,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const updatedAt = engine.deps.clock.now();
   if (submitted.state === 'accepted') return { ...attempt, state: 'accepted', task: submitted.task, updatedAt };
-  noteUsage(engine, held.job, attempt, submitted.usage);
-  let kept = await collectNow(engine, held, attempt, submitted.outputs, signal);
+  noteUsage(engine, leased.job, attempt, submitted.usage);
+  let kept = await collectNow(engine, leased, attempt, submitted.outputs, signal);
   // There is no other copy of what is here, so it is held until the store is back. It keeps its step occupied: while results
   // cannot be stored, no more are ordered than there are steps.
-  for (let delayMs = STORE_AGAIN_MS.first; isHeldHere(kept); delayMs = Math.min(delayMs * 2, STORE_AGAIN_MS.most)) {
+  for (let delayMs = STORE_AGAIN_MS.first; isUnstored(kept); delayMs = Math.min(delayMs * 2, STORE_AGAIN_MS.most)) {
     await sleep(delayMs, undefined, { signal });
-    kept = await collectNow(engine, held, kept, submitted.outputs, signal);
+    kept = await collectNow(engine, leased, kept, submitted.outputs, signal);
   }
   return kept;
 }
 
-function isHeldHere({ state, outputs }: Attempt): boolean {
+function isUnstored({ state, outputs }: Attempt): boolean {
   return state === 'ready' && outputs === null;
 }
 
@@ -161,7 +165,7 @@ function outcome(attempts: readonly Attempt[]): { attempts: readonly Attempt[]; 
  * Soon at first, then less often: by then a breaker may let it through, or another upstream been added. There is a last try
  * right before the deadline.
  */
-function againAt({ deps }: EngineDeps, { job }: HeldJob): Date {
+function againAt({ deps }: EngineDeps, { job }: LeasedJob): Date {
   const nowMs = deps.clock.nowMs();
   const waitedMs = nowMs - job.createdAt.getTime();
   const delayMs = Math.min(Math.max(waitedMs / 4, DISPATCH_AGAIN_MS.first), DISPATCH_AGAIN_MS.most);
@@ -174,28 +178,28 @@ function againAt({ deps }: EngineDeps, { job }: HeldJob): Date {
  * The worker before this one died while it waited for an answer. What can be found again at the upstream is adopted, what
  * is known not to have arrived can be sent elsewhere, and what cannot be known has failed: it is not asked for twice.
  */
-export async function recover(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob> {
-  const lost = held.attempts.filter(({ state }) => state === 'calling');
-  const found = await allSettledOrThrow(lost.map((attempt) => lookFor(engine, held, attempt, signal)));
-  killPoint(engine.deps.log, 'job.recover.after-call', held.job.id);
-  return engine.queue.save(held, outcome(found));
+export async function recover(engine: EngineDeps, leased: LeasedJob, signal: AbortSignal): Promise<LeasedJob> {
+  const lost = leased.attempts.filter(({ state }) => state === 'calling');
+  const found = await allSettledOrThrow(lost.map((attempt) => lookFor(engine, leased, attempt, signal)));
+  killPoint(engine.deps.log, 'job.recover.after-call', leased.job.id);
+  return engine.queue.save(leased, outcome(found));
 }
 
-async function lookFor(engine: EngineDeps, held: HeldJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
+async function lookFor(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
   const { deps } = engine;
   const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
-  const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
+  const work = candidate && taskWorkOf(candidate.vendor, leased.job.kind);
   const unknown = { ...attempt, ...failure('upstream_failed', 'nobody knows what became of the call') };
   if (candidate === undefined || work?.adopt === undefined) return unknown;
-  const request = forVendor(deps, held.job.request);
+  const request = forVendor(deps, leased.job.request);
   const upstream = upstreamOf(candidate, deps.pools, signal);
   try {
-    const adopted = await work.adopt(request, orderOf(engine, held, attempt), upstream);
+    const adopted = await work.adopt(request, orderOf(engine, leased, attempt), upstream);
     if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
-    return await afterSubmit(engine, held, attempt, adopted, signal);
+    return await afterSubmit(engine, leased, attempt, adopted, signal);
   } catch (error) {
     // An upstream that cannot be asked is asked again, but not for ever.
-    const isLate = deps.clock.nowMs() >= attempt.startedAt.getTime() + deps.jobMinutes[held.job.kind] * 60_000;
+    const isLate = deps.clock.nowMs() >= attempt.startedAt.getTime() + deps.jobMinutes[leased.job.kind] * 60_000;
     if (isLate && error instanceof UpstreamError) return unknown;
     throw error;
   }

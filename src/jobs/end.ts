@@ -9,7 +9,7 @@ import { deleteObjectsAt, recordObjects } from '../objects/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
 import type { JobDeps } from './deps.ts';
 import type { EngineDeps } from './engine-deps.ts';
-import type { Collected, EndedJob, HeldJob, JobFault } from './job.ts';
+import type { Collected, EndedJob, JobFault, LeasedJob } from './job.ts';
 import { outputKeys } from './output-keys.ts';
 import { LostJob } from './queue.ts';
 import { endJobs, type JobEnd } from './queue-store.ts';
@@ -17,18 +17,18 @@ import { type Asset, insertAssets, selectPrices } from './store.ts';
 import { withMedia } from './task-work.ts';
 
 /** The only way into a terminal state. With at least one result a job has succeeded. Throws LostJob. */
-export async function endJob(engine: EngineDeps, held: HeldJob, expired?: 'queue_expired'): Promise<void> {
-  const delivered = expired === undefined ? held.attempts.flatMap(({ collected }) => collected ?? []) : [];
+export async function endJob(engine: EngineDeps, leased: LeasedJob, expired?: 'queue_expired'): Promise<void> {
+  const delivered = expired === undefined ? leased.attempts.flatMap(({ collected }) => collected ?? []) : [];
   const isSuccess = delivered.some(({ kind }) => kind !== 'thumbnail');
   const status = expired ?? (isSuccess ? 'succeeded' : 'failed');
-  const errorCode = isSuccess ? null : (expired ?? faultOf(held));
+  const errorCode = isSuccess ? null : (expired ?? faultOf(leased));
   await retryWhileUnavailable(() =>
-    engine.ends.add({ held, status, errorCode, delivered: isSuccess ? delivered : [] }),
+    engine.ends.add({ leased, status, errorCode, delivered: isSuccess ? delivered : [] }),
   );
 }
 
 /** Of several calls that failed, the first tells why. */
-function faultOf({ attempts }: HeldJob): JobFault {
+function faultOf({ attempts }: LeasedJob): JobFault {
   return attempts.find(({ errorCode }) => errorCode !== null)?.errorCode ?? 'upstream_failed';
 }
 
@@ -38,9 +38,9 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
     const now = deps.clock.now();
     const prices = await selectPrices(
       tx,
-      ends.map(({ held }) => held.job.reservationId),
+      ends.map(({ leased }) => leased.job.reservationId),
     );
-    const costs = ends.map((end) => costOf(end, prices.get(end.held.job.reservationId) as FrozenPrice));
+    const costs = ends.map((end) => costOf(end, prices.get(end.leased.job.reservationId) as FrozenPrice));
     const ended = await endJobs(
       tx,
       ends.map((end, place) => toJobEnd(end, costs[place]?.charged ?? 0n)),
@@ -50,8 +50,8 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
     if (ended.size < ends.length) throw new LostJob();
     await endAll(
       tx,
-      ends.map(({ held, status }, place) => ({
-        id: held.job.reservationId,
+      ends.map(({ leased, status }, place) => ({
+        id: leased.job.reservationId,
         actual: status === 'succeeded' ? costs[place]?.charged : undefined,
         units: status === 'succeeded' ? JSON.stringify(costs[place]?.units) : undefined,
       })),
@@ -60,26 +60,26 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
     const assets = ends.flatMap((end) => assetsOf(end, now));
     if (assets.length > 0) await insertAssets(tx, assets);
     await keepAndDrop(tx, ends, now);
-    for (const { held, status } of ends) killPoint(deps.log, `job.end.${status}.before-commit`, held.job.id);
+    for (const { leased, status } of ends) killPoint(deps.log, `job.end.${status}.before-commit`, leased.job.id);
   });
-  for (const { held, status } of ends) killPoint(deps.log, `job.end.${status}.after-commit`, held.job.id);
+  for (const { leased, status } of ends) killPoint(deps.log, `job.end.${status}.after-commit`, leased.job.id);
   return ends.map(() => undefined);
 }
 
 type Tx = Parameters<typeof endJobs>[0];
 
-function toJobEnd({ held, status, errorCode }: EndedJob, charged: MicroCredits): JobEnd {
-  return { jobId: held.job.id, fence: held.fence, status, errorCode, charged, attempts: held.attempts };
+function toJobEnd({ leased, status, errorCode }: EndedJob, charged: MicroCredits): JobEnd {
+  return { jobId: leased.job.id, fence: leased.fence, status, errorCode, charged, attempts: leased.attempts };
 }
 
 /** At the price of then, for what was really delivered, as far as it was ordered. */
-function costOf({ held, status, delivered }: EndedJob, price: FrozenPrice): { charged: MicroCredits; units: Units } {
+function costOf({ leased, status, delivered }: EndedJob, price: FrozenPrice): { charged: MicroCredits; units: Units } {
   if (status !== 'succeeded') return { charged: 0n, units: {} };
-  const units = deliveredUnits(held, delivered);
+  const units = deliveredUnits(leased, delivered);
   return { charged: charge(price, units), units };
 }
 
-function deliveredUnits({ job }: HeldJob, delivered: readonly Collected[]): Units {
+function deliveredUnits({ job }: LeasedJob, delivered: readonly Collected[]): Units {
   const results = delivered.filter(({ kind }) => kind !== 'thumbnail');
   const order = lengthOrder(job.estimate, job.wanted);
   const lengths = results.map(({ seconds = 0 }) => boundLength(Math.round(seconds * 1000), order));
@@ -97,12 +97,12 @@ function deliveredUnits({ job }: HeldJob, delivered: readonly Collected[]): Unit
 }
 
 /** Results first, in the order in which they were asked for; thumbnails are counted on from them. */
-function assetsOf({ held, delivered }: EndedJob, createdAt: Date): Asset[] {
+function assetsOf({ leased, delivered }: EndedJob, createdAt: Date): Asset[] {
   const results = delivered.filter(({ kind }) => kind !== 'thumbnail');
   const thumbnails = delivered.filter(({ kind }) => kind === 'thumbnail');
   return [...results, ...thumbnails].map(({ key, ...rest }, ordinal) => ({
     id: newId('ast'),
-    jobId: held.job.id,
+    jobId: leased.job.id,
     ordinal,
     objectKey: key,
     createdAt,
@@ -112,12 +112,12 @@ function assetsOf({ held, delivered }: EndedJob, createdAt: Date): Asset[] {
 
 async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promise<void> {
   const keptUntil = new Date(now.getTime() + OUTPUT_KEPT_MS);
-  const outputs = ends.flatMap(({ held, delivered }) => {
+  const outputs = ends.flatMap(({ leased, delivered }) => {
     const kept = new Set(delivered.map(({ key }) => key));
-    const { accountId } = held.job;
+    const { accountId } = leased.job;
     return [
       ...delivered.map(({ key, mimeType, bytes }) => ({ key, accountId, mimeType, bytes, deleteAt: keptUntil })),
-      ...leftovers(held)
+      ...leftovers(leased)
         .filter((key) => !kept.has(key))
         .map((key) => ({ key, accountId, mimeType: '', bytes: 0, deleteAt: now })),
     ];
@@ -127,7 +127,7 @@ async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promis
 }
 
 /** Where a worker that died, or a call that failed in the end, may have put something. */
-function leftovers({ job, attempts }: HeldJob): string[] {
+function leftovers({ job, attempts }: LeasedJob): string[] {
   return (
     attempts
       // One that was collected and has something to tell was not collected whole.
@@ -137,8 +137,8 @@ function leftovers({ job, attempts }: HeldJob): string[] {
 }
 
 /** What was stored for this job alone. A file of the caller's own stays until its own time. */
-function inputsOf({ held }: EndedJob): string[] {
+function inputsOf({ leased }: EndedJob): string[] {
   const keys: string[] = [];
-  withMedia(held.job.request, ({ key }) => keys.push(key));
+  withMedia(leased.job.request, ({ key }) => keys.push(key));
   return keys.filter((key) => key.startsWith('inputs/'));
 }

@@ -3,7 +3,7 @@ import type { JobDeps } from './deps.ts';
 import { dispatch, recover } from './dispatch.ts';
 import { endAllJobs, endJob } from './end.ts';
 import type { EngineDeps } from './engine-deps.ts';
-import { type EndedJob, type HeldJob, nextStep } from './job.ts';
+import { type EndedJob, type LeasedJob, nextStep } from './job.ts';
 import { collect, giveUp, poll } from './poll.ts';
 import { JobQueue, LostJob } from './queue.ts';
 
@@ -23,7 +23,7 @@ export class Engine implements EngineDeps {
     this.ends = new GroupCommit((ends) => endAllJobs(deps, ends), ENDS_PER_ROUND_MAX);
   }
 
-  take(limit: number): Promise<HeldJob[]> {
+  take(limit: number): Promise<LeasedJob[]> {
     return this.queue.take(limit);
   }
 
@@ -32,47 +32,48 @@ export class Engine implements EngineDeps {
   }
 
   /** Never throws: whatever happens to one job is in the log and leaves the others alone. */
-  async run(taken: HeldJob, signal: AbortSignal): Promise<void> {
-    let held = taken;
+  async run(taken: LeasedJob, signal: AbortSignal): Promise<void> {
+    let leased = taken;
     try {
-      for (let next: HeldJob | undefined = held; next !== undefined; next = await this.#step(held, signal)) held = next;
+      for (let next: LeasedJob | undefined = leased; next !== undefined; next = await this.#step(leased, signal))
+        leased = next;
     } catch (error) {
-      if (!(error instanceof LostJob) && !signal.aborted) await this.#leave(held, error);
+      if (!(error instanceof LostJob) && !signal.aborted) await this.#leave(leased, error);
     } finally {
       this.queue.forget(taken.job.id);
     }
   }
 
   /** Undefined: the job waits for something, or is over. */
-  async #step(held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-    switch (nextStep(held, this.deps.clock.now(), this.deps.jobMinutes)) {
+  async #step(leased: LeasedJob, signal: AbortSignal): Promise<LeasedJob | undefined> {
+    switch (nextStep(leased, this.deps.clock.now(), this.deps.jobMinutes)) {
       case 'recover':
-        return recover(this, held, signal);
+        return recover(this, leased, signal);
       case 'dispatch':
-        return dispatch(this, held, signal);
+        return dispatch(this, leased, signal);
       case 'poll':
-        return poll(this, held, signal);
+        return poll(this, leased, signal);
       case 'give up':
-        return giveUp(this, held);
+        return giveUp(this, leased);
       case 'collect':
-        return collect(this, held, signal);
+        return collect(this, leased, signal);
       case 'expire':
-        await endJob(this, held, 'queue_expired');
+        await endJob(this, leased, 'queue_expired');
         return undefined;
       case 'end':
-        await endJob(this, held);
+        await endJob(this, leased);
         return undefined;
     }
   }
 
   /** If even this cannot be written, the lease runs out by itself. What a worker without the job ran into is no fault. */
-  async #leave(held: HeldJob, error: unknown): Promise<void> {
+  async #leave(leased: LeasedJob, error: unknown): Promise<void> {
     const dueAt = new Date(this.deps.clock.nowMs() + AFTER_ERROR_MS);
     try {
-      await this.queue.save(held, { dueAt });
+      await this.queue.save(leased, { dueAt });
     } catch (failure) {
       if (failure instanceof LostJob) return;
     }
-    this.deps.log.error({ job_id: held.job.id, err: error }, 'a step of a job failed and will be tried again');
+    this.deps.log.error({ job_id: leased.job.id, err: error }, 'a step of a job failed and will be tried again');
   }
 }

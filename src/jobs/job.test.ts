@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Attempt, type HeldJob, missing, nextStep, type Step } from './job.ts';
+import { type Attempt, type LeasedJob, missing, nextStep, type Step } from './job.ts';
 
 const CREATED = new Date('2030-01-15T12:00:00Z');
 const later = (seconds: number) => new Date(CREATED.getTime() + seconds * 1000);
@@ -27,8 +27,8 @@ function job(
   status: 'queued' | 'running',
   wanted: number,
   kind: 'image' | 'video' | 'audio' = 'image',
-): HeldJob['job'] {
-  const asked = { kind, model: 'm' } as HeldJob['job']['request'];
+): LeasedJob['job'] {
+  const asked = { kind, model: 'm' } as LeasedJob['job']['request'];
   return {
     id: 'job_0123456789',
     accountId: 'acct_1',
@@ -53,7 +53,7 @@ function job(
   };
 }
 
-const rows: [Step, string, HeldJob['job'], Attempt[], number][] = [
+const rows: [Step, string, LeasedJob['job'], Attempt[], number][] = [
   ['dispatch', 'a new job is sent', job('queued', 1), [], 0],
   ['dispatch', 'a refused one is sent elsewhere', job('queued', 1), [attempt('refused')], 30],
   ['dispatch', 'R-210: up to the last moment before the deadline', job('queued', 1), [], 599.999],
@@ -82,9 +82,9 @@ const rows: [Step, string, HeldJob['job'], Attempt[], number][] = [
   ['dispatch', 'nobody took the second half yet', job('queued', 3), [attempt('refused', 2), attempt('refused')], 5],
 ];
 
-for (const [step, name, held, attempts, seconds] of rows) {
+for (const [step, name, leased, attempts, seconds] of rows) {
   test(`${name}: ${step}`, () => {
-    assert.equal(nextStep({ job: held, attempts }, later(seconds), { image: 15, audio: 30, video: 120 }), step);
+    assert.equal(nextStep({ job: leased, attempts }, later(seconds), { image: 15, audio: 30, video: 120 }), step);
   });
 }
 

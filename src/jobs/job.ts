@@ -40,7 +40,7 @@ export interface Job {
 }
 
 /** A job that a worker has taken. The fence is the proof. */
-export interface HeldJob {
+export interface LeasedJob {
   readonly job: Job & {
     readonly groups: readonly string[];
     readonly endpoint: Endpoint;
@@ -99,7 +99,7 @@ export function failure(errorCode: JobFault, detail: string): Pick<Attempt, 'sta
 
 /** A job that is over, and what it brought. */
 export interface EndedJob {
-  readonly held: HeldJob;
+  readonly leased: LeasedJob;
   readonly status: 'succeeded' | 'failed' | 'queue_expired';
   readonly errorCode: JobFault | null;
   readonly delivered: readonly Collected[];
@@ -111,7 +111,7 @@ export type Step = 'recover' | 'collect' | 'poll' | 'give up' | 'dispatch' | 'ex
 export type JobMinutes = Readonly<Record<JobKind, number>>;
 
 /** What a job needs next. The whole life of a job is in here; everything else does as it says. */
-export function nextStep({ job, attempts }: Pick<HeldJob, 'job' | 'attempts'>, now: Date, minutes: JobMinutes): Step {
+export function nextStep({ job, attempts }: Pick<LeasedJob, 'job' | 'attempts'>, now: Date, minutes: JobMinutes): Step {
   const states = new Set(attempts.map(({ state }) => state));
   if (states.has('calling')) return 'recover';
   if (states.has('ready')) return 'collect';

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { Job, JobFault, JobKind, JobStatus } from './job.ts';
 import { JOB_COLUMNS } from './store.ts';
 
-/** A job as the operator sees it, with who was asked for it. */
+/** A job as the operator sees it, with the upstreams that were called for it. */
 export interface JobRecord extends Job {
   readonly keyId: string | null;
   readonly endpoint: string;
@@ -51,13 +51,13 @@ async function isJob(db: Db, id: string): Promise<boolean> {
 
 /** A request's id is looked for among the reservations, which have a list of them. */
 const SEARCH = `
-  select ${JOB_COLUMNS}, key_id as "keyId", endpoint, request_id as "requestId", asked.attempts
+  select ${JOB_COLUMNS}, key_id as "keyId", endpoint, request_id as "requestId", calls.attempts
   from jobs
   cross join lateral (
     select coalesce(json_agg(json_build_object('upstream', upstream_id, 'model', upstream_model, 'state', state,
       'code', a.error_code) order by number), '[]') as attempts
     from job_attempts a where job_id = jobs.id
-  ) as asked
+  ) as calls
   where ($1::text is null or account_id = $1) and ($2::text is null or coalesce(key_id, 'console') = $2) and ($3::text is null or model = $3)
     and ($4::text is null or endpoint = $4) and ($5::text is null or status = $5) and ($6::text is null or kind = $6)
     and ($7::text is null or jobs.error_code = $7)

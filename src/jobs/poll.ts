@@ -6,7 +6,7 @@ import type { Progress } from '../vendors/index.ts';
 import { allSettledOrThrow } from './all-settled.ts';
 import { collectAll, collectNow, noteUsage } from './collect.ts';
 import type { EngineDeps } from './engine-deps.ts';
-import { type Attempt, failure, type HeldJob } from './job.ts';
+import { type Attempt, failure, type LeasedJob } from './job.ts';
 import { taskWorkOf } from './task-work.ts';
 
 /** While an upstream works, more than this is not shown. */
@@ -14,42 +14,46 @@ const PROGRESS_UNFINISHED_MAX = 99;
 const AGAIN_MS = { first: 3_000, most: 60_000 };
 
 /** Asks after everything that upstreams are working on. Undefined: they still are, and the job waits. */
-export async function poll(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-  const waiting = held.attempts.filter(({ state }) => state === 'accepted');
-  const results = await allSettledOrThrow(waiting.map((attempt) => pollAttempt(engine, held, attempt, signal)));
-  killPoint(engine.deps.log, 'job.poll.after-call', held.job.id);
+export async function poll(engine: EngineDeps, leased: LeasedJob, signal: AbortSignal): Promise<LeasedJob | undefined> {
+  const waiting = leased.attempts.filter(({ state }) => state === 'accepted');
+  const results = await allSettledOrThrow(waiting.map((attempt) => pollAttempt(engine, leased, attempt, signal)));
+  killPoint(engine.deps.log, 'job.poll.after-call', leased.job.id);
   const changed = results.map(({ attempt }) => attempt).filter((attempt, place) => attempt !== waiting[place]);
-  const progress = progressOf(held, results);
+  const progress = progressOf(leased, results);
   if (changed.some(({ state }) => state !== 'accepted')) {
-    return engine.queue.save(held, { attempts: changed, progress });
+    return engine.queue.save(leased, { attempts: changed, progress });
   }
-  const dueAt = changed.some(({ tries }) => tries > 0) ? againAt(engine, changed) : nextPollAt(engine, held, results);
-  await engine.queue.save(held, { attempts: changed, progress, dueAt });
+  const dueAt = changed.some(({ tries }) => tries > 0) ? againAt(engine, changed) : nextPollAt(engine, leased, results);
+  await engine.queue.save(leased, { attempts: changed, progress, dueAt });
   return undefined;
 }
 
 /** Brings home what is ready. Undefined: some of it cannot be had or kept just now, and the job waits. */
-export async function collect(engine: EngineDeps, held: HeldJob, signal: AbortSignal): Promise<HeldJob | undefined> {
-  const ready = held.attempts.filter(({ state }) => state === 'ready');
-  const attempts = await allSettledOrThrow(ready.map((attempt) => collectAttempt(engine, held, attempt, signal)));
+export async function collect(
+  engine: EngineDeps,
+  leased: LeasedJob,
+  signal: AbortSignal,
+): Promise<LeasedJob | undefined> {
+  const ready = leased.attempts.filter(({ state }) => state === 'ready');
+  const attempts = await allSettledOrThrow(ready.map((attempt) => collectAttempt(engine, leased, attempt, signal)));
   const waiting = attempts.filter(({ state }) => state === 'ready');
-  if (waiting.length === 0) return engine.queue.save(held, { attempts });
-  await engine.queue.save(held, { attempts, dueAt: againAt(engine, waiting) });
+  if (waiting.length === 0) return engine.queue.save(leased, { attempts });
+  await engine.queue.save(leased, { attempts, dueAt: againAt(engine, waiting) });
   return undefined;
 }
 
 async function collectAttempt(
   engine: EngineDeps,
-  held: HeldJob,
+  leased: LeasedJob,
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  if (attempt.outputs !== null) return collectAll(engine, held, attempt, attempt.outputs, signal);
+  if (attempt.outputs !== null) return collectAll(engine, leased, attempt, attempt.outputs, signal);
   const updatedAt = engine.deps.clock.now();
   if (updatedAt.getTime() - attempt.updatedAt.getTime() > STORAGE_RETRY_MS) {
     return { ...attempt, ...failure('internal_error', 'the results could not be stored'), updatedAt };
   }
-  return (await pollAttempt(engine, held, attempt, signal)).attempt;
+  return (await pollAttempt(engine, leased, attempt, signal)).attempt;
 }
 
 /** Backs off: the longer it has waited, the longer it may take. */
@@ -68,24 +72,24 @@ interface PollResult {
 
 async function pollAttempt(
   engine: EngineDeps,
-  held: HeldJob,
+  leased: LeasedJob,
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<PollResult> {
   const { deps } = engine;
   const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
-  const work = candidate && taskWorkOf(candidate.vendor, held.job.kind);
+  const work = candidate && taskWorkOf(candidate.vendor, leased.job.kind);
   // An upstream that was taken out of the configuration may come back; the time limit ends the waiting.
   if (candidate === undefined || work?.poll === undefined || attempt.task === null) return { attempt, percent: 0 };
   try {
     const progress = await work.poll(attempt.task, upstreamOf(candidate, deps.pools, signal));
-    return await afterPoll(engine, held, attempt, progress, signal);
+    return await afterPoll(engine, leased, attempt, progress, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const detail = redact(deps.catalogue.snapshot, error.message).slice(0, 500);
     // Asking can be done again; only the answer counts.
     deps.log.warn(
-      { job_id: held.job.id, upstream: attempt.upstreamId, fault: error.fault, detail },
+      { job_id: leased.job.id, upstream: attempt.upstreamId, fault: error.fault, detail },
       'an upstream could not be asked after a job',
     );
     return { attempt: error.fault === 'garbled' ? afterGarbledAnswer(engine, attempt, error) : attempt, percent: 0 };
@@ -101,7 +105,7 @@ function afterGarbledAnswer({ deps }: EngineDeps, attempt: Attempt, { message }:
 
 async function afterPoll(
   engine: EngineDeps,
-  held: HeldJob,
+  leased: LeasedJob,
   attempt: Attempt,
   progress: Progress,
   signal: AbortSignal,
@@ -114,8 +118,8 @@ async function afterPoll(
         pollAfterMs: progress.pollAfterMs ?? 0,
       };
     case 'succeeded':
-      noteUsage(engine, held.job, attempt, progress.usage);
-      return { attempt: await collectNow(engine, held, attempt, progress.outputs, signal), percent: 100 };
+      noteUsage(engine, leased.job, attempt, progress.usage);
+      return { attempt: await collectNow(engine, leased, attempt, progress.outputs, signal), percent: 100 };
     case 'failed': {
       const { clock, catalogue } = engine.deps;
       const detail = redact(catalogue.snapshot, progress.detail).slice(0, 500);
@@ -125,7 +129,7 @@ async function afterPoll(
 }
 
 /** By how much of what was asked for is done. */
-function progressOf({ job, attempts }: HeldJob, results: readonly PollResult[]): number {
+function progressOf({ job, attempts }: LeasedJob, results: readonly PollResult[]): number {
   const done = attempts.filter(({ state }) => state === 'collected' || state === 'failed' || state === 'ready');
   const sum =
     done.reduce((total, { count }) => total + count * 100, 0) +
@@ -137,7 +141,7 @@ function progressOf({ job, attempts }: HeldJob, results: readonly PollResult[]):
  * The longer it has taken, the longer it may take: a quarter of that is waited, within the bounds of the kind, and no less
  * than an upstream wants.
  */
-function nextPollAt({ deps }: EngineDeps, { job }: HeldJob, results: readonly PollResult[]): Date {
+function nextPollAt({ deps }: EngineDeps, { job }: LeasedJob, results: readonly PollResult[]): Date {
   const { first, most } = POLL_MS[job.kind];
   const nowMs = deps.clock.nowMs();
   const runningMs = nowMs - (job.acceptedAt ?? job.createdAt).getTime();
@@ -146,10 +150,10 @@ function nextPollAt({ deps }: EngineDeps, { job }: HeldJob, results: readonly Po
 }
 
 /** The time that upstreams have for their work is over: what they have not finished has failed. */
-export function giveUp(engine: EngineDeps, held: HeldJob): Promise<HeldJob> {
+export function giveUp(engine: EngineDeps, leased: LeasedJob): Promise<LeasedJob> {
   const updatedAt = engine.deps.clock.now();
-  const attempts = held.attempts
+  const attempts = leased.attempts
     .filter(({ state }) => state === 'accepted')
     .map((attempt) => ({ ...attempt, ...failure('upstream_timeout', 'the time for it is over'), updatedAt }));
-  return engine.queue.save(held, { attempts });
+  return engine.queue.save(leased, { attempts });
 }

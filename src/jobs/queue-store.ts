@@ -1,12 +1,12 @@
 import type { Db, Queries, Tx } from '../db/index.ts';
 import { parseJson } from '../json.ts';
-import type { Attempt, Collected, HeldJob, JobFault, OutputPlace } from './job.ts';
+import type { Attempt, Collected, JobFault, LeasedJob, OutputPlace } from './job.ts';
 
 /** The queue: taking jobs, and writing what became of them. Every write names its fence. */
 
-interface TakenRow extends Omit<HeldJob['job'], 'request' | 'estimate'> {
+interface LeasedRow extends Omit<LeasedJob['job'], 'request' | 'estimate'> {
   readonly fence: number;
-  readonly asked: string;
+  readonly body: string;
 }
 
 /** Takes up to `limit` jobs that are due: leases them, so that no other worker sees them until `leaseUntil`. */
@@ -16,9 +16,9 @@ export async function takeJobs(
   leaseUntil: Date,
   limit: number,
   except: readonly string[],
-): Promise<HeldJob[]> {
-  const rows = await db.rows<TakenRow>(
-    `with taken as (
+): Promise<LeasedJob[]> {
+  const rows = await db.rows<LeasedRow>(
+    `with leased as (
        update open_jobs set due_at = $2, fence = fence + 1
        where job_id in (
          select job_id from open_jobs where due_at <= $1 and job_id <> all ($4)
@@ -27,8 +27,8 @@ export async function takeJobs(
      select id, account_id as "accountId", kind, model, status, progress, created_at as "createdAt",
        updated_at as "updatedAt", accepted_at as "acceptedAt", finished_at as "finishedAt",
        dispatch_deadline_at as "dispatchDeadlineAt", error_code as "errorCode", charged, groups, endpoint, wanted,
-       request_id as "requestId", reservation_id as "reservationId", fence, request::text as asked
-     from taken join jobs on id = job_id`,
+       request_id as "requestId", reservation_id as "reservationId", fence, request::text as body
+     from leased join jobs on id = job_id`,
     [now, leaseUntil, limit, except],
   );
   if (rows.length === 0) return [];
@@ -36,8 +36,8 @@ export async function takeJobs(
     db,
     rows.map(({ id }) => id),
   );
-  return rows.map(({ fence, asked, ...row }) => ({
-    job: { ...row, ...(parseJson(asked).exact() as Pick<HeldJob['job'], 'request' | 'estimate'>) },
+  return rows.map(({ fence, body, ...row }) => ({
+    job: { ...row, ...(parseJson(body).exact() as Pick<LeasedJob['job'], 'request' | 'estimate'>) },
     attempts: attempts.get(row.id) ?? [],
     fence,
   }));
@@ -77,7 +77,7 @@ export interface StepSave {
   readonly attempts: readonly Attempt[];
 }
 
-/** Tells which jobs were still held. One statement, so all of a job's write or none of it. */
+/** Tells which jobs were still leased. One statement, so all of a job's write or none of it. */
 export async function saveSteps(db: Db, saves: readonly StepSave[], now: Date): Promise<ReadonlySet<string>> {
   const rows = await db.rows<{ id: string }>(SAVE_STEPS, [
     now,
@@ -100,17 +100,17 @@ const ATTEMPT_CONFLICT = `on conflict (job_id, number) do update set state = exc
   tries = excluded.tries, updated_at = excluded.updated_at`;
 
 const SAVE_STEPS = `
-  with asked as (
+  with step as (
     select * from unnest($2::text[], $3::int[], $4::text[], $5::int[], $6::timestamptz[], $7::timestamptz[])
-      as asked (id, fence, status, progress, accepted_at, due_at)
+      as step (id, fence, status, progress, accepted_at, due_at)
   ), saved as (
-    update open_jobs set due_at = asked.due_at from asked
-    where job_id = asked.id and open_jobs.fence = asked.fence
+    update open_jobs set due_at = step.due_at from step
+    where job_id = step.id and open_jobs.fence = step.fence
     returning job_id as id
   ), changed as (
-    update jobs set status = asked.status, progress = asked.progress, accepted_at = asked.accepted_at, updated_at = $1
-    from asked join saved using (id)
-    where jobs.id = asked.id and (jobs.status <> asked.status or jobs.progress < asked.progress)
+    update jobs set status = step.status, progress = step.progress, accepted_at = step.accepted_at, updated_at = $1
+    from step join saved using (id)
+    where jobs.id = step.id and (jobs.status <> step.status or jobs.progress < step.progress)
   ), written as (
     insert into job_attempts (${ATTEMPT_COLUMNS})
     select attempt.*
@@ -145,13 +145,13 @@ function attemptColumns(saves: readonly { jobId: string; attempts: readonly Atte
 /** Extends the leases of jobs. */
 export async function extendJobs(
   db: Db,
-  held: readonly { readonly jobId: string; readonly fence: number }[],
+  leased: readonly { readonly jobId: string; readonly fence: number }[],
   leaseUntil: Date,
 ): Promise<void> {
   await db.run(
-    `update open_jobs set due_at = $3 from unnest($1::text[], $2::int[]) as held (id, fence)
-     where job_id = held.id and open_jobs.fence = held.fence`,
-    [held.map(({ jobId }) => jobId), held.map(({ fence }) => fence), leaseUntil],
+    `update open_jobs set due_at = $3 from unnest($1::text[], $2::int[]) as leased (id, fence)
+     where job_id = leased.id and open_jobs.fence = leased.fence`,
+    [leased.map(({ jobId }) => jobId), leased.map(({ fence }) => fence), leaseUntil],
   );
 }
 
@@ -161,7 +161,7 @@ export async function extendJobs(
  */
 export async function disownOutputs(
   db: Db,
-  { id, accountId }: Pick<HeldJob['job'], 'id' | 'accountId'>,
+  { id, accountId }: Pick<LeasedJob['job'], 'id' | 'accountId'>,
   keys: readonly string[],
   deleteAt: Date,
 ): Promise<void> {
@@ -185,7 +185,7 @@ export interface JobEnd {
   readonly attempts: readonly Attempt[];
 }
 
-/** Tells which jobs were still held, and have ended now. */
+/** Tells which jobs were still leased, and have ended now. */
 export async function endJobs(tx: Tx, ends: readonly JobEnd[], now: Date): Promise<ReadonlySet<string>> {
   const rows = await tx.rows<{ id: string }>(END_JOBS, [
     now,
@@ -201,18 +201,18 @@ export async function endJobs(tx: Tx, ends: readonly JobEnd[], now: Date): Promi
 
 // A job that no upstream accepted and that fails for good passes through `running` in this very statement.
 const END_JOBS = `
-  with asked as (
+  with ending as (
     select * from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::bigint[])
-      as asked (id, fence, status, error_code, charged)
+      as ending (id, fence, status, error_code, charged)
   ), gone as (
-    delete from open_jobs using asked where job_id = asked.id and open_jobs.fence = asked.fence returning job_id as id
+    delete from open_jobs using ending where job_id = ending.id and open_jobs.fence = ending.fence returning job_id as id
   ), ended as (
-    update jobs set status = asked.status, error_code = asked.error_code, charged = asked.charged, finished_at = $1,
-      updated_at = $1, progress = case when asked.status = 'succeeded' then 100 else jobs.progress end,
-      accepted_at = case when asked.status = 'queue_expired' then null else coalesce(jobs.accepted_at, $1) end
-    from asked join gone using (id)
-    where jobs.id = asked.id
-      and (jobs.status = 'queued' or (jobs.status = 'running' and asked.status <> 'queue_expired'))
+    update jobs set status = ending.status, error_code = ending.error_code, charged = ending.charged, finished_at = $1,
+      updated_at = $1, progress = case when ending.status = 'succeeded' then 100 else jobs.progress end,
+      accepted_at = case when ending.status = 'queue_expired' then null else coalesce(jobs.accepted_at, $1) end
+    from ending join gone using (id)
+    where jobs.id = ending.id
+      and (jobs.status = 'queued' or (jobs.status = 'running' and ending.status <> 'queue_expired'))
     returning jobs.id
   ), written as (
     insert into job_attempts (${ATTEMPT_COLUMNS})

@@ -1,7 +1,7 @@
 import { GroupCommit, retryWhileUnavailable } from '../db/index.ts';
 import { JOB_LEASE_MS } from '../limits.ts';
 import type { JobDeps } from './deps.ts';
-import type { Attempt, HeldJob } from './job.ts';
+import type { Attempt, LeasedJob } from './job.ts';
 import { outputKeys } from './output-keys.ts';
 import { disownOutputs, extendJobs, type StepSave, saveSteps, takeJobs } from './queue-store.ts';
 
@@ -27,7 +27,7 @@ export interface Change {
 /** Takes jobs for this process and keeps them while they are worked on. */
 export class JobQueue {
   readonly #deps: JobDeps;
-  readonly #held = new Map<string, number>();
+  readonly #leased = new Map<string, number>();
   readonly #saves = new GroupCommit((saves: readonly StepSave[]) => this.#saveAll(saves), SAVES_PER_ROUND_MAX);
   readonly #leaves = new GroupCommit(
     (saves: readonly StepSave[]) => this.#saveAll(saves),
@@ -39,29 +39,29 @@ export class JobQueue {
     this.#deps = deps;
   }
 
-  async take(limit: number): Promise<HeldJob[]> {
+  async take(limit: number): Promise<LeasedJob[]> {
     const now = this.#deps.clock.now();
-    const jobs = await takeJobs(this.#deps.db, now, leaseFrom(now), limit, [...this.#held.keys()]);
-    for (const { job, fence } of jobs) this.#held.set(job.id, fence);
+    const jobs = await takeJobs(this.#deps.db, now, leaseFrom(now), limit, [...this.#leased.keys()]);
+    for (const { job, fence } of jobs) this.#leased.set(job.id, fence);
     return jobs;
   }
 
   /** Call it several times per lease. */
   async extend(): Promise<void> {
-    if (this.#held.size === 0) return;
-    const held = [...this.#held].map(([jobId, fence]) => ({ jobId, fence }));
-    await extendJobs(this.#deps.db, held, leaseFrom(this.#deps.clock.now()));
+    if (this.#leased.size === 0) return;
+    const leased = [...this.#leased].map(([jobId, fence]) => ({ jobId, fence }));
+    await extendJobs(this.#deps.db, leased, leaseFrom(this.#deps.clock.now()));
   }
 
   /** This process is done with a job, for now or for good. */
   forget(jobId: string): void {
-    this.#held.delete(jobId);
+    this.#leased.delete(jobId);
   }
 
   /** Writes a change and returns the job as it is then. Throws LostJob. */
-  async save(held: HeldJob, change: Change): Promise<HeldJob> {
+  async save(leased: LeasedJob, change: Change): Promise<LeasedJob> {
     const now = this.#deps.clock.now();
-    const { job, fence } = held;
+    const { job, fence } = leased;
     const status = change.status ?? (job.status === 'running' ? 'running' : 'queued');
     const acceptedAt = job.acceptedAt ?? (status === 'running' ? now : null);
     const progress = Math.max(job.progress, change.progress ?? 0);
@@ -76,11 +76,11 @@ export class JobQueue {
       if (error instanceof LostJob) await this.#disown(job, attempts);
       throw error;
     }
-    return { fence, job: { ...job, status, progress, acceptedAt }, attempts: merged(held.attempts, attempts) };
+    return { fence, job: { ...job, status, progress, acceptedAt }, attempts: merged(leased.attempts, attempts) };
   }
 
   /** The worker that ended the job did not know of what was stored here meanwhile. */
-  async #disown(job: HeldJob['job'], attempts: readonly Attempt[]): Promise<void> {
+  async #disown(job: LeasedJob['job'], attempts: readonly Attempt[]): Promise<void> {
     const stored = attempts.filter(({ state }) => state === 'collected' || state === 'failed');
     const keys = stored.flatMap((attempt) => outputKeys(job.id, attempt));
     const deleteAt = new Date(this.#deps.clock.nowMs() + DISOWNED_KEPT_MS);

@@ -1,11 +1,14 @@
 import type { Db, Queries, Tx } from '../db/index.ts';
 import type { StoredMedia } from '../objects/index.ts';
 import type { MediaRequest } from '../schemas/index.ts';
-import type { Collected, HeldJob, Job, JobKind, JobStatus } from './job.ts';
+import type { Collected, Job, JobKind, JobStatus, LeasedJob } from './job.ts';
 
 /** A job as it is admitted. */
 export interface NewJob
-  extends Pick<HeldJob['job'], 'id' | 'accountId' | 'kind' | 'endpoint' | 'model' | 'groups' | 'wanted' | 'estimate'> {
+  extends Pick<
+    LeasedJob['job'],
+    'id' | 'accountId' | 'kind' | 'endpoint' | 'model' | 'groups' | 'wanted' | 'estimate'
+  > {
   /** An API key or a grant to an app; undefined is the console. */
   readonly keyId: string | undefined;
   readonly requestId: string;

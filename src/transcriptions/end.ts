@@ -6,7 +6,7 @@ import { refund, settle } from '../ledger/index.ts';
 import { deleteObjectsAt } from '../objects/index.ts';
 import { charge } from '../pricing/index.ts';
 import type { TranscriptionDeps } from './deps.ts';
-import type { Held, Outcome } from './record.ts';
+import type { LeasedRecord, Outcome } from './record.ts';
 import { saveEnd } from './store.ts';
 
 /** The fence has moved: another process has the record now, and nothing more may be written about it here. */
@@ -16,27 +16,31 @@ export class LostRecord extends Error {}
  * The only way to an end: state, result, money and what is to be deleted change in one transaction. Returns what was
  * charged. Throws LostRecord; and DatabaseUnavailable, and then it may or may not have been written.
  */
-export async function endRecord(deps: TranscriptionDeps, held: Held, outcome: Outcome): Promise<MicroCredits> {
-  const charged = await retryWhileUnavailable(() => deps.db.transaction((tx) => endIn(tx, deps, held, outcome)));
-  killPoint(deps.log, `transcription.end.${outcome.status}.after-commit`, held.id);
+export async function endRecord(
+  deps: TranscriptionDeps,
+  record: LeasedRecord,
+  outcome: Outcome,
+): Promise<MicroCredits> {
+  const charged = await retryWhileUnavailable(() => deps.db.transaction((tx) => endIn(tx, deps, record, outcome)));
+  killPoint(deps.log, `transcription.end.${outcome.status}.after-commit`, record.id);
   return charged;
 }
 
-async function endIn(tx: Tx, deps: TranscriptionDeps, held: Held, outcome: Outcome): Promise<MicroCredits> {
+async function endIn(tx: Tx, deps: TranscriptionDeps, record: LeasedRecord, outcome: Outcome): Promise<MicroCredits> {
   const { clock, log } = deps;
   const now = clock.now();
-  const { id, fence, reservationId } = held;
+  const { id, fence, reservationId } = record;
   // By its own length, at the price of then.
-  const { units } = measureTranscription(held.seconds);
+  const { units } = measureTranscription(record.seconds);
   const isCompleted = outcome.status === 'completed';
-  const charged = isCompleted ? charge(held.price, units) : 0n;
+  const charged = isCompleted ? charge(record.price, units) : 0n;
   const end = isCompleted
     ? { status: outcome.status, result: outcome.json, errorCode: null }
     : { status: outcome.status, result: null, errorCode: outcome.code };
   if (!(await saveEnd(tx, { id, fence, charged, ...end }, now))) throw new LostRecord(id);
   if (isCompleted) await settle(tx, reservationId, charged, now, JSON.stringify(units));
   else await refund(tx, reservationId, now);
-  if (held.objectKey !== null) await deleteObjectsAt(tx, [held.objectKey], now);
+  if (record.objectKey !== null) await deleteObjectsAt(tx, [record.objectKey], now);
   killPoint(log, `transcription.end.${outcome.status}.before-commit`, id);
   return charged;
 }

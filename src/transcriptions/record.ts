@@ -42,7 +42,7 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): Key[
 export type Wanted = Pick<TranscriptionRequest, 'responseFormat' | 'language' | 'temperature' | 'granularities'>;
 
 /** A record that this process leases. A higher fence in the database means that another process has taken it. */
-export interface Held {
+export interface LeasedRecord {
   readonly id: string;
   readonly fence: number;
   readonly wanted: Wanted;

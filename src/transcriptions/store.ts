@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Transcript } from '../vendors/index.ts';
 import {
-  type Held,
+  type LeasedRecord,
   type ListedTranscription,
   settlementsBefore,
   statusesBefore,
@@ -14,7 +14,7 @@ import {
 
 /** A record as it is admitted. */
 export interface NewRecord
-  extends Pick<Held, 'id' | 'wanted' | 'objectKey' | 'seconds' | 'reservationId' | 'createdAt'> {
+  extends Pick<LeasedRecord, 'id' | 'wanted' | 'objectKey' | 'seconds' | 'reservationId' | 'createdAt'> {
   readonly accountId: string;
   /** An API key or a grant to an app; undefined is the console. */
   readonly keyId: string | undefined;
@@ -51,7 +51,7 @@ export async function insertRecords(tx: Tx, records: readonly NewRecord[], lease
   );
 }
 
-type Fenced = Pick<Held, 'id' | 'fence'>;
+type Fenced = Pick<LeasedRecord, 'id' | 'fence'>;
 
 /** Writes down who is about to be asked. Tells whether the record is still the writer's. */
 export async function saveCall(
@@ -136,13 +136,13 @@ export interface TakeOver {
  * Leases records that no process works on: those of dead processes, and those that the taker let fall. From then on their
  * money is unknown until the upstream has been asked.
  */
-export async function takeOver(db: Db, { now, lease, fallen, limit }: TakeOver): Promise<Held[]> {
-  return db.rows<Held>(
+export async function takeOver(db: Db, { now, lease, fallen, limit }: TakeOver): Promise<LeasedRecord[]> {
+  return db.rows<LeasedRecord>(
     `with due as (
-       select id, reservation_id from transcriptions held left join reservation_owners owner on process_id = held.owner
+       select id, reservation_id from transcriptions record left join reservation_owners owner on process_id = record.owner
        where status in ('pending', 'processing') and (id = any ($4)
-         or (held.owner is distinct from $2 and held.lease_until <= $1 and coalesce(owner.lease_until <= $1, true)))
-       order by held.lease_until limit $5 for update of held skip locked
+         or (record.owner is distinct from $2 and record.lease_until <= $1 and coalesce(owner.lease_until <= $1, true)))
+       order by record.lease_until limit $5 for update of record skip locked
      )
      update transcriptions set owner = $2, lease_until = $3, fence = fence + 1, status = 'processing',
        settlement_state = 'unknown'

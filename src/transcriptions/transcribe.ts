@@ -9,7 +9,7 @@ import type { AudioFile, Transcript, TranscriptionProgress, Upstream } from '../
 import { workOf } from './candidates.ts';
 import type { TranscriptionDeps } from './deps.ts';
 import { LostRecord } from './end.ts';
-import type { Held, Outcome } from './record.ts';
+import type { LeasedRecord, Outcome } from './record.ts';
 import { saveCall, saveTask } from './store.ts';
 import type { Waits } from './waits.ts';
 
@@ -35,15 +35,15 @@ export interface WorkDeps {
 export class LeftRunning extends Error {}
 
 /** Asks until there is a transcript or none can be had. Throws LeftRunning, LostRecord or DatabaseUnavailable. */
-export function transcribe(work: WorkDeps, held: Held, submission: Submission): Promise<Outcome> {
+export function transcribe(work: WorkDeps, record: LeasedRecord, submission: Submission): Promise<Outcome> {
   const { deps, leaving } = work;
   return withOutcome(work, async () => {
     const answer = await firstThatWorks(
       deps,
       submission.candidates,
-      held.id,
+      record.id,
       leaving,
-      (candidate, upstream) => submit(deps, held, submission, candidate, upstream),
+      (candidate, upstream) => submit(deps, record, submission, candidate, upstream),
       'submission',
     ).finally(submission.release);
     return 'task' in answer ? follow(work, answer, TRANSCRIPTION_POLL_MS.first) : outcomeOfTranscript(answer);
@@ -54,10 +54,10 @@ export function transcribe(work: WorkDeps, held: Held, submission: Submission): 
  * The same for what another process has begun. It never submits again: who was asked without a task to show for it may
  * have heard everything or nothing.
  */
-export function takeUp(work: WorkDeps, held: Held): Promise<Outcome> {
+export function takeUp(work: WorkDeps, record: LeasedRecord): Promise<Outcome> {
   return withOutcome(work, async () => {
-    const outcome = held.task === null ? unavailableOutcome('upstream_failed') : await follow(work, held, 0);
-    killPoint(work.deps.log, 'transcription.resume.after-call', held.id);
+    const outcome = record.task === null ? unavailableOutcome('upstream_failed') : await follow(work, record, 0);
+    killPoint(work.deps.log, 'transcription.resume.after-call', record.id);
     return outcome;
   });
 }
@@ -76,24 +76,24 @@ async function withOutcome({ leaving }: WorkDeps, hear: () => Promise<Outcome>):
 /** Whom it asks is written down before, and what has been accepted at once after. */
 async function submit(
   { db, log }: TranscriptionDeps,
-  held: Held,
+  record: LeasedRecord,
   { request, audio }: Submission,
   candidate: Candidate,
   upstream: Upstream,
-): Promise<Transcript | Held> {
+): Promise<Transcript | LeasedRecord> {
   const { upstreamId, upstreamModel } = candidate;
-  await saveOrThrowLost(() => saveCall(db, held, upstreamId, upstreamModel), held);
-  killPoint(log, 'transcription.submit.before-call', held.id);
+  await saveOrThrowLost(() => saveCall(db, record, upstreamId, upstreamModel), record);
+  killPoint(log, 'transcription.submit.before-call', record.id);
   const answer = await refusingTooMuch(workOf(candidate).submit(request, audio, upstream));
-  killPoint(log, 'transcription.submit.after-call', held.id);
+  killPoint(log, 'transcription.submit.after-call', record.id);
   if (answer.state === 'transcribed') return answer.transcript;
   const { task } = answer;
-  await saveOrThrowLost(() => saveTask(db, held, task), held);
-  killPoint(log, 'transcription.submit.after-commit', held.id);
-  return { ...held, upstreamId, upstreamModel, task };
+  await saveOrThrowLost(() => saveTask(db, record, task), record);
+  killPoint(log, 'transcription.submit.after-commit', record.id);
+  return { ...record, upstreamId, upstreamModel, task };
 }
 
-async function saveOrThrowLost(write: () => Promise<boolean>, { id }: Held): Promise<void> {
+async function saveOrThrowLost(write: () => Promise<boolean>, { id }: LeasedRecord): Promise<void> {
   if (!(await retryWhileUnavailable(write))) throw new LostRecord(id);
 }
 
@@ -108,14 +108,14 @@ async function refusingTooMuch<Answer>(answer: Promise<Answer>): Promise<Answer>
 }
 
 /** Asks after a task until it has ended. Throws LeftRunning. */
-async function follow(work: WorkDeps, held: Held, firstMs: number): Promise<Outcome> {
+async function follow(work: WorkDeps, record: LeasedRecord, firstMs: number): Promise<Outcome> {
   const { deps, waits, stopping } = work;
   const { first, most } = TRANSCRIPTION_POLL_MS;
-  const overAtMs = held.createdAt.getTime() + TRANSCRIPTION_MS_MAX;
+  const overAtMs = record.createdAt.getTime() + TRANSCRIPTION_MS_MAX;
   for (let waitMs = firstMs; ; waitMs = Math.min(Math.max(waitMs * 1.5, first), most)) {
     await waits.pass(waitMs, stopping);
     if (stopping.aborted) throw new LeftRunning();
-    const progress = await ask(work, held);
+    const progress = await ask(work, record);
     switch (progress.state) {
       case 'transcribed':
         return outcomeOfTranscript(progress.transcript);
@@ -138,15 +138,15 @@ async function follow(work: WorkDeps, held: Held, firstMs: number): Promise<Outc
 /** Throws LeftRunning. */
 async function ask(
   { deps, stopping }: WorkDeps,
-  held: Held,
+  record: LeasedRecord,
 ): Promise<TranscriptionProgress | { readonly state: 'too large' }> {
-  const candidate = candidateOf(deps, held.upstreamId ?? '', held.upstreamModel ?? '');
+  const candidate = candidateOf(deps, record.upstreamId ?? '', record.upstreamModel ?? '');
   const transcription = candidate?.vendor.transcription;
   // Without its upstream in the configuration the task cannot be asked after: its work is given up.
-  if (candidate === undefined || transcription?.poll === undefined || held.task === null) return { state: 'lost' };
+  if (candidate === undefined || transcription?.poll === undefined || record.task === null) return { state: 'lost' };
   try {
-    const progress = await transcription.poll(held.task, upstreamOf(candidate, deps.pools, stopping));
-    killPoint(deps.log, 'transcription.poll.after-call', held.id);
+    const progress = await transcription.poll(record.task, upstreamOf(candidate, deps.pools, stopping));
+    killPoint(deps.log, 'transcription.poll.after-call', record.id);
     return progress;
   } catch (error) {
     // The question was given up, and says nothing of the task.
@@ -156,7 +156,7 @@ async function ask(
     // Asking can be done again; only the answer counts.
     const { fault } = error;
     const message = redact(deps.catalogue.snapshot, error.message);
-    const line = { request_id: held.id, upstream: held.upstreamId, fault, detail: message.slice(0, 500) };
+    const line = { request_id: record.id, upstream: record.upstreamId, fault, detail: message.slice(0, 500) };
     deps.log.warn(line, 'an upstream could not be asked after a transcription');
     return { state: 'running' };
   }

@@ -7,7 +7,7 @@ import { REQUEST_TIMEOUT_MS, RESERVATION_LEASE_MS, TRANSCRIPTIONS_RESUMED_MAX } 
 import { Admissions, type Applicant } from './admission.ts';
 import type { TranscriptionDeps } from './deps.ts';
 import { endRecord, LostRecord } from './end.ts';
-import type { Held, Outcome, SavedResult } from './record.ts';
+import type { LeasedRecord, Outcome, SavedResult } from './record.ts';
 import { letGo, selectOpenIds, takeOver } from './store.ts';
 import { LeftRunning, type Submission, takeUp, transcribe, type WorkDeps } from './transcribe.ts';
 import { Waits } from './waits.ts';
@@ -49,7 +49,17 @@ export class Transcriptions {
     const { id, wanted, objectKey, seconds, reservationId, createdAt } = applicant.record;
     const unassigned = { upstreamId: null, upstreamModel: null, task: null };
     const { price } = applicant;
-    const held: Held = { id, fence: 0, wanted, objectKey, seconds, reservationId, price, createdAt, ...unassigned };
+    const record: LeasedRecord = {
+      id,
+      fence: 0,
+      wanted,
+      objectKey,
+      seconds,
+      reservationId,
+      price,
+      createdAt,
+      ...unassigned,
+    };
     this.#ids.add(id);
     try {
       await orPrecheckFailed(() => this.#admissions.admit(applicant));
@@ -57,7 +67,7 @@ export class Transcriptions {
       this.#ids.delete(id);
       throw error;
     }
-    const result = this.#withinTimeout(this.#track(id, this.#run(held, transcribe(this.#work, held, submission))));
+    const result = this.#withinTimeout(this.#track(id, this.#run(record, transcribe(this.#work, record, submission))));
     result.catch(() => undefined);
     return { id, result };
   }
@@ -92,24 +102,24 @@ export class Transcriptions {
     const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
     const records = await takeOver(db, { now, lease, fallen, limit });
     if (records.length > 0) killPoint(log, 'transcription.take-over.after-commit');
-    const works = records.map((held) => this.#track(held.id, this.#resumeOne(held)));
+    const works = records.map((record) => this.#track(record.id, this.#resumeOne(record)));
     // Those without a task at an upstream end before the next look.
     await Promise.all(works.filter((_, place) => records[place]?.task === null));
   }
 
-  async #resumeOne(held: Held): Promise<void> {
+  async #resumeOne(record: LeasedRecord): Promise<void> {
     this.#resumed++;
     // What became of it stands in the record and in the log; no caller waits for it.
-    await this.#run(held, takeUp(this.#work, held)).catch(() => undefined);
+    await this.#run(record, takeUp(this.#work, record)).catch(() => undefined);
     this.#resumed--;
   }
 
-  async #run(held: Held, outcome: Promise<Outcome>): Promise<SavedResult> {
+  async #run(record: LeasedRecord, outcome: Promise<Outcome>): Promise<SavedResult> {
     const { db, clock } = this.#deps;
     try {
-      return await this.#end(held, await outcome);
+      return await this.#end(record, await outcome);
     } catch (error) {
-      if (error instanceof LeftRunning) await letGo(db, held, clock.now()).catch(() => undefined);
+      if (error instanceof LeftRunning) await letGo(db, record, clock.now()).catch(() => undefined);
       throw errorForCaller(error);
     }
   }
@@ -124,9 +134,9 @@ export class Transcriptions {
     return tracked;
   }
 
-  async #end(held: Held, outcome: Outcome): Promise<SavedResult> {
-    const charged = await endRecord(this.#deps, held, outcome);
-    const { id, wanted, seconds } = held;
+  async #end(record: LeasedRecord, outcome: Outcome): Promise<SavedResult> {
+    const charged = await endRecord(this.#deps, record, outcome);
+    const { id, wanted, seconds } = record;
     const line = { request_id: id, status: outcome.status };
     if (outcome.status === 'completed') {
       this.#deps.log.info(line, 'transcription ended');

@@ -11,22 +11,22 @@ const BUGS: readonly Bug<Plan>[] = [
     edits: [
       {
         file: 'transcriptions/transcribe.ts',
-        from: 'await follow(work, held, 0);',
-        to: 'await submittedAgain(work, held);',
+        from: 'await follow(work, record, 0);',
+        to: 'await submittedAgain(work, record);',
       },
       {
         file: 'transcriptions/transcribe.ts',
         from: '/** Every failure ends the record,',
-        to: `async function submittedAgain(work: WorkDeps, held: Held): Promise<Outcome> {
+        to: `async function submittedAgain(work: WorkDeps, record: LeasedRecord): Promise<Outcome> {
           const { deps, stopping } = work;
-          const candidate = candidateOf(deps, held.upstreamId ?? '', held.upstreamModel ?? '');
+          const candidate = candidateOf(deps, record.upstreamId ?? '', record.upstreamModel ?? '');
           if (candidate === undefined) return unavailableOutcome('upstream_failed');
-          const { body } = (await deps.objects.read(held.objectKey ?? '')) ?? { body: [] };
+          const { body } = (await deps.objects.read(record.objectKey ?? '')) ?? { body: [] };
           const bytes = Buffer.concat(await Array.fromAsync(body));
           const audio = { bytes: bytes.length, pieces: async function* () { yield bytes; } };
           const asked = { granularities: [], extra: {} };
           const answer = await workOf(candidate).submit(asked as never, audio as never, upstreamOf(candidate, deps.pools, stopping));
-          return 'task' in answer ? follow(work, { ...held, task: answer.task }, 0) : outcomeOfTranscript(answer.transcript);
+          return 'task' in answer ? follow(work, { ...record, task: answer.task }, 0) : outcomeOfTranscript(answer.transcript);
         }
         /** Every failure ends the record,`,
       },
@@ -44,7 +44,7 @@ const BUGS: readonly Bug<Plan>[] = [
       {
         file: 'transcriptions/end.ts',
         from: '  return charged;\n}\n\nasync function endIn',
-        to: `  if (charged > 0n) await deps.db.transaction((tx) => settle(tx, held.reservationId, charged, deps.clock.now()));
+        to: `  if (charged > 0n) await deps.db.transaction((tx) => settle(tx, record.reservationId, charged, deps.clock.now()));
           return charged;
         }
 
@@ -58,10 +58,10 @@ const BUGS: readonly Bug<Plan>[] = [
     edits: [
       {
         file: 'transcriptions/transcriptions.ts',
-        from: 'const charged = await endRecord(this.#deps, held, outcome);',
-        to: `const saved = endRecord(this.#deps, held, outcome);
+        from: 'const charged = await endRecord(this.#deps, record, outcome);',
+        to: `const saved = endRecord(this.#deps, record, outcome);
           saved.catch(() => undefined);
-          const charged = outcome.status === "completed" ? BigInt(held.seconds * 10_000_000) : 0n;
+          const charged = outcome.status === "completed" ? BigInt(record.seconds * 10_000_000) : 0n;
           await new Promise((resolve) => setTimeout(resolve, 0));`,
       },
     ],
@@ -94,8 +94,8 @@ const BUGS: readonly Bug<Plan>[] = [
     edits: [
       {
         file: 'transcriptions/end.ts',
-        from: 'await deleteObjectsAt(tx, [held.objectKey], now);',
-        to: 'if (!isCompleted) await deleteObjectsAt(tx, [held.objectKey], now);',
+        from: 'await deleteObjectsAt(tx, [record.objectKey], now);',
+        to: 'if (!isCompleted) await deleteObjectsAt(tx, [record.objectKey], now);',
       },
     ],
     plan: aimedPlan('kill', 'transcription.answer.before-send', 'heard at length'),

@@ -53,7 +53,7 @@ const BUGS: readonly Bug<Plan>[] = [
     edits: [
       {
         file: 'jobs/queue-store.ts',
-        from: 'and open_jobs.fence = asked.fence\n    returning',
+        from: 'and open_jobs.fence = step.fence\n    returning',
         to: 'returning',
       },
     ],
