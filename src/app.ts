@@ -19,7 +19,7 @@ import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
 import { BrowserSessions, createHttpServer, type HttpDeps } from './http/index.ts';
 import { newId } from './ids.ts';
-import { Admissions, Engine, type JobDeps } from './jobs/index.ts';
+import { Engine, type JobDeps, jobAdmission } from './jobs/index.ts';
 import { CallLedger } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
@@ -109,7 +109,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const deps: HttpDeps = {
     ...shared,
     ...transcriptionDeps,
-    admissions: new Admissions(jobDeps),
+    admitJob: jobAdmission(jobDeps),
     transcriptions: new Transcriptions(transcriptionDeps),
     cleanUp: new CleanUp(jobDeps),
     callLedger,

@@ -14,6 +14,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['audit', 'backup', 'configuration', 'objects'],
   ['accounts', 'catalogue', 'ledger', 'vendors'],
   ['billing', 'reports', 'routing'],
+  ['leased'],
   ['calls', 'files', 'jobs', 'oauth', 'people', 'transcriptions'],
   ['http', 'worker'],
   ['(app)'],

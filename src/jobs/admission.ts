@@ -1,24 +1,20 @@
 import { insufficientCredits } from '../billing/index.ts';
-import { GroupCommit, type Tx, whileBusy } from '../db/index.ts';
+import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import { killPoint } from '../kill-point.ts';
-import { type CreditRefusal, lockAccounts, type NewReservation } from '../ledger/index.ts';
-import { FINGERPRINT_KEPT_MS, INPUT_KEPT_MS } from '../limits.ts';
-import { keepObjectsUntil } from '../objects/index.ts';
+import { type Admit, type Applicant, groupAdmission, keepInputs } from '../leased/index.ts';
+import { type CreditRefusal, lockAccounts } from '../ledger/index.ts';
+import { FINGERPRINT_KEPT_MS } from '../limits.ts';
+import { type QueuePlace, reserveWithinCapacity } from './capacity.ts';
 import type { JobDeps } from './deps.ts';
 import { bindKeys, type IdempotencyKey, type KnownKey, selectKeys } from './keys-store.ts';
-import { type Placed, placeAll } from './places.ts';
 import { countOpen, insertJobs, type NewJob } from './store.ts';
 
 /** A request that is ready to become a job. */
-export interface Applicant {
+export interface JobApplicant extends Applicant {
   readonly job: Omit<NewJob, 'behind'>;
-  readonly reservation: NewReservation;
   readonly key: IdempotencyKey | undefined;
   /** The applicant's own claim on the key, if it has one. */
   readonly claim: string | undefined;
-  /** What lies in the object store for it. */
-  readonly inputs: readonly string[];
 }
 
 /** The job that stands now for the request: the new one, or the first that was made under the same key. */
@@ -27,68 +23,51 @@ export interface Admitted {
   readonly isReplay: boolean;
 }
 
-const APPLICANTS_PER_ROUND_MAX = 128;
+export type AdmitJob = Admit<JobApplicant, Admitted>;
 
-/**
- * Reservation, job and fingerprint in one transaction. Applicants that come together share it; each is judged as if it
- * had come alone, in the order of their coming.
- */
-export class Admissions {
-  readonly #deps: JobDeps;
-  readonly #commits = new GroupCommit(
-    (applicants: readonly Applicant[]) => this.#run(applicants),
-    APPLICANTS_PER_ROUND_MAX,
+/** Reservation, job and fingerprint in one transaction. */
+export function jobAdmission(deps: JobDeps): AdmitJob {
+  return groupAdmission(deps, 'job', (tx, applicants, now) => admitBatch(deps, tx, applicants, now));
+}
+
+async function admitBatch(
+  { bus }: JobDeps,
+  tx: Tx,
+  applicants: readonly JobApplicant[],
+  now: Date,
+): Promise<readonly Verdict[]> {
+  const accountIds = [...new Set(applicants.map(({ job }) => job.accountId))].sort();
+  // Row locks on the accounts, taken by every admission: what is read below stays true until the commit.
+  await lockAccounts(tx, accountIds);
+  const verdicts = judgeKeys(applicants, await knownKeys(tx, applicants), now);
+  const unjudged = applicants.filter((applicant) => !verdicts.has(applicant));
+  const { admitted, refused } = await reserveWithinCapacity(tx, unjudged, await countOpen(tx, accountIds), now);
+  for (const { member } of admitted) verdicts.set(member, firstOf(member));
+  for (const [applicant, refusal] of refused) verdicts.set(applicant, toRefusal(applicant, refusal));
+  if (admitted.length > 0) {
+    await writeJobs(tx, admitted, now);
+    await bus.announce(tx, 'job', '');
+  }
+  return applicants.map((applicant) => verdictOf(applicant, verdicts));
+}
+
+async function writeJobs(tx: Tx, admitted: readonly QueuePlace<JobApplicant>[], now: Date): Promise<void> {
+  const members = admitted.map(({ member }) => member);
+  await insertJobs(
+    tx,
+    admitted.map(({ member, behind }) => ({ ...member.job, behind })),
   );
-
-  constructor(deps: JobDeps) {
-    this.#deps = deps;
-  }
-
-  /** Throws ApiError, and then there is no job, no reservation and no fingerprint. */
-  async admit(applicant: Applicant): Promise<Admitted> {
-    const verdict = await this.#commits.add(applicant);
-    if (verdict instanceof ApiError) throw verdict;
-    return verdict;
-  }
-
-  async #run(applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
-    const verdicts = await whileBusy(() => this.#deps.db.transaction((tx) => this.#admitAll(tx, applicants)));
-    killPoint(this.#deps.log, 'job.admission.after-commit');
-    return verdicts;
-  }
-
-  async #admitAll(tx: Tx, applicants: readonly Applicant[]): Promise<readonly Verdict[]> {
-    const now = this.#deps.clock.now();
-    const accountIds = [...new Set(applicants.map(({ job }) => job.accountId))].sort();
-    // Row locks on the accounts, taken by every admission: what is read below stays true until the commit.
-    await lockAccounts(tx, accountIds);
-    const verdicts = judgeKeys(applicants, await knownKeys(tx, applicants), now);
-    const unjudged = applicants.filter((applicant) => !verdicts.has(applicant));
-    const { placed, refused } = await placeAll(tx, unjudged, await countOpen(tx, accountIds), now);
-    for (const { member } of placed) verdicts.set(member, firstOf(member));
-    for (const [applicant, refusal] of refused) verdicts.set(applicant, toRefusal(applicant, refusal));
-    if (placed.length > 0) await this.#write(tx, placed, now);
-    return applicants.map((applicant) => followed(applicant, verdicts));
-  }
-
-  async #write(tx: Tx, admitted: readonly Placed<Applicant>[], now: Date): Promise<void> {
-    const jobs = admitted.map(({ member, behind }) => ({ ...member.job, behind }));
-    await insertJobs(tx, jobs);
-    const bound = admitted.flatMap(({ member: { key, job } }) => (key === undefined ? [] : [{ key, jobId: job.id }]));
-    if (bound.length > 0) await bindKeys(tx, bound, new Date(now.getTime() + FINGERPRINT_KEPT_MS));
-    const inputs = admitted.flatMap(({ member }) => member.inputs);
-    if (inputs.length > 0) await keepObjectsUntil(tx, inputs, new Date(now.getTime() + INPUT_KEPT_MS));
-    await this.#deps.bus.announce(tx, 'job', '');
-    killPoint(this.#deps.log, 'job.admission.before-commit');
-  }
+  const bound = members.flatMap(({ key, job }) => (key === undefined ? [] : [{ key, jobId: job.id }]));
+  if (bound.length > 0) await bindKeys(tx, bound, new Date(now.getTime() + FINGERPRINT_KEPT_MS));
+  await keepInputs(tx, members, now);
 }
 
 type Verdict = Admitted | ApiError;
 
 /** Without an entry, an applicant is still to be judged. One that names another shares its fate. */
-type Verdicts = Map<Applicant, Verdict | Applicant>;
+type Verdicts = Map<JobApplicant, Verdict | JobApplicant>;
 
-async function knownKeys(tx: Tx, applicants: readonly Applicant[]): Promise<Map<string, KnownKey>> {
+async function knownKeys(tx: Tx, applicants: readonly JobApplicant[]): Promise<Map<string, KnownKey>> {
   const keys = applicants.flatMap(({ key }) => (key === undefined ? [] : [key]));
   if (keys.length === 0) return new Map();
   return new Map((await selectKeys(tx, keys)).map((row) => [scopeOf(row), row]));
@@ -98,9 +77,9 @@ function scopeOf({ accountId, credential, key }: Pick<IdempotencyKey, 'accountId
   return JSON.stringify([accountId, credential, key]);
 }
 
-function judgeKeys(applicants: readonly Applicant[], known: ReadonlyMap<string, KnownKey>, now: Date): Verdicts {
+function judgeKeys(applicants: readonly JobApplicant[], known: ReadonlyMap<string, KnownKey>, now: Date): Verdicts {
   const verdicts: Verdicts = new Map();
-  const leaders = new Map<string, Applicant>();
+  const leaders = new Map<string, JobApplicant>();
   for (const applicant of applicants) {
     if (applicant.key === undefined) continue;
     const scope = scopeOf(applicant.key);
@@ -112,7 +91,7 @@ function judgeKeys(applicants: readonly Applicant[], known: ReadonlyMap<string, 
   return verdicts;
 }
 
-/** What is known under a key decides, unless that is nothing, or the asker's own claim, or one that has run out. */
+/** What is known under a key decides, unless that is nothing, or the applicant's own claim, or one that has run out. */
 export function judgeKnown(
   { fingerprint }: IdempotencyKey,
   claim: string | undefined,
@@ -127,21 +106,21 @@ export function judgeKnown(
   return { jobId: known.jobId, isReplay: true };
 }
 
-function firstOf({ job }: Applicant): Admitted {
+function firstOf({ job }: JobApplicant): Admitted {
   return { jobId: job.id, isReplay: false };
 }
 
-function toRefusal({ reservation }: Applicant, refusal: CreditRefusal | 'capacity'): ApiError {
+function toRefusal({ reservation }: JobApplicant, refusal: CreditRefusal | 'capacity'): ApiError {
   if (refusal === 'capacity') return new ApiError('media_open_job_capacity');
   return insufficientCredits(reservation, refusal);
 }
 
 /** Two that came together under one key: the second finds the first's job, or may try again where there is none. */
-function followed(applicant: Applicant, verdicts: Verdicts): Verdict {
+function verdictOf(applicant: JobApplicant, verdicts: Verdicts): Verdict {
   const verdict = verdicts.get(applicant);
   if (verdict === undefined) throw new Error('an applicant was not judged');
   if (!('reservation' in verdict)) return verdict;
-  const leading = followed(verdict, verdicts);
+  const leading = verdictOf(verdict, verdicts);
   if (leading instanceof ApiError) return new ApiError('admission_in_progress');
   const isSame = verdict.key !== undefined && applicant.key?.fingerprint.equals(verdict.key.fingerprint) === true;
   return isSame ? { jobId: leading.jobId, isReplay: true } : new ApiError('idempotency_conflict');

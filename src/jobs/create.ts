@@ -11,7 +11,7 @@ import { discardInputs } from '../objects/index.ts';
 import { inPublishedWords, modelFor } from '../routing/index.ts';
 import { type MediaRequest, type MediaSource, urlsIn } from '../schemas/index.ts';
 import { inMemoryMedia, type Media } from '../vendors/index.ts';
-import { type Admissions, type Admitted, type Applicant, judgeKnown } from './admission.ts';
+import { type AdmitJob, type Admitted, type JobApplicant, judgeKnown } from './admission.ts';
 import { candidatesOf } from './candidates.ts';
 import type { JobDeps } from './deps.ts';
 import type { Job } from './job.ts';
@@ -21,7 +21,7 @@ import { selectJob } from './store.ts';
 import { forVendor, mediaOf, withMedia } from './task-work.ts';
 
 export interface CreateDeps extends JobDeps {
-  readonly admissions: Admissions;
+  readonly admitJob: AdmitJob;
 }
 
 export interface CreateOrder {
@@ -85,7 +85,7 @@ async function admit(
     // Some models are particular about what a picture is, and that is known only now.
     if (prepared.inputs.length > 0) candidatesOf(deps, caller, model, forVendor(deps, prepared.request));
     const applicant = applicantFor(deps, caller, order, prepared, { measures, quoted });
-    const admitted = await orPrecheckFailed(() => deps.admissions.admit({ ...applicant, key, claim }));
+    const admitted = await deps.admitJob({ ...applicant, key, claim });
     if (admitted.isReplay) await discardInputs(deps, prepared.inputs);
     return admitted.isReplay ? admitted : { ...admitted, job: queuedJob(applicant.job) };
   } catch (error) {
@@ -107,7 +107,7 @@ function applicantFor(
   { endpoint, requestId, request }: CreateOrder,
   prepared: Prepared,
   { measures, quoted }: Priced,
-): Omit<Applicant, 'key' | 'claim'> {
+): Omit<JobApplicant, 'key' | 'claim'> {
   const createdAt = clock.now();
   const [jobId, reservationId] = [newId('job'), randomUUIDv7()];
   const shared = { accountId, keyId, requestId, model: request.model, endpoint };
@@ -130,7 +130,7 @@ function applicantFor(
 }
 
 /** A job as it is at its admission. */
-function queuedJob({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: Applicant['job']): Job {
+function queuedJob({ id, accountId, kind, model, createdAt, dispatchDeadlineAt }: JobApplicant['job']): Job {
   const nothing = { updatedAt: null, acceptedAt: null, finishedAt: null, errorCode: null, charged: null };
   return { id, accountId, kind, model, status: 'queued', progress: 0, createdAt, dispatchDeadlineAt, ...nothing };
 }

@@ -3,6 +3,7 @@ import type { MicroCredits } from '../credits.ts';
 import { retryWhileUnavailable } from '../db/index.ts';
 import { newId } from '../ids.ts';
 import { killPoint } from '../kill-point.ts';
+import { requireLeased } from '../leased/index.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { deleteObjectsAt, recordObjects } from '../objects/index.ts';
@@ -11,12 +12,11 @@ import type { JobDeps } from './deps.ts';
 import type { EngineDeps } from './engine-deps.ts';
 import type { Collected, EndedJob, JobFault, LeasedJob } from './job.ts';
 import { outputKeys } from './output-keys.ts';
-import { LostJob } from './queue.ts';
 import { endJobs, type JobEnd } from './queue-store.ts';
 import { type Asset, insertAssets, selectPrices } from './store.ts';
 import { withMedia } from './task-work.ts';
 
-/** The only way into a terminal state. With at least one result a job has succeeded. Throws LostJob. */
+/** The only way into a terminal state. With at least one result a job has succeeded. Throws LostLease. */
 export async function endJob(engine: EngineDeps, leased: LeasedJob, expired?: 'queue_expired'): Promise<void> {
   const delivered = expired === undefined ? leased.attempts.flatMap(({ collected }) => collected ?? []) : [];
   const isSuccess = delivered.some(({ kind }) => kind !== 'thumbnail');
@@ -46,8 +46,7 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
       ends.map((end, place) => toJobEnd(end, costs[place]?.charged ?? 0n)),
       now,
     );
-    // A worker that has lost its lease must not write about the job: the round is run again one by one.
-    if (ended.size < ends.length) throw new LostJob();
+    requireLeased(ends, ended);
     await endAll(
       tx,
       ends.map(({ leased, status }, place) => ({

@@ -1,11 +1,13 @@
 import { GroupCommit } from '../db/index.ts';
+import { LeasedWork, LostLease } from '../leased/index.ts';
+import { JOB_STEPS_AT_ONCE_MAX } from '../limits.ts';
 import type { JobDeps } from './deps.ts';
 import { dispatch, recover } from './dispatch.ts';
 import { endAllJobs, endJob } from './end.ts';
 import type { EngineDeps } from './engine-deps.ts';
 import { type EndedJob, type LeasedJob, nextStep } from './job.ts';
 import { collect, giveUp, poll } from './poll.ts';
-import { JobQueue, LostJob } from './queue.ts';
+import { JobQueue } from './queue.ts';
 
 const ENDS_PER_ROUND_MAX = 64;
 /** After an error of our own a job is left alone for this long. */
@@ -16,31 +18,32 @@ export class Engine implements EngineDeps {
   readonly deps: JobDeps;
   readonly queue: JobQueue;
   readonly ends: GroupCommit<EndedJob, undefined>;
+  readonly leased: LeasedWork<LeasedJob>;
 
   constructor(deps: JobDeps) {
     this.deps = deps;
     this.queue = new JobQueue(deps);
     this.ends = new GroupCommit((ends) => endAllJobs(deps, ends), ENDS_PER_ROUND_MAX);
+    this.leased = new LeasedWork({
+      takenMax: JOB_STEPS_AT_ONCE_MAX,
+      take: (limit) => this.queue.take(limit, [...this.leased.inHand.keys()]),
+      run: (job) => this.#run(job, this.leased.leaving),
+    });
   }
 
-  take(limit: number): Promise<LeasedJob[]> {
-    return this.queue.take(limit);
-  }
-
-  extend(): Promise<void> {
-    return this.queue.extend();
+  extendLeases(): Promise<void> {
+    return this.queue.extend([...this.leased.inHand.values()]);
   }
 
   /** Never throws: whatever happens to one job is in the log and leaves the others alone. */
-  async run(taken: LeasedJob, signal: AbortSignal): Promise<void> {
-    let leased = taken;
+  async #run(job: LeasedJob, signal: AbortSignal): Promise<void> {
+    let current = job;
     try {
-      for (let next: LeasedJob | undefined = leased; next !== undefined; next = await this.#step(leased, signal))
-        leased = next;
+      for (let next: LeasedJob | undefined = job; next !== undefined; next = await this.#step(current, signal)) {
+        current = next;
+      }
     } catch (error) {
-      if (!(error instanceof LostJob) && !signal.aborted) await this.#leave(leased, error);
-    } finally {
-      this.queue.forget(taken.job.id);
+      if (!(error instanceof LostLease) && !signal.aborted) await this.#leave(current, error);
     }
   }
 
@@ -72,7 +75,7 @@ export class Engine implements EngineDeps {
     try {
       await this.queue.save(leased, { dueAt });
     } catch (failure) {
-      if (failure instanceof LostJob) return;
+      if (failure instanceof LostLease) return;
     }
     this.deps.log.error({ job_id: leased.job.id, err: error }, 'a step of a job failed and will be tried again');
   }

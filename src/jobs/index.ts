@@ -3,7 +3,7 @@
  * how workers share the queue without doing anything twice, and how results get into the object store.
  * `nextStep` in job.ts is the whole life of a job; `end.ts` is the only way out of it.
  */
-export { Admissions } from './admission.ts';
+export { jobAdmission } from './admission.ts';
 export { type CreateDeps, createJob } from './create.ts';
 export type { JobDeps } from './deps.ts';
 export { Engine } from './engine.ts';

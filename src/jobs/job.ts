@@ -2,6 +2,7 @@ import type { Estimate } from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import type { JsonObject } from '../json.ts';
+import type { Fenced } from '../leased/index.ts';
 import type { StoredMedia } from '../objects/index.ts';
 import type { MediaRequest } from '../schemas/index.ts';
 
@@ -39,8 +40,8 @@ export interface Job {
   readonly charged: MicroCredits | null;
 }
 
-/** A job that a worker has taken. The fence is the proof. */
-export interface LeasedJob {
+/** A job that this process works on. */
+export interface LeasedJob extends Fenced {
   readonly job: Job & {
     readonly groups: readonly string[];
     readonly endpoint: Endpoint;
@@ -52,7 +53,6 @@ export interface LeasedJob {
     readonly estimate: Estimate;
   };
   readonly attempts: readonly Attempt[];
-  readonly fence: number;
 }
 
 /**

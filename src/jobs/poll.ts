@@ -1,8 +1,9 @@
 import { UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
+import { pollTask } from '../leased/index.ts';
 import { POLL_AFTER_MS_MAX, POLL_MS, STORAGE_RETRY_MS, UNUSABLE_TRIES_MAX } from '../limits.ts';
-import { candidateOf, redact, upstreamOf } from '../routing/index.ts';
-import type { Progress } from '../vendors/index.ts';
+import { redact } from '../routing/index.ts';
+import type { Progress, Vendor } from '../vendors/index.ts';
 import { allSettledOrThrow } from './all-settled.ts';
 import { collectAll, collectNow, noteUsage } from './collect.ts';
 import type { EngineDeps } from './engine-deps.ts';
@@ -76,24 +77,15 @@ async function pollAttempt(
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<PollResult> {
-  const { deps } = engine;
-  const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
-  const work = candidate && taskWorkOf(candidate.vendor, leased.job.kind);
+  const pollOf = (vendor: Vendor) => taskWorkOf(vendor, leased.job.kind)?.poll;
+  const progress = await pollTask(engine.deps, attempt, { job_id: leased.id }, signal, pollOf);
   // An upstream that was taken out of the configuration may come back; the time limit ends the waiting.
-  if (candidate === undefined || work?.poll === undefined || attempt.task === null) return { attempt, percent: 0 };
-  try {
-    const progress = await work.poll(attempt.task, upstreamOf(candidate, deps.pools, signal));
-    return await afterPoll(engine, leased, attempt, progress, signal);
-  } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error;
-    const detail = redact(deps.catalogue.snapshot, error.message).slice(0, 500);
-    // Asking can be done again; only the answer counts.
-    deps.log.warn(
-      { job_id: leased.job.id, upstream: attempt.upstreamId, fault: error.fault, detail },
-      'an upstream could not be asked after a job',
-    );
-    return { attempt: error.fault === 'garbled' ? afterGarbledAnswer(engine, attempt, error) : attempt, percent: 0 };
-  }
+  if (progress === undefined) return { attempt, percent: 0 };
+  if (!(progress instanceof UpstreamError)) return afterPoll(engine, leased, attempt, progress, signal);
+  return {
+    attempt: progress.fault === 'garbled' ? afterGarbledAnswer(engine, attempt, progress) : attempt,
+    percent: 0,
+  };
 }
 
 /** Once may be bad luck on the way; an answer that stays garbled is what the upstream has to say. */

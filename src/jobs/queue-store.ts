@@ -1,5 +1,6 @@
 import type { Db, Queries, Tx } from '../db/index.ts';
 import { parseJson } from '../json.ts';
+import type { Fenced } from '../leased/index.ts';
 import type { Attempt, Collected, JobFault, LeasedJob, OutputPlace } from './job.ts';
 
 /** The queue: taking jobs, and writing what became of them. Every write names its fence. */
@@ -37,9 +38,10 @@ export async function takeJobs(
     rows.map(({ id }) => id),
   );
   return rows.map(({ fence, body, ...row }) => ({
+    id: row.id,
+    fence,
     job: { ...row, ...(parseJson(body).exact() as Pick<LeasedJob['job'], 'request' | 'estimate'>) },
     attempts: attempts.get(row.id) ?? [],
-    fence,
   }));
 }
 
@@ -143,15 +145,11 @@ function attemptColumns(saves: readonly { jobId: string; attempts: readonly Atte
 }
 
 /** Extends the leases of jobs. */
-export async function extendJobs(
-  db: Db,
-  leased: readonly { readonly jobId: string; readonly fence: number }[],
-  leaseUntil: Date,
-): Promise<void> {
+export async function extendJobs(db: Db, leased: readonly Fenced[], leaseUntil: Date): Promise<void> {
   await db.run(
     `update open_jobs set due_at = $3 from unnest($1::text[], $2::int[]) as leased (id, fence)
      where job_id = leased.id and open_jobs.fence = leased.fence`,
-    [leased.map(({ jobId }) => jobId), leased.map(({ fence }) => fence), leaseUntil],
+    [leased.map(({ id }) => id), leased.map(({ fence }) => fence), leaseUntil],
   );
 }
 

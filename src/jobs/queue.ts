@@ -1,4 +1,5 @@
 import { GroupCommit, retryWhileUnavailable } from '../db/index.ts';
+import { type Fenced, LostLease, requireLeased } from '../leased/index.ts';
 import { JOB_LEASE_MS } from '../limits.ts';
 import type { JobDeps } from './deps.ts';
 import type { Attempt, LeasedJob } from './job.ts';
@@ -11,9 +12,6 @@ const LEAVES_LINGER_MS = 50;
 /** Longer than a deletion under the same key that runs just now may take. */
 const DISOWNED_KEPT_MS = 60_000;
 
-/** The fence has moved: another worker has the job now, and nothing more may be written about it here. */
-export class LostJob extends Error {}
-
 /** What a step changes about a job. */
 export interface Change {
   readonly status?: 'running';
@@ -24,10 +22,9 @@ export interface Change {
   readonly dueAt?: Date;
 }
 
-/** Takes jobs for this process and keeps them while they are worked on. */
+/** Leases jobs for this process and saves what becomes of them. */
 export class JobQueue {
   readonly #deps: JobDeps;
-  readonly #leased = new Map<string, number>();
   readonly #saves = new GroupCommit((saves: readonly StepSave[]) => this.#saveAll(saves), SAVES_PER_ROUND_MAX);
   readonly #leaves = new GroupCommit(
     (saves: readonly StepSave[]) => this.#saveAll(saves),
@@ -39,26 +36,17 @@ export class JobQueue {
     this.#deps = deps;
   }
 
-  async take(limit: number): Promise<LeasedJob[]> {
+  take(limit: number, except: readonly string[]): Promise<LeasedJob[]> {
     const now = this.#deps.clock.now();
-    const jobs = await takeJobs(this.#deps.db, now, leaseFrom(now), limit, [...this.#leased.keys()]);
-    for (const { job, fence } of jobs) this.#leased.set(job.id, fence);
-    return jobs;
+    return takeJobs(this.#deps.db, now, leaseFrom(now), limit, except);
   }
 
   /** Call it several times per lease. */
-  async extend(): Promise<void> {
-    if (this.#leased.size === 0) return;
-    const leased = [...this.#leased].map(([jobId, fence]) => ({ jobId, fence }));
-    await extendJobs(this.#deps.db, leased, leaseFrom(this.#deps.clock.now()));
+  async extend(inHand: readonly Fenced[]): Promise<void> {
+    if (inHand.length > 0) await extendJobs(this.#deps.db, inHand, leaseFrom(this.#deps.clock.now()));
   }
 
-  /** This process is done with a job, for now or for good. */
-  forget(jobId: string): void {
-    this.#leased.delete(jobId);
-  }
-
-  /** Writes a change and returns the job as it is then. Throws LostJob. */
+  /** Writes a change and returns the job as it is then. Throws LostLease. */
   async save(leased: LeasedJob, change: Change): Promise<LeasedJob> {
     const now = this.#deps.clock.now();
     const { job, fence } = leased;
@@ -73,10 +61,15 @@ export class JobQueue {
         commits.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }),
       );
     } catch (error) {
-      if (error instanceof LostJob) await this.#disown(job, attempts);
+      if (error instanceof LostLease) await this.#disown(job, attempts);
       throw error;
     }
-    return { fence, job: { ...job, status, progress, acceptedAt }, attempts: merged(leased.attempts, attempts) };
+    return {
+      id: job.id,
+      fence,
+      job: { ...job, status, progress, acceptedAt },
+      attempts: merged(leased.attempts, attempts),
+    };
   }
 
   /** The worker that ended the job did not know of what was stored here meanwhile. */
@@ -89,9 +82,8 @@ export class JobQueue {
 
   async #saveAll(saves: readonly StepSave[]): Promise<readonly undefined[]> {
     const saved = await saveSteps(this.#deps.db, saves, this.#deps.clock.now());
-    if (saves.length === 1 && saved.size === 0) throw new LostJob();
-    // A round with a lost job is run again one by one; jobs that are still held are saved again, which is idempotent.
-    if (saved.size < saves.length) throw new Error('a job of this round was lost');
+    // Those of the batch that are still leased are saved again, which is idempotent.
+    requireLeased(saves, saved);
     return saves.map(() => undefined);
   }
 }

@@ -52,7 +52,7 @@ export async function startTranscription(deps: StartDeps, caller: Caller, order:
     };
     const reservation = { ...booked, id: record.reservationId, amount, price: priceText };
     return await deps.transcriptions.begin(
-      { record, reservation, price },
+      { record, reservation, price, inputs: input.key === undefined ? [] : [input.key] },
       {
         request,
         audio,

@@ -2,6 +2,7 @@ import { measureTranscription } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { retryWhileUnavailable, type Tx } from '../db/index.ts';
 import { killPoint } from '../kill-point.ts';
+import { LostLease } from '../leased/index.ts';
 import { refund, settle } from '../ledger/index.ts';
 import { deleteObjectsAt } from '../objects/index.ts';
 import { charge } from '../pricing/index.ts';
@@ -9,12 +10,9 @@ import type { TranscriptionDeps } from './deps.ts';
 import type { LeasedRecord, Outcome } from './record.ts';
 import { saveEnd } from './store.ts';
 
-/** The fence has moved: another process has the record now, and nothing more may be written about it here. */
-export class LostRecord extends Error {}
-
 /**
  * The only way to an end: state, result, money and what is to be deleted change in one transaction. Returns what was
- * charged. Throws LostRecord; and DatabaseUnavailable, and then it may or may not have been written.
+ * charged. Throws LostLease; and DatabaseUnavailable, and then it may or may not have been written.
  */
 export async function endRecord(
   deps: TranscriptionDeps,
@@ -37,7 +35,7 @@ async function endIn(tx: Tx, deps: TranscriptionDeps, record: LeasedRecord, outc
   const end = isCompleted
     ? { status: outcome.status, result: outcome.json, errorCode: null }
     : { status: outcome.status, result: null, errorCode: outcome.code };
-  if (!(await saveEnd(tx, { id, fence, charged, ...end }, now))) throw new LostRecord(id);
+  if (!(await saveEnd(tx, { id, fence, charged, ...end }, now))) throw new LostLease();
   if (isCompleted) await settle(tx, reservationId, charged, now, JSON.stringify(units));
   else await refund(tx, reservationId, now);
   if (record.objectKey !== null) await deleteObjectsAt(tx, [record.objectKey], now);

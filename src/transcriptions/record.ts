@@ -1,6 +1,7 @@
 import type { MicroCredits } from '../credits.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import type { Fenced } from '../leased/index.ts';
 import type { FrozenPrice } from '../pricing/index.ts';
 import type { TranscriptionRequest } from '../schemas/index.ts';
 import type { Transcript } from '../vendors/index.ts';
@@ -41,10 +42,8 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): Key[
 /** How an answer was wanted: what of a request outlives it. */
 export type Wanted = Pick<TranscriptionRequest, 'responseFormat' | 'language' | 'temperature' | 'granularities'>;
 
-/** A record that this process leases. A higher fence in the database means that another process has taken it. */
-export interface LeasedRecord {
-  readonly id: string;
-  readonly fence: number;
+/** A record that this process works on. */
+export interface LeasedRecord extends Fenced {
   readonly wanted: Wanted;
   /** Null for a clip that is not in the store. */
   readonly objectKey: string | null;

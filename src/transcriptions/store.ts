@@ -2,6 +2,7 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db, Queries, Tx } from '../db/index.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import type { Fenced } from '../leased/index.ts';
 import type { Transcript } from '../vendors/index.ts';
 import {
   type LeasedRecord,
@@ -50,8 +51,6 @@ export async function insertRecords(tx: Tx, records: readonly NewRecord[], lease
     ],
   );
 }
-
-type Fenced = Pick<LeasedRecord, 'id' | 'fence'>;
 
 /** Writes down who is about to be asked. Tells whether the record is still the writer's. */
 export async function saveCall(
@@ -127,16 +126,16 @@ export async function selectOpenIds(db: Db, owner: string): Promise<string[]> {
 export interface TakeOver {
   readonly now: Date;
   readonly lease: Lease;
-  /** The taker's own that it has let fall. */
-  readonly fallen: readonly string[];
+  /** The taker's own that it works on no more. */
+  readonly dropped: readonly string[];
   readonly limit: number;
 }
 
 /**
- * Leases records that no process works on: those of dead processes, and those that the taker let fall. From then on their
+ * Leases records that no process works on: those of dead processes, and those that the taker dropped. From then on their
  * money is unknown until the upstream has been asked.
  */
-export async function takeOver(db: Db, { now, lease, fallen, limit }: TakeOver): Promise<LeasedRecord[]> {
+export async function takeOver(db: Db, { now, lease, dropped, limit }: TakeOver): Promise<LeasedRecord[]> {
   return db.rows<LeasedRecord>(
     `with due as (
        select id, reservation_id from transcriptions record left join reservation_owners owner on process_id = record.owner
@@ -150,7 +149,7 @@ export async function takeOver(db: Db, { now, lease, fallen, limit }: TakeOver):
      returning transcriptions.id, fence, request as wanted, object_key as "objectKey", seconds,
        due.reservation_id as "reservationId", price, transcriptions.created_at as "createdAt",
        upstream_id as "upstreamId", upstream_model as "upstreamModel", task`,
-    [now, lease.owner, lease.until, fallen, limit],
+    [now, lease.owner, lease.until, dropped, limit],
   );
 }
 

@@ -1,14 +1,14 @@
 import { DatabaseUnavailable, retryWhileUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
+import { LostLease, pollTask } from '../leased/index.ts';
 import { TRANSCRIPT_BYTES_MAX, TRANSCRIPTION_MS_MAX, TRANSCRIPTION_POLL_MS } from '../limits.ts';
-import { type Candidate, candidateOf, firstThatWorks, redact, upstreamOf } from '../routing/index.ts';
+import { type Candidate, firstThatWorks, redact } from '../routing/index.ts';
 import type { TranscriptionRequest } from '../schemas/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { AudioFile, Transcript, TranscriptionProgress, Upstream } from '../vendors/index.ts';
 import { workOf } from './candidates.ts';
 import type { TranscriptionDeps } from './deps.ts';
-import { LostRecord } from './end.ts';
 import type { LeasedRecord, Outcome } from './record.ts';
 import { saveCall, saveTask } from './store.ts';
 import type { Waits } from './waits.ts';
@@ -34,7 +34,7 @@ export interface WorkDeps {
 /** The process ends, and an upstream works on: the record is left to the next one. */
 export class LeftRunning extends Error {}
 
-/** Asks until there is a transcript or none can be had. Throws LeftRunning, LostRecord or DatabaseUnavailable. */
+/** Asks until there is a transcript or none can be had. Throws LeftRunning, LostLease or DatabaseUnavailable. */
 export function transcribe(work: WorkDeps, record: LeasedRecord, submission: Submission): Promise<Outcome> {
   const { deps, leaving } = work;
   return withOutcome(work, async () => {
@@ -67,8 +67,7 @@ async function withOutcome({ leaving }: WorkDeps, hear: () => Promise<Outcome>):
   try {
     return await hear();
   } catch (error) {
-    if (error instanceof LeftRunning || error instanceof LostRecord || error instanceof DatabaseUnavailable)
-      throw error;
+    if (error instanceof LeftRunning || error instanceof LostLease || error instanceof DatabaseUnavailable) throw error;
     return leaving.aborted ? unavailableOutcome('shutting_down', error) : outcomeOf(error);
   }
 }
@@ -82,19 +81,19 @@ async function submit(
   upstream: Upstream,
 ): Promise<Transcript | LeasedRecord> {
   const { upstreamId, upstreamModel } = candidate;
-  await saveOrThrowLost(() => saveCall(db, record, upstreamId, upstreamModel), record);
+  await writeLeased(() => saveCall(db, record, upstreamId, upstreamModel));
   killPoint(log, 'transcription.submit.before-call', record.id);
   const answer = await refusingTooMuch(workOf(candidate).submit(request, audio, upstream));
   killPoint(log, 'transcription.submit.after-call', record.id);
   if (answer.state === 'transcribed') return answer.transcript;
   const { task } = answer;
-  await saveOrThrowLost(() => saveTask(db, record, task), record);
+  await writeLeased(() => saveTask(db, record, task));
   killPoint(log, 'transcription.submit.after-commit', record.id);
   return { ...record, upstreamId, upstreamModel, task };
 }
 
-async function saveOrThrowLost(write: () => Promise<boolean>, { id }: LeasedRecord): Promise<void> {
-  if (!(await retryWhileUnavailable(write))) throw new LostRecord(id);
+async function writeLeased(write: () => Promise<boolean>): Promise<void> {
+  if (!(await retryWhileUnavailable(write))) throw new LostLease();
 }
 
 /** No other candidate is asked for what was heard already. */
@@ -107,7 +106,7 @@ async function refusingTooMuch<Answer>(answer: Promise<Answer>): Promise<Answer>
   }
 }
 
-/** Asks after a task until it has ended. Throws LeftRunning. */
+/** Polls a task until it has ended. Throws LeftRunning. */
 async function follow(work: WorkDeps, record: LeasedRecord, firstMs: number): Promise<Outcome> {
   const { deps, waits, stopping } = work;
   const { first, most } = TRANSCRIPTION_POLL_MS;
@@ -115,7 +114,7 @@ async function follow(work: WorkDeps, record: LeasedRecord, firstMs: number): Pr
   for (let waitMs = firstMs; ; waitMs = Math.min(Math.max(waitMs * 1.5, first), most)) {
     await waits.pass(waitMs, stopping);
     if (stopping.aborted) throw new LeftRunning();
-    const progress = await ask(work, record);
+    const progress = await poll(work, record);
     switch (progress.state) {
       case 'transcribed':
         return outcomeOfTranscript(progress.transcript);
@@ -136,30 +135,23 @@ async function follow(work: WorkDeps, record: LeasedRecord, firstMs: number): Pr
 }
 
 /** Throws LeftRunning. */
-async function ask(
+async function poll(
   { deps, stopping }: WorkDeps,
   record: LeasedRecord,
 ): Promise<TranscriptionProgress | { readonly state: 'too large' }> {
-  const candidate = candidateOf(deps, record.upstreamId ?? '', record.upstreamModel ?? '');
-  const transcription = candidate?.vendor.transcription;
-  // Without its upstream in the configuration the task cannot be asked after: its work is given up.
-  if (candidate === undefined || transcription?.poll === undefined || record.task === null) return { state: 'lost' };
-  try {
-    const progress = await transcription.poll(record.task, upstreamOf(candidate, deps.pools, stopping));
-    killPoint(deps.log, 'transcription.poll.after-call', record.id);
-    return progress;
-  } catch (error) {
-    // The question was given up, and says nothing of the task.
+  const ids = { request_id: record.id };
+  const progress = await pollTask(deps, record, ids, stopping, ({ transcription }) => transcription?.poll).catch(
+    (error: unknown) => Promise.reject(stopping.aborted ? new LeftRunning() : error),
+  );
+  // Without its upstream in the configuration the task cannot be polled: its work is given up.
+  if (progress === undefined) return { state: 'lost' };
+  if (progress instanceof UpstreamError) {
+    // A poll that was aborted says nothing of the task.
     if (stopping.aborted) throw new LeftRunning();
-    if (!(error instanceof UpstreamError)) throw error;
-    if (error.isTooLarge) return { state: 'too large' };
-    // Asking can be done again; only the answer counts.
-    const { fault } = error;
-    const message = redact(deps.catalogue.snapshot, error.message);
-    const line = { request_id: record.id, upstream: record.upstreamId, fault, detail: message.slice(0, 500) };
-    deps.log.warn(line, 'an upstream could not be asked after a transcription');
-    return { state: 'running' };
+    return { state: progress.isTooLarge ? 'too large' : 'running' };
   }
+  killPoint(deps.log, 'transcription.poll.after-call', record.id);
+  return progress;
 }
 
 /** A result is kept whole or not at all. */

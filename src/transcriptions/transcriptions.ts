@@ -1,12 +1,11 @@
-import { setMaxListeners } from 'node:events';
-import { orPrecheckFailed } from '../billing/index.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
+import { LeasedWork, LostLease } from '../leased/index.ts';
 import { REQUEST_TIMEOUT_MS, RESERVATION_LEASE_MS, TRANSCRIPTIONS_RESUMED_MAX } from '../limits.ts';
-import { Admissions, type Applicant } from './admission.ts';
+import { type AdmitTranscription, type TranscriptionApplicant, transcriptionAdmission } from './admission.ts';
 import type { TranscriptionDeps } from './deps.ts';
-import { endRecord, LostRecord } from './end.ts';
+import { endRecord } from './end.ts';
 import type { LeasedRecord, Outcome, SavedResult } from './record.ts';
 import { letGo, selectOpenIds, takeOver } from './store.ts';
 import { LeftRunning, type Submission, takeUp, transcribe, type WorkDeps } from './transcribe.ts';
@@ -22,21 +21,19 @@ export interface Started {
 /** Every record that this process works on, from its reservation to its end. */
 export class Transcriptions {
   readonly #deps: TranscriptionDeps;
-  readonly #admissions: Admissions;
+  readonly #admit: AdmitTranscription;
+  readonly #leased: LeasedWork<LeasedRecord>;
   readonly #work: WorkDeps;
-  readonly #stopping = new AbortController();
-  readonly #leaving = new AbortController();
-  /** In hand: what else bears this process's name was let fall, and may be taken up again. */
-  readonly #ids = new Set<string>();
-  readonly #running = new Set<Promise<unknown>>();
-  #resumed = 0;
-  #turn: Promise<void> = Promise.resolve();
 
   constructor(deps: TranscriptionDeps) {
     this.#deps = deps;
-    this.#admissions = new Admissions(deps);
-    const [stopping, leaving] = [this.#stopping.signal, this.#leaving.signal];
-    setMaxListeners(0, stopping, leaving);
+    this.#admit = transcriptionAdmission(deps);
+    this.#leased = new LeasedWork({
+      takenMax: TRANSCRIPTIONS_RESUMED_MAX,
+      take: (limit) => this.#takeOver(limit),
+      run: (record) => this.#resume(record),
+    });
+    const { stopping, leaving } = this.#leased;
     this.#work = { deps, waits: new Waits(deps.clock), stopping, leaving };
   }
 
@@ -45,73 +42,49 @@ export class Transcriptions {
    * `insufficient_credits`, and then there is neither; or `precheck_failed`, and then what a lost answer may have made is
    * ended by the next look.
    */
-  async begin(applicant: Applicant, submission: Submission): Promise<Started> {
+  async begin(applicant: TranscriptionApplicant, submission: Submission): Promise<Started> {
     const { id, wanted, objectKey, seconds, reservationId, createdAt } = applicant.record;
     const unassigned = { upstreamId: null, upstreamModel: null, task: null };
     const { price } = applicant;
-    const record: LeasedRecord = {
-      id,
-      fence: 0,
-      wanted,
-      objectKey,
-      seconds,
-      reservationId,
-      price,
-      createdAt,
-      ...unassigned,
-    };
-    this.#ids.add(id);
-    try {
-      await orPrecheckFailed(() => this.#admissions.admit(applicant));
-    } catch (error) {
-      this.#ids.delete(id);
-      throw error;
-    }
-    const result = this.#withinTimeout(this.#track(id, this.#run(record, transcribe(this.#work, record, submission))));
+    const record = { id, fence: 0, wanted, objectKey, seconds, reservationId, price, createdAt, ...unassigned };
+    const admitted = this.#admit(applicant);
+    const work = admitted.then(() => this.#run(record, transcribe(this.#work, record, submission)));
+    // In hand before it is admitted, so that it never looks dropped.
+    const result = this.#withinTimeout(this.#leased.track(record, work));
     result.catch(() => undefined);
+    await admitted;
     return { id, result };
   }
 
   /** Takes up what dead processes have left. Any process may do it at any time. */
-  resume(): Promise<void> {
-    this.#turn = this.#turn.then(() => this.#takeOver());
-    const turn = this.#turn;
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+  async resume(): Promise<void> {
+    const taken = await this.#leased.take();
+    // Those without a task at an upstream end before the next look.
+    await Promise.all(taken.filter(({ item }) => item.task === null).map(({ done }) => done));
   }
 
   /**
    * Call it when no caller waits any more. Calls that are under way come to their end, or are given back after this long;
    * tasks are left to the next process.
    */
-  async stop(timeoutMs: number): Promise<void> {
-    this.#stopping.abort();
-    const deadline = setTimeout(() => this.#leaving.abort(), timeoutMs);
-    await this.#turn;
-    await Promise.allSettled(this.#running);
-    clearTimeout(deadline);
+  stop(timeoutMs: number): Promise<void> {
+    return this.#leased.stop(timeoutMs);
   }
 
-  async #takeOver(): Promise<void> {
+  async #takeOver(limit: number): Promise<readonly LeasedRecord[]> {
     const { db, clock, processId, log } = this.#deps;
-    const limit = TRANSCRIPTIONS_RESUMED_MAX - this.#resumed;
-    if (this.#stopping.signal.aborted || limit <= 0) return;
-    // First what there is, then what of it is in hand: the other way round, one that begins meanwhile would seem let fall.
-    const fallen = (await selectOpenIds(db, processId)).filter((id) => !this.#ids.has(id));
+    // First the open ones, then which are in hand: the other way round, one that begins meanwhile would seem dropped.
+    const dropped = (await selectOpenIds(db, processId)).filter((id) => !this.#leased.inHand.has(id));
     const now = clock.now();
     const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
-    const records = await takeOver(db, { now, lease, fallen, limit });
+    const records = await takeOver(db, { now, lease, dropped, limit });
     if (records.length > 0) killPoint(log, 'transcription.take-over.after-commit');
-    const works = records.map((record) => this.#track(record.id, this.#resumeOne(record)));
-    // Those without a task at an upstream end before the next look.
-    await Promise.all(works.filter((_, place) => records[place]?.task === null));
+    return records;
   }
 
-  async #resumeOne(record: LeasedRecord): Promise<void> {
-    this.#resumed++;
-    // What became of it stands in the record and in the log; no caller waits for it.
+  /** The outcome stands in the record and in the log; no caller waits for it. */
+  async #resume(record: LeasedRecord): Promise<void> {
     await this.#run(record, takeUp(this.#work, record)).catch(() => undefined);
-    this.#resumed--;
   }
 
   async #run(record: LeasedRecord, outcome: Promise<Outcome>): Promise<SavedResult> {
@@ -122,16 +95,6 @@ export class Transcriptions {
       if (error instanceof LeftRunning) await letGo(db, record, clock.now()).catch(() => undefined);
       throw errorForCaller(error);
     }
-  }
-
-  #track<Result>(id: string, work: Promise<Result>): Promise<Result> {
-    this.#ids.add(id);
-    const tracked = work.finally(() => {
-      this.#ids.delete(id);
-      this.#running.delete(tracked);
-    });
-    this.#running.add(tracked);
-    return tracked;
   }
 
   async #end(record: LeasedRecord, outcome: Outcome): Promise<SavedResult> {
@@ -165,7 +128,7 @@ export class Transcriptions {
 /** What a caller is told of work that came to no end here. */
 function errorForCaller(error: unknown): unknown {
   if (error instanceof LeftRunning) return stillRunning('shutting_down', error);
-  if (error instanceof LostRecord) return stillRunning('request_timeout', error);
+  if (error instanceof LostLease) return stillRunning('request_timeout', error);
   return error instanceof DatabaseUnavailable ? stillRunning('database_unavailable', error) : error;
 }
 

@@ -1,16 +1,13 @@
-import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Bus, TestClock } from '../db/index.ts';
 import type { Engine } from '../jobs/index.ts';
-import { JOB_LEASE_MS, JOB_STEPS_AT_ONCE_MAX } from '../limits.ts';
+import { JOB_LEASE_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 
 const REST_MS_MAX = 1_000;
 /** How often the queue is polled for jobs that became due without a notification. */
 const LOOK_EVERY_MS = 200;
-/** One look takes at most this many, so that the processes of a deployment share what there is. */
-const TAKEN_AT_ONCE_MAX = 128;
 
 interface LoopDeps {
   readonly engine: Engine;
@@ -23,16 +20,12 @@ interface LoopDeps {
 /** Works on jobs as they become due, many at a time. */
 export class JobLoop {
   readonly #deps: LoopDeps;
-  readonly #leaving = new AbortController();
-  readonly #running = new Set<Promise<void>>();
   readonly #timers: NodeJS.Timeout[];
   #looking: Promise<void> | undefined;
   #lookAgain = false;
-  #stopped = false;
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
-    setMaxListeners(0, this.#leaving.signal);
     this.#timers = [
       setInterval(() => this.look(), LOOK_EVERY_MS).unref(),
       setInterval(() => void this.#extend(), JOB_LEASE_MS / 4).unref(),
@@ -52,7 +45,7 @@ export class JobLoop {
     this.#looking ??= this.#takeWhileDue().finally(() => {
       this.#looking = undefined;
       // look() was called just when the last look was over.
-      if (this.#lookAgain && this.#room > 0 && !this.#stopped) this.look();
+      if (this.#lookAgain && this.#deps.engine.leased.room > 0) this.look();
     });
   }
 
@@ -60,53 +53,39 @@ export class JobLoop {
   async #rest(): Promise<void> {
     const patience = setTimeout(REST_MS_MAX, undefined, { ref: false });
     await Promise.race([this.#looking, patience]);
-    await Promise.race([Promise.all(this.#running), patience]);
+    await Promise.race([this.#deps.engine.leased.settled(), patience]);
   }
 
   /** Lets what is in hand come to its next point of rest; what has not by then is taken up by another worker. */
   async stop(timeoutMs: number): Promise<void> {
-    this.#stopped = true;
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const abort = () => this.#leaving.abort();
-    deadline.addEventListener('abort', abort);
+    const stopped = this.#deps.engine.leased.stop(timeoutMs);
     await this.#looking;
-    await Promise.all(this.#running);
-    deadline.removeEventListener('abort', abort);
+    await stopped;
     for (const timer of this.#timers) clearInterval(timer);
   }
 
   async #takeWhileDue(): Promise<void> {
     const { engine, log } = this.#deps;
     try {
-      while (this.#lookAgain && !this.#stopped) {
-        const room = this.#room;
-        if (room === 0) return;
+      for (let room = engine.leased.room; this.#lookAgain && room > 0; room = engine.leased.room) {
         this.#lookAgain = false;
-        const jobs = await engine.take(room);
-        if (jobs.length === room) this.#lookAgain = true;
-        for (const job of jobs) this.#start(engine.run(job, this.#leaving.signal));
+        const taken = await engine.leased.take();
+        if (taken.length >= room) this.#lookAgain = true;
+        for (const { done } of taken) void done.then(() => this.#lookWhereDue());
       }
     } catch (error) {
       log.warn({ err: error }, 'the queue of jobs could not be read');
     }
   }
 
-  get #room(): number {
-    return Math.min(JOB_STEPS_AT_ONCE_MAX - this.#running.size, TAKEN_AT_ONCE_MAX);
-  }
-
-  #start(run: Promise<void>): void {
-    const done = run.finally(() => {
-      this.#running.delete(done);
-      // There is room again, and perhaps a due job waiting for it.
-      if (this.#lookAgain) this.look();
-    });
-    this.#running.add(done);
+  /** There is room again, and perhaps a due job waiting for it. */
+  #lookWhereDue(): void {
+    if (this.#lookAgain) this.look();
   }
 
   async #extend(): Promise<void> {
     try {
-      await this.#deps.engine.extend();
+      await this.#deps.engine.extendLeases();
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'the leases of jobs were not extended');
     }

@@ -16,6 +16,11 @@ const BUGS: readonly Bug<Plan>[] = [
       },
       {
         file: 'transcriptions/transcribe.ts',
+        from: 'import { type Candidate, firstThatWorks, redact }',
+        to: 'import { candidateOf, firstThatWorks, redact, upstreamOf }',
+      },
+      {
+        file: 'transcriptions/transcribe.ts',
         from: '/** Every failure ends the record,',
         to: `async function submittedAgain(work: WorkDeps, record: LeasedRecord): Promise<Outcome> {
           const { deps, stopping } = work;

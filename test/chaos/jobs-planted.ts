@@ -81,19 +81,23 @@ const BUGS: readonly Bug<Plan>[] = [
       },
       {
         file: 'jobs/admission.ts',
-        from: '    return verdicts;\n  }\n\n  async #admitAll',
-        to: `    for (const [bound, until] of boundLater.splice(0)) {
-            await this.#deps.db.transaction((tx) => bindKeys(tx, bound, until));
-          }
-          return verdicts;
-        }
-
-        async #admitAll`,
+        from: 'type Verdict = ',
+        to: `export const boundLater: [Parameters<typeof bindKeys>[1], Date][] = [];
+          export { bindKeys };
+          type Verdict = `,
       },
       {
-        file: 'jobs/admission.ts',
-        from: 'type Verdict = ',
-        to: 'const boundLater: [Parameters<typeof bindKeys>[1], Date][] = [];\ntype Verdict = ',
+        file: 'jobs/create.ts',
+        from: 'await deps.admitJob({ ...applicant, key, claim });',
+        to: `await deps.admitJob({ ...applicant, key, claim });
+          for (const [bound, until] of boundLater.splice(0)) {
+            await deps.db.transaction((tx) => bindKeys(tx, bound, until));
+          }`,
+      },
+      {
+        file: 'jobs/create.ts',
+        from: 'type JobApplicant, judgeKnown }',
+        to: 'type JobApplicant, judgeKnown, boundLater, bindKeys }',
       },
     ],
     plan: aimedPlan('kill', 'job.admission.after-commit', 'pictures'),

@@ -2,37 +2,37 @@ import type { Tx } from '../db/index.ts';
 import { type CreditRefusal, type NewReservation, reserveAll } from '../ledger/index.ts';
 import { OPEN_JOBS_PER_ACCOUNT_MAX } from '../limits.ts';
 
-/** What asks for credits and for one of its account's places. */
-interface Asking {
+/** Needs credits, and one of its account's places in the queue. */
+interface Reserving {
   readonly reservation: NewReservation;
 }
 
-export interface Placed<Member> {
+export interface QueuePlace<Member> {
   readonly member: Member;
   /** How many open jobs its account has before it. */
   readonly behind: number;
 }
 
-export interface Placement<Member> {
-  /** Their credits are held. */
-  readonly placed: readonly Placed<Member>[];
+interface Admission<Member> {
+  /** Their credits are reserved. */
+  readonly admitted: readonly QueuePlace<Member>[];
   readonly refused: ReadonlyMap<Member, CreditRefusal | 'capacity'>;
 }
 
 /**
  * Credits, then capacity (specification, order of faults): each is judged as if it had come alone after those that were
- * placed before it, and one that is refused holds neither credits nor a place. `open` counts each account's open jobs and
+ * admitted before it, and one that is refused has neither credits nor a place. `open` counts each account's open jobs and
  * is only right under the accounts' locks.
  */
-export async function placeAll<Member extends Asking>(
+export async function reserveWithinCapacity<Member extends Reserving>(
   tx: Tx,
   members: readonly Member[],
   open: ReadonlyMap<string, number>,
   now: Date,
-): Promise<Placement<Member>> {
+): Promise<Admission<Member>> {
   const counts = new Map(open);
   const known = new Verdicts();
-  const placed: Placed<Member>[] = [];
+  const admitted: QueuePlace<Member>[] = [];
   const refused = new Map<Member, CreditRefusal | 'capacity'>();
   let waiting = members;
   for (;;) {
@@ -46,7 +46,7 @@ export async function placeAll<Member extends Asking>(
       if (refusal === undefined) {
         const behind = counts.get(accountId) ?? 0;
         counts.set(accountId, behind + 1);
-        placed.push({ member, behind });
+        admitted.push({ member, behind });
       } else {
         refused.set(member, refusal);
         known.refuse(member.reservation, refusal);
@@ -66,7 +66,7 @@ export async function placeAll<Member extends Asking>(
     else known.refuse(reservation, verdict);
     refused.set(member, verdict);
   }
-  return { placed, refused };
+  return { admitted, refused };
 }
 
 /** Why a hold would be refused now, if it would. The trial is rolled back, so nothing is held. */
@@ -78,20 +78,20 @@ async function refusalOf(tx: Tx, reservation: NewReservation, now: Date): Promis
 }
 
 /** The first of each account that there is still a place for. */
-function withinCapacity<Member extends Asking>(
+function withinCapacity<Member extends Reserving>(
   members: readonly Member[],
   counts: ReadonlyMap<string, number>,
 ): readonly Member[] {
-  const taken = new Map(counts);
+  const places = new Map(counts);
   return members.filter(({ reservation: { accountId } }) => {
-    const count = taken.get(accountId) ?? 0;
-    taken.set(accountId, count + 1);
+    const count = places.get(accountId) ?? 0;
+    places.set(accountId, count + 1);
     return count < OPEN_JOBS_PER_ACCOUNT_MAX;
   });
 }
 
 /**
- * What the ledger has said already in this transaction. Credits only become fewer in it, so an amount that was not
+ * The ledger's verdicts of this transaction. Credits only become fewer in it, so an amount that was not
  * covered is not covered later either, nor is a larger one; and once nothing more is held, one that was covered stays so.
  */
 class Verdicts {
