@@ -2,7 +2,7 @@ import type { ListedModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { isOfTier } from '../media/index.ts';
 import type { Selectors, Units } from '../pricing/index.ts';
-import type { MediaRequest, SoundRequest, VideoRequest } from '../schemas/index.ts';
+import { type MediaRequest, type SoundRequest, slots, type VideoRequest } from '../schemas/index.ts';
 import { countCharacters } from '../text/index.ts';
 
 /** Units as estimated from a request. */
@@ -43,7 +43,7 @@ function measureVideo(request: VideoRequest<unknown>, model: ListedModel): Measu
   const { size, generateAudio } = request;
   const stated = request.seconds ?? model.accepts.seconds_max;
   const length = stated ?? VIDEO_SECONDS_UNSTATED;
-  const referenceVideo = request.sourceVideo !== undefined || request.referenceVideos.length > 0;
+  const referenceVideo = slots.list(request).some(({ kind }) => kind === 'video');
   const resolution = request.resolution ?? tierOf(size, model);
   return {
     units: { milliseconds: milliseconds(length), requests: 1, ...(stated === undefined && OPEN_ENDED) },

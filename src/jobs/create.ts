@@ -9,7 +9,7 @@ import { killPoint } from '../kill-point.ts';
 import { DISPATCH_DEADLINE_MS, PREPARATION_LEASE_MS } from '../limits.ts';
 import { discardInputs } from '../objects/index.ts';
 import { inPublishedWords, modelFor } from '../routing/index.ts';
-import { type MediaRequest, type MediaSource, urlsIn } from '../schemas/index.ts';
+import { type MediaRequest, type MediaSource, slots, urlsIn } from '../schemas/index.ts';
 import { inMemoryMedia, type Media } from '../vendors/index.ts';
 import { type AdmitJob, type Admitted, type JobApplicant, judgeKnown } from './admission.ts';
 import { candidatesOf } from './candidates.ts';
@@ -18,7 +18,7 @@ import type { Job } from './job.ts';
 import { claimKey, dropClaim, type IdempotencyKey, selectKeys } from './keys-store.ts';
 import { type Prepared, prepareMedia } from './prepare.ts';
 import { selectJob } from './store.ts';
-import { forVendor, mediaOf, withMedia } from './task-work.ts';
+import { forVendor } from './task-work.ts';
 
 export interface CreateDeps extends JobDeps {
   readonly admitJob: AdmitJob;
@@ -144,7 +144,7 @@ async function claimFor(
   { request }: CreateOrder,
   key: IdempotencyKey | undefined,
 ): Promise<string | Admitted | undefined> {
-  if (key === undefined || mediaOf(request).length === 0) return undefined;
+  if (key === undefined || slots.list(request).length === 0) return undefined;
   const now = deps.clock.now();
   const claim = randomUUID();
   const until = new Date(now.getTime() + PREPARATION_LEASE_MS);
@@ -160,10 +160,10 @@ async function claimFor(
 }
 
 function uploadsOf(request: MediaRequest<MediaSource>): string[] {
-  return mediaOf(request).flatMap(({ media }) => (media.from === 'upload' ? [media.key] : []));
+  return slots.list(request).flatMap(({ media }) => (media.from === 'upload' ? [media.key] : []));
 }
 
 /** For checks that look at what was asked: until they are read, pictures are what every model takes. */
 function unread(request: MediaRequest<MediaSource>): MediaRequest<Media> {
-  return withMedia(request, () => inMemoryMedia(Buffer.alloc(0), 'image/png'));
+  return slots.map(request, () => inMemoryMedia(Buffer.alloc(0), 'image/png'));
 }

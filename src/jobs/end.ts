@@ -8,13 +8,13 @@ import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS } from '../limits.ts';
 import { deleteObjectsAt, recordObjects } from '../objects/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
+import { slots } from '../schemas/index.ts';
 import type { JobDeps } from './deps.ts';
 import type { EngineDeps } from './engine-deps.ts';
 import type { Collected, EndedJob, JobFault, LeasedJob } from './job.ts';
 import { outputKeys } from './output-keys.ts';
 import { endJobs, type JobEnd } from './queue-store.ts';
 import { type Asset, insertAssets, selectPrices } from './store.ts';
-import { withMedia } from './task-work.ts';
 
 /** The only way into a terminal state. With at least one result a job has succeeded. Throws LostLease. */
 export async function endJob(engine: EngineDeps, leased: LeasedJob, expired?: 'queue_expired'): Promise<void> {
@@ -137,7 +137,6 @@ function leftovers({ job, attempts }: LeasedJob): string[] {
 
 /** What was stored for this job alone. A file of the caller's own stays until its own time. */
 function inputsOf({ leased }: EndedJob): string[] {
-  const keys: string[] = [];
-  withMedia(leased.job.request, ({ key }) => keys.push(key));
+  const keys = slots.list(leased.job.request).map(({ media }) => media.key);
   return keys.filter((key) => key.startsWith('inputs/'));
 }

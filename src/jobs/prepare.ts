@@ -3,9 +3,8 @@ import { CLIP_BYTES_MAX, IMAGE_BYTES_MAX } from '../limits.ts';
 import type { MediaKind } from '../media/index.ts';
 import { discardInputs, type InputRules, linkedObject, type StoredMedia, storeInput } from '../objects/index.ts';
 import { atField } from '../parse.ts';
-import type { MediaRequest, MediaSource } from '../schemas/index.ts';
+import { type MediaRequest, type MediaSource, slots } from '../schemas/index.ts';
 import type { JobDeps } from './deps.ts';
-import { mediaOf, withMedia } from './task-work.ts';
 
 /** A request whose media all lie in the object store. */
 export interface Prepared {
@@ -24,19 +23,19 @@ export async function prepareMedia(
   request: MediaRequest<MediaSource>,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const sources = mediaOf(request);
+  const named = slots.list(request);
   const settled = await Promise.allSettled(
-    sources.map(async ({ media, kind, field }) => {
+    named.map(async ({ media, kind, path }) => {
       try {
         return await storeSource(deps, accountId, media, kind, signal);
       } catch (error) {
-        throw atField(error, (media.from === 'bytes' && media.field) || field);
+        throw atField(error, (media.from === 'bytes' && media.field) || path);
       }
     }),
   );
   const stored = new Map<MediaSource, StoredMedia>();
   for (const [place, result] of settled.entries()) {
-    const source = sources[place]?.media;
+    const source = named[place]?.media;
     if (result.status === 'fulfilled' && source !== undefined) stored.set(source, result.value);
   }
   const inputs = [...stored.values()].map(({ key }) => key);
@@ -45,7 +44,7 @@ export async function prepareMedia(
     await discardInputs(deps, inputs);
     throw failed.reason;
   }
-  return { request: withMedia(request, (source) => storedAs(stored, source)), inputs };
+  return { request: slots.map(request, (source) => storedAs(stored, source)), inputs };
 }
 
 function storedAs(stored: ReadonlyMap<MediaSource, StoredMedia>, source: MediaSource): StoredMedia {

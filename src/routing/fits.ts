@@ -2,13 +2,12 @@ import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
 import { isOfTier, isSameShape } from '../media/index.ts';
 import { publishedQuality } from '../quality.ts';
-import type { ImageRequest, MediaRequest, SoundRequest, VideoRequest } from '../schemas/index.ts';
+import { type ImageRequest, type MediaRequest, type SoundRequest, slots, type VideoRequest } from '../schemas/index.ts';
 import { unsupported } from '../unsupported.ts';
 
 export type Accepts = ListedModel['accepts'];
 /** How a route narrows what its model takes. */
 export type RouteAccepts = NonNullable<ListedModel['routes'][number]['accepts']>;
-type Slot = Accepts['slots'][number];
 
 /** What can be asked of a model by one of its routes: what the route does not mention is as the model has it. */
 export function narrowed(model: Accepts, route: RouteAccepts): Accepts {
@@ -67,10 +66,7 @@ function checkImage(accepts: Accepts, request: ImageRequest<unknown>): void {
   checkMost('n', request.n, accepts.n_max);
   checkForm(accepts, request);
   if (accepts.formats !== undefined) checkListed('output_format', request.outputFormat, accepts.formats);
-  checkSlots(accepts, [
-    ['reference_images', 'reference_images', request.referenceImages.length > 0],
-    ['mask', 'mask', request.mask !== undefined],
-  ]);
+  checkSlots(accepts, request);
 }
 
 function checkVideo(accepts: Accepts, request: VideoRequest<unknown>): void {
@@ -80,17 +76,9 @@ function checkVideo(accepts: Accepts, request: VideoRequest<unknown>): void {
   if (size !== undefined && resolution !== undefined && isOfTier(size, resolution) === false) {
     throw contradiction('size', 'resolution');
   }
-  checkSlots(accepts, [
-    ['input_reference', 'input_reference', request.inputReference !== undefined],
-    ['reference_image_urls', 'reference_images', request.referenceImages.length > 0],
-    ['first_frame', 'first_frame', request.firstFrame !== undefined],
-    ['last_frame', 'last_frame', request.lastFrame !== undefined],
-    ['reference_videos', 'reference_videos', request.referenceVideos.length > 0],
-    ['reference_audios', 'reference_audios', request.referenceAudios.length > 0],
-    ['ref_video_url', 'ref_video', request.sourceVideo !== undefined],
-    // A model without a choice cannot be held to either of them.
-    ['generate_audio', 'generate_audio', request.generateAudio !== undefined],
-  ]);
+  checkSlots(accepts, request);
+  // A model without a choice cannot be held to either of them.
+  if (request.generateAudio !== undefined) checkSlot(accepts, 'generate_audio', 'generate_audio');
 }
 
 function checkSound(accepts: Accepts, request: SoundRequest<unknown>): void {
@@ -126,10 +114,12 @@ function checkMost(field: string, value: number | undefined, most = Number.POSIT
   if (value !== undefined && value > most) throw unsupported(field, { atMost: most });
 }
 
-function checkSlots(accepts: Accepts, slots: readonly (readonly [field: string, slot: Slot, isUsed: boolean])[]): void {
-  for (const [field, slot, isUsed] of slots) {
-    if (isUsed && !accepts.slots.includes(slot)) throw unsupported(field);
-  }
+function checkSlots(accepts: Accepts, request: MediaRequest<unknown>): void {
+  for (const { field, name } of slots.list(request)) checkSlot(accepts, field, name);
+}
+
+function checkSlot(accepts: Accepts, field: string, name: string): void {
+  if (!accepts.slots.some((slot) => slot === name)) throw unsupported(field);
 }
 
 function contradiction(one: string, other: string): ApiError {

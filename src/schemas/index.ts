@@ -7,6 +7,7 @@ export { fingerprint, type SentBody } from './fingerprint.ts';
 export { type Form, fromForm, transcriptionFromForm } from './form.ts';
 export { imageSchemas, toImageRequest } from './image.ts';
 export type { ImageRequest, MediaRequest, MediaSource, SoundRequest, VideoRequest } from './media-requests.ts';
+export * as slots from './media-slots.ts';
 export { type NativeTokens, nativeTokensOf } from './native.ts';
 export { urlsIn } from './passthrough.ts';
 export { soundSchema, toSoundRequest } from './sound.ts';
