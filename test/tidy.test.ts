@@ -42,8 +42,6 @@ const INDEX_EXPORTS_MAX = 15;
 const BANNED_WORDS = /^(provider|channel|manager|service|handler|helper|util|common|base|info)s?$/i;
 
 const PERSONS = /\b(?:whoever|nobody|somebody|everybody|anybody|someone|anyone|everyone)\b/i;
-/** To be rewritten together with their code. */
-const SPEAKS_OF_PERSONS_STILL = /^src\/vendors\/|^packages\/sandbox\//;
 
 /** What a vendor's tests run against lies beside the vendor, and is no part of the program. */
 const OF_TESTS = /\.test\.ts$|\/emulator(\.ts$|\/)/;
@@ -143,10 +141,7 @@ test('no function name is defined in three files', () => {
 
 test('comments name processes, transactions and callers, not persons', () => {
   const files = [...sources, ...globSync(['scripts/**/*.ts', 'test/{chaos,simulate,support}/**/*.ts'])];
-  const faults = files
-    .filter((file) => !SPEAKS_OF_PERSONS_STILL.test(file))
-    .flatMap((file) => commentsOf(file).filter((comment) => PERSONS.test(comment)))
-    .sort();
+  const faults = files.flatMap((file) => commentsOf(file).filter((comment) => PERSONS.test(comment))).sort();
   assert.deepEqual(faults, []);
 });
 

@@ -14,10 +14,13 @@ const SPOKEN: readonly (readonly [RegExp, string])[] = [
 /** "what is 12 * 7?" → "12 * 7 = 84". Undefined unless the text asks for the value of an expression. */
 export function answerArithmetic(text: string): string | undefined {
   if (text.length > EXPRESSION_CHARS_MAX) return undefined;
-  let asked = text.replace(/^\W*(?:what(?:'s|’s| is)|how much is|calculate|compute|evaluate|solve|work out)\b:?/i, '');
-  asked = asked.replace(/[\s=?.!]+$/, '');
-  for (const [spoken, sign] of SPOKEN) asked = asked.replace(spoken, sign);
-  const expression = asked.trim().replace(/\s+/g, ' ');
+  let question = text.replace(
+    /^\W*(?:what(?:'s|’s| is)|how much is|calculate|compute|evaluate|solve|work out)\b:?/i,
+    '',
+  );
+  question = question.replace(/[\s=?.!]+$/, '');
+  for (const [spoken, sign] of SPOKEN) question = question.replace(spoken, sign);
+  const expression = question.trim().replace(/\s+/g, ' ');
   // A date is no subtraction.
   if (/^\d{4}-\d\d-\d\d$/.test(expression)) return undefined;
   if (!/^[-\d(][-\d\s.+*/^()]*$/.test(expression) || !/[\d)]\s*[-+*/^]/.test(expression)) return undefined;

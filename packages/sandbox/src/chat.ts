@@ -5,7 +5,7 @@ import type { ChatRequest } from '../../../src/schemas/index.ts';
 import { unsupported } from '../../../src/unsupported.ts';
 import { isObject } from '../../../src/vendors/kit/json.ts';
 import type { ChatChunk, ChatWork } from '../../../src/vendors/vendor.ts';
-import { delivered, type FailureCounts, type Faults, faultsOf, plain, suffer } from './faults.ts';
+import { delivered, type FailureCounts, type Faults, faultsOf, injectFault, plain } from './faults.ts';
 import { ofData, ofUrl } from './media.ts';
 import { type Call, checkPrompt, inputTokensOf, type Prompt, type Reply, repliesTo, seedOf, usageOf } from './reply.ts';
 import type { Turn } from './text.ts';
@@ -15,7 +15,7 @@ export function chatWork(failures: FailureCounts): ChatWork {
   return {
     async complete(request, upstream) {
       const { prompt, faults } = read(request);
-      await suffer(faults, upstream, failures, { bytes: () => JSON.stringify(request.body), isStream: false });
+      await injectFault(faults, upstream, failures, { bytes: () => JSON.stringify(request.body), isStream: false });
       const seed = seedOf(prompt);
       const replies = repliesTo(prompt, seed, request.n);
       const outputTokens = replies.reduce((sum, reply) => sum + reply.outputTokens, 0);
@@ -24,7 +24,7 @@ export function chatWork(failures: FailureCounts): ChatWork {
     },
     async stream(request, upstream) {
       const { prompt, faults } = read(request);
-      const cut = await suffer(faults, upstream, failures, {
+      const cut = await injectFault(faults, upstream, failures, {
         bytes: () => JSON.stringify(request.body),
         isStream: true,
       });
@@ -80,9 +80,9 @@ function* chunksOf(replies: readonly Reply[], inputTokens: number, start: JsonOb
 
 /** As models do: the name first, then the arguments in pieces. */
 function* callDeltas(calls: readonly Call[]): Iterable<JsonObject> {
-  for (const [index, { id, name, arguments: made }] of calls.entries()) {
+  for (const [index, { id, name, arguments: values }] of calls.entries()) {
     yield { index, id, type: 'function', function: { name, arguments: '' } };
-    for (const piece of JSON.stringify(made).match(/[\s\S]{1,16}/g) ?? []) {
+    for (const piece of JSON.stringify(values).match(/[\s\S]{1,16}/g) ?? []) {
       yield { index, function: { arguments: piece } };
     }
   }
@@ -114,7 +114,7 @@ type Message = z.output<typeof message>;
 const jsonObject = z.custom<JsonObject>(isObject, { error: 'Invalid input: expected object' });
 const stopText = z.string().min(1);
 
-const asked = z.looseObject({
+const bodySchema = z.looseObject({
   messages: z.array(message),
   tools: z.array(
     z.looseObject({
@@ -151,25 +151,25 @@ function read(request: ChatRequest): { prompt: Prompt; faults: Faults | undefine
   refuseUnsupported(request);
   const settings = plain(request.body, READ_KEYS);
   const faults = faultsOf(settings);
-  const given = parseWith(asked, { ...settings, messages: request.messages, tools: request.tools });
-  const { tool_choice: toolChoice, response_format: format, stop } = given;
+  const body = parseWith(bodySchema, { ...settings, messages: request.messages, tools: request.tools });
+  const { tool_choice: toolChoice, response_format: format, stop } = body;
   const prompt: Prompt = {
-    turns: turnsOf(given.messages),
-    tools: given.tools.map(({ function: { name, description, parameters } }) => ({
+    turns: turnsOf(body.messages),
+    tools: body.tools.map(({ function: { name, description, parameters } }) => ({
       name,
       description: description ?? '',
       schema: parameters ?? {},
     })),
     toolUse: typeof toolChoice === 'string' ? toolChoice : toolChoice == null ? 'auto' : 'required',
     toolNames: typeof toolChoice === 'object' && toolChoice !== null ? [toolChoice.function.name] : undefined,
-    parallelCalls: given.parallel_tool_calls ?? true,
+    parallelCalls: body.parallel_tool_calls ?? true,
     json:
       format?.type === 'json_schema'
         ? (format.json_schema.schema ?? {})
         : format?.type === 'json_object'
           ? {}
           : undefined,
-    seed: given.seed == null ? undefined : JSON.stringify(request.body.seed),
+    seed: body.seed == null ? undefined : JSON.stringify(request.body.seed),
     outputTokensMax: request.maxOutputTokens,
     stop: typeof stop === 'string' ? [stop] : (stop ?? []),
   };
@@ -212,21 +212,21 @@ function turnsOf(messages: readonly Message[]): Turn[] {
   });
 }
 
-function textOf(given: Part): string[] {
-  if (given.type === 'text') return [given.text];
-  return given.type === 'refusal' ? [given.refusal] : [];
+function textOf(part: Part): string[] {
+  if (part.type === 'text') return [part.text];
+  return part.type === 'refusal' ? [part.refusal] : [];
 }
 
-function mediaOf(given: Part): string[] {
-  switch (given.type) {
+function mediaOf(part: Part): string[] {
+  switch (part.type) {
     case 'text':
     case 'refusal':
       return [];
     case 'image_url':
-      return [ofUrl(given.image_url.url)];
+      return [ofUrl(part.image_url.url)];
     case 'input_audio':
-      return [ofData(`audio/${given.input_audio.format}`, given.input_audio.data)];
+      return [ofData(`audio/${part.input_audio.format}`, part.input_audio.data)];
     case 'file':
-      return [given.file.file_data == null ? 'a file' : ofUrl(given.file.file_data)];
+      return [part.file.file_data == null ? 'a file' : ofUrl(part.file.file_data)];
   }
 }

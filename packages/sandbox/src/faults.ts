@@ -48,15 +48,15 @@ export interface Cut {
 export function faultsOf(body: { readonly sandbox?: unknown; readonly extra?: unknown }): Faults | undefined {
   if (body.sandbox === undefined && body.extra === undefined) return undefined;
   const { sandbox, extra } = parseWith(carrier, body);
-  const asked = sandbox ?? extra?.sandbox;
-  if (asked === undefined || asked === null) return undefined;
-  const times = asked.fail_times ?? undefined;
-  const afterFrames = asked.fail_after_frames ?? undefined;
-  const fails = asked.fail ?? (times === undefined && afterFrames === undefined ? undefined : 'down');
+  const switches = sandbox ?? extra?.sandbox;
+  if (switches === undefined || switches === null) return undefined;
+  const times = switches.fail_times ?? undefined;
+  const afterFrames = switches.fail_after_frames ?? undefined;
+  const fails = switches.fail ?? (times === undefined && afterFrames === undefined ? undefined : 'down');
   const fault = fails === undefined ? undefined : FAULTS[fails];
   // A cut in front of the first frame, with no fault named, is the upstream that answers nothing.
-  const isEmpty = afterFrames === 0 && (asked.fail ?? undefined) === undefined;
-  return { delayMs: asked.delay_ms ?? 0, fault: isEmpty ? undefined : fault, times, afterFrames };
+  const isEmpty = afterFrames === 0 && (switches.fail ?? undefined) === undefined;
+  return { delayMs: switches.delay_ms ?? 0, fault: isEmpty ? undefined : fault, times, afterFrames };
 }
 
 /** A few keys with every number as a plain one; the body itself may hold numbers as they were written. */
@@ -67,10 +67,10 @@ export function plain(body: JsonObject, keys: readonly string[]): JsonObject {
 }
 
 /**
- * Lets the asked time pass and throws the asked fault if this attempt is to fail at once. What it returns is how a
- * stream must break off later. A whole answer has no frames, so there a cut fails it at once.
+ * Fault injection: waits for the requested delay and throws the requested fault if this attempt is to fail at once.
+ * Returns how a stream is cut later. A whole answer has no frames, so there a cut fails it at once.
  */
-export async function suffer(
+export async function injectFault(
   faults: Faults | undefined,
   upstream: Upstream,
   failures: FailureCounts,
@@ -81,7 +81,7 @@ export async function suffer(
   await pass(faults.delayMs, upstream);
   const { fault, afterFrames } = faults;
   if (!isDue(faults, upstream, failures, request.bytes)) return undefined;
-  const error = fault && requestedFault(fault, `the request asked for the fault "${fault}"`);
+  const error = fault && requestedFault(fault, `the request switches for the fault "${fault}"`);
   if (afterFrames !== undefined && request.isStream) return { afterFrames, error };
   throw error ?? requestedFault('server', 'the request asked for no answer');
 }
@@ -116,12 +116,12 @@ function isDue(
 async function pass(delayMs: number, { timeoutMs, signal }: Upstream): Promise<void> {
   if (delayMs === 0) return;
   await setTimeout(Math.min(delayMs, timeoutMs), undefined, { signal });
-  if (delayMs > timeoutMs) throw requestedFault('timeout', 'the asked delay is longer than the time limit');
+  if (delayMs > timeoutMs) throw requestedFault('timeout', 'the requested delay is longer than the time limit');
 }
 
 /**
- * Frames one by one. Each waits for its own turn of the event loop, so that a long answer holds nobody up and a caller
- * who leaves is noticed between two words.
+ * Frames one by one. Each yields to the event loop first, so that a long answer delays no other request and a closed
+ * connection is noticed between two words.
  */
 export async function* delivered<Frame>(
   frames: Iterable<Frame>,

@@ -21,9 +21,9 @@ export interface KeptPicture {
  */
 export async function keepPictures(media: readonly Media[], others = 0): Promise<KeptPicture[]> {
   const share = PICTURES_BYTES_MAX / Math.max(1, media.length + others);
-  const kept: KeptPicture[] = [];
-  for (const medium of media) kept.push(await reading(medium, (image) => smallOf(image, share)));
-  return kept;
+  const pictures: KeptPicture[] = [];
+  for (const medium of media) pictures.push(await reading(medium, (image) => smallOf(image, share)));
+  return pictures;
 }
 
 /**
@@ -36,8 +36,8 @@ export function keepMask(mask: Media, { width, height }: KeptPicture): Promise<s
     const change = isOpaque ? image.flatten().greyscale() : image.extractChannel('alpha').negate();
     const scale = Math.min(1, MASK_SIDE / Math.max(width, height));
     const small = change.resize(Math.ceil(width * scale), Math.ceil(height * scale), { fit: 'fill' });
-    const kept = await small.toColourspace('b-w').png({ palette: true, colours: 4 }).toBuffer();
-    return kept.toString('base64');
+    const png = await small.toColourspace('b-w').png({ palette: true, colours: 4 }).toBuffer();
+    return png.toString('base64');
   });
 }
 

@@ -6,7 +6,7 @@ import { unsupported } from '../../../src/unsupported.ts';
 import type { Upstream } from '../../../src/vendors/kit/http.ts';
 import { isObject } from '../../../src/vendors/kit/json.ts';
 import type { NativeFrame, NativeRequest, NativeWork, TokenUsage } from '../../../src/vendors/vendor.ts';
-import { delivered, type FailureCounts, faultsOf, suffer } from './faults.ts';
+import { delivered, type FailureCounts, faultsOf, injectFault } from './faults.ts';
 import { ofData, ofUrl } from './media.ts';
 import { checkPrompt, inputTokensOf, type Prompt, type Reply, repliesTo, seedOf, usageOf } from './reply.ts';
 import type { Turn } from './text.ts';
@@ -44,7 +44,7 @@ async function begin({ body, action }: NativeRequest, upstream: Upstream, failur
   const json = jsonOf(body);
   const faults = faultsOf(json);
   const { prompt, count } = read(action === 'countTokens' ? counted(json) : json);
-  const cut = await suffer(faults, upstream, failures, { bytes: () => body, isStream });
+  const cut = await injectFault(faults, upstream, failures, { bytes: () => body, isStream });
   return { prompt, count, cut };
 }
 
@@ -92,9 +92,9 @@ function* framesOf(replies: readonly Reply[], inputTokens: number, rest: JsonObj
 const FINISH = { stop: 'STOP', length: 'MAX_TOKENS', calls: 'STOP' } as const;
 
 function candidate(text: string, { calls, finish }: Reply, index: number, isLast: boolean): JsonObject {
-  const said = text === '' && calls.length > 0 ? [] : [{ text }];
+  const spoken = text === '' && calls.length > 0 ? [] : [{ text }];
   const called = calls.map(({ id, name, arguments: args }) => ({ functionCall: { id, name, args } }));
-  const content = { parts: isLast ? [...said, ...called] : said, role: 'model' };
+  const content = { parts: isLast ? [...spoken, ...called] : spoken, role: 'model' };
   return isLast ? { content, finishReason: FINISH[finish], index } : { content, index };
 }
 
@@ -139,7 +139,7 @@ const declaration = camel({
   parametersJsonSchema: jsonObject.nullish(),
 });
 
-const asked = camel({
+const requestSchema = camel({
   contents: z.array(content).min(1),
   systemInstruction: z.union([z.string(), content]).nullish(),
   tools: z.array(camel({ functionDeclarations: z.array(declaration).nullish() })).nullish(),
@@ -161,18 +161,18 @@ const asked = camel({
   }).nullish(),
   cachedContent: z.string().nullish(),
 });
-type Given = z.output<typeof asked>;
+type NativeBody = z.output<typeof requestSchema>;
 
 function read(json: unknown): { prompt: Prompt; count: number } {
-  const given = parseWith(asked, json);
-  refuseUnsupported(given);
-  const generation = given.generationConfig;
-  const calling = given.toolConfig?.functionCallingConfig;
+  const body = parseWith(requestSchema, json);
+  refuseUnsupported(body);
+  const generation = body.generationConfig;
+  const calling = body.toolConfig?.functionCallingConfig;
   const names = calling?.allowedFunctionNames ?? [];
   const schema = generation?.responseJsonSchema ?? generation?.responseSchema;
   const prompt: Prompt = {
-    turns: [...systemTurns(given.systemInstruction ?? undefined), ...given.contents.flatMap(turnsOf)],
-    tools: (given.tools ?? [])
+    turns: [...systemTurns(body.systemInstruction ?? undefined), ...body.contents.flatMap(turnsOf)],
+    tools: (body.tools ?? [])
       .flatMap((tool) => tool.functionDeclarations ?? [])
       .map(({ name, description, parameters, parametersJsonSchema }) => ({
         name,
@@ -191,7 +191,7 @@ function read(json: unknown): { prompt: Prompt; count: number } {
   return { prompt, count: generation?.candidateCount ?? 1 };
 }
 
-function refuseUnsupported({ cachedContent, tools, generationConfig }: Given): void {
+function refuseUnsupported({ cachedContent, tools, generationConfig }: NativeBody): void {
   const otherTool = tools?.find((tool) => tool.functionDeclarations == null);
   const otherModality = generationConfig?.responseModalities?.some((modality) => modality !== 'TEXT') ?? false;
   const refused = {
@@ -211,19 +211,19 @@ function systemTurns(instruction: string | Content | undefined): Turn[] {
 }
 
 /** What tools returned comes inside a user's turn, and is a turn of its own here. */
-function turnsOf(given: Content): Turn[] {
-  const results = given.parts.flatMap(({ functionResponse: result }): Turn[] =>
+function turnsOf(content: Content): Turn[] {
+  const results = content.parts.flatMap(({ functionResponse: result }): Turn[] =>
     result == null ? [] : [{ role: 'tool', text: JSON.stringify(result.response ?? {}), media: [], tool: result.name }],
   );
-  const media = given.parts.flatMap(({ inlineData, fileData }) => [
+  const media = content.parts.flatMap(({ inlineData, fileData }) => [
     ...(inlineData == null ? [] : [ofData(inlineData.mimeType, inlineData.data)]),
     ...(fileData == null ? [] : [ofUrl(fileData.fileUri)]),
   ]);
-  const text = textIn(given);
+  const text = textIn(content);
   if (results.length > 0 && text === '' && media.length === 0) return results;
-  return [{ role: given.role === 'model' ? 'model' : 'user', text, media, tool: '' }, ...results];
+  return [{ role: content.role === 'model' ? 'model' : 'user', text, media, tool: '' }, ...results];
 }
 
-function textIn(given: Content): string {
-  return given.parts.flatMap(({ text }) => (text == null ? [] : [text])).join('\n');
+function textIn(content: Content): string {
+  return content.parts.flatMap(({ text }) => (text == null ? [] : [text])).join('\n');
 }

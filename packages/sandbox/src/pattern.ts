@@ -88,9 +88,9 @@ class PatternReader {
     const members: string[] = [];
     while (!this.isAtEnd && this.#peek !== ']') {
       const char = this.#chars[this.#at++] ?? '';
-      const made = char === '\\' ? this.#escaped(this.#chars[this.#at++] ?? '')?.(0) : char;
-      if (made === undefined) return undefined;
-      members.push(made);
+      const member = char === '\\' ? this.#escaped(this.#chars[this.#at++] ?? '')?.(0) : char;
+      if (member === undefined) return undefined;
+      members.push(member);
     }
     if (!this.#take(']') || members.length === 0) return undefined;
     const [first = ''] = members;

@@ -103,13 +103,13 @@ export function usageOf(inputTokens: number, outputTokens: number): TokenUsage {
 
 function replyInWords(prompt: Prompt, answer: Answer, seed: string): Reply {
   const random = seriesOf(seed);
-  const said = answer(random);
-  const whole = prompt.json === undefined ? said : jsonFor(prompt, prompt.json, said, random);
+  const text = answer(random);
+  const whole = prompt.json === undefined ? text : jsonFor(prompt, prompt.json, text, random);
   const tokens = tokensOf(beforeStop(whole, prompt.stop));
   const limit = limitOf(prompt);
   const isCut = tokens.length > limit;
-  const kept = isCut ? tokens.slice(0, limit) : tokens;
-  return { tokens: kept, calls: [], finish: isCut ? 'length' : 'stop', outputTokens: kept.length };
+  const output = isCut ? tokens.slice(0, limit) : tokens;
+  return { tokens: output, calls: [], finish: isCut ? 'length' : 'stop', outputTokens: output.length };
 }
 
 function limitOf({ outputTokensMax }: Prompt): number {
@@ -117,11 +117,11 @@ function limitOf({ outputTokensMax }: Prompt): number {
 }
 
 function jsonFor({ turns }: Prompt, schema: JsonObject, answer: string, random: Random): string {
-  const asked = lastWords(turns);
-  // Who asks for JSON without a schema often describes it in words.
-  const wanted = Object.keys(schema).length === 0 ? schemaIn(turns) : schema;
-  if (wanted === undefined) return JSON.stringify({ asked, answer });
-  return JSON.stringify(fitting(wanted, { asked, answer, random }));
+  const question = lastWords(turns);
+  // A request for JSON without a schema often describes one in words.
+  const target = Object.keys(schema).length === 0 ? schemaIn(turns) : schema;
+  if (target === undefined) return JSON.stringify({ asked: question, answer });
+  return JSON.stringify(fitting(target, { question, answer, random }));
 }
 
 function beforeStop(text: string, stops: readonly string[]): string {
@@ -132,10 +132,11 @@ function beforeStop(text: string, stops: readonly string[]): string {
 /** A call is given whole or not at all: half of its arguments would be no JSON. */
 function replyWithCalls(prompt: Prompt, tools: readonly Tool[], seed: string): Reply {
   const { turns } = prompt;
-  const asked = lastWords(turns);
+  const question = lastWords(turns);
   const calls = tools.map(({ name, schema }, at) => {
-    const made = fitting({ type: 'object', ...schema }, { asked, answer: asked, random: seriesOf(`${seed}/${name}`) });
-    return { id: `call_${digest(`${seed}/${turns.length}/${at}`).slice(0, 24)}`, name, arguments: made };
+    const random = seriesOf(`${seed}/${name}`);
+    const values = fitting({ type: 'object', ...schema }, { question, answer: question, random });
+    return { id: `call_${digest(`${seed}/${turns.length}/${at}`).slice(0, 24)}`, name, arguments: values };
   });
   const outputTokens = tokensOf(JSON.stringify(calls.map((call) => [call.name, call.arguments]))).length;
   if (outputTokens > limitOf(prompt)) return { tokens: [], calls: [], finish: 'length', outputTokens: 0 };

@@ -10,12 +10,12 @@ import { fitting } from './schema.ts';
 
 const ajv = new Ajv({ strict: false, logger: false, multipleOfPrecision: 6 });
 
-function made(schema: JsonObject, asked: string): unknown {
-  return fitting(schema, { asked, answer: 'An answer of some words.', random: seriesOf(asked) });
+function valueFor(schema: JsonObject, question: string): unknown {
+  return fitting(schema, { question, answer: 'An answer of some words.', random: seriesOf(question) });
 }
 
-function assertFits(schema: JsonObject, asked: string): void {
-  const value = made(schema, asked);
+function assertFits(schema: JsonObject, question: string): void {
+  const value = valueFor(schema, question);
   assert.ok(ajv.validate(schema, value), `${JSON.stringify(schema)} -> ${JSON.stringify(value)}: ${ajv.errorsText()}`);
 }
 

@@ -7,7 +7,7 @@ import { pick, type Random } from './random.ts';
 
 /** Where values come from: what the user said, and what would have been answered. */
 export interface Material {
-  readonly asked: string;
+  readonly question: string;
   readonly answer: string;
   readonly random: Random;
 }
@@ -30,11 +30,11 @@ interface Filling extends Material {
 
 /** A value that fits a JSON schema, in either dialect, made of the user's words where they offer some. */
 export function fitting(schema: JsonObject, material: Material): JsonValue {
-  const { asked } = material;
+  const { question } = material;
   // The first word of a sentence has a capital letter for no reason of its own.
-  const names = asked.match(/(?<=[^\s.!?]\s)\p{Lu}[\p{L}\d]+(?:\s\p{Lu}[\p{L}\d]+)*/gu) ?? [];
-  const numbers = asked.match(/(?<![\w.])-?\d{1,15}(?:\.\d{1,6})?(?!\w)/g) ?? [];
-  const quoted = [...asked.matchAll(/"([^"]+)"|“([^”]+)”/g)].map(([, plain, curly]) => plain ?? curly ?? '');
+  const names = question.match(/(?<=[^\s.!?]\s)\p{Lu}[\p{L}\d]+(?:\s\p{Lu}[\p{L}\d]+)*/gu) ?? [];
+  const numbers = question.match(/(?<![\w.])-?\d{1,15}(?:\.\d{1,6})?(?!\w)/g) ?? [];
+  const quoted = [...question.matchAll(/"([^"]+)"|“([^”]+)”/g)].map(([, plain, curly]) => plain ?? curly ?? '');
   const filling = {
     ...material,
     root: schema,
@@ -45,9 +45,9 @@ export function fitting(schema: JsonObject, material: Material): JsonValue {
   return valueFor(schema, '', filling, 0);
 }
 
-function valueFor(given: JsonValue | undefined, name: string, filling: Filling, depth: number): JsonValue {
+function valueFor(written: JsonValue | undefined, name: string, filling: Filling, depth: number): JsonValue {
   if (--filling.left < 0 || depth > DEPTH_MAX) return null;
-  const schema = resolved(given, filling.root);
+  const schema = resolved(written, filling.root);
   if (schema.const !== undefined) return schema.const;
   if (isList(schema.enum)) return chosen(schema.enum, filling);
   switch (typeOf(schema)) {
@@ -60,7 +60,7 @@ function valueFor(given: JsonValue | undefined, name: string, filling: Filling, 
     case 'integer':
       return numberFor(schema, filling, true);
     case 'boolean':
-      return !/\b(?:no|not|never|without|off|disable)\b|n['’]t\b/i.test(filling.asked);
+      return !/\b(?:no|not|never|without|off|disable)\b|n['’]t\b/i.test(filling.question);
     case 'null':
       return null;
     default:
@@ -69,8 +69,8 @@ function valueFor(given: JsonValue | undefined, name: string, filling: Filling, 
 }
 
 /** Follows references inside the document, and takes the first of several that are allowed. */
-function resolved(given: JsonValue | undefined, root: JsonObject): JsonObject {
-  let schema = isObject(given) ? given : {};
+function resolved(written: JsonValue | undefined, root: JsonObject): JsonObject {
+  let schema = isObject(written) ? written : {};
   for (let hops = 0; hops < REFERENCES_MAX; hops++) {
     const { $ref, anyOf, oneOf, allOf, ...rest } = schema;
     const options = isList(anyOf) ? anyOf : oneOf;
@@ -113,8 +113,8 @@ function typeOf(schema: JsonObject): string {
 }
 
 /** A value that the user named, else any. */
-function chosen([first = null, ...others]: readonly JsonValue[], { asked, random }: Filling): JsonValue {
-  const words = asked.toLowerCase();
+function chosen([first = null, ...others]: readonly JsonValue[], { question, random }: Filling): JsonValue {
+  const words = question.toLowerCase();
   const named = [first, ...others].find((value) => typeof value === 'string' && words.includes(value.toLowerCase()));
   return named ?? pick([first, ...others], random);
 }
@@ -130,8 +130,8 @@ function objectFor(schema: JsonObject, filling: Filling, depth: number): JsonObj
 }
 
 function arrayFor(schema: JsonObject, name: string, filling: Filling, depth: number): JsonValue[] {
-  const wanted = Math.min(ITEMS_UNSTATED, numberAt(schema, 'maxItems') ?? ITEMS_UNSTATED);
-  const length = Math.min(Math.max(wanted, numberAt(schema, 'minItems') ?? 0), ITEMS_MAX);
+  const preferred = Math.min(ITEMS_UNSTATED, numberAt(schema, 'maxItems') ?? ITEMS_UNSTATED);
+  const length = Math.min(Math.max(preferred, numberAt(schema, 'minItems') ?? 0), ITEMS_MAX);
   if (depth >= DEPTH_MAX) return [];
   return Array.from({ length }, () => valueFor(schema.items, name, filling, depth + 1));
 }
@@ -168,10 +168,10 @@ function stringFor(schema: JsonObject, name: string, filling: Filling): string {
     .join('');
 }
 
-function wordsFor(name: string, { asked, answer, names }: Filling): string {
+function wordsFor(name: string, { question, answer, names }: Filling): string {
   if (ANSWERS.test(name)) return answer;
-  if (QUESTIONS.test(name)) return asked;
-  return names.shift() ?? topicOf(asked);
+  if (QUESTIONS.test(name)) return question;
+  return names.shift() ?? topicOf(question);
 }
 
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {

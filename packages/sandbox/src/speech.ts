@@ -4,7 +4,7 @@ import { countCharacters } from '../../../src/text/index.ts';
 import type { Upstream } from '../../../src/vendors/kit/http.ts';
 import type { Media, SpeechWork, VoicePreview } from '../../../src/vendors/vendor.ts';
 import { encodingOf, type Ways } from './encoding.ts';
-import { type Cut, type FailureCounts, suffer } from './faults.ts';
+import { type Cut, type FailureCounts, injectFault } from './faults.ts';
 import { faultsIn, refuse, refuseOutside, withoutUrls } from './tasks.ts';
 import type { Speaker } from './voice/engines.ts';
 import { isSpeakable } from './voice/passages.ts';
@@ -37,7 +37,7 @@ type Asked = SoundRequest<Media>;
 export function speechWork(failures: FailureCounts, speaker: Speaker): SpeechWork {
   const begin = (request: Asked, upstream: Upstream, isStream: boolean) => {
     const bytes = () => JSON.stringify(request, withoutUrls);
-    return suffer(faultsIn(request), upstream, failures, { bytes, isStream });
+    return injectFault(faultsIn(request), upstream, failures, { bytes, isStream });
   };
   return {
     check(request, upstreamModel) {

@@ -95,9 +95,9 @@ function progressOf({ order, count, startedAtMs, delayMs, end, piece }: Task, st
     const part = Math.min(waited, report?.state === 'running' ? report.part : 1);
     return { state: 'running', percent: Math.floor(part * PERCENT_RUNNING_MAX) };
   }
-  const asked = `the request asked for the fault "${end}"`;
-  if (end === 'policy') return { state: 'failed', code: 'content_rejected', detail: asked };
-  const garbled = Array.from({ length: count }, (): Output => ({ data: Buffer.from(`No medium: ${asked}.\n`) }));
+  const reason = `the request asked for the fault "${end}"`;
+  if (end === 'policy') return { state: 'failed', code: 'content_rejected', detail: reason };
+  const garbled = Array.from({ length: count }, (): Output => ({ data: Buffer.from(`No medium: ${reason}.\n`) }));
   return { state: 'succeeded', outputs: report?.made.map(outputOf) ?? garbled };
 }
 

@@ -19,7 +19,7 @@ const ANSWER_CHARS_MAX = 24_000;
 const RESULTS_MAX = 20;
 const REMEMBERED_TURNS_MAX = 100;
 
-interface Asked {
+interface Question {
   readonly text: string;
   /** What is to be done: the text without what stands in quotes or behind a colon. */
   readonly order: string;
@@ -56,19 +56,19 @@ function answerUser(turns: readonly Turn[]): Answer {
   const seen = media.length === 0 ? '' : `I was given ${media.join(' and ')}. `;
   const text = lastWords(turns);
   if (text === '') return always(seen === '' ? 'I am listening. Ask me something.' : seen.trimEnd());
-  const asked = { ...partsOf(text), turns };
+  const question = { ...partsOf(text), turns };
   for (const skill of SKILLS) {
-    const answer = skill(asked);
+    const answer = skill(question);
     if (answer !== undefined) return always(seen + answer);
   }
-  const open = list(asked) ?? essay(text);
+  const open = list(question) ?? essay(text);
   return (random) => seen + open(random);
 }
 
 const POLITE = /^(?:(?:please|kindly|now|ok|okay|hey|can you|could you|would you|will you|i want you to)[\s,]+)+/i;
 const QUOTED = /"([^"]+)"|“([^”]+)”|«([^»]+)»|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)/;
 
-function partsOf(text: string): Pick<Asked, 'text' | 'order' | 'object'> {
+function partsOf(text: string): Pick<Question, 'text' | 'order' | 'object'> {
   const plain = text.replace(POLITE, '');
   const [whole, ...groups] = QUOTED.exec(plain) ?? [];
   if (whole !== undefined) {
@@ -78,7 +78,7 @@ function partsOf(text: string): Pick<Asked, 'text' | 'order' | 'object'> {
   return { text: plain, order: order?.trim() ?? plain, object: object?.trim() };
 }
 
-type Skill = (asked: Asked) => string | undefined;
+type Skill = (question: Question) => string | undefined;
 
 const SKILLS: readonly Skill[] = [
   countWords,
@@ -106,8 +106,8 @@ function charactersOf(text: string): string[] {
 const DO_WITH = /^(?:convert|turn|change|write|put|make|say|spell|print|transform|repeat|reverse|give me)\b\s*/i;
 const NAMED_TEXT = /^(?:(?:the|this|these)\s+)?(?:following\s+)?(?:words?|text|phrase|sentence|string)\b\s*/i;
 
-function changeLetters({ order, object }: Asked): string | undefined {
-  const [pattern, change] = LETTER_CHANGES.find(([asked]) => asked.test(order)) ?? [];
+function changeLetters({ order, object }: Question): string | undefined {
+  const [pattern, change] = LETTER_CHANGES.find(([pattern]) => pattern.test(order)) ?? [];
   if (pattern === undefined || change === undefined) return undefined;
   if (object !== undefined) return change(object);
   if (!DO_WITH.test(order) && order.search(pattern) !== 0) return undefined;
@@ -117,15 +117,15 @@ function changeLetters({ order, object }: Asked): string | undefined {
   return words === '' ? undefined : change(words);
 }
 
-function countWords({ text, order, object }: Asked): string | undefined {
+function countWords({ text, order, object }: Question): string | undefined {
   const [, unit] = /\b(?:count|how many)\b.*?\b(word|letter|character)s?\b/i.exec(order) ?? [];
   if (unit === undefined) return undefined;
   const [, rest] = /\b(?:in|of)\s+(?!this|my|the message|the text)([\s\S]+)$/i.exec(order) ?? [];
   const named = rest?.replace(NAMED_TEXT, '').replace(/[\s.?!]+$/, '');
   const counted = object ?? named ?? text;
   const count = countOf(unit.toLowerCase(), counted);
-  const shown = counted.length > 80 ? 'that text' : `“${counted}”`;
-  return `There ${count === 1 ? 'is' : 'are'} ${count} ${unit.toLowerCase()}${count === 1 ? '' : 's'} in ${shown}.`;
+  const subject = counted.length > 80 ? 'that text' : `“${counted}”`;
+  return `There ${count === 1 ? 'is' : 'are'} ${count} ${unit.toLowerCase()}${count === 1 ? '' : 's'} in ${subject}.`;
 }
 
 function countOf(unit: string, text: string): number {
@@ -137,7 +137,7 @@ const REPEAT =
   /^(?:repeat|echo|say)\b(?:\s+(?:after me|exactly|only))*\s*|^(?:reply|respond|answer)(?: only)? with\b\s*(?:(?:exactly|only|just)\b\s*)*/i;
 const TIMES = /[\s,]*\b(\d{1,6}|twice|two|three|four|five|six|seven|eight|nine|ten)(?: times)?[.!]*$/i;
 
-function repeat({ order, object }: Asked): string | undefined {
+function repeat({ order, object }: Question): string | undefined {
   if (!REPEAT.test(order)) return undefined;
   const rest = order.replace(REPEAT, '').replace(NAMED_TEXT, '');
   const [timed, amount] = /\btimes|twice\b/i.test(order) ? (TIMES.exec(order) ?? []) : [];
@@ -147,7 +147,7 @@ function repeat({ order, object }: Asked): string | undefined {
   return Array.from({ length: Math.floor(times) }, () => words).join(' ');
 }
 
-function greet({ text, turns }: Asked): string | undefined {
+function greet({ text, turns }: Question): string | undefined {
   if (/^(?:thanks|thank you|thx)\b/i.test(text)) return 'You are welcome. Ask me anything else you like.';
   if (/^how are you\b/i.test(text)) return 'I am well, thank you. What can I do for you?';
   const [, greeting] =
@@ -158,25 +158,25 @@ function greet({ text, turns }: Asked): string | undefined {
   return `${first}${name === undefined ? '' : `, ${name}`}! How can I help you today?`;
 }
 
-function introduce({ text, turns }: Asked): string | undefined {
+function introduce({ text, turns }: Question): string | undefined {
   if (!/\b(?:who|what) are you\b|\bwhat(?:'s|’s| is) your name\b/i.test(text)) return undefined;
   const system = turns.find((turn) => turn.role === 'system')?.text ?? '';
   const [, role] = /\byou are ([^.\n]{1,100})/i.exec(system) ?? [];
   return `I am ${role ?? 'the sandbox: a small text generator inside this gateway that asks no model'}.`;
 }
 
-function rememberName({ text, turns }: Asked): string | undefined {
+function rememberName({ text, turns }: Question): string | undefined {
   if (!/\bwhat(?:'s|’s| is) my name\b/i.test(text)) return undefined;
   const name = nameIn(turns);
   return name === undefined ? 'You have not told me your name.' : `Your name is ${name}.`;
 }
 
 function nameIn(turns: readonly Turn[]): string | undefined {
-  const told = turns
+  const names = turns
     .slice(-REMEMBERED_TURNS_MAX)
     .filter((turn) => turn.role === 'user')
     .map((turn) => turn.text.slice(0, ASKED_CHARS_MAX));
-  return told
+  return names
     .map((text) => /\bmy name is (\p{L}[\p{L}'-]{0,40})/iu.exec(text)?.[1])
     .findLast((name) => name !== undefined);
 }
@@ -195,7 +195,7 @@ const LIST =
 const LIST_ITEMS_MAX = 100;
 
 /** Real members of a kind that it knows; invented ones of every other. */
-function list({ text }: Asked): Answer | undefined {
+function list({ text }: Question): Answer | undefined {
   if (!LIST.test(text) || LENGTH.test(text)) return undefined;
   const rest = text.replace(/^(?:list|enumerate|name|give me|suggest|show me)\b|\b(?:a|the) list of\b/gi, ' ');
   const [, amount] = /\b(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten)\b/i.exec(rest) ?? [];

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../../src/errors.ts';
 import type { AudioFile, Transcript, TranscriptionWork, TranscriptWord } from '../../../src/vendors/vendor.ts';
-import { type FailureCounts, suffer } from './faults.ts';
+import { type FailureCounts, injectFault } from './faults.ts';
 import { isEnglish } from './speech.ts';
 import { faultsIn, refuse } from './tasks.ts';
 import type { Listener } from './voice/engines.ts';
@@ -18,7 +18,7 @@ export function transcriptionWork(failures: FailureCounts, listener: Listener): 
     },
     async submit(request, audio, upstream) {
       const bytes = () => JSON.stringify({ request, bytes: audio.bytes });
-      await suffer(faultsIn(request), upstream, failures, { bytes, isStream: false });
+      await injectFault(faultsIn(request), upstream, failures, { bytes, isStream: false });
       if (audio.seconds > SECONDS_MAX) throw new UpstreamError('client', `it is longer than ${SECONDS_MAX} seconds`);
       const sentences: Sentence[] = [];
       for await (const sentence of listener.pieces(() => shared(audio), upstream)) sentences.push(sentence);
@@ -29,17 +29,17 @@ export function transcriptionWork(failures: FailureCounts, listener: Listener): 
 
 /** Where the thread can see it too, without a second copy. */
 async function shared(audio: AudioFile): Promise<SharedArrayBuffer> {
-  const held = new Uint8Array(new SharedArrayBuffer(audio.bytes));
+  const bytes = new Uint8Array(new SharedArrayBuffer(audio.bytes));
   let at = 0;
   for await (const piece of audio.pieces()) {
-    held.set(piece, at);
+    bytes.set(piece, at);
     at += piece.length;
   }
-  return held.buffer;
+  return bytes.buffer;
 }
 
-function transcriptOf(heard: readonly Sentence[], seconds: number): Transcript {
-  const segments = heard
+function transcriptOf(sentences: readonly Sentence[], seconds: number): Transcript {
+  const segments = sentences
     .filter(({ text }) => text !== '')
     .map(({ text, start, end }) => ({ text, start: rounded(start), end: rounded(Math.min(end, seconds)) }));
   return {

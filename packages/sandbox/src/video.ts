@@ -38,29 +38,29 @@ export const videoKind: Kind<VideoRequest<Media>> = {
     const { firstFrame, lastFrame, inputReference, referenceImages } = request;
     const frames = [firstFrame, lastFrame].filter((frame) => frame !== undefined);
     const insets = [...(inputReference === undefined ? [] : [inputReference]), ...referenceImages];
-    const shown = await keepPictures([...frames, ...insets]);
-    const kept = shown.map(({ base64 }) => base64);
+    const pictures = await keepPictures([...frames, ...insets]);
+    const encoded = pictures.map(({ base64 }) => base64);
     const fps = request.fps ?? FPS_USUAL;
     return {
       kind: 'video',
       prompt: request.prompt ?? '',
       unwanted: request.negativePrompt ?? '',
-      ...sizeOf(request, RULES, frames.length > 0 ? shown[0] : undefined),
+      ...sizeOf(request, RULES, frames.length > 0 ? pictures[0] : undefined),
       frames: Math.max(1, Math.round((request.seconds || SECONDS_USUAL) * fps)),
       fps,
       seed: seedOf({ seed: request.seed, n: 1 }, order, 1),
       isCameraFixed: request.cameraFixed === true,
       hasMark: request.watermark === true,
       hasSound: request.generateAudio === true,
-      firstFrame: firstFrame === undefined ? null : (kept[0] ?? null),
-      lastFrame: lastFrame === undefined ? null : (kept[frames.length - 1] ?? null),
-      references: kept.slice(frames.length),
+      firstFrame: firstFrame === undefined ? null : (encoded[0] ?? null),
+      lastFrame: lastFrame === undefined ? null : (encoded[frames.length - 1] ?? null),
+      references: encoded.slice(frames.length),
       notes: notesOf(request),
     };
   },
 };
 
-/** Clips and sounds are not read, only told of. */
+/** Clips and sounds are not read, only mentioned. */
 function notesOf({ sourceVideo, referenceVideos, referenceAudios }: VideoRequest<Media>): string[] {
   const counted = (count: number, name: string) => (count === 0 ? [] : [`${count} reference ${name}`]);
   const source = sourceVideo === undefined ? [] : ['from a video'];

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LocalServer } from '../../../test/support/local-server.ts';
-import { type Asked, parsed, type Refusal, refusalOfKey, refusalOfTask, refusalOfUpload } from './emulator/checks.ts';
+import {
+  type IncomingCall,
+  parsed,
+  type Refusal,
+  refusalOfKey,
+  refusalOfTask,
+  refusalOfUpload,
+} from './emulator/checks.ts';
 import { AssemblyAiTask, type Hearing } from './emulator/task.ts';
 
 export interface AssemblyAiOptions {
@@ -13,7 +20,7 @@ export interface AssemblyAiOptions {
   /** What is heard unless a script says otherwise. */
   readonly hears?: Hearing;
   /** What a request gets for which nothing was scripted. */
-  readonly scriptOf?: (asked: Recorded) => Script | undefined;
+  readonly scriptOf?: (recorded: Recorded) => Script | undefined;
 }
 
 export type Step = 'upload' | 'create' | 'read' | 'sentences';
@@ -34,7 +41,7 @@ export type Script =
   /** It is done, and answered with this. */
   | { readonly kind: 'raw'; readonly status?: number; readonly contentType?: string; readonly body: string };
 
-export interface Recorded extends Asked {
+export interface Recorded extends IncomingCall {
   /** Undefined: at no place that the vendor knows. */
   readonly step: Step | undefined;
 }
@@ -110,13 +117,13 @@ export class AssemblyAiEmulator extends LocalServer {
     const { step, id = '' } = stepOf(method, path) ?? {};
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const asked = { step, method, path, headers, bytes: Buffer.concat(chunks) };
-    this.requests.push(asked);
-    const unknown = refusalOfKey(asked, this.#options.apiKey);
+    const recorded = { step, method, path, headers, bytes: Buffer.concat(chunks) };
+    this.requests.push(recorded);
+    const unknown = refusalOfKey(recorded, this.#options.apiKey);
     if (step === undefined || unknown !== undefined) return this.#refuse(response, unknown ?? ERRORS.nowhere);
-    const refusal = this.#refusalOf(step, asked);
+    const refusal = this.#refusalOf(step, recorded);
     if (refusal !== undefined) return this.#refuse(response, refusal);
-    const script = this.#scripts[step].shift() ?? this.#options.scriptOf(asked) ?? { kind: 'answer' };
+    const script = this.#scripts[step].shift() ?? this.#options.scriptOf(recorded) ?? { kind: 'answer' };
     if (script.kind === 'status') {
       return this.#refuse(response, { error: 'Server error', ...script }, script.headers);
     }
@@ -125,28 +132,28 @@ export class AssemblyAiEmulator extends LocalServer {
       return;
     }
     if (script.kind === 'answer') await script.after?.();
-    const done = this.#do(step, id, asked);
+    const done = this.#do(step, id, recorded);
     if (script.kind === 'raw') return sendRaw(response, script);
     if (script.kind === 'fault') return this.#break(response, script.fault);
     if ('refusal' in done) this.#refuse(response, done.refusal);
     else this.#send(response, 200, done.body);
   }
 
-  #refusalOf(step: Step, asked: Asked): Refusal | undefined {
-    if (step === 'upload') return refusalOfUpload(asked);
-    return step === 'create' ? refusalOfTask(parsed(asked), new Set(this.uploads.keys())) : undefined;
+  #refusalOf(step: Step, recorded: IncomingCall): Refusal | undefined {
+    if (step === 'upload') return refusalOfUpload(recorded);
+    return step === 'create' ? refusalOfTask(parsed(recorded), new Set(this.uploads.keys())) : undefined;
   }
 
   /** What the vendor does: keeps a recording, accepts a task, tells of it. */
-  #do(step: Step, id: string, asked: Asked): Done {
+  #do(step: Step, id: string, recorded: IncomingCall): Done {
     switch (step) {
       case 'upload': {
         const url = `https://cdn.assemblyai.com/upload/${randomUUID()}`;
-        this.uploads.set(url, asked.bytes);
+        this.uploads.set(url, recorded.bytes);
         return { body: { upload_url: url } };
       }
       case 'create': {
-        const body = parsed(asked) ?? {};
+        const body = parsed(recorded) ?? {};
         const task = new AssemblyAiTask(body, this.uploads.get(String(body.audio_url)));
         this.tasks.push(task);
         return { body: task.document(this.#options.marker) };

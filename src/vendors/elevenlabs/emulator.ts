@@ -18,7 +18,7 @@ export interface ElevenLabsOptions {
 export class ElevenLabsEmulator {
   /** What it did, answered or not. */
   readonly submissions: Submission[] = [];
-  readonly #server = new ScriptedServer((asked) => this.#answer(asked));
+  readonly #server = new ScriptedServer((recorded) => this.#answer(recorded));
   readonly #options: ElevenLabsOptions;
   readonly #marker: string;
 
@@ -53,9 +53,9 @@ export class ElevenLabsEmulator {
     for (const error of errors) this.script({ kind: 'instead', ...refusalAnswer(ERRORS[error], this.#marker) });
   }
 
-  async #answer(asked: Recorded): Promise<Answer> {
+  async #answer(recorded: Recorded): Promise<Answer> {
     const { apiKey = 'xi-secret', voices } = this.#options;
-    const read = await readSubmission(asked, { apiKey, voices });
+    const read = await readSubmission(recorded, { apiKey, voices });
     if ('detail' in read) return refusalAnswer(read, this.#marker);
     const answer = await this.#work(read);
     if (answer.status < 300) this.submissions.push(read);

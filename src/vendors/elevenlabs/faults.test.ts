@@ -5,13 +5,13 @@ import type { Script } from '../../../test/support/scripted-server.ts';
 import { type Fault, UpstreamError } from '../../errors.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import type { Upstream } from '../index.ts';
-import { clip, said, speech, spoken, transcription, withEmulator } from './emulator/calls.ts';
+import { clip, speech, spoken, synthesize, transcription, withEmulator } from './emulator/calls.ts';
 import type { ErrorName } from './emulator/errors.ts';
 
 /** Everything that the vendor does, taken to its end. */
 const WORK: Readonly<Record<string, (upstream: Upstream) => Promise<unknown>>> = {
-  speech: (upstream) => said(spoken(), upstream),
-  effect: (upstream) => said(plainSound({ prompt: 'Rain' }), { ...upstream, model: 'eleven_text_to_sound_v2' }),
+  speech: (upstream) => synthesize(spoken(), upstream),
+  effect: (upstream) => synthesize(plainSound({ prompt: 'Rain' }), { ...upstream, model: 'eleven_text_to_sound_v2' }),
   design: (upstream) => {
     const request = plainSound({ voiceDescription: 'A sassy squeaky mouse' });
     return Promise.resolve(speech.design?.(request, { ...upstream, model: 'eleven_ttv_v3' }));
@@ -80,16 +80,16 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
     test(`${status} with ${body || 'nothing'} is ${fault}`, () =>
       withEmulator({}, async (emulator, upstream) => {
         emulator.script({ kind: 'instead', status, body });
-        await assert.rejects(said(spoken(), upstream), { fault, isUncertain: false });
+        await assert.rejects(synthesize(spoken(), upstream), { fault, isUncertain: false });
       }));
   }
 
   test('a field, a model, a voice and a key that the vendor does not take', () =>
     withEmulator({ voices: [] }, async (_emulator, upstream) => {
-      await assert.rejects(said(spoken({ extra: { odd: 1 } }), upstream), { fault: 'client' });
-      await assert.rejects(said(spoken({ speed: 4 }), upstream), { fault: 'client' });
-      await assert.rejects(said(spoken(), upstream), { fault: 'client' });
-      await assert.rejects(said(spoken(), { ...upstream, apiKey: 'other' }), { fault: 'account' });
+      await assert.rejects(synthesize(spoken({ extra: { odd: 1 } }), upstream), { fault: 'client' });
+      await assert.rejects(synthesize(spoken({ speed: 4 }), upstream), { fault: 'client' });
+      await assert.rejects(synthesize(spoken(), upstream), { fault: 'client' });
+      await assert.rejects(synthesize(spoken(), { ...upstream, apiKey: 'other' }), { fault: 'account' });
       const other = { ...upstream, model: 'scribe_v9' };
       await assert.rejects(transcription.submit(plainTranscription(), await clip(), other), { fault: 'client' });
     }));
@@ -97,7 +97,7 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
   test('a throttle tells how long to stay away', () =>
     withEmulator({}, async (emulator, upstream) => {
       emulator.script({ kind: 'instead', status: 429, headers: { 'retry-after': '7' }, body: '' });
-      await assert.rejects(said(spoken(), upstream), { fault: 'rate', retryAfterMs: 7000 });
+      await assert.rejects(synthesize(spoken(), upstream), { fault: 'rate', retryAfterMs: 7000 });
     }));
 });
 

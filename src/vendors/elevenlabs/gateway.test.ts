@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import { soundSchema, toSoundRequest } from '../../schemas/index.ts';
 import { inMemoryMedia } from '../index.ts';
-import { KEY, MARKER, said, speech, spoken, VOICE, withEmulator } from './emulator/calls.ts';
+import { KEY, MARKER, speech, spoken, synthesize, VOICE, withEmulator } from './emulator/calls.ts';
 import { soundOf } from './emulator/sounds.ts';
 
 type Sound = Parameters<typeof speech.speak>[0];
@@ -28,7 +28,7 @@ function refused(field: string, why = '') {
 describe('speech', () => {
   test('R-374 R-378 R-380 R-384: text, voice, language, speed and seed are sent as the vendor names them', () =>
     withEmulator({}, async (emulator, upstream) => {
-      const sound = await said(spoken({ language: 'en', speed: 1.1, seed: 7, output: 'url', n: 2 }), upstream);
+      const sound = await synthesize(spoken({ language: 'en', speed: 1.1, seed: 7, output: 'url', n: 2 }), upstream);
       assert.deepEqual(sound, await soundOf('mp3_44100_128', 0.5));
       const [{ path, method, headers, bytes } = assert.fail()] = emulator.requests;
       assert.equal(`${method} ${path}`, `POST /v1/text-to-speech/${VOICE}/stream?output_format=mp3_44100_128`);
@@ -44,8 +44,8 @@ describe('speech', () => {
 
   test('R-378: a voice may be given as reference_id, and no voice leads to another route', () =>
     withEmulator({ voices: ['a/b?c#d', VOICE] }, async (emulator, upstream) => {
-      await said(spoken({ voice: undefined, referenceId: 'a/b?c#d' }), upstream);
-      await said(spoken({ referenceId: VOICE }), upstream);
+      await synthesize(spoken({ voice: undefined, referenceId: 'a/b?c#d' }), upstream);
+      await synthesize(spoken({ referenceId: VOICE }), upstream);
       assert.deepEqual(
         emulator.submissions.map(({ voice }) => voice),
         ['a/b?c#d', VOICE],
@@ -61,7 +61,7 @@ describe('speech', () => {
         "audio_effects":{"pan":9007199254740993.10}}`;
       const { value, exact } = parseJson(text);
       const { referenceAudio: _none, ...request } = toSoundRequest(soundSchema.parse(value), exact() as JsonObject);
-      await said({ ...request, referenceAudio: [] }, upstream);
+      await synthesize({ ...request, referenceAudio: [] }, upstream);
       const [{ path, bytes } = assert.fail()] = emulator.requests;
       assert.equal(
         new URL(path, upstream.address).search,
@@ -76,7 +76,10 @@ describe('speech', () => {
 
   test('R-387: a key of the vendor’s own never takes the place of what was asked for', () =>
     withEmulator({}, async (emulator, upstream) => {
-      await said(spoken({ seed: 1, extra: { model_id: 'eleven_v3', text: 'Bye', voice_settings: null } }), upstream);
+      await synthesize(
+        spoken({ seed: 1, extra: { model_id: 'eleven_v3', text: 'Bye', voice_settings: null } }),
+        upstream,
+      );
       assert.deepEqual(emulator.submissions[0]?.fields, {
         model_id: SPEECH,
         text: 'Hello there.',
@@ -142,7 +145,7 @@ describe('R-379 R-381: format, sample rate and bitrate are one name', () => {
   for (const [asked, name] of FORMATS) {
     test(`${JSON.stringify(asked)} is ${name}`, () =>
       withEmulator({}, async (emulator, upstream) => {
-        assert.deepEqual(await said(spoken(asked), upstream), await soundOf(name, 0.5));
+        assert.deepEqual(await synthesize(spoken(asked), upstream), await soundOf(name, 0.5));
         assert.equal(emulator.submissions[0]?.query.output_format, name);
         // Only what is not streamed has a header with its length.
         assert.equal(emulator.submissions[0]?.route, asked.format === 'wav' ? 'speech' : 'speech stream');
@@ -249,7 +252,7 @@ describe('what a model cannot take is refused before anything is sent', () => {
   for (const [model, charactersMax] of LENGTHS) {
     test(`${model} speaks ${charactersMax} characters, and no more`, () =>
       withEmulator({}, async (emulator, upstream) => {
-        await said(spoken({ input: '😀'.repeat(charactersMax) }), { ...upstream, model });
+        await synthesize(spoken({ input: '😀'.repeat(charactersMax) }), { ...upstream, model });
         const request = spoken({ input: 'a'.repeat(charactersMax + 1) });
         assert.throws(
           () => speech.check(request, model),
@@ -276,7 +279,7 @@ describe('sound effects', () => {
         format: 'pcm',
         sampleRate: 16_000,
       } as const;
-      const sound = await said(plainSound({ prompt: 'Rain', ...asked }), { ...upstream, model });
+      const sound = await synthesize(plainSound({ prompt: 'Rain', ...asked }), { ...upstream, model });
       assert.equal(sound.length, 1.5 * 16_000 * 2);
       const [{ path, bytes } = assert.fail()] = emulator.requests;
       assert.equal(path, '/v1/sound-generation?output_format=pcm_16000');
@@ -286,7 +289,7 @@ describe('sound effects', () => {
 
   test('a text without a prompt is the prompt, and a model named after the route is the vendor’s choice', () =>
     withEmulator({}, async (emulator, upstream) => {
-      await said(plainSound({ input: 'Rain' }), { ...upstream, model: 'sound-generation' });
+      await synthesize(plainSound({ input: 'Rain' }), { ...upstream, model: 'sound-generation' });
       assert.deepEqual(emulator.submissions[0]?.fields, { text: 'Rain' });
     }));
 
@@ -303,7 +306,7 @@ describe('sound effects', () => {
           format: 'pcm',
           sampleRate: 8000,
         });
-        await said(request, { ...upstream, model: EFFECTS });
+        await synthesize(request, { ...upstream, model: EFFECTS });
       }
       assert.equal(emulator.submissions.length, 2);
     }));

@@ -92,14 +92,14 @@ export class FalEmulator extends LocalServer {
     }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const asked = { step: target?.step, method, path, headers, bytes: Buffer.concat(chunks) };
-    this.requests.push(asked);
-    const refusal = refusalOf(asked, target, this.#options.apiKey);
+    const recorded = { step: target?.step, method, path, headers, bytes: Buffer.concat(chunks) };
+    this.requests.push(recorded);
+    const refusal = refusalOf(recorded, target, this.#options.apiKey);
     if (refusal !== undefined || target === undefined) this.#fail(response, refusal ?? ERRORS.lost);
-    else await this.#follow(script, target, asked, response);
+    else await this.#follow(script, target, recorded, response);
   }
 
-  async #follow(script: Script, target: Target, asked: Recorded, response: ServerResponse): Promise<void> {
+  async #follow(script: Script, target: Target, recorded: Recorded, response: ServerResponse): Promise<void> {
     if (script.kind === 'slow') await script.until;
     if (script.kind === 'error') return this.#fail(response, withHeaders(ERRORS[script.error], script.headers));
     if (script.kind === 'raw' && (script.status ?? 200) >= 300) return sendRaw(response, script);
@@ -107,7 +107,7 @@ export class FalEmulator extends LocalServer {
       response.socket?.resetAndDestroy();
       return;
     }
-    const { status, body, headers } = this.#answer(target, asked);
+    const { status, body, headers } = this.#answer(target, recorded);
     const id = target.step === 'submit' ? this.tasks.at(-1)?.id : target.id;
     response.setHeader('x-fal-request-id', id ?? '');
     switch (script.kind) {

@@ -58,11 +58,11 @@ export class GeminiEmulator extends RecordingServer {
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const asked = this.record(request, response, Buffer.concat(chunks));
+    const recorded = this.record(request, response, Buffer.concat(chunks));
     response.setHeader('x-request-id', `request-${this.#marker}`);
     response.setHeader('server', `server-${this.#marker}`);
-    const refusal = refusalOf(asked, this.#terms);
-    const target = targetOf(asked.path);
+    const refusal = refusalOf(recorded, this.#terms);
+    const target = targetOf(recorded.path);
     if (refusal !== undefined || target === undefined) this.#refuse(response, refusal ?? ERRORS['not found']);
     else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, target, response);
   }

@@ -26,7 +26,7 @@ export interface OpenAiOptions {
   /** Overlooks fields that it does not know. */
   readonly isLenient?: boolean;
   /** What a request for sound or about sound gets for which nothing was scripted. */
-  readonly scriptOf?: (asked: Recorded) => Script | undefined;
+  readonly scriptOf?: (recorded: Recorded) => Script | undefined;
 }
 
 /** The chat, image and audio routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
@@ -41,7 +41,7 @@ export class OpenAiEmulator extends RecordingServer {
   readonly #marker: string;
   readonly #quirks: Quirks;
   readonly #terms: Terms;
-  readonly #scriptOf: (asked: Recorded) => Script | undefined;
+  readonly #scriptOf: (recorded: Recorded) => Script | undefined;
 
   constructor(options: OpenAiOptions = {}) {
     super();
@@ -80,25 +80,25 @@ export class OpenAiEmulator extends RecordingServer {
     }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const asked = this.record(request, response, Buffer.concat(chunks));
+    const recorded = this.record(request, response, Buffer.concat(chunks));
     for (const [name, value] of Object.entries(this.#headers())) response.setHeader(name, value);
-    if (/\/(images|generated)\//.test(asked.path)) return this.#serveImages(asked, response);
-    if (asked.path.endsWith('/audio/speech')) return this.#speak(asked, response);
-    if (asked.path.endsWith('/audio/transcriptions')) return this.#write(asked, response);
-    const refusal = refusalOf(asked, this.#terms);
+    if (/\/(images|generated)\//.test(recorded.path)) return this.#serveImages(recorded, response);
+    if (recorded.path.endsWith('/audio/speech')) return this.#speak(recorded, response);
+    if (recorded.path.endsWith('/audio/transcriptions')) return this.#write(recorded, response);
+    const refusal = refusalOf(recorded, this.#terms);
     if (refusal !== undefined) this.#refuse(response, refusal);
-    else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, parsed(asked.bytes) ?? {}, response);
+    else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, parsed(recorded.bytes) ?? {}, response);
   }
 
-  async #serveImages(asked: Recorded, response: ServerResponse): Promise<void> {
-    const picture = this.#gallery.at(asked.path);
+  async #serveImages(recorded: Recorded, response: ServerResponse): Promise<void> {
+    const picture = this.#gallery.at(recorded.path);
     if (picture !== undefined) {
       response.writeHead(200, { 'content-type': picture.type });
       response.end(picture.bytes);
       return;
     }
-    const route = asked.path.endsWith('/edits') ? 'edits' : 'generations';
-    const read = await readSubmission(asked, route, this.#termsAt(`images/${route}`));
+    const route = recorded.path.endsWith('/edits') ? 'edits' : 'generations';
+    const read = await readSubmission(recorded, route, this.#termsAt(`images/${route}`));
     if ('refusal' in read) return this.#refuse(response, read.refusal);
     const script = this.#scripts.shift() ?? { kind: 'pictures' };
     if (isDone(script)) this.submissions.push(read);
@@ -107,10 +107,10 @@ export class OpenAiEmulator extends RecordingServer {
     this.#sendDocument(response, 200, document);
   }
 
-  async #speak(asked: Recorded, response: ServerResponse): Promise<void> {
-    const read = readSpeech(asked, this.#termsAt('audio/speech'));
+  async #speak(recorded: Recorded, response: ServerResponse): Promise<void> {
+    const read = readSpeech(recorded, this.#termsAt('audio/speech'));
     if ('refusal' in read) return this.#refuse(response, read.refusal);
-    const script = this.#scripts.shift() ?? this.#scriptOf(asked) ?? { kind: 'sound' };
+    const script = this.#scripts.shift() ?? this.#scriptOf(recorded) ?? { kind: 'sound' };
     if (isDone(script)) this.speeches.push(read.fields);
     if (script.kind !== 'sound') return this.#follow(script, read.fields, response);
     const { format, type } = formatOf(read.fields);
@@ -122,10 +122,10 @@ export class OpenAiEmulator extends RecordingServer {
     if (end === 'close') response.end();
   }
 
-  async #write(asked: Recorded, response: ServerResponse): Promise<void> {
-    const recording = await readRecording(asked, this.#termsAt('audio/transcriptions'));
+  async #write(recorded: Recorded, response: ServerResponse): Promise<void> {
+    const recording = await readRecording(recorded, this.#termsAt('audio/transcriptions'));
     if ('refusal' in recording) return this.#refuse(response, recording.refusal);
-    const script = this.#scripts.shift() ?? this.#scriptOf(asked) ?? { kind: 'transcript' };
+    const script = this.#scripts.shift() ?? this.#scriptOf(recorded) ?? { kind: 'transcript' };
     if (isDone(script)) this.recordings.push(recording);
     if (script.kind !== 'transcript') return this.#follow(script, recording.fields, response);
     const { type, body } = await transcriptOf(script, recording);

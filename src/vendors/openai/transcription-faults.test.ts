@@ -4,7 +4,7 @@ import { toneAs } from '../../../test/support/media-samples.ts';
 import { type Fault, UpstreamError } from '../../errors.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import type { Transcript } from '../index.ts';
-import { audioFile, heard, withTranscription } from './emulator/audio-calls.ts';
+import { audioFile, transcribe, withTranscription } from './emulator/audio-calls.ts';
 import { isFault, KEY, withEmulator } from './emulator/calls.ts';
 import type { ERRORS, Script } from './emulator.ts';
 
@@ -44,7 +44,7 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
     test(`${error} is ${FAULTS[error]}`, () =>
       withTranscription(async (emulator, upstream) => {
         emulator.script({ kind: 'error', error });
-        await assert.rejects(heard({}, WAV, upstream), { fault: FAULTS[error], isUncertain: false });
+        await assert.rejects(transcribe({}, WAV, upstream), { fault: FAULTS[error], isUncertain: false });
         assert.equal(emulator.recordings.length, 0);
       }));
   }
@@ -52,10 +52,10 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
   test('a field, a file, a model and a key that the vendor does not take', () =>
     withTranscription(
       async (_emulator, upstream) => {
-        await assert.rejects(heard({ extra: { odd: 1 } }, WAV, upstream), isFault('client'));
-        await assert.rejects(heard({}, audioFile(TONE, 'audio/mpeg', 'mp3'), upstream), isFault('client'));
-        await assert.rejects(heard({}, WAV, { ...upstream, model: 'whisper-2' }), isFault('config'));
-        await assert.rejects(heard({}, WAV, { ...upstream, apiKey: 'sk-other' }), isFault('account'));
+        await assert.rejects(transcribe({ extra: { odd: 1 } }, WAV, upstream), isFault('client'));
+        await assert.rejects(transcribe({}, audioFile(TONE, 'audio/mpeg', 'mp3'), upstream), isFault('client'));
+        await assert.rejects(transcribe({}, WAV, { ...upstream, model: 'whisper-2' }), isFault('config'));
+        await assert.rejects(transcribe({}, WAV, { ...upstream, apiKey: 'sk-other' }), isFault('account'));
       },
       { apiKey: KEY, models: ['whisper-1'] },
     ));
@@ -68,9 +68,9 @@ describe('a file that is too large here may not be elsewhere, and the upstream i
     withTranscription(async (emulator, upstream) => {
       const whole = waveOf(FILE_BYTES_MAX + 1);
       const file = (bytes: Buffer) => audioFile(bytes, 'audio/wav', 'wav');
-      await assert.rejects(heard({}, file(whole), upstream), unfit);
+      await assert.rejects(transcribe({}, file(whole), upstream), unfit);
       assert.equal(emulator.requests.length, 0);
-      await heard({}, file(waveOf(FILE_BYTES_MAX)), upstream);
+      await transcribe({}, file(waveOf(FILE_BYTES_MAX)), upstream);
       assert.equal(emulator.recordings[0]?.file.bytes.length, FILE_BYTES_MAX);
     }));
 
@@ -78,9 +78,9 @@ describe('a file that is too large here may not be elsewhere, and the upstream i
     withEmulator({ isLenient: true }, async (emulator, upstream) => {
       const file = audioFile(waveOf(FILE_BYTES_MAX + 1), 'audio/wav', 'wav');
       emulator.script({ kind: 'transcript' }, { kind: 'error', error: 'tooLarge' });
-      await heard({}, file, upstream);
+      await transcribe({}, file, upstream);
       assert.equal(emulator.recordings.length, 1);
-      await assert.rejects(heard({}, file, upstream), unfit);
+      await assert.rejects(transcribe({}, file, upstream), unfit);
       assert.equal(await emulator.requests[1]?.isAbandoned, false);
     }));
 });
@@ -115,7 +115,7 @@ for (const [name, script, transcript] of ANSWERS) {
   test(`an answer with ${name} is read`, () =>
     withTranscription(async (emulator, upstream) => {
       emulator.script(script);
-      assert.deepEqual(JSON.parse(JSON.stringify(await heard({}, WAV, upstream))), transcript);
+      assert.deepEqual(JSON.parse(JSON.stringify(await transcribe({}, WAV, upstream))), transcript);
     }));
 }
 
@@ -132,29 +132,29 @@ for (const [name, script, fault] of UNCERTAIN) {
   test(`a recording that ${name} fails as ${fault}, and may have been taken`, () =>
     withTranscription(async (emulator, upstream) => {
       emulator.script(script);
-      await assert.rejects(heard({}, WAV, upstream), { fault, isUncertain: true, isTooLarge: false });
+      await assert.rejects(transcribe({}, WAV, upstream), { fault, isUncertain: true, isTooLarge: false });
     }));
 }
 
 test('an error inside a success is the fault that it names', () =>
   withTranscription(async (emulator, upstream) => {
     emulator.script(raw('{"error":{"type":"invalid_request_error","message":"x"}}'));
-    await assert.rejects(heard({}, WAV, upstream), { fault: 'client', isUncertain: false });
+    await assert.rejects(transcribe({}, WAV, upstream), { fault: 'client', isUncertain: false });
   }));
 
 test('an answer of the most bytes is read, and one of one more is too large', () =>
   withTranscription(async (emulator, upstream) => {
     const text = 'a'.repeat(UPSTREAM_RESPONSE_BYTES_MAX - '{"text":""}'.length);
     emulator.script(raw(`{"text":"${text}"}`), raw(`{"text":"${text}a"}`));
-    assert.equal((await heard({}, WAV, upstream)).text.length, text.length);
-    await assert.rejects(heard({}, WAV, upstream), { fault: 'garbled', isTooLarge: true });
+    assert.equal((await transcribe({}, WAV, upstream)).text.length, text.length);
+    await assert.rejects(transcribe({}, WAV, upstream), { fault: 'garbled', isTooLarge: true });
   }));
 
 test('an upstream that is silent for too long may have taken the recording', () =>
   withTranscription(async (emulator, upstream) => {
     emulator.script({ kind: 'fault', fault: 'silence' });
     const hasty = { ...upstream, timeoutMs: 50 };
-    await assert.rejects(heard({}, WAV, hasty), { fault: 'timeout', isUncertain: true });
+    await assert.rejects(transcribe({}, WAV, hasty), { fault: 'timeout', isUncertain: true });
   }));
 
 test('a call that is given up is nobody’s fault', () =>
@@ -162,7 +162,7 @@ test('a call that is given up is nobody’s fault', () =>
     const [gate, controller] = [Promise.withResolvers<void>(), new AbortController()];
     emulator.script({ kind: 'transcript', after: gate.promise });
     const refused = assert.rejects(
-      heard({}, WAV, { ...upstream, signal: controller.signal }),
+      transcribe({}, WAV, { ...upstream, signal: controller.signal }),
       (error) => !(error instanceof UpstreamError),
     );
     controller.abort();

@@ -6,7 +6,7 @@ import { parseJson } from '../../json.ts';
 import { asMeasured, byteSourceOf, measure, sniff } from '../../media/index.ts';
 import type { TranscriptionRequest } from '../../schemas/index.ts';
 import type { AudioFile } from '../index.ts';
-import { audioFile, heard, transcription, withTranscription } from './emulator/audio-calls.ts';
+import { audioFile, transcribe, transcription, withTranscription } from './emulator/audio-calls.ts';
 import { KEY, withEmulator } from './emulator/calls.ts';
 
 const WAV = await fileOf('wav');
@@ -29,7 +29,7 @@ test('R-412 a recording is sent as a form, letter by letter, with what is known 
   withTranscription(
     async (emulator, upstream) => {
       const fields = { language: 'en', prompt: 'Names: Ann', temperature: 0.2 };
-      const transcript = await heard(fields, WAV, upstream);
+      const transcript = await transcribe(fields, WAV, upstream);
       assert.deepEqual([transcript.text, transcript.seconds, transcript.words], [TEXT, 1, undefined]);
       const [request] = emulator.requests;
       const [, boundary = ''] =
@@ -59,7 +59,7 @@ test('a recording is sent piece by piece, and never held', () =>
       for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
     }
     const read = () => Promise.reject(new Error('it is not to be held'));
-    await heard({}, { ...WAV, read, pieces }, upstream);
+    await transcribe({}, { ...WAV, read, pieces }, upstream);
     assert.deepEqual(emulator.recordings[0]?.file.bytes, bytes);
   }));
 
@@ -76,7 +76,7 @@ describe('R-415 every format goes under the name and type that it has', () => {
   for (const [format, name, type] of NAMES) {
     test(`${format}`, () =>
       withTranscription(async (emulator, upstream) => {
-        await heard({}, await fileOf(format), upstream);
+        await transcribe({}, await fileOf(format), upstream);
         const [recording] = emulator.recordings;
         assert.deepEqual([recording?.file.name, recording?.file.type], [name, type]);
       }));
@@ -85,11 +85,11 @@ describe('R-415 every format goes under the name and type that it has', () => {
   test('aac, which the format’s author does not take, goes only to others', async () => {
     const aac = await fileOf('aac');
     await withTranscription(async (emulator, upstream) => {
-      await assert.rejects(heard({}, aac, upstream), { fault: 'unfit', isUncertain: false });
+      await assert.rejects(transcribe({}, aac, upstream), { fault: 'unfit', isUncertain: false });
       assert.equal(emulator.requests.length, 0);
     });
     await withEmulator({ isLenient: true }, async (emulator, upstream) => {
-      await heard({}, aac, { ...upstream, model: 'whisper-large-v3' });
+      await transcribe({}, aac, { ...upstream, model: 'whisper-large-v3' });
       assert.equal(emulator.recordings[0]?.file.name, 'audio.aac');
     });
   });
@@ -126,7 +126,7 @@ describe('times are asked for where they are wanted', () => {
   for (const [name, fields, sent, expected] of ASKED) {
     test(`${name}`, () =>
       withTranscription(async (emulator, upstream) => {
-        const transcript = await heard(fields, WAV, upstream);
+        const transcript = await transcribe(fields, WAV, upstream);
         assert.deepEqual(emulator.recordings[0]?.fields, { model: 'whisper-1', ...sent });
         assert.deepEqual(JSON.parse(JSON.stringify(transcript)), expected);
       }));
@@ -135,7 +135,7 @@ describe('times are asked for where they are wanted', () => {
   for (const model of ['gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'gpt-transcribe']) {
     test(`${model} knows the text alone, and is asked for nothing else`, () =>
       withTranscription(async (emulator, upstream) => {
-        const transcript = await heard({ responseFormat: 'verbose_json' }, WAV, { ...upstream, model });
+        const transcript = await transcribe({ responseFormat: 'verbose_json' }, WAV, { ...upstream, model });
         assert.deepEqual(emulator.recordings[0]?.fields, { model, response_format: 'json' });
         assert.deepEqual(JSON.parse(JSON.stringify(transcript)), { text: TEXT });
       }));
@@ -145,8 +145,8 @@ describe('times are asked for where they are wanted', () => {
     withTranscription(async (emulator, upstream) => {
       const model = 'gpt-4o-transcribe-diarize';
       const extra = { chunking_strategy: { type: 'server_vad', threshold: 0.5 } };
-      await heard({}, WAV, { ...upstream, model });
-      await heard({ extra }, WAV, { ...upstream, model });
+      await transcribe({}, WAV, { ...upstream, model });
+      await transcribe({ extra }, WAV, { ...upstream, model });
       const [usual, own] = emulator.recordings.map(({ fields }) => fields);
       assert.deepEqual(usual, { model, response_format: 'json', chunking_strategy: 'auto' });
       assert.deepEqual(own, {
@@ -162,7 +162,7 @@ test('fields that are not modelled keep their numbers, and never stand for the f
   withEmulator({ isLenient: true }, async (emulator, upstream) => {
     const text = '{"big":9007199254740993,"one":1.0,"words":["a","b"],"deep":{"x":true},"file":"no","file[a]":"no"}';
     const extra = parseJson(text).exact() as TranscriptionRequest['extra'];
-    await heard({ extra }, WAV, upstream);
+    await transcribe({ extra }, WAV, upstream);
     assert.deepEqual(emulator.recordings[0]?.fields, {
       big: '9007199254740993',
       one: '1.0',

@@ -62,7 +62,7 @@ interface Shot {
   readonly drawn: number;
   readonly picture: Raster | undefined;
   /** How much of the picture lies over the scene. */
-  readonly shown: (at: number) => number;
+  readonly opacity: (at: number) => number;
 }
 
 interface Film {
@@ -84,9 +84,9 @@ export async function filmOf(piece: VideoPiece): Promise<Film> {
   const pictureOf = async (picture: string | null) => (picture === null ? undefined : fitted(picture, piece));
   const [first, last] = [await pictureOf(firstFrame), await pictureOf(lastFrame)];
   const shots: Shot[] = [
-    { start: 0, frames: opening, drawn: opening, picture: first, shown: (at) => 1 - at / opening },
-    { start: opening, frames: body, drawn: loop, picture: undefined, shown: () => 0 },
-    { start: opening + body, frames: ending, drawn: ending, picture: last, shown: (at) => (at + 1) / ending },
+    { start: 0, frames: opening, drawn: opening, picture: first, opacity: (at) => 1 - at / opening },
+    { start: opening, frames: body, drawn: loop, picture: undefined, opacity: () => 0 },
+    { start: opening + body, frames: ending, drawn: ending, picture: last, opacity: (at) => (at + 1) / ending },
   ];
   const scene = { loop: Math.max(1, loop), loopStart: opening, overlay: await overlayOf(piece) };
   return { piece, shots: shots.filter((shot) => shot.frames > 0), ...scene };
@@ -110,7 +110,7 @@ export async function frameOf({ piece, shots, loop, loopStart, overlay }: Film, 
   const scene = await rasterOf(drawScene(sketch, { phase, isCameraFixed }));
   const frame = await over(scene, [{ input: overlay.data, raw: { width, height, channels: 4 } }]);
   const shot = shots.find(({ start, frames }) => at >= start && at < start + frames);
-  return shot?.picture === undefined ? frame : mixed(frame, shot.picture, shot.shown(at - shot.start));
+  return shot?.picture === undefined ? frame : mixed(frame, shot.picture, shot.opacity(at - shot.start));
 }
 
 function mixed(below: Raster, above: Raster, part: number): Raster {

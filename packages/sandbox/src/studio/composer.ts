@@ -62,7 +62,7 @@ export function compose(piece: MusicPiece, index: number): Note[] {
 
 function moodOf({ words, speed }: MusicPiece, random: Random): Mood {
   const text = words.toLowerCase();
-  const told = Number(/\b(\d{2,3})\s*bpm\b/.exec(text)?.[1]);
+  const stated = Number(/\b(\d{2,3})\s*bpm\b/.exec(text)?.[1]);
   const usual = CALM.test(text) ? 72 : FAST.test(text) ? 132 : 100;
   const [, tone, half = '', mode] = /\b([a-g])[ -]?(sharp|flat|#|♯|♭)?\s+(major|minor)\b/.exec(text) ?? [];
   const shift = /sharp|#|♯/.test(half) ? 1 : half === '' ? 0 : -1;
@@ -71,7 +71,7 @@ function moodOf({ words, speed }: MusicPiece, random: Random): Mood {
   const chosen = pick<Instrument>(['piano', 'pluck', 'flute', 'bell', 'synth'], random);
   const isCalm = CALM.test(text);
   return {
-    beatsPerMinute: Math.min(220, Math.max(40, told || drifting)) * speed,
+    beatsPerMinute: Math.min(220, Math.max(40, stated || drifting)) * speed,
     beatsPerBar: /\bwaltz\b|\b3\/4\b/.test(text) ? 3 : 4,
     tonic: tonic > 6 ? tonic - 12 : tonic,
     isMinor: mode === undefined ? SAD.test(text) : mode === 'minor',
@@ -91,14 +91,14 @@ function harmony({ mood, beat, bar, chords, random }: Score): Note[] {
   const isBroken = mood.isCalm || random() < 0.5;
   return chords.flatMap((chord, at) => {
     const keys = [0, 2, 4].map((step) => keyOf(mood, chord + step, 60)).map((key) => (key > 74 ? key - 12 : key));
-    const held = keys.map(
+    const strings = keys.map(
       (key): Note => ({ instrument: 'strings', start: at * bar, seconds: bar, key, loudness: 0.13 }),
     );
     const picked = Array.from({ length: mood.beatsPerBar * 2 }, (_, half): Note => {
       const key = keys[[0, 1, 2, 1][half % 4] ?? 0] ?? 60;
       return { instrument: 'pluck', start: at * bar + (half * beat) / 2, seconds: beat, key, loudness: 0.16 };
     });
-    return isBroken ? [...held, ...picked] : held;
+    return isBroken ? [...strings, ...picked] : strings;
   });
 }
 
@@ -179,6 +179,6 @@ function nearest(step: number, chord: number): number {
 /** The vowels of a line, one for each syllable; a character of a script without spaces is a syllable. */
 function syllablesOf(line: string): string[] {
   const plain = line.toLowerCase().normalize('NFKD');
-  const heard = plain.match(/[aeiouy]+|[\u0400-\u04ff]{2}|[\u3040-\u9fff\uac00-\ud7a3]/gu) ?? [];
-  return heard.map((sound) => /[aeiou]/.exec(sound)?.[0] ?? 'a');
+  const vowels = plain.match(/[aeiouy]+|[\u0400-\u04ff]{2}|[\u3040-\u9fff\uac00-\ud7a3]/gu) ?? [];
+  return vowels.map((sound) => /[aeiou]/.exec(sound)?.[0] ?? 'a');
 }

@@ -126,7 +126,7 @@ function ribbons({ width, height, palette: { accents }, random, turn, detail }: 
 /** SVG of the panel that says what was asked: the prompt large, the particulars small. */
 export function drawCaption(pixels: Pixels, prompt: string, particulars: string): string {
   const view = viewOf(pixels);
-  // Letters of a small picture are larger in proportion, or nobody could read them.
+  // Letters of a small picture are larger in proportion, or they could not be read.
   const [large, small] = Math.min(pixels.width, pixels.height) < 400 ? [46, 36] : [34, 23];
   const sheet = { x: 44, y: 0, widthMax: view.width - 88, color: '#ffffff' };
   const bottom = view.height - 42;

@@ -101,23 +101,23 @@ export async function aacSource(bitrate: number): Promise<AudioSampleSource> {
 }
 
 async function contained(format: OutputFormat, source: AudioSampleSource): Promise<SoundEncoder> {
-  const { output, taken } = streamed(format);
+  const { output, drain } = streamed(format);
   output.addAudioTrack(source);
   await output.start();
   const add = soundAdder(source);
   return {
     async add(sound) {
       await add(sound);
-      return taken();
+      return drain();
     },
     async end() {
       await output.finalize();
-      return taken();
+      return drain();
     },
   };
 }
 
-/** A container that is written from its beginning to its end, and what has been written since it was last taken. */
+/** A container that is written from its beginning to its end, and what has been written since it was last drained. */
 function streamed(format: OutputFormat) {
   const parts: Uint8Array[] = [];
   const writable = new WritableStream<Uint8Array>({
@@ -126,7 +126,7 @@ function streamed(format: OutputFormat) {
     },
   });
   const output = new Output({ format, target: new AppendOnlyStreamTarget(writable) });
-  return { output, taken: () => Buffer.concat(parts.splice(0)) };
+  return { output, drain: () => Buffer.concat(parts.splice(0)) };
 }
 
 export async function finished(output: Output<OutputFormat, BufferTarget>): Promise<Uint8Array> {
@@ -190,7 +190,7 @@ async function opus({ channels, sampleRate, bitrate }: Encoding): Promise<SoundE
   const tick = OPUS_CLOCK / rate;
   const skipped = encoder.ctl(OPUS_GET_LOOKAHEAD) * tick;
   const source = new EncodedAudioPacketSource('opus');
-  const { output, taken } = streamed(new OggOutputFormat());
+  const { output, drain } = streamed(new OggOutputFormat());
   output.addAudioTrack(source);
   await output.start();
   const description = opusHead(channels, skipped, sampleRate);
@@ -210,7 +210,7 @@ async function opus({ channels, sampleRate, bitrate }: Encoding): Promise<SoundE
         await write(samples.subarray(at, at + frame * channels), 1 / OPUS_FRAMES_PER_SECOND);
       }
       rest = samples.slice(at);
-      return taken();
+      return drain();
     },
     async end() {
       let left = (rest.length / channels) * tick + skipped;
@@ -220,7 +220,7 @@ async function opus({ channels, sampleRate, bitrate }: Encoding): Promise<SoundE
         await write(samples, Math.min(frame * tick, left) / OPUS_CLOCK);
       }
       await output.finalize();
-      return taken();
+      return drain();
     },
   };
 }

@@ -106,8 +106,8 @@ function singing({ key, vowel = 'a' }: Note, singer: string): Voice {
 }
 
 function tone(note: Note, voice: Voice, { sampleRate }: Take): Float32Array {
-  const held = Math.round(note.seconds * sampleRate);
-  const length = held + Math.round(voice.releaseSeconds * sampleRate);
+  const sustain = Math.round(note.seconds * sampleRate);
+  const length = sustain + Math.round(voice.releaseSeconds * sampleRate);
   const sound = new Float32Array(length);
   const { vibrato = 0, decaySeconds } = voice;
   const [waving, mask] = [(5.4 * TABLE_SIZE) / sampleRate, TABLE_SIZE - 1];
@@ -126,7 +126,7 @@ function tone(note: Note, voice: Voice, { sampleRate }: Take): Float32Array {
   const fade = decaySeconds === undefined ? 1 : Math.exp(-1 / (decaySeconds * sampleRate));
   let ring = note.loudness;
   for (let at = 0; at < length; at++) {
-    const gate = at < held ? Math.min(1, at / attack) : Math.max(0, 1 - (at - held) / (length - held));
+    const gate = at < sustain ? Math.min(1, at / attack) : Math.max(0, 1 - (at - sustain) / (length - sustain));
     sound[at] = (sound[at] ?? 0) * gate * ring;
     ring *= fade;
   }

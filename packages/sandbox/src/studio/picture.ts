@@ -7,21 +7,25 @@ import { fitted, insetsOf, layer, marks, open, over, type Raster, rasterOf } fro
 const DETAIL = { low: 0.5, medium: 1, high: 2 } as const;
 
 export async function makePictures(piece: ImagePiece, progress: Progress): Promise<Made[]> {
-  const made: Made[] = [];
+  const outputs: Made[] = [];
   for (let index = 0; index < piece.count; index++) {
     const raster = await pictureOf(piece, index);
-    made.push({ data: await encoded(raster, piece), isThumbnail: false });
+    outputs.push({ data: await encoded(raster, piece), isThumbnail: false });
     progress((index + 1) / piece.count);
   }
-  return made;
+  return outputs;
 }
 
 async function pictureOf(piece: ImagePiece, index: number): Promise<Raster> {
   const { prompt, unwanted, quality, width, height, style, count, mask } = piece;
   const seed = piece.seed + index;
   const sketch = { prompt, unwanted, seed: String(seed), width, height, detail: DETAIL[quality] };
-  const told = [style, quality === 'medium' ? '' : `${quality} quality`, count > 1 ? `${index + 1} of ${count}` : ''];
-  const facts = [`${width} × ${height}`, `seed ${seed}`, ...told.filter((fact) => fact !== '')].join(' · ');
+  const settings = [
+    style,
+    quality === 'medium' ? '' : `${quality} quality`,
+    count > 1 ? `${index + 1} of ${count}` : '',
+  ];
+  const facts = [`${width} × ${height}`, `seed ${seed}`, ...settings.filter((fact) => fact !== '')].join(' · ');
   const caption = layer(drawCaption(sketch, prompt, facts));
   const [source] = piece.references;
   if (source === undefined) {
@@ -49,7 +53,7 @@ async function changed(
   if (bounds === undefined) return original;
   const area = { ...sketch, width: bounds.width, height: bounds.height };
   const scene = await styled(piece, await rasterOf(drawScene(area)));
-  // In the middle, because the bounds of a round mask have corners that nobody sees.
+  // In the middle, because the bounds of a round mask have corners outside of it.
   const inner = { width: Math.ceil(area.width * 0.7), height: Math.ceil(area.height * 0.8) };
   const place = { left: Math.floor(area.width * 0.15), top: Math.floor(area.height * 0.1) };
   const drawn = await over(scene, [{ ...layer(drawCaption(inner, piece.prompt, sketch.facts)), ...place }]);
@@ -91,7 +95,7 @@ const STYLES: readonly (readonly [RegExp, (image: Sharp) => Sharp])[] = [
   [/sepia|vintage|retro/, (image) => image.modulate({ saturation: 0 }).tint('#c8965a')],
 ];
 
-/** A style has its own look, or, if nobody here knows it, other colours. Low quality is coarse, and a pixel style more so. */
+/** A style has its own look, or, if it is not known here, other colours. Low quality is coarse, and a pixel style more so. */
 async function styled({ style, quality }: ImagePiece, raster: Raster): Promise<Raster> {
   const isBlocky = /pixel|8.?bit|block/i.test(style);
   const grain = isBlocky ? 16 : quality === 'low' ? 4 : 1;

@@ -80,7 +80,7 @@ export const STANDING: readonly string[] = ['tree', 'house', 'gate', 'car', 'per
 /** How many words may stand between a colour, a number or a "no" and the thing that it belongs to. */
 const REACH_WORDS = 2;
 
-interface Told {
+interface Attributes {
   readonly color?: string | undefined;
   readonly count?: number | undefined;
   readonly isRefused?: boolean;
@@ -93,31 +93,31 @@ export function readScene(prompt: string, unwanted: string): Scene {
   const things = new Map<ThingName, Thing>();
   let time: Time | undefined;
   let tint: string | undefined;
-  let told: Told = { age: 0 };
+  let attributes: Attributes = { age: 0 };
   const end = () => {
-    tint ??= told.color;
-    told = { age: 0 };
+    tint ??= attributes.color;
+    attributes = { age: 0 };
   };
   for (const word of wordsOf(prompt)) {
     const found = thingsIn(word);
-    if (told.isRefused !== true) time ??= timesIn(word).find((name) => !refused.has(name));
+    if (attributes.isRefused !== true) time ??= timesIn(word).find((name) => !refused.has(name));
     if (found.length > 0) {
       for (const name of found) {
-        if (told.isRefused === true) refused.add(name);
-        else things.set(name, { name, color: told.color, count: countOf(name, word, told.count) });
+        if (attributes.isRefused === true) refused.add(name);
+        else things.set(name, { name, color: attributes.color, count: countOf(name, word, attributes.count) });
       }
-      told = { age: 0 };
+      attributes = { age: 0 };
     } else if (COLORS.has(word)) {
-      tint ??= told.color;
-      told = { ...told, color: COLORS.get(word), age: 0 };
+      tint ??= attributes.color;
+      attributes = { ...attributes, color: COLORS.get(word), age: 0 };
     } else if (NUMBERS.has(word) || /^[1-9]$/.test(word)) {
-      told = { ...told, count: NUMBERS.get(word) ?? Number(word), age: 0 };
+      attributes = { ...attributes, count: NUMBERS.get(word) ?? Number(word), age: 0 };
     } else if (word === 'no' || word === 'without') {
       end();
-      told = { isRefused: true, age: 0 };
+      attributes = { isRefused: true, age: 0 };
     } else {
-      told = { ...told, age: told.age + 1 };
-      if (told.age > REACH_WORDS) end();
+      attributes = { ...attributes, age: attributes.age + 1 };
+      if (attributes.age > REACH_WORDS) end();
     }
   }
   end();
@@ -144,8 +144,8 @@ const timesIn = indexed(TIMES);
 
 const CROWDS = /^(?:forest|woods?|jungle|orchard|village|bouquet|garden|people)$/;
 
-function countOf(name: ThingName, word: string, told: number | undefined): number {
-  if (told !== undefined) return told;
+function countOf(name: ThingName, word: string, stated: number | undefined): number {
+  if (stated !== undefined) return stated;
   if (CROWDS.test(word)) return COUNT_MAX;
   const isPlural = word.endsWith('s') && word !== 'grass';
   return isPlural ? 4 : name === 'cloud' ? 3 : 1;

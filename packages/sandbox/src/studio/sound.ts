@@ -4,16 +4,16 @@ import { play } from './instruments.ts';
 import type { Made, MusicPiece, Progress } from './piece.ts';
 
 export async function makeMusic(piece: MusicPiece, progress: Progress): Promise<Made[]> {
-  const made: Made[] = [];
+  const outputs: Made[] = [];
   for (let index = 0; index < piece.count; index++) {
     const sound = soundOf(piece, index);
     progress((index + 0.7) / piece.count);
     const encoder = await encoderOf(piece, true);
     const data = Buffer.concat([await encoder.add(sound), await encoder.end()]);
-    made.push({ data, isThumbnail: false });
+    outputs.push({ data, isThumbnail: false });
     progress((index + 1) / piece.count);
   }
-  return made;
+  return outputs;
 }
 
 export function soundOf(piece: MusicPiece, index: number): Sound {

@@ -7,7 +7,7 @@ const WAITING_MAX = 200;
 const KEPT_BYTES_MAX = 256 * 1024 * 1024;
 /** A result that was handed out is asked for again only if it could not be stored. */
 const TAKEN_MS = 60_000;
-/** What nobody has asked after for so long, nobody will. */
+/** A result that was not polled for so long is abandoned. */
 const FORGOTTEN_MS = 600_000;
 const RUNNING: Report = { state: 'running', part: 0 };
 
@@ -16,7 +16,7 @@ interface Making {
   report: Report;
   isBegun: boolean;
   isTaken: boolean;
-  askedAtMs: number;
+  polledAtMs: number;
 }
 
 /**
@@ -36,7 +36,7 @@ export class Studio {
   look(id: string, piece: Piece): Report {
     const making = this.#makings.get(id) ?? this.#accept(id, piece);
     if (making === undefined) return RUNNING;
-    making.askedAtMs = performance.now();
+    making.polledAtMs = performance.now();
     if (making.report.state === 'made' && !making.isTaken) {
       making.isTaken = true;
       this.#makeRoomIn(TAKEN_MS);
@@ -49,7 +49,7 @@ export class Studio {
   #accept(id: string, piece: Piece): Making | undefined {
     const waiting = [...this.#makings.values()].filter(({ isBegun }) => !isBegun).length;
     if (waiting >= WAITING_MAX) return undefined;
-    const making = { piece, report: RUNNING, isBegun: false, isTaken: false, askedAtMs: performance.now() };
+    const making = { piece, report: RUNNING, isBegun: false, isTaken: false, polledAtMs: performance.now() };
     this.#makings.set(id, making);
     return making;
   }
@@ -82,20 +82,20 @@ export class Studio {
     setTimeout(() => this.#makeRoom(), delayMs + 1).unref();
   }
 
-  /** Lets go of what nobody asks after any more, and, if room is needed, of what was handed out. */
+  /** Evicts what is no longer polled and, over the budget of memory, what was handed out. */
   #makeRoom(): void {
     const now = performance.now();
-    for (const [id, { report, isBegun, isTaken, askedAtMs }] of this.#makings) {
+    for (const [id, { report, isBegun, isTaken, polledAtMs }] of this.#makings) {
       const isBeingMade = isBegun && report.state === 'running';
-      const isOld = now - askedAtMs > (isTaken ? TAKEN_MS : FORGOTTEN_MS);
+      const isOld = now - polledAtMs > (isTaken ? TAKEN_MS : FORGOTTEN_MS);
       const isInTheWay = isTaken && this.#keptBytes() > this.#keptBytesMax;
       if (!isBeingMade && (isOld || isInTheWay)) this.#makings.delete(id);
     }
   }
 
   #keptBytes(): number {
-    const made = [...this.#makings.values()].flatMap(({ report }) => (report.state === 'made' ? report.made : []));
-    return made.reduce((sum, { data }) => sum + data.byteLength, 0);
+    const results = [...this.#makings.values()].flatMap(({ report }) => (report.state === 'made' ? report.made : []));
+    return results.reduce((sum, { data }) => sum + data.byteLength, 0);
   }
 }
 

@@ -41,7 +41,7 @@ const FIGURES: Readonly<Partial<Record<ThingName, readonly [Motion, string]>>> =
   heart: [{ up: 4, flap: 0.05 }, '<path d="M0 0Q-60 -42 -50 -72Q-38 -100 -10 -90Q-2 -86 0 -76Q2 -86 10 -90Q38 -100 50 -72Q60 -42 0 0Z" fill="{c}"/>'],
 };
 
-/** The colour of a thing whose colour nobody told. */
+/** The colour of a thing for which the prompt names none. */
 export const OWN_COLORS: Readonly<Partial<Record<ThingName, string>>> = {
   tree: '#3f8f45',
   animal: '#d98a4a',

@@ -7,7 +7,7 @@ export type Report =
   | { readonly state: 'made'; readonly made: readonly Made[] }
   | { readonly state: 'failed'; readonly detail: string };
 
-/** The body of a thread that makes one piece after another, so that drawing and encoding hold nobody else up. */
+/** The body of a thread that makes one piece after another, so that drawing and encoding never block the event loop. */
 parentPort?.on('message', (piece: Piece) => {
   const tell = (report: Report) => parentPort?.postMessage(report);
   make(piece, (part) => tell({ state: 'running', part })).then(

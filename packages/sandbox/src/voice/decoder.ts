@@ -28,7 +28,7 @@ const PACKETS_AT_ONCE = 64;
 const BARE_FORMATS: readonly InputFormat[] = [MP3, FLAC, OGG];
 const PLAIN_CODECS: ReadonlySet<string | null> = new Set(PCM_AUDIO_CODECS);
 
-// What is wrong with a recording is told to whoever sent it; the program's output is for its own log.
+// A fault of a recording goes into the answer to its request; the program's output is for its own log.
 Logging.level = LogLevel.Silent;
 
 /** Sound of one channel. */
@@ -92,14 +92,14 @@ async function* coded(track: InputAudioTrack, codec: AudioCodec | null, file: Ui
   const isBare = BARE_FORMATS.includes(await track.input.getFormat());
   try {
     await decoder.ready;
-    for await (const bytes of isBare ? slices(file) : rewritten(track)) yield* heard(await decoder.decode(bytes));
-    if (decoder.flush !== undefined) yield* heard(await decoder.flush());
+    for await (const bytes of isBare ? slices(file) : rewritten(track)) yield* samplesOf(await decoder.decode(bytes));
+    if (decoder.flush !== undefined) yield* samplesOf(await decoder.flush());
   } finally {
     decoder.free();
   }
 }
 
-function* heard({ channelData, sampleRate }: Decoded): Generator<Heard> {
+function* samplesOf({ channelData, sampleRate }: Decoded): Generator<Heard> {
   if ((channelData[0]?.length ?? 0) > 0) yield { samples: mixed(channelData), sampleRate };
 }
 

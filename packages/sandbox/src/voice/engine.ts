@@ -9,18 +9,18 @@ const WAITING_MAX = 200;
 interface Shop {
   readonly script: URL;
   readonly openMax: number;
-  /** How long what it has loaded is kept without work; asked when the work ends. */
+  /** How long what it has loaded is kept without work; called when the work ends. */
   readonly idleMs?: () => number;
 }
 
 /**
  * Work that is handed out piece by piece, done in a thread of its own that is there while it is needed. The thread
- * makes a piece when the one before was taken, and goes from order to order, so that nobody waits for a long order or a
- * slow reader.
+ * makes a piece when the one before was read, and serves the orders round-robin, so that a long order or a slow reader
+ * delays no other.
  */
 export class Engine<Order, Piece> {
   readonly #shop: Shop;
-  readonly #asked = new Map<number, (answer: Answer<Piece>) => void>();
+  readonly #pending = new Map<number, (answer: Answer<Piece>) => void>();
   readonly #waiting = new Set<() => void>();
   #thread: Thread<Message<Order>, Answer<Piece>> | undefined;
   #open = 0;
@@ -30,7 +30,7 @@ export class Engine<Order, Piece> {
     this.#shop = shop;
   }
 
-  /** `orderOf` is asked when it is the order's turn. Whoever stops reading ends the work. Throws UpstreamError. */
+  /** `orderOf` is called when the order gets its slot. A reader that stops ends the work. Throws UpstreamError. */
   async *pieces(orderOf: () => Promise<Order>, upstream: Upstream): AsyncGenerator<Piece> {
     await this.#enter(upstream);
     const id = ++this.#lastId;
@@ -55,25 +55,25 @@ export class Engine<Order, Piece> {
   #start(): Thread<Message<Order>, Answer<Piece>> {
     const onEnd = (detail: string) => {
       this.#thread = undefined;
-      for (const id of this.#asked.keys()) this.#hear({ kind: 'failed', id, fault: 'server', detail });
+      for (const id of this.#pending.keys()) this.#settle({ kind: 'failed', id, fault: 'server', detail });
     };
-    return new Thread(this.#shop.script, (answer: Answer<Piece>) => this.#hear(answer), onEnd, this.#shop.idleMs);
+    return new Thread(this.#shop.script, (answer: Answer<Piece>) => this.#settle(answer), onEnd, this.#shop.idleMs);
   }
 
-  #hear(answer: Answer<Piece>): void {
+  #settle(answer: Answer<Piece>): void {
     const { id } = answer;
-    const hear = this.#asked.get(id);
-    this.#asked.delete(id);
-    hear?.(answer);
+    const resolve = this.#pending.get(id);
+    this.#pending.delete(id);
+    resolve?.(answer);
   }
 
   async #ask(id: number, thread: Thread<Message<Order>, Answer<Piece>>, upstream: Upstream): Promise<Answer<Piece>> {
     // An order whose thread has ended between two pieces is lost with it.
     if (thread !== this.#thread) return { kind: 'failed', id, fault: 'server', detail: 'the thread ended' };
-    const answer = new Promise<Answer<Piece>>((resolve) => this.#asked.set(id, resolve));
+    const answer = new Promise<Answer<Piece>>((resolve) => this.#pending.set(id, resolve));
     thread.give({ kind: 'next', id });
     const late = () => new UpstreamError('timeout', 'the next piece takes longer than the time limit');
-    return inTime(answer, upstream, late).finally(() => this.#asked.delete(id));
+    return inTime(answer, upstream, late).finally(() => this.#pending.delete(id));
   }
 
   async #enter(upstream: Upstream): Promise<void> {
@@ -87,13 +87,13 @@ export class Engine<Order, Piece> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
     await inTime(promise, upstream, full).catch((error) => {
-      const hasPlace = !this.#waiting.delete(resolve);
-      if (hasPlace) this.#leave();
+      const hasSlot = !this.#waiting.delete(resolve);
+      if (hasSlot) this.#leave();
       throw error;
     });
   }
 
-  /** Gives the place to whoever waits the longest. */
+  /** Hands the slot to the order that waits longest. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next !== undefined) {
@@ -113,12 +113,12 @@ async function inTime<Result>(
   late: () => UpstreamError,
 ): Promise<Result> {
   signal.throwIfAborted();
-  const given = Promise.withResolvers<never>();
-  const leave = () => given.reject(signal.reason);
-  const timer = setTimeout(() => given.reject(late()), timeoutMs);
+  const abort = Promise.withResolvers<never>();
+  const leave = () => abort.reject(signal.reason);
+  const timer = setTimeout(() => abort.reject(late()), timeoutMs);
   signal.addEventListener('abort', leave, { once: true });
   try {
-    return await Promise.race([result, given.promise]);
+    return await Promise.race([result, abort.promise]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', leave);

@@ -60,19 +60,19 @@ const EVERY_RIGHT = 2n ** 64n - 1n;
  */
 function run(program: object, words: readonly string[]): Buffer {
   const written: Buffer[] = [];
-  const given = words.map((word) => Buffer.from(`${word}\0`));
+  const argv = words.map((word) => Buffer.from(`${word}\0`));
   const view = () => new DataView(memoryOf(instance).buffer);
   const bytesAt = (at: number, length: number) => new Uint8Array(memoryOf(instance).buffer, at, length);
   const done = () => 0;
   const system = {
     args_sizes_get(countAt: number, bytesAt: number): number {
-      view().setUint32(countAt, given.length, true);
-      view().setUint32(bytesAt, Buffer.concat(given).length, true);
+      view().setUint32(countAt, argv.length, true);
+      view().setUint32(bytesAt, Buffer.concat(argv).length, true);
       return 0;
     },
     args_get(listAt: number, textAt: number): number {
       let at = textAt;
-      for (const [index, word] of given.entries()) {
+      for (const [index, word] of argv.entries()) {
         view().setUint32(listAt + index * 4, at, true);
         bytesAt(at, word.length).set(word);
         at += word.length;
@@ -96,8 +96,8 @@ function run(program: object, words: readonly string[]): Buffer {
       view().setBigUint64(at + 16, EVERY_RIGHT, true);
       return 0;
     },
-    path_open(...given: number[]): number {
-      view().setUint32(given.at(-1) ?? 0, FILE, true);
+    path_open(...pointers: number[]): number {
+      view().setUint32(pointers.at(-1) ?? 0, FILE, true);
       return 0;
     },
     fd_write(file: number, listAt: number, count: number, bytesWrittenAt: number): number {

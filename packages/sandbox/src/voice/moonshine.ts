@@ -8,7 +8,7 @@ const HEADS = 8;
 const HEAD_SIZE = 36;
 const BEGIN = 1;
 const END = 2;
-/** Nobody says more; a recogniser that has lost the thread would never end. */
+/** Speech is not faster; without the bound a recogniser that loops would never end. */
 const TOKENS_PER_SECOND_MAX = 8;
 const SECONDS_MIN = 0.5;
 
@@ -21,9 +21,9 @@ export async function loadMoonshine(): Promise<Recognise> {
   const options = { executionProviders: ['wasm'], graphOptimizationLevel: 'disabled' } as const;
   const load = async (name: string) => InferenceSession.create(await readFile(weights(name)), options);
   const [encoder, decoder] = [await load('encoder_model.onnx'), await load('decoder_model_merged.onnx')];
-  return async (given) => {
-    const samples = new Float32Array(Math.max(given.length, SECONDS_MIN * HEARING_RATE));
-    samples.set(given);
+  return async (input) => {
+    const samples = new Float32Array(Math.max(input.length, SECONDS_MIN * HEARING_RATE));
+    samples.set(input);
     const { last_hidden_state: sound } = await encoder.run({
       input_values: new Tensor('float32', samples, [1, samples.length]),
     });

@@ -69,7 +69,7 @@ export class Pauses {
     return count < STRETCH_FRAMES_MAX ? 0 : this.#quietestGap();
   }
 
-  /** Nobody has paused: where a cut is least likely to be within a word. */
+  /** There was no pause: where a cut is least likely to be within a word. */
   #quietestGap(): number {
     let best = { at: STRETCH_FRAMES_MAX, loudness: Number.POSITIVE_INFINITY };
     for (let at = STRETCH_FRAMES_MAX / 2; at + GAP_FRAMES <= STRETCH_FRAMES_MAX; at++) {

@@ -16,58 +16,58 @@ export class Resampler {
   readonly #width: number;
   readonly #reach: number;
   /** The old samples that are still needed, and the number of the first. Before and behind them all is silence. */
-  #held: Float32Array<ArrayBuffer>;
+  #window: Float32Array<ArrayBuffer>;
   #first: number;
-  #taken = 0;
-  #made = 0;
+  #inputLength = 0;
+  #outputLength = 0;
 
   constructor(from: number, to: number) {
     this.#step = from / to;
     this.#width = Math.max(1, this.#step);
     this.#reach = Math.ceil(this.#width * CROSSINGS);
-    this.#held = new Float32Array(this.#reach);
+    this.#window = new Float32Array(this.#reach);
     this.#first = -this.#reach;
   }
 
   push(samples: Float32Array): Float32Array<ArrayBuffer> {
     if (this.#step === 1) return Float32Array.from(samples);
-    this.#taken += samples.length;
+    this.#inputLength += samples.length;
     this.#hold(samples);
-    return this.#make(this.#taken - this.#reach);
+    return this.#make(this.#inputLength - this.#reach);
   }
 
   /** The rest. */
   end(): Float32Array<ArrayBuffer> {
     this.#hold(new Float32Array(this.#reach));
-    return this.#make(this.#taken);
+    return this.#make(this.#inputLength);
   }
 
   #hold(samples: Float32Array): void {
-    const unneeded = Math.max(0, Math.ceil(this.#made * this.#step) - this.#reach - this.#first);
-    const kept = this.#held.subarray(unneeded);
-    this.#held = new Float32Array(kept.length + samples.length);
-    this.#held.set(kept);
-    this.#held.set(samples, kept.length);
+    const unneeded = Math.max(0, Math.ceil(this.#outputLength * this.#step) - this.#reach - this.#first);
+    const tail = this.#window.subarray(unneeded);
+    this.#window = new Float32Array(tail.length + samples.length);
+    this.#window.set(tail);
+    this.#window.set(samples, tail.length);
     this.#first += unneeded;
   }
 
   /** Every new sample whose place is before an old one. */
   #make(end: number): Float32Array<ArrayBuffer> {
-    const count = Math.max(0, Math.ceil(end / this.#step) - this.#made);
-    const made = new Float32Array(count);
-    for (let index = 0; index < count; index++) made[index] = this.#at((this.#made + index) * this.#step);
-    this.#made += count;
-    return made;
+    const count = Math.max(0, Math.ceil(end / this.#step) - this.#outputLength);
+    const output = new Float32Array(count);
+    for (let index = 0; index < count; index++) output[index] = this.#at((this.#outputLength + index) * this.#step);
+    this.#outputLength += count;
+    return output;
   }
 
   #at(place: number): number {
     const middle = place - this.#first;
     const begin = Math.max(0, Math.ceil(middle - this.#reach));
-    const end = Math.min(this.#held.length - 1, Math.floor(middle + this.#reach));
+    const end = Math.min(this.#window.length - 1, Math.floor(middle + this.#reach));
     const scale = STEPS / this.#width;
     let sum = 0;
     for (let at = begin; at <= end; at++) {
-      sum += (this.#held[at] ?? 0) * (KERNEL[Math.round(Math.abs(at - middle) * scale)] ?? 0);
+      sum += (this.#window[at] ?? 0) * (KERNEL[Math.round(Math.abs(at - middle) * scale)] ?? 0);
     }
     return sum / this.#width;
   }

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 
-/** What an engine tells its thread: an order begins, the next piece of it is wanted, nobody wants more of it. */
+/** What an engine tells its thread: an order begins, the next piece of it is due, no more of it is. */
 export type Message<Order> =
   | { readonly kind: 'open'; readonly id: number; readonly order: Order }
   | { readonly kind: 'next' | 'close'; readonly id: number };

@@ -85,8 +85,8 @@ const TURNS = [
 /** Three voices that fit the description, each another one; the same three for the same words. */
 export function designVoices(description: string): DesignedVoice[] {
   const fitting = TRAITS.filter(([words]) => words.test(description)).map(([, trait]) => trait);
-  const wanted = fitting.flatMap(({ names = [] }) => names);
-  const names = wanted.length > 0 ? wanted : (['rms', 'slt', 'awb'] as const);
+  const matching = fitting.flatMap(({ names = [] }) => names);
+  const names = matching.length > 0 ? matching : (['rms', 'slt', 'awb'] as const);
   const begin = Number.parseInt(digest(description).slice(0, 6), 16);
   return TURNS.map((turn, index) => {
     const name = names[(begin + index) % names.length] ?? USUAL.name;

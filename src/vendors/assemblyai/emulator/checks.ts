@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 type Json = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 
-export interface Asked {
+export interface IncomingCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -88,13 +88,13 @@ const FIELDS: Readonly<Record<string, Check>> = {
 };
 
 /** Undefined if the key is the right one, without a word for its kind. */
-export function refusalOfKey({ headers }: Asked, apiKey: string): Refusal | undefined {
+export function refusalOfKey({ headers }: IncomingCall, apiKey: string): Refusal | undefined {
   if (headers.authorization === apiKey) return undefined;
   return { status: 401, error: 'Authentication error, API token missing/invalid' };
 }
 
 /** Undefined if there is a whole recording. */
-export function refusalOfUpload({ headers, bytes }: Asked): Refusal | undefined {
+export function refusalOfUpload({ headers, bytes }: IncomingCall): Refusal | undefined {
   if (headers['content-type'] !== 'application/octet-stream') {
     return { status: 422, error: 'Content-Type must be application/octet-stream' };
   }
@@ -131,7 +131,7 @@ function wrong(error: string): Refusal {
 }
 
 /** The body, if it is a JSON object. */
-export function parsed({ headers, bytes }: Asked): Json | undefined {
+export function parsed({ headers, bytes }: IncomingCall): Json | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     return isObject(value) && /^application\/json\b/.test(headers['content-type'] ?? '') ? value : undefined;

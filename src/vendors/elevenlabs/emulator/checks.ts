@@ -152,15 +152,15 @@ const SPEECH_MODELS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The vendor's reading of a request, or its refusal. */
-export async function readSubmission(asked: Recorded, terms: Terms): Promise<Submission | Refusal> {
-  const { pathname, searchParams } = new URL(asked.path, 'http://vendor');
+export async function readSubmission(call: Recorded, terms: Terms): Promise<Submission | Refusal> {
+  const { pathname, searchParams } = new URL(call.path, 'http://vendor');
   const [, route] = PATHS.find(([path]) => path.test(pathname)) ?? [];
-  if (route === undefined || asked.method !== 'POST') return today(404, 'not_found', 'not_found');
-  const key = asked.headers['xi-api-key'];
+  if (route === undefined || call.method !== 'POST') return today(404, 'not_found', 'not_found');
+  const key = call.headers['xi-api-key'];
   if (key === undefined) return ERRORS.noKey;
   if (key !== terms.apiKey) return ERRORS.badKey;
   const voice = decodeURIComponent(/^\/v1\/text-to-speech\/([^/]+)/.exec(pathname)?.[1] ?? '');
-  const read = route === 'transcription' ? await readForm(asked) : readJson(asked);
+  const read = route === 'transcription' ? await readForm(call) : readJson(call);
   if (read === undefined) return unread('', 'JSON decode error', 'json_invalid');
   const submission = { route, voice, query: Object.fromEntries(searchParams), ...read };
   return refusalOf(submission, terms) ?? submission;
@@ -179,14 +179,14 @@ async function readForm({ headers, bytes }: Recorded): Promise<Pick<Submission, 
   const file = form?.get('file');
   if (form === undefined || !(file instanceof File)) return undefined;
   const names = [...new Set(form.keys())].filter((name) => name !== 'file');
-  const fields = Object.fromEntries(names.map((name) => [name, typed(name, form.getAll(name).map(String))]));
+  const fields = Object.fromEntries(names.map((name) => [name, parseField(name, form.getAll(name).map(String))]));
   return { fields, file: { name: file.name, type: file.type, bytes: Buffer.from(await file.arrayBuffer()) } };
 }
 
 const REPEATED = ['keyterms', 'entity_detection', 'entity_redaction'];
 
 /** A form holds words for everything. */
-function typed(name: string, values: readonly string[]): unknown {
+function parseField(name: string, values: readonly string[]): unknown {
   if (REPEATED.includes(name)) return values;
   const [value = '', second] = values;
   if (second !== undefined) return values;

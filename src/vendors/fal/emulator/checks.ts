@@ -3,7 +3,7 @@ import { detailOf, type Failure } from './errors.ts';
 import type { Model } from './model.ts';
 import { MODELS } from './models.ts';
 
-export interface Asked {
+export interface IncomingCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -35,23 +35,23 @@ function stepOf(end: string): 'status' | 'result' | 'cancel' {
 }
 
 /** Undefined if the vendor would take the request. */
-export function refusalOf(asked: Asked, target: Target | undefined, apiKey: string): Failure | undefined {
-  const { authorization } = asked.headers;
+export function refusalOf(call: IncomingCall, target: Target | undefined, apiKey: string): Failure | undefined {
+  const { authorization } = call.headers;
   if (authorization !== `Key ${apiKey}`) {
     return refused(401, authorization === undefined ? 'Authentication is required.' : 'Invalid key.');
   }
-  if (target === undefined) return refused(404, `Path ${asked.path} not found`);
-  if (asked.method !== METHODS[target.step]) return refused(405, 'Method Not Allowed');
-  return target.step === 'submit' ? refusalOfSubmit(asked, target.model) : refusalOfQuery(asked);
+  if (target === undefined) return refused(404, `Path ${call.path} not found`);
+  if (call.method !== METHODS[target.step]) return refused(405, 'Method Not Allowed');
+  return target.step === 'submit' ? refusalOfSubmit(call, target.model) : refusalOfQuery(call);
 }
 
-function refusalOfQuery({ path, bytes }: Asked): Failure | undefined {
+function refusalOfQuery({ path, bytes }: IncomingCall): Failure | undefined {
   const { searchParams } = new URL(path, 'http://localhost');
   const isKnown = [...searchParams].every(([name, value]) => name === 'logs' && ['0', '1'].includes(value));
   return isKnown && bytes.length === 0 ? undefined : refused(400, 'Unexpected query or body.');
 }
 
-function refusalOfSubmit({ headers, bytes }: Asked, name: string): Failure | undefined {
+function refusalOfSubmit({ headers, bytes }: IncomingCall, name: string): Failure | undefined {
   const model = MODELS.get(name);
   if (model === undefined) return refused(404, `Application '${name}' not found`);
   const [type = ''] = (headers['content-type'] ?? '').split(';', 1);

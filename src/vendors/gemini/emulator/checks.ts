@@ -3,7 +3,7 @@ import { ERRORS, type Refusal } from './answers.ts';
 
 type Json = Record<string, unknown>;
 
-export interface Asked {
+export interface IncomingCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -33,15 +33,15 @@ export function targetOf(path: string): Target | undefined {
 }
 
 /** What the vendor would say against this request, in the order in which it looks. */
-export function refusalOf(asked: Asked, terms: Terms): Refusal | undefined {
-  const target = targetOf(asked.path);
-  if (asked.method !== 'POST' || target === undefined) return ERRORS['not found'];
-  const key = asked.headers['x-goog-api-key'] ?? target.query.get('key') ?? undefined;
+export function refusalOf(call: IncomingCall, terms: Terms): Refusal | undefined {
+  const target = targetOf(call.path);
+  if (call.method !== 'POST' || target === undefined) return ERRORS['not found'];
+  const key = call.headers['x-goog-api-key'] ?? target.query.get('key') ?? undefined;
   if (key === undefined) return { ...ERRORS.forbidden, message: 'Method does not allow unregistered callers.' };
   if (terms.apiKey !== undefined && key !== terms.apiKey) return ERRORS['bad key'];
   if (terms.models !== undefined && !terms.models.includes(target.model)) return ERRORS['not found'];
-  if (!/^application\/json\b/.test(asked.headers['content-type'] ?? '')) return invalid('Unsupported content type.');
-  const body = parsed(asked.bytes);
+  if (!/^application\/json\b/.test(call.headers['content-type'] ?? '')) return invalid('Unsupported content type.');
+  const body = parsed(call.bytes);
   if (body === undefined) return invalid('Invalid JSON payload received.');
   const fault = target.action === 'countTokens' ? countFault(body) : requestFault(body, target.model);
   return fault === undefined ? undefined : invalid(fault);

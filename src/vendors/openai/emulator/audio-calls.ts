@@ -37,7 +37,7 @@ export async function spoken(fields: Partial<SoundRequest<Media>>, upstream: Ups
   return Buffer.concat(await Array.fromAsync((await speech.speak(request, upstream)).pieces));
 }
 
-export async function heard(
+export async function transcribe(
   fields: Partial<TranscriptionRequest>,
   audio: AudioFile,
   upstream: Upstream,

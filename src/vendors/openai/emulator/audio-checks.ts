@@ -1,8 +1,8 @@
 import { sniff } from '../../../media/index.ts';
 import { countCharacters } from '../../../text/index.ts';
 import {
-  type Asked,
   type Check,
+  type IncomingCall,
   isJsonObject,
   isOneOf,
   isText,
@@ -38,10 +38,13 @@ const SPEECH_FIELDS: Readonly<Record<string, Check>> = {
 };
 
 /** The vendor's reading of a text to speak, or its refusal. */
-export function readSpeech(asked: Asked, terms: Terms): { readonly fields: Json } | { readonly refusal: Refusal } {
-  const outside = refusalOfEnvelope(asked, terms);
+export function readSpeech(
+  call: IncomingCall,
+  terms: Terms,
+): { readonly fields: Json } | { readonly refusal: Refusal } {
+  const outside = refusalOfEnvelope(call, terms);
   if (outside !== undefined) return { refusal: outside };
-  const body = parsed(asked.bytes);
+  const body = parsed(call.bytes);
   if (body === undefined) return { refusal: wrong('We could not parse the JSON body of your request.') };
   const refusal = refusalOfSpeech(body, terms);
   return refusal === undefined ? { fields: body } : { refusal };
@@ -90,10 +93,13 @@ const TRANSCRIPTION_FIELDS: Readonly<Record<string, Check>> = {
 };
 
 /** The vendor's reading of a recording to write down, or its refusal. */
-export async function readRecording(asked: Asked, terms: Terms): Promise<Recording | { readonly refusal: Refusal }> {
-  const outside = refusalOfEnvelope(asked, terms, 'multipart/form-data');
+export async function readRecording(
+  call: IncomingCall,
+  terms: Terms,
+): Promise<Recording | { readonly refusal: Refusal }> {
+  const outside = refusalOfEnvelope(call, terms, 'multipart/form-data');
   if (outside !== undefined) return { refusal: outside };
-  const { fields, files } = (await readForm(asked)) ?? {};
+  const { fields, files } = (await readForm(call)) ?? {};
   if (fields === undefined || files === undefined) return { refusal: wrong('Could not parse multipart form') };
   const refusal = refusalOfValues(fields, terms);
   if (refusal !== undefined) return { refusal };
@@ -110,7 +116,7 @@ interface SentFile {
   readonly bytes: Buffer;
 }
 
-async function readForm({ bytes, headers }: Asked): Promise<{ fields: Json; files: SentFile[] } | undefined> {
+async function readForm({ bytes, headers }: IncomingCall): Promise<{ fields: Json; files: SentFile[] } | undefined> {
   const type = headers['content-type'] ?? '';
   const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
     .formData()

@@ -14,8 +14,8 @@ export interface Sound {
 
 const TYPES: Readonly<Record<string, string>> = { mp3: 'audio/mpeg', opus: 'audio/ogg' };
 
-export function formatOf({ response_format: asked = 'mp3' }: Json): { format: string; type: string } {
-  const format = String(asked);
+export function formatOf({ response_format: name = 'mp3' }: Json): { format: string; type: string } {
+  const format = String(name);
   return { format, type: TYPES[format] ?? `audio/${format}` };
 }
 
@@ -75,8 +75,8 @@ function tokensOf(words: readonly string[]): Json {
 }
 
 function timesOf(words: readonly string[], duration: number, fields: Json): Json {
-  const asked = fields['timestamp_granularities[]'];
-  const granularities: readonly unknown[] = Array.isArray(asked) ? asked : ['segment'];
+  const stated = fields['timestamp_granularities[]'];
+  const granularities: readonly unknown[] = Array.isArray(stated) ? stated : ['segment'];
   const at = (index: number) => Math.round((duration * 100 * index) / words.length) / 100;
   const timed = words.map((word, index) => ({ word, start: at(index), end: at(index + 1) }));
   const figures = { tokens: [50_364], temperature: 0, avg_logprob: -0.2, compression_ratio: 1.1, no_speech_prob: 0.01 };

@@ -24,7 +24,7 @@ export interface Terms {
   readonly knowsDeveloper: boolean;
 }
 
-export interface Asked {
+export interface IncomingCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -104,8 +104,8 @@ const STREAM_OPTIONS = ['include_usage', 'include_obfuscation'];
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
 
 /** Undefined if the vendor would take the request. */
-export function refusalOf(asked: Asked, terms: Terms): Refusal | undefined {
-  return refusalOfEnvelope(asked, terms) ?? refusalOfBody(asked.bytes, terms);
+export function refusalOf(call: IncomingCall, terms: Terms): Refusal | undefined {
+  return refusalOfEnvelope(call, terms) ?? refusalOfBody(call.bytes, terms);
 }
 
 export function wrong(message: string, param: string | null = null, code: string | null = null): Refusal {
@@ -114,7 +114,7 @@ export function wrong(message: string, param: string | null = null, code: string
 
 /** Looks at all but the body. */
 export function refusalOfEnvelope(
-  { method, path, headers }: Asked,
+  { method, path, headers }: IncomingCall,
   { apiKey, path: knownPath }: Pick<Terms, 'apiKey' | 'path'>,
   contentType = 'application/json',
 ): Refusal | undefined {

@@ -1,7 +1,7 @@
 import type { Metadata } from 'sharp';
 import {
-  type Asked,
   type Check,
+  type IncomingCall,
   isFlag,
   isJsonObject,
   isOneOf,
@@ -72,25 +72,25 @@ const MASK_BYTES_LIMIT = 4 * 1024 * 1024;
 
 /** The vendor's reading of a request, or its refusal. */
 export async function readSubmission(
-  asked: Asked,
+  call: IncomingCall,
   route: Submission['route'],
   terms: Terms,
 ): Promise<Submission | { readonly refusal: Refusal }> {
   const contentType = route === 'edits' ? 'multipart/form-data' : 'application/json';
-  const outside = refusalOfEnvelope(asked, terms, contentType);
+  const outside = refusalOfEnvelope(call, terms, contentType);
   if (outside !== undefined) return { refusal: outside };
-  const submission = route === 'edits' ? await readForm(asked) : readJson(asked);
+  const submission = route === 'edits' ? await readForm(call) : readJson(call);
   if (submission === undefined) return { refusal: wrong('We could not parse the body of your request.') };
   const refusal = refusalOfValues(submission, terms) ?? (await refusalOfFiles(submission));
   return refusal === undefined ? submission : { refusal };
 }
 
-function readJson({ bytes }: Asked): Submission | undefined {
+function readJson({ bytes }: IncomingCall): Submission | undefined {
   const fields = parsed(bytes);
   return fields && { route: 'generations', fields, files: [] };
 }
 
-async function readForm({ bytes, headers }: Asked): Promise<Submission | undefined> {
+async function readForm({ bytes, headers }: IncomingCall): Promise<Submission | undefined> {
   const type = headers['content-type'] ?? '';
   const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
     .formData()
@@ -99,14 +99,14 @@ async function readForm({ bytes, headers }: Asked): Promise<Submission | undefin
   const fields: Json = {};
   const files: SentFile[] = [];
   for (const [part, value] of form.entries()) {
-    if (typeof value === 'string') fields[part] = typed(part, value);
+    if (typeof value === 'string') fields[part] = parseField(part, value);
     else files.push({ part, name: value.name, type: value.type, bytes: Buffer.from(await value.arrayBuffer()) });
   }
   return { route: 'edits', fields, files };
 }
 
 /** A form holds words for everything. */
-function typed(name: string, value: string): unknown {
+function parseField(name: string, value: string): unknown {
   const check = FIELDS.edits[name] ?? isText;
   const other = /^(true|false|-?\d+(\.\d+)?)$/.test(value) ? JSON.parse(value) : value;
   return check(value) ? value : other;
