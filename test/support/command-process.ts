@@ -19,7 +19,7 @@ async function answer({ number, args, folder, environment }: Command): Promise<v
 
 /** Takes what is written from now on; the function it returns gives it out, and lets what follows through again. */
 function captured(stream: NodeJS.WriteStream): () => string {
-  const { write } = stream;
+  const write = stream.write.bind(stream);
   let text = '';
   stream.write = (chunk: string | Uint8Array) => {
     text += String(chunk);
