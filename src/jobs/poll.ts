@@ -77,8 +77,8 @@ async function pollAttempt(
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<PollResult> {
-  const pollOf = (vendor: Vendor) => taskWorkOf(vendor, leased.job.kind)?.poll;
-  const progress = await pollTask(engine.deps, attempt, { job_id: leased.id }, signal, pollOf);
+  const workOf = (vendor: Vendor) => taskWorkOf(vendor, leased.job.kind);
+  const progress = await pollTask(engine.deps, attempt, { job_id: leased.id }, signal, workOf);
   // An upstream that was taken out of the configuration may come back; the time limit ends the waiting.
   if (progress === undefined) return { attempt, percent: 0 };
   if (!(progress instanceof UpstreamError)) return afterPoll(engine, leased, attempt, progress, signal);

@@ -10,6 +10,11 @@ interface AcceptedTask {
   readonly task: JsonObject | null;
 }
 
+/** A vendor's work, as far as it can be polled. */
+interface Pollable<Progress> {
+  poll?(task: JsonObject, upstream: Upstream): Promise<Progress>;
+}
+
 /**
  * Polls the upstream of a task once. Undefined: there is no task, or its upstream has left the configuration. A fault is
  * returned and logged, since it says nothing of the task, which can be polled again.
@@ -19,13 +24,13 @@ export async function pollTask<Progress>(
   { upstreamId, upstreamModel, task }: AcceptedTask,
   ids: { readonly job_id: string } | { readonly request_id: string },
   signal: AbortSignal,
-  pollOf: (vendor: Vendor) => ((task: JsonObject, upstream: Upstream) => Promise<Progress>) | undefined,
+  workOf: (vendor: Vendor) => Pollable<Progress> | undefined,
 ): Promise<Progress | UpstreamError | undefined> {
   const candidate = candidateOf(deps, upstreamId ?? '', upstreamModel ?? '');
-  const poll = candidate && pollOf(candidate.vendor);
-  if (candidate === undefined || poll === undefined || task === null) return undefined;
+  const work = candidate && workOf(candidate.vendor);
+  if (candidate === undefined || work?.poll === undefined || task === null) return undefined;
   try {
-    return await poll(task, upstreamOf(candidate, deps.pools, signal));
+    return await work.poll(task, upstreamOf(candidate, deps.pools, signal));
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const detail = redact(deps.catalogue.snapshot, error.message).slice(0, 500);

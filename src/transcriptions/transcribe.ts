@@ -140,7 +140,7 @@ async function poll(
   record: LeasedRecord,
 ): Promise<TranscriptionProgress | { readonly state: 'too large' }> {
   const ids = { request_id: record.id };
-  const progress = await pollTask(deps, record, ids, stopping, ({ transcription }) => transcription?.poll).catch(
+  const progress = await pollTask(deps, record, ids, stopping, ({ transcription }) => transcription).catch(
     (error: unknown) => Promise.reject(stopping.aborted ? new LeftRunning() : error),
   );
   // Without its upstream in the configuration the task cannot be polled: its work is given up.
