@@ -33,8 +33,8 @@ async function give(deps: BillingDeps, by: Actor, order: GrantOrder): Promise<Gr
 
 function grantIn(deps: BillingDeps, by: Actor, order: GrantOrder, now: Date): Promise<Grant> {
   return deps.db.transaction(async (tx) => {
-    const { reason, ...given } = order;
-    const granted = await grant(tx, { ...given, now });
+    const { reason, ...booking } = order;
+    const granted = await grant(tx, { ...booking, now });
     const detail = {
       grant: granted.id,
       credits: creditsToNumber(order.amount),

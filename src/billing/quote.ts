@@ -32,18 +32,18 @@ const frozenOf = new WeakMap<Pricing, Map<string, Frozen>>();
 const SELECTIONS_KEPT_MAX = 64;
 
 function frozen(pricing: Pricing, selectors: Selectors): Frozen {
-  let kept = frozenOf.get(pricing);
-  if (kept === undefined) {
-    kept = new Map();
-    frozenOf.set(pricing, kept);
+  let prices = frozenOf.get(pricing);
+  if (prices === undefined) {
+    prices = new Map();
+    frozenOf.set(pricing, prices);
   }
   const { size, quality, resolution, generateAudio, referenceVideo } = selectors;
   const selection = `${size}\0${quality}\0${resolution}\0${generateAudio}\0${referenceVideo}`;
-  let found = kept.get(selection);
+  let found = prices.get(selection);
   if (found === undefined) {
     const price = freezePrice(pricing, selectors);
     found = { price, priceText: JSON.stringify(price) };
-    if (kept.size < SELECTIONS_KEPT_MAX) kept.set(selection, found);
+    if (prices.size < SELECTIONS_KEPT_MAX) prices.set(selection, found);
   }
   return found;
 }

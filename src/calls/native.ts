@@ -73,7 +73,7 @@ export async function startNative(
         onExcess: (detail: string) => noteOverclaim(deps, candidate, context.requestId, detail),
       }),
     );
-    return { contentType, frames: metered(started, bill, order) };
+    return { contentType, frames: meterFrames(started, bill, order) };
   } catch (error) {
     await bill?.refund();
     throw isEmpty(error) ? new ApiError('empty_stream', { cause: error }) : error;
@@ -137,7 +137,7 @@ interface StartedNative {
   readonly onExcess: OnExcess;
 }
 
-async function* metered(
+async function* meterFrames(
   { first, rest, onFault, onExcess }: StartedNative,
   bill: Bill | undefined,
   order: TokenOrder,

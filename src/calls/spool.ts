@@ -12,7 +12,7 @@ import { StorageUnavailable } from '../storage/index.ts';
  */
 export class Spool implements AsyncDisposable {
   /** What is not in the file yet. */
-  #held: Buffer[] = [];
+  #buffered: Buffer[] = [];
   #heldBytes = 0;
   #file: FileHandle | undefined;
   #fileBytes = 0;
@@ -21,7 +21,7 @@ export class Spool implements AsyncDisposable {
   /** One after the other. A disk that fails ends nothing here: from then on the spool is not whole and says so when read. */
   async write(piece: Buffer): Promise<void> {
     if (this.#failure !== undefined) return;
-    this.#held.push(piece);
+    this.#buffered.push(piece);
     this.#heldBytes += piece.length;
     if (this.#heldBytes > SPOOL_HELD_BYTES_MAX) await this.#flush();
   }
@@ -31,7 +31,7 @@ export class Spool implements AsyncDisposable {
     if (this.#file !== undefined) await this.#flush();
     if (this.#failure !== undefined) throw this.#failure;
     const file = this.#file;
-    if (file === undefined) return byteSourceOf(Buffer.concat(this.#held));
+    if (file === undefined) return byteSourceOf(Buffer.concat(this.#buffered));
     return { bytes: this.#fileBytes, read: (start, end) => readFrom(file, start, end) };
   }
 
@@ -44,13 +44,13 @@ export class Spool implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#held = [];
+    this.#buffered = [];
     await this.#file?.close().catch(() => undefined);
   }
 
   async #flush(): Promise<void> {
-    const piece = Buffer.concat(this.#held);
-    this.#held = [];
+    const piece = Buffer.concat(this.#buffered);
+    this.#buffered = [];
     this.#heldBytes = 0;
     try {
       this.#file ??= await openNameless();

@@ -30,13 +30,15 @@ export interface RequestedTokens {
 
 export function tokenOrder(requested: RequestedTokens, model: ListedModel): TokenOrder {
   const { inputTokens, maxOutputTokens, answers, textBytes } = requested;
-  const held = measureTokens(inputTokens, maxOutputTokens, answers, model).units.outputTokens ?? 0;
+  const outputTokens = measureTokens(inputTokens, maxOutputTokens, answers, model).units.outputTokens ?? 0;
   const isStated = (maxOutputTokens ?? model.max_output_tokens) !== undefined;
   const context = withTolerance(model.context_tokens ?? INPUT_TOKENS_UNSTATED_MAX);
   return {
     inputTokens,
-    outputTokens: held,
-    outputTokensMax: isStated ? withTolerance(held) : Math.max(held, OUTPUT_TOKENS_UNSTATED_MAX * answers),
+    outputTokens,
+    outputTokensMax: isStated
+      ? withTolerance(outputTokens)
+      : Math.max(outputTokens, OUTPUT_TOKENS_UNSTATED_MAX * answers),
     // No tokenizer makes more than one token of a byte; an upstream's own preamble and template come on top.
     inputTokensMax: () => Math.min(context, (textBytes() ?? Infinity) + INPUT_TOKENS_SLACK),
   };

@@ -33,8 +33,8 @@ export async function dispatch(
     const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, turn.candidate) });
     killPoint(deps.log, 'job.dispatch.before-call', leased.job.id);
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
-    const asking = { turns, turn, signal };
-    answered = await allSettledOrThrow(calling.map((attempt) => call(engine, begun, attempt, asking)));
+    const context = { turns, turn, signal };
+    answered = await allSettledOrThrow(calling.map((attempt) => call(engine, begun, attempt, context)));
     killPoint(deps.log, 'job.dispatch.after-call', leased.job.id);
     current = await engine.queue.save(begun, outcome(answered));
     killPoint(deps.log, 'job.dispatch.after-commit', leased.job.id);
@@ -87,17 +87,17 @@ function newAttempts({ deps }: EngineDeps, { job, attempts }: LeasedJob, candida
   return made;
 }
 
-interface Asking {
+interface TurnContext {
   readonly turns: Turns;
   readonly turn: Turn;
   readonly signal: AbortSignal;
 }
 
 /** Makes one call and tells what became of it. */
-async function call(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, asking: Asking): Promise<Attempt> {
+async function call(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, context: TurnContext): Promise<Attempt> {
   const { deps } = engine;
   const { job } = leased;
-  const { turns, turn, signal } = asking;
+  const { turns, turn, signal } = context;
   const { candidate } = turn;
   const work = taskWorkOf(candidate.vendor, job.kind);
   if (work === undefined) throw new Error(`vendor ${candidate.vendor.name} makes no ${job.kind}`);
@@ -129,14 +129,14 @@ async function afterSubmit(
   const updatedAt = engine.deps.clock.now();
   if (submitted.state === 'accepted') return { ...attempt, state: 'accepted', task: submitted.task, updatedAt };
   noteUsage(engine, leased.job, attempt, submitted.usage);
-  let kept = await collectNow(engine, leased, attempt, submitted.outputs, signal);
+  let stored = await collectNow(engine, leased, attempt, submitted.outputs, signal);
   // There is no other copy of what is here, so it is held until the store is back. It keeps its step occupied: while results
   // cannot be stored, no more are ordered than there are steps.
-  for (let delayMs = STORE_AGAIN_MS.first; isUnstored(kept); delayMs = Math.min(delayMs * 2, STORE_AGAIN_MS.most)) {
+  for (let delayMs = STORE_AGAIN_MS.first; isUnstored(stored); delayMs = Math.min(delayMs * 2, STORE_AGAIN_MS.most)) {
     await sleep(delayMs, undefined, { signal });
-    kept = await collectNow(engine, leased, kept, submitted.outputs, signal);
+    stored = await collectNow(engine, leased, stored, submitted.outputs, signal);
   }
-  return kept;
+  return stored;
 }
 
 function isUnstored({ state, outputs }: Attempt): boolean {

@@ -112,12 +112,12 @@ function assetsOf({ leased, delivered }: EndedJob, createdAt: Date): Asset[] {
 async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promise<void> {
   const keptUntil = new Date(now.getTime() + OUTPUT_KEPT_MS);
   const outputs = ends.flatMap(({ leased, delivered }) => {
-    const kept = new Set(delivered.map(({ key }) => key));
+    const deliveredKeys = new Set(delivered.map(({ key }) => key));
     const { accountId } = leased.job;
     return [
       ...delivered.map(({ key, mimeType, bytes }) => ({ key, accountId, mimeType, bytes, deleteAt: keptUntil })),
       ...leftovers(leased)
-        .filter((key) => !kept.has(key))
+        .filter((key) => !deliveredKeys.has(key))
         .map((key) => ({ key, accountId, mimeType: '', bytes: 0, deleteAt: now })),
     ];
   });

@@ -62,7 +62,7 @@ export async function storeInput(
     return { key, mimeType, bytes, seconds };
   } catch (error) {
     await deleteObjectsAt(deps.db, [key], deps.clock.now()).catch(() => undefined);
-    throw toldToCaller(error, rules);
+    throw callerError(error, rules);
   }
 }
 
@@ -93,7 +93,7 @@ async function judgedInput(content: Buffer, rules: InputRules, signal: AbortSign
     refuseOthers(mimeType, rules);
     return { mimeType, seconds, bytes: content.length };
   } catch (error) {
-    throw toldToCaller(error, rules);
+    throw callerError(error, rules);
   }
 }
 
@@ -107,7 +107,7 @@ function refuseOthers(mimeType: string, { mimeTypes, otherKind }: InputRules): v
   if (mimeTypes?.includes(mimeType) === false) throw new ApiError(otherKind);
 }
 
-function toldToCaller(error: unknown, { tooLarge, unreadable }: InputRules): unknown {
+function callerError(error: unknown, { tooLarge, unreadable }: InputRules): unknown {
   if (error instanceof ObjectTooLarge) return new ApiError(tooLarge, { cause: error });
   if (error instanceof Unreadable) return new ApiError(unreadable, { cause: error });
   if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });

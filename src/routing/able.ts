@@ -3,7 +3,7 @@ import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
 import type { MediaRequest } from '../schemas/index.ts';
 import { type Candidate, type CandidateDeps, candidatesFor } from './candidates.ts';
-import { type Accepts, checkFits, narrowed } from './fits.ts';
+import { type Accepts, checkFits, narrowAccepts } from './fits.ts';
 
 /** A vendor's work, as far as it judges requests. */
 interface Judge<Request> {
@@ -41,7 +41,7 @@ export function judgedCandidates(
   try {
     return candidatesFor(deps, caller, model, (candidate) => {
       try {
-        return isAble(candidate, narrowed(model.accepts, candidate.accepts));
+        return isAble(candidate, narrowAccepts(model.accepts, candidate.accepts));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         refusal ??= error;

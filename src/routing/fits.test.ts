@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { imageOf, outcomeOf, refusalOf, soundOf, videoOf } from '../../test/support/media-bodies.ts';
-import { type Accepts, asksForVoiceDesign, checkFits, narrowed } from './fits.ts';
+import { type Accepts, asksForVoiceDesign, checkFits, narrowAccepts } from './fits.ts';
 
 const NOTHING: Accepts = { resolutions: [], aspect_ratios: [], sizes: [], slots: [], voice_design: false };
 const PICTURE_URL = 'https://pictures.example/a';
@@ -190,8 +190,8 @@ test('R-394: voice design is a description without a voice, on a model that offe
 });
 
 test('R-317: a route takes what it names, and else what its model takes', () => {
-  assert.deepEqual(narrowed(PHOTO, {}), PHOTO);
-  const route = narrowed(PHOTO, { resolutions: ['1k'], slots: [], n_max: 1, voice_design: false });
+  assert.deepEqual(narrowAccepts(PHOTO, {}), PHOTO);
+  const route = narrowAccepts(PHOTO, { resolutions: ['1k'], slots: [], n_max: 1, voice_design: false });
   assert.deepEqual(route, { ...PHOTO, resolutions: ['1k'], slots: [], n_max: 1 });
   const wanted = image({ resolution: '2k' });
   assert.equal(

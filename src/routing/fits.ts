@@ -10,7 +10,7 @@ export type Accepts = ListedModel['accepts'];
 export type RouteAccepts = NonNullable<ListedModel['routes'][number]['accepts']>;
 
 /** What can be asked of a model by one of its routes: what the route does not mention is as the model has it. */
-export function narrowed(model: Accepts, route: RouteAccepts): Accepts {
+export function narrowAccepts(model: Accepts, route: RouteAccepts): Accepts {
   return {
     ...model,
     ...route,

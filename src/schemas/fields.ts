@@ -49,7 +49,10 @@ export function oneOf<Value>(named: Readonly<Record<string, Value | undefined>>)
  * What stands before a schema, so that faults are told in the order in which a caller can mend them: the model, then
  * something to work from, then the single fields.
  */
-export function needing(code: 'missing_prompt' | 'missing_input', isMet: (body: Record<string, unknown>) => boolean) {
+export function requireAny(
+  code: 'missing_prompt' | 'missing_input',
+  isMet: (body: Record<string, unknown>) => boolean,
+) {
   return (body: unknown, context: z.RefinementCtx): unknown => {
     const hasModel = isRecord(body) && typeof body.model === 'string' && body.model !== '';
     const path = [code === 'missing_prompt' ? 'prompt' : 'input'];

@@ -55,19 +55,19 @@ export const VIDEO_SLOT: Slot = {
 };
 
 /** The pictures of a list, each refused under its place in it. */
-export function picturesOf(field: string, given: readonly Reference[] | undefined, slot: Slot): MediaSource[] {
-  return (given ?? []).map((each, place) => inField(`${field}[${place}]`, () => pictureOf(each, slot)));
+export function picturesOf(field: string, reference: readonly Reference[] | undefined, slot: Slot): MediaSource[] {
+  return (reference ?? []).map((each, place) => inField(`${field}[${place}]`, () => pictureOf(each, slot)));
 }
 
 /** The one picture of a field, if it has one. */
-export function pictureIn(field: string, given: Reference | undefined, slot: Slot): MediaSource | undefined {
-  return given === undefined ? undefined : inField(field, () => pictureOf(given, slot));
+export function pictureIn(field: string, reference: Reference | undefined, slot: Slot): MediaSource | undefined {
+  return reference === undefined ? undefined : inField(field, () => pictureOf(reference, slot));
 }
 
 /** Where a picture comes from. Nothing is fetched, and what the bytes are is not looked at yet. */
-function pictureOf(given: Reference, slot: Slot): MediaSource {
-  if (typeof given === 'string') return fromText(given, slot, slot.takesBase64);
-  const { url, b64 } = given;
+function pictureOf(reference: Reference, slot: Slot): MediaSource {
+  if (typeof reference === 'string') return fromText(reference, slot, slot.takesBase64);
+  const { url, b64 } = reference;
   if (url !== undefined && b64 === undefined) return fromText(url, slot, false);
   if (b64 === undefined || url !== undefined) throw new ApiError(slot.shape);
   const bytes = decodeBase64(b64);
@@ -75,8 +75,8 @@ function pictureOf(given: Reference, slot: Slot): MediaSource {
   return inline(bytes, slot);
 }
 
-function fromText(given: string, slot: Slot, takesBase64: boolean): MediaSource {
-  const text = given.trim();
+function fromText(reference: string, slot: Slot, takesBase64: boolean): MediaSource {
+  const text = reference.trim();
   if (text === '') throw new ApiError(slot.empty);
   const url = readUrl(text);
   if (url !== undefined) return 'url' in url ? { from: 'url', url: url.url } : inline(url.bytes, slot);
@@ -97,8 +97,8 @@ function isPicture(bytes: Buffer): boolean {
 }
 
 /** A clip. Where it may not be inline, it is because larger media is uploaded first and never comes inside a body. */
-export function clipOf(given: string, { mayBeInline }: { mayBeInline: boolean }): MediaSource {
-  const url = readUrl(given.trim());
+export function clipOf(reference: string, { mayBeInline }: { mayBeInline: boolean }): MediaSource {
+  const url = readUrl(reference.trim());
   if (url === undefined) throw new ApiError('invalid_media_url');
   if ('url' in url) return { from: 'url', url: url.url };
   if (!mayBeInline) throw new ApiError('unsupported_media_url_scheme');

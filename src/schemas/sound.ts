@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.ts';
 import { CLIPS_PER_REQUEST_MAX, NAME_CHARS_MAX, SPOKEN_CHARS_MAX, VOICE_SAMPLE_BASE64_CHARS_MAX } from '../limits.ts';
 import { inField, optional } from '../parse.ts';
 import { countCharacters } from '../text/index.ts';
-import { countField, flagField, modelField, needing, oneOf, secondsField, textField, wholeField } from './fields.ts';
+import { countField, flagField, modelField, oneOf, requireAny, secondsField, textField, wholeField } from './fields.ts';
 import type { MediaSource, SoundRequest } from './media-requests.ts';
 import { passthrough, unmodelled } from './passthrough.ts';
 import { decodeBase64, listField, readUrl } from './references.ts';
@@ -54,7 +54,7 @@ const WORDS = ['input', 'text', 'prompt', 'lyrics', 'voice_description'] as cons
 
 /** Speech and music take the same body. */
 export const soundSchema = z.preprocess(
-  needing('missing_input', (body) => WORDS.some((name) => isGiven(body[name]))),
+  requireAny('missing_input', (body) => WORDS.some((name) => isGiven(body[name]))),
   fields,
 );
 

@@ -5,9 +5,9 @@ import { inField, optional } from '../parse.ts';
 import {
   flagField,
   modelField,
-  needing,
   oneOf,
   ratioField,
+  requireAny,
   secondsField,
   sizeField,
   textField,
@@ -73,7 +73,7 @@ const INSTEAD_OF_PROMPT = [
 ] as const satisfies readonly (keyof typeof videoFields.shape)[];
 
 export const videoSchema = z.preprocess(
-  needing('missing_prompt', (body) => isText(body.prompt) || INSTEAD_OF_PROMPT.some((name) => isGiven(body[name]))),
+  requireAny('missing_prompt', (body) => isText(body.prompt) || INSTEAD_OF_PROMPT.some((name) => isGiven(body[name]))),
   videoFields,
 );
 

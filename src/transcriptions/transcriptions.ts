@@ -58,9 +58,9 @@ export class Transcriptions {
 
   /** Takes up what dead processes have left. Any process may do it at any time. */
   async resume(): Promise<void> {
-    const taken = await this.#leased.take();
+    const works = await this.#leased.take();
     // Those without a task at an upstream end before the next look.
-    await Promise.all(taken.filter(({ item }) => item.task === null).map(({ done }) => done));
+    await Promise.all(works.filter(({ item }) => item.task === null).map(({ done }) => done));
   }
 
   /**

@@ -69,9 +69,9 @@ export class JobLoop {
     try {
       for (let room = engine.leased.room; this.#lookAgain && room > 0; room = engine.leased.room) {
         this.#lookAgain = false;
-        const taken = await engine.leased.take();
-        if (taken.length >= room) this.#lookAgain = true;
-        for (const { done } of taken) void done.then(() => this.#lookWhereDue());
+        const works = await engine.leased.take();
+        if (works.length >= room) this.#lookAgain = true;
+        for (const { done } of works) void done.then(() => this.#lookWhereDue());
       }
     } catch (error) {
       log.warn({ err: error }, 'the queue of jobs could not be read');
