@@ -6,10 +6,10 @@ import type { WireFields } from './mapping.ts';
 import type { CallBody } from './wire.ts';
 
 /**
- * An input as JSON, with media anywhere in it as data URLs, or by their addresses where they are large and have one. Media
- * are read when their turn comes, so that one or two are in memory at a time.
+ * An input as JSON, with media anywhere in it as data URLs or bare base64, or by their addresses where they are large and
+ * have one. Media are read when their turn comes, so that one or two are in memory at a time.
  */
-export function jsonWithMedia(input: WireFields): CallBody {
+export function jsonWithMedia(input: WireFields, form: 'data URL' | 'base64' = 'data URL'): CallBody {
   // Stands where the bytes of a medium will be; no caller can have written it.
   const gap = randomUUID();
   const inline: Media[] = [];
@@ -17,7 +17,7 @@ export function jsonWithMedia(input: WireFields): CallBody {
     if (!isMedia(value)) return value;
     if (value.url !== undefined && value.bytes > INLINE_MEDIA_BYTES_MAX) return value.url;
     inline.push(value);
-    return `data:${value.mimeType};base64,${gap}`;
+    return form === 'base64' ? gap : `data:${value.mimeType};base64,${gap}`;
   });
   if (inline.length === 0) return { type: 'application/json', content: text };
   const texts = text.split(gap).map((piece) => Buffer.from(piece));
