@@ -89,7 +89,12 @@ const sizes = ['auto', '1024x1024', '1280x720', '2048x2048', '1080x1920', '3840x
 const images = fc
   .record({
     ...shape,
-    extra: smuggling({ image_size: { width: 4096, height: 4096 } }, { num_images: 4 }, { max_images: 9 }),
+    extra: smuggling(
+      { image_size: { width: 4096, height: 4096 } },
+      { width: 4096, height: 4096 },
+      { num_images: 4 },
+      { max_images: 9 },
+    ),
     n: fc.integer({ min: 1, max: 10 }),
     size: maybe(sizes),
     quality: maybe(['low', 'medium', 'standard', 'high', 'hd', 'auto', 'xhigh', 'max', 'ultra', 'HD', 'constructor']),
@@ -174,6 +179,11 @@ function sentByFal(wire: Wire): Sent {
   };
 }
 
+function sentByBfl({ width, height }: Wire): Sent {
+  if (width === undefined) return { count: 1 };
+  return { count: 1, size: `${width}x${height}`, tier: tierOfPixels(width, height) };
+}
+
 function sentBySandbox(wire: Wire): Sent {
   const lines = Math.min(wire.width, wire.height);
   const tierOfImage = { 1024: '1k', 2048: '2k', 4096: '4k' }[Math.max(wire.width, wire.height)];
@@ -206,6 +216,7 @@ const WORKS = [
     images,
     sentByFal,
   ],
+  ['bfl', 'image', ['flux-2-pro', 'flux-pro-1.1', 'flux-pro-1.1-ultra', 'any/painter'], images, sentByBfl],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
     'fal',

@@ -101,6 +101,8 @@ const MODELS = [
   'gpt-4o-transcribe',
   'eleven_multilingual_v2',
   'fal-ai/flux/dev',
+  'flux-pro-1.1',
+  'flux-pro-1.0-fill',
 ];
 const upstream = {
   model: 'm',

@@ -1,0 +1,109 @@
+interface Problem {
+  readonly loc: readonly string[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+/** What is wrong with a value; undefined where nothing is. */
+type Rule = (value: unknown) => string | undefined;
+type Fields = Readonly<Record<string, Rule>>;
+
+const text: Rule = (value) => (typeof value === 'string' ? undefined : 'Input should be a valid string');
+const flag: Rule = (value) => (typeof value === 'boolean' ? undefined : 'Input should be a valid boolean');
+const format: Rule = (value) => (value === 'jpeg' || value === 'png' ? undefined : "Input should be 'jpeg' or 'png'");
+/** Between 21:9 and 9:21. */
+const shape: Rule = (value) => {
+  const [, across, down] = /^(\d+):(\d+)$/.exec(String(value)) ?? [];
+  const ratio = Number(across) / Number(down);
+  return ratio <= 21 / 9 && ratio >= 9 / 21 ? undefined : 'Aspect ratio must be between 21:9 and 9:21';
+};
+
+function within(from: number, to: number, step = 0): Rule {
+  return (value) => {
+    if (typeof value !== 'number' || (step > 0 && !Number.isInteger(value))) return 'Input should be a valid number';
+    if (value < from || value > to) return `Input should be between ${from} and ${to}`;
+    return step > 1 && value % step !== 0 ? `Input should be a multiple of ${step}` : undefined;
+  };
+}
+
+/** Bare base64. A data URL is none. */
+const bytes: Rule = (value) => {
+  const isPicture = typeof value === 'string' && /^[A-Za-z0-9+/]+={0,2}$/.test(value) && value.length % 4 === 0;
+  return isPicture ? undefined : 'Invalid base64 image';
+};
+const bytesOrAddress: Rule = (value) => (/^https?:\/\//.test(String(value)) ? undefined : bytes(value));
+
+const usual: Fields = { prompt: text, seed: within(0, 2 ** 32, 1), output_format: format };
+const tolerance = (to: number): Fields => ({ safety_tolerance: within(0, to, 1) });
+const numbered: Fields = Object.fromEntries(
+  ['', '_2', '_3', '_4', '_5', '_6', '_7', '_8'].map((end) => [`input_image${end}`, bytesOrAddress]),
+);
+const imagePrompt: Fields = { image_prompt: bytesOrAddress, image_prompt_strength: within(0, 1) };
+const upsampling: Fields = { prompt_upsampling: flag };
+
+const flux2: Fields = {
+  ...usual,
+  ...tolerance(5),
+  ...numbered,
+  width: within(64, 65_536, 16),
+  height: within(64, 65_536, 16),
+};
+const flex: Fields = { ...flux2, ...upsampling, steps: within(1, 50, 1), guidance: within(1.5, 10) };
+const flux1: Fields = { ...usual, ...tolerance(6), ...upsampling };
+const sides: Fields = { width: within(256, 1440, 32), height: within(256, 1440, 32) };
+
+interface Model {
+  readonly fields: Fields;
+  readonly required: readonly string[];
+}
+
+const ofWords = (fields: Fields): Model => ({ fields, required: ['prompt'] });
+
+const MODELS: ReadonlyMap<string, Model> = new Map([
+  ...['pro', 'max', 'klein-4b', 'klein-9b', 'pro-preview'].map((name) => [`flux-2-${name}`, ofWords(flux2)] as const),
+  ['flux-2-flex', ofWords(flex)],
+  ['flux-pro-1.1', ofWords({ ...flux1, ...imagePrompt, ...sides })],
+  ['flux-pro-1.1-ultra', ofWords({ ...flux1, ...imagePrompt, aspect_ratio: shape, raw: flag })],
+  ...['pro', 'max'].map(
+    (name) => [`flux-kontext-${name}`, ofWords({ ...flux1, ...numbered, aspect_ratio: shape })] as const,
+  ),
+  ['flux-pro-1.0-fill', { fields: { ...flux1, image: bytes, mask: bytes }, required: ['image'] }],
+  ['flux-pro-1.0-expand', { fields: { ...flux1, image: bytes }, required: ['image'] }],
+]);
+
+const PIXELS_MAX = 2048 * 2048;
+
+/** What is wrong with a submission, in the vendor's shape; undefined for a model that there is not. */
+export function problemsOf(name: string, contentType: string | undefined, sent: Buffer): Problem[] | undefined {
+  const model = MODELS.get(name);
+  if (model === undefined) return undefined;
+  const body = contentType === 'application/json' ? parsed(sent) : undefined;
+  if (body === undefined) return [problem([], 'Input should be a valid dictionary', 'model_attributes_type')];
+  const missing = model.required.filter((field) => !(field in body));
+  const wrong = Object.entries(body).flatMap(([field, value]) => {
+    const rule = model.fields[field];
+    if (rule === undefined) return [problem([field], 'Extra inputs are not permitted', 'extra_forbidden')];
+    const msg = rule(value);
+    return msg === undefined ? [] : [problem([field], msg, 'value_error')];
+  });
+  const { width, height } = body;
+  const isTooLarge = Number(width ?? 0) * Number(height ?? 0) > PIXELS_MAX;
+  return [
+    ...missing.map((field) => problem([field], 'Field required', 'missing')),
+    ...wrong,
+    ...(isTooLarge ? [problem(['width'], 'Total resolution must be at most 4MP', 'value_error')] : []),
+  ];
+}
+
+function problem(field: readonly string[], msg: string, type: string): Problem {
+  return { loc: ['body', ...field], msg, type };
+}
+
+function parsed(sent: Buffer): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(sent.toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
