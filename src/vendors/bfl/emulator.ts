@@ -25,7 +25,7 @@ export class BflEmulator extends ScriptedServer {
   activeMax = 24;
   /** The next tasks end so, each one of these; then well. */
   readonly endings: Ending[] = [];
-  /** Where tasks are to be asked after; here where undefined, and nowhere where null. */
+  /** Where tasks are to be polled; here where undefined, and nowhere where null. */
   pollingUrl: string | null | undefined;
   areLinksDead = false;
   readonly #apiKey: string;
@@ -33,7 +33,7 @@ export class BflEmulator extends ScriptedServer {
   readonly #tasks = new Map<string, Task>();
 
   constructor(apiKey: string, picture: Buffer) {
-    super((asked) => this.#answer(asked));
+    super((request) => this.#answer(request));
     this.#apiKey = apiKey;
     this.#picture = picture;
   }
@@ -48,15 +48,15 @@ export class BflEmulator extends ScriptedServer {
     return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
-  async #answer(asked: Recorded): Promise<Answer> {
-    const { method, path, headers } = asked;
+  async #answer(request: Recorded): Promise<Answer> {
+    const { method, path, headers } = request;
     const [, sample] = SAMPLE.exec(path) ?? [];
     if (sample !== undefined) return this.#download(sample, headers['x-key'] !== undefined);
     if (headers['x-key'] === undefined) return detail(403, 'Not authenticated');
     if (headers['x-key'] !== this.#apiKey) return detail(401, 'Invalid API key');
     const { pathname, searchParams } = new URL(path, this.url);
     if (method === 'GET' && pathname === '/v1/get_result') return this.#read(searchParams.get('id'));
-    return method === 'POST' ? this.#submit(pathname.replace(/^\/v1\//, ''), asked) : detail(404, 'Not Found');
+    return method === 'POST' ? this.#submit(pathname.replace(/^\/v1\//, ''), request) : detail(404, 'Not Found');
   }
 
   #submit(model: string, { headers, bytes }: Recorded): Answer {

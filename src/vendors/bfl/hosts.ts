@@ -23,12 +23,12 @@ export function statusUrl(address: JsonObject[string] | undefined, upstream: Ups
  */
 export function statusUrlIn(answer: JsonObject, upstream: Upstream): URL {
   const id = requiredString(answer, 'id');
-  const url = allowed(answer.polling_url, upstream) ?? new URL(`${upstream.address}/v1/get_result`);
+  const url = urlIfOwn(answer.polling_url, upstream) ?? new URL(`${upstream.address}/v1/get_result`);
   if (!url.searchParams.has('id')) url.searchParams.set('id', id);
   return url;
 }
 
-function allowed(address: JsonObject[string] | undefined, upstream: Upstream): URL | undefined {
+function urlIfOwn(address: JsonObject[string] | undefined, upstream: Upstream): URL | undefined {
   try {
     return statusUrl(address, upstream);
   } catch (error) {

@@ -23,8 +23,8 @@ const SHAPE_MAX = 21 / 9;
 /** For models that take a width and a height only: tier and shape become those. */
 export function inPixels(rules: SizeRules): FieldMap<Request> {
   const take = (_value: string, field: string, request: Request) =>
-    hasSize(request) ? {} : shaped(request, field, rules);
-  return { size: (size, _field, request) => exactly(size, request, rules), resolution: take, aspectRatio: take };
+    hasSize(request) ? {} : sizeOfShape(request, field, rules);
+  return { size: (size, _field, request) => exactSize(size, request, rules), resolution: take, aspectRatio: take };
 }
 
 /** For models that take a shape only. */
@@ -46,7 +46,7 @@ function hasSize({ size }: Request): boolean {
   return size !== undefined && size !== 'auto';
 }
 
-function exactly(size: string, { resolution }: Request, rules: SizeRules): WireFields {
+function exactSize(size: string, { resolution }: Request, rules: SizeRules): WireFields {
   if (size === 'auto') return {};
   // A tier has its price, and a size of the caller's own would get around it.
   if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
@@ -62,19 +62,19 @@ function exactly(size: string, { resolution }: Request, rules: SizeRules): WireF
 }
 
 /** The area of the tier's square, in the shape asked for, and never more. */
-function shaped({ resolution, aspectRatio }: Request, field: string, rules: SizeRules): WireFields {
+function sizeOfShape({ resolution, aspectRatio }: Request, field: string, rules: SizeRules): WireFields {
   const side = resolution === undefined ? SIDE_USUAL : rules.tiers[resolution.toLowerCase()];
   if (side === undefined) throw unsupported('resolution', { oneOf: Object.keys(rules.tiers) });
   if (resolution === undefined && aspectRatio === 'auto') return {};
   const { across, down } = shapeIn(aspectRatio === undefined || aspectRatio === 'auto' ? '1:1' : aspectRatio, field);
   const [long, short] = [Math.max(across, down), Math.min(across, down)];
-  const longer = stepped(Math.min(side * Math.sqrt(long / short), rules.sideMax), rules);
-  const shorter = stepped(Math.min((longer * short) / long, (side * side) / longer), rules);
+  const longer = roundToStep(Math.min(side * Math.sqrt(long / short), rules.sideMax), rules);
+  const shorter = roundToStep(Math.min((longer * short) / long, (side * side) / longer), rules);
   if (shorter < rules.sideMin) throw unsupported(field, 'another value');
   return across > down ? { width: longer, height: shorter } : { width: shorter, height: longer };
 }
 
-function stepped(pixels: number, { step }: SizeRules): number {
+function roundToStep(pixels: number, { step }: SizeRules): number {
   return Math.floor(pixels / step) * step;
 }
 

@@ -56,13 +56,13 @@ const usual: FieldMap<Request> = {
   seed: as('seed'),
   outputFormat: oneOf('output_format', ['jpeg', 'png']),
 };
-const pictures: FieldMap<Request> = { referenceImages: numbered };
+const pictures: FieldMap<Request> = { referenceImages: numberedFields };
 const imagePrompt: FieldMap<Request> = { referenceImages: single('image_prompt') };
 /** These fields take bytes only. */
-const edited: FieldMap<Request> = {
+const pictureField: FieldMap<Request> = {
   referenceImages: (media, field) => single('image')(media.map(withoutAddress), field),
 };
-const masked: FieldMap<Request> = { mask: (mask) => ({ mask: withoutAddress(mask) }) };
+const maskField: FieldMap<Request> = { mask: (mask) => ({ mask: withoutAddress(mask) }) };
 
 const FLUX_2: ImageFamily = { takes: { ...usual, ...pictures, ...FLUX_2_SIZES } };
 
@@ -72,8 +72,8 @@ const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
   [/^flux-2-flex/, { ...FLUX_2, defaults: { prompt_upsampling: false } }],
   [/^flux-kontext/, { takes: { ...usual, ...pictures, ...byShape } }],
   [/^flux-pro-1\.1-ultra/, { takes: { ...usual, ...imagePrompt, ...byShape } }],
-  [/^flux-pro-1\.0-fill/, { takes: { ...usual, ...edited, ...masked }, needsPicture: true }],
-  [/^flux-pro-1\.0-expand/, { takes: { ...usual, ...edited }, needsPicture: true }],
+  [/^flux-pro-1\.0-fill/, { takes: { ...usual, ...pictureField, ...maskField }, needsPicture: true }],
+  [/^flux-pro-1\.0-expand/, { takes: { ...usual, ...pictureField }, needsPicture: true }],
   // It takes no prompt, which every request has.
   [/^flux-tools\/erase/, { takes: {} }],
   [/^flux-(pro|dev)/, { takes: { ...usual, ...imagePrompt, ...FLUX_1_SIZES } }],
@@ -163,7 +163,7 @@ function fieldsOf(request: Request, model: string): WireFields {
 }
 
 /** `input_image`, `input_image_2` and so on. */
-function numbered(media: readonly Media[], field: string): WireFields {
+function numberedFields(media: readonly Media[], field: string): WireFields {
   if (media.length > PICTURES_MAX) throw unsupported(field, { atMost: PICTURES_MAX });
   return Object.fromEntries(media.map((picture, place) => [nameAt(place), picture]));
 }

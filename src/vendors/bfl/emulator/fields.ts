@@ -35,7 +35,7 @@ const bytesOrAddress: Rule = (value) => (/^https?:\/\//.test(String(value)) ? un
 
 const usual: Fields = { prompt: text, seed: within(0, 2 ** 32, 1), output_format: format };
 const tolerance = (to: number): Fields => ({ safety_tolerance: within(0, to, 1) });
-const numbered: Fields = Object.fromEntries(
+const inputImages: Fields = Object.fromEntries(
   ['', '_2', '_3', '_4', '_5', '_6', '_7', '_8'].map((end) => [`input_image${end}`, bytesOrAddress]),
 );
 const imagePrompt: Fields = { image_prompt: bytesOrAddress, image_prompt_strength: within(0, 1) };
@@ -44,7 +44,7 @@ const upsampling: Fields = { prompt_upsampling: flag };
 const flux2: Fields = {
   ...usual,
   ...tolerance(5),
-  ...numbered,
+  ...inputImages,
   width: within(64, 65_536, 16),
   height: within(64, 65_536, 16),
 };
@@ -65,7 +65,7 @@ const MODELS: ReadonlyMap<string, Model> = new Map([
   ['flux-pro-1.1', ofWords({ ...flux1, ...imagePrompt, ...sides })],
   ['flux-pro-1.1-ultra', ofWords({ ...flux1, ...imagePrompt, aspect_ratio: shape, raw: flag })],
   ...['pro', 'max'].map(
-    (name) => [`flux-kontext-${name}`, ofWords({ ...flux1, ...numbered, aspect_ratio: shape })] as const,
+    (name) => [`flux-kontext-${name}`, ofWords({ ...flux1, ...inputImages, aspect_ratio: shape })] as const,
   ),
   ['flux-pro-1.0-fill', { fields: { ...flux1, image: bytes, mask: bytes }, required: ['image'] }],
   ['flux-pro-1.0-expand', { fields: { ...flux1, image: bytes }, required: ['image'] }],
@@ -77,7 +77,7 @@ const PIXELS_MAX = 2048 * 2048;
 export function problemsOf(name: string, contentType: string | undefined, sent: Buffer): Problem[] | undefined {
   const model = MODELS.get(name);
   if (model === undefined) return undefined;
-  const body = contentType === 'application/json' ? parsed(sent) : undefined;
+  const body = contentType === 'application/json' ? parseBody(sent) : undefined;
   if (body === undefined) return [problem([], 'Input should be a valid dictionary', 'model_attributes_type')];
   const missing = model.required.filter((field) => !(field in body));
   const wrong = Object.entries(body).flatMap(([field, value]) => {
@@ -99,7 +99,7 @@ function problem(field: readonly string[], msg: string, type: string): Problem {
   return { loc: ['body', ...field], msg, type };
 }
 
-function parsed(sent: Buffer): Record<string, unknown> | undefined {
+function parseBody(sent: Buffer): Record<string, unknown> | undefined {
   try {
     const value = JSON.parse(sent.toString());
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
