@@ -165,7 +165,7 @@ test('the views show before posting what the tables have after it', async (t) =>
     (await ledger.db.rows('select from ledger_entries where account_id = $1', [account])).length,
   );
   const statuses = new Set(reservations.map((row) => ('status' in row ? row.status : undefined)));
-  assert.deepEqual([...statuses].sort(), ['open', 'refunded', 'settled']);
+  assert.deepEqual(statuses, new Set(['open', 'refunded', 'settled']));
   assert.ok(entries.some((row) => 'parts' in row && Array.isArray(row.parts) && row.parts.length === 2));
 });
 

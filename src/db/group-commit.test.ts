@@ -11,7 +11,7 @@ function recorder(isBad: (member: number) => boolean = () => false) {
   const run = async (members: readonly number[]) => {
     rounds.push(members);
     await released;
-    if (members.some(isBad)) throw new Error(`bad: ${members}`);
+    if (members.some(isBad)) throw new Error(`bad: ${members.join()}`);
     return members.map((member) => member * 10);
   };
   return { rounds, run, release };
