@@ -115,7 +115,7 @@ export const POLL_AFTER_MS_MAX = 60_000;
 export const JOB_STEPS_AT_ONCE_MAX = 128;
 /** Results whose address gives nothing are tried again for this long. */
 export const COLLECT_RETRY_MS = 120_000;
-/** Results that cannot be stored are tried again for this long, which is how long links to them live at least. */
+/** Results that cannot be stored are tried again for this long, which is how long links to them usually live; some die after ten minutes. */
 export const STORAGE_RETRY_MS = 3_600_000;
 /** An answer or a result that cannot be used is asked for this often in a row. */
 export const UNUSABLE_TRIES_MAX = 3;
