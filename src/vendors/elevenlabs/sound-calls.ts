@@ -120,9 +120,9 @@ function idOf(model: string): string | undefined {
   return UNNAMED_MODELS.test(model) ? undefined : model;
 }
 
-function refuseAllBut(request: Request, taken: readonly (keyof Request)[]): void {
+function refuseAllBut(request: Request, supported: readonly (keyof Request)[]): void {
   // Format, rate and bitrate are for `formatFor` to judge.
-  refuseFields(request, [...taken, 'format', 'sampleRate', 'bitrate'], SOUND_NAMES);
+  refuseFields(request, [...supported, 'format', 'sampleRate', 'bitrate'], SOUND_NAMES);
   // It is made of these three.
   refuseKeys(request.extra, ['output_format']);
 }

@@ -89,12 +89,12 @@ const ESCAPE_CHARS_MAX = 6;
 /** Base64 inside a JSON string: with escapes, line breaks or the head of a data URL, as some servers write it. */
 class Base64Decoder {
   readonly #pieces: Buffer[] = [];
-  #held = '';
+  #pending = '';
   #isFirst = true;
 
   push(text: string): void {
-    this.#held += text;
-    if (!this.#isFirst || this.#held.length >= DATA_PREFIX_CHARS_MAX) this.#decode(false);
+    this.#pending += text;
+    if (!this.#isFirst || this.#pending.length >= DATA_PREFIX_CHARS_MAX) this.#decode(false);
   }
 
   end(): Buffer {
@@ -103,7 +103,7 @@ class Base64Decoder {
   }
 
   #decode(isLast: boolean): void {
-    const text = this.#isFirst ? this.#held.replace(DATA_PREFIX, '') : this.#held;
+    const text = this.#isFirst ? this.#pending.replace(DATA_PREFIX, '') : this.#pending;
     this.#isFirst = false;
     // The rest of an escape, or of four characters that are three bytes, may be still to come.
     const cut = isLast ? -1 : text.indexOf('\\', Math.max(0, text.length - ESCAPE_CHARS_MAX + 1));
@@ -111,7 +111,7 @@ class Base64Decoder {
     const clean = /[\\\s]/.test(whole) ? plain(whole) : whole;
     const end = isLast ? clean.length : clean.length - (clean.length % 4);
     this.#pieces.push(Buffer.from(clean.slice(0, end), 'base64'));
-    this.#held = clean.slice(end) + text.slice(whole.length);
+    this.#pending = clean.slice(end) + text.slice(whole.length);
   }
 }
 

@@ -20,7 +20,7 @@ export class EventChunks implements ChunkStream {
   readonly #splitter = new EventSplitter();
   readonly #reader: EventReader;
   #ready: ChatChunk[] = [];
-  #taken = 0;
+  #next = 0;
   #failure: { readonly error: unknown } | undefined;
   #ended = false;
 
@@ -34,7 +34,7 @@ export class EventChunks implements ChunkStream {
   }
 
   ready(): ChatChunk | undefined {
-    return this.#taken < this.#ready.length ? this.#ready[this.#taken++] : undefined;
+    return this.#next < this.#ready.length ? this.#ready[this.#next++] : undefined;
   }
 
   async next(): Promise<IteratorResult<ChatChunk, undefined>> {
@@ -44,7 +44,7 @@ export class EventChunks implements ChunkStream {
       if (this.#failure !== undefined) throw this.#failure.error;
       if (this.#ended) return { value: undefined, done: true };
       this.#ready = [];
-      this.#taken = 0;
+      this.#next = 0;
       try {
         this.#take(await this.#pieces.next());
       } catch (error) {

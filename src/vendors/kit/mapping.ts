@@ -38,15 +38,15 @@ export function mapFields<Request>(
   return input;
 }
 
-/** Throws ApiError for a field that is neither absent nor among those that are taken. */
+/** Throws ApiError for a field that is neither absent nor among those that are supported. */
 export function refuseFields<Request>(
   request: Request,
-  taken: readonly (keyof Request)[],
+  supported: readonly (keyof Request)[],
   names: PublicNames<Request>,
 ): void {
   for (const [key, field] of names) {
     const isGiven = !OFF.has(request[key]) && !isEmptyList(request[key]);
-    if (isGiven && !taken.includes(key)) throw unsupported(field);
+    if (isGiven && !supported.includes(key)) throw unsupported(field);
   }
 }
 

@@ -9,19 +9,19 @@ export function cutText(text: string, charsMax: number): string[] {
 
 function cut(text: string, charsMax: number, [grain, ...finer]: readonly (typeof GRAINS)[number][]): string[] {
   const pieces: string[] = [];
-  let [held, heldChars] = ['', 0];
+  let [piece, pieceChars] = ['', 0];
   for (const segment of grain === undefined ? text : segmentsOf(text, grain)) {
     const chars = countCharacters(segment);
-    if (heldChars + chars > charsMax && held !== '') {
-      pieces.push(held);
-      [held, heldChars] = ['', 0];
+    if (pieceChars + chars > charsMax && piece !== '') {
+      pieces.push(piece);
+      [piece, pieceChars] = ['', 0];
     }
     const parts = chars > charsMax ? cut(segment, charsMax, finer) : [segment];
     const last = parts.pop() ?? '';
     pieces.push(...parts);
-    [held, heldChars] = [held + last, heldChars + countCharacters(last)];
+    [piece, pieceChars] = [piece + last, pieceChars + countCharacters(last)];
   }
-  return held === '' ? pieces : [...pieces, held];
+  return piece === '' ? pieces : [...pieces, piece];
 }
 
 function* segmentsOf(text: string, granularity: (typeof GRAINS)[number]): Iterable<string> {
