@@ -1,7 +1,7 @@
 // Runs the first tier of tests, with --long the campaigns, or the files given by path or by name, on one real PostgreSQL
 // server in a temporary folder. Each test file copies its own database from a migrated template. Prints the slowest files
 // at the end; --save-order keeps them as the order of the next runs.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
@@ -19,6 +19,7 @@ const TEMPLATE = 'tollgate_template';
 const TEST_MS_MAX = 15 * 60_000;
 const RUN_MS_MAX = 75 * 60_000;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MEMORY_FOLDER = { path: '/dev/shm', bytesMin: 4 * 1024 ** 3 };
 // Keeps stripped and compiled modules between processes: loading the program is half of a small test file's work.
 const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/compiled');
 
@@ -27,6 +28,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const paths = positionals.length > 0 ? filesNamed(positionals) : filesOf(values.long ? 'long' : 'first');
+process.env.TMPDIR = await scratchFolder();
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
 const log = pino({ level: 'warn' });
 // Nothing in it outlives the run, and the tests of durability start servers of their own.
@@ -38,6 +40,13 @@ try {
 } finally {
   await server.stop();
   await rm(folder, { recursive: true, force: true });
+}
+
+/** A file system in memory where there is room in one: hundreds of databases and data folders are made and dropped. */
+async function scratchFolder(): Promise<string> {
+  const { path, bytesMin } = MEMORY_FOLDER;
+  const size = await statfs(path).catch(() => undefined);
+  return size !== undefined && size.bavail * size.bsize >= bytesMin ? path : tmpdir();
 }
 
 async function makeTemplate(): Promise<void> {
