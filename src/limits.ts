@@ -121,7 +121,7 @@ export const STORAGE_RETRY_MS = 3_600_000;
 export const UNUSABLE_TRIES_MAX = 3;
 /** For one result, from the first look-up to the last byte. */
 export const COLLECT_TIMEOUT_MS = 900_000;
-/** What was stored for a request that never came to be is cleaned away after this. */
+/** What was stored for a request that never came to be, or for a job that failed, is cleaned away after this. */
 export const UNOWNED_KEPT_MS = 60 * 60_000;
 /** What a job was given lies ready for as long as any upstream may still ask for it. */
 export const INPUT_KEPT_MS = 24 * 60 * 60 * 1000;

@@ -5,7 +5,7 @@ import { newId } from '../ids.ts';
 import { killPoint } from '../kill-point.ts';
 import { requireLeased } from '../leased/index.ts';
 import { endAll } from '../ledger/index.ts';
-import { OUTPUT_KEPT_MS } from '../limits.ts';
+import { OUTPUT_KEPT_MS, UNOWNED_KEPT_MS } from '../limits.ts';
 import { deleteObjectsAt, recordObjects } from '../objects/index.ts';
 import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
 import { slots } from '../schemas/index.ts';
@@ -111,6 +111,8 @@ function assetsOf({ leased, delivered }: EndedJob, createdAt: Date): Asset[] {
 
 async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promise<void> {
   const keptUntil = new Date(now.getTime() + OUTPUT_KEPT_MS);
+  // A process that lost its lease in the middle of a put may end the put after this commit: the row must outlive it.
+  const leftoversKeptUntil = new Date(now.getTime() + UNOWNED_KEPT_MS);
   const outputs = ends.flatMap(({ leased, delivered }) => {
     const deliveredKeys = new Set(delivered.map(({ key }) => key));
     const { accountId } = leased.job;
@@ -118,7 +120,7 @@ async function keepAndDrop(tx: Tx, ends: readonly EndedJob[], now: Date): Promis
       ...delivered.map(({ key, mimeType, bytes }) => ({ key, accountId, mimeType, bytes, deleteAt: keptUntil })),
       ...leftovers(leased)
         .filter((key) => !deliveredKeys.has(key))
-        .map((key) => ({ key, accountId, mimeType: '', bytes: 0, deleteAt: now })),
+        .map((key) => ({ key, accountId, mimeType: '', bytes: 0, deleteAt: leftoversKeptUntil })),
     ];
   });
   if (outputs.length > 0) await recordObjects(tx, outputs);
