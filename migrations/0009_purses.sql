@@ -284,7 +284,11 @@ comment on view ledger_entries_now is
   'posted.';
 
 create view reservations_now as
-with unposted as materialized (select * from ledger_unposted_entries),
+with unposted as materialized (
+  select account_id, type, reserved, charged, created_at, reservation_id, reserved_at, key_id, request_id, model, endpoint,
+    price
+  from ledger_unposted_entries
+),
 begun as (
   select id, account_id, key_id, amount, created_at, request_id, job_id, model, endpoint, price from reservations
   union all
@@ -322,7 +326,9 @@ from grants left join (
 comment on view grants_now is 'Grants with what remains of them now; nothing does of an expired one.';
 
 create view balances_now as
-with unposted as materialized (select * from ledger_unposted_entries),
+with unposted as materialized (
+  select account_id, available, reserved, charged, grant_ids, parts from ledger_unposted_entries
+),
 moved as (
   select account_id, sum(available)::bigint as available, sum(reserved)::bigint as reserved, sum(charged)::bigint as charged
   from unposted group by account_id

@@ -1666,27 +1666,11 @@ end $function$;
 create view balances_now as
  WITH unposted AS MATERIALIZED (
          SELECT ledger_unposted_entries.account_id,
-            ledger_unposted_entries.number,
-            ledger_unposted_entries.type,
             ledger_unposted_entries.available,
             ledger_unposted_entries.reserved,
             ledger_unposted_entries.charged,
-            ledger_unposted_entries.balance,
-            ledger_unposted_entries.created_at,
-            ledger_unposted_entries.reservation_id,
             ledger_unposted_entries.grant_ids,
-            ledger_unposted_entries.parts,
-            ledger_unposted_entries.units,
-            ledger_unposted_entries.reserved_at,
-            ledger_unposted_entries.lease_until,
-            ledger_unposted_entries.owner,
-            ledger_unposted_entries.purse_id,
-            ledger_unposted_entries.drawn,
-            ledger_unposted_entries.key_id,
-            ledger_unposted_entries.request_id,
-            ledger_unposted_entries.model,
-            ledger_unposted_entries.endpoint,
-            ledger_unposted_entries.price
+            ledger_unposted_entries.parts
            FROM ledger_unposted_entries
         ), moved AS (
          SELECT unposted.account_id,
@@ -1809,22 +1793,12 @@ create view ledger_unposted_entries as
 create view reservations_now as
  WITH unposted AS MATERIALIZED (
          SELECT ledger_unposted_entries.account_id,
-            ledger_unposted_entries.number,
             ledger_unposted_entries.type,
-            ledger_unposted_entries.available,
             ledger_unposted_entries.reserved,
             ledger_unposted_entries.charged,
-            ledger_unposted_entries.balance,
             ledger_unposted_entries.created_at,
             ledger_unposted_entries.reservation_id,
-            ledger_unposted_entries.grant_ids,
-            ledger_unposted_entries.parts,
-            ledger_unposted_entries.units,
             ledger_unposted_entries.reserved_at,
-            ledger_unposted_entries.lease_until,
-            ledger_unposted_entries.owner,
-            ledger_unposted_entries.purse_id,
-            ledger_unposted_entries.drawn,
             ledger_unposted_entries.key_id,
             ledger_unposted_entries.request_id,
             ledger_unposted_entries.model,

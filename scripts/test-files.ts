@@ -23,7 +23,7 @@ export function filesOf(tier: Tier): string[] {
 export function filesNamed(names: readonly string[]): string[] {
   const all = globSync(ALL);
   return names.flatMap((name) => {
-    if (existsSync(name)) return [name];
+    if (name.endsWith('.ts') && existsSync(name)) return [name];
     const found = all.filter((file) => basename(file, '.test.ts') === basename(name, '.test.ts'));
     if (found.length === 0) throw new Error(`There is no test file "${name}".`);
     return found;

@@ -1,6 +1,6 @@
 import { killPoint } from '../kill-point.ts';
 import { StorageUnavailable } from '../storage/index.ts';
-import type { IntakeDeps } from './deps.ts';
+import type { ObjectDeps } from './deps.ts';
 import { countDueObjects, forgetObjects, selectDueObjects } from './store.ts';
 
 const PER_TURN_MAX = 100;
@@ -16,10 +16,10 @@ export interface Backlog {
 
 /** Deletes what must go from the object store. Any process may do it at any time. */
 export class CleanUp {
-  readonly #deps: IntakeDeps;
+  readonly #deps: ObjectDeps;
   #isRunning = false;
 
-  constructor(deps: IntakeDeps) {
+  constructor(deps: ObjectDeps) {
     this.#deps = deps;
   }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import type { IntakeDeps } from './deps.ts';
+import type { ObjectDeps } from './deps.ts';
 import { findObject } from './store.ts';
 import type { StoredMedia } from './store-input.ts';
 
@@ -8,7 +8,7 @@ import type { StoredMedia } from './store-input.ts';
  * URL. Throws `invalid_input_url` for what is not theirs or not there any more.
  */
 export async function linkedObject(
-  { objects, db, clock }: Pick<IntakeDeps, 'objects' | 'db' | 'clock'>,
+  { objects, db, clock }: Pick<ObjectDeps, 'objects' | 'db' | 'clock'>,
   accountId: string,
   url: string,
 ): Promise<StoredMedia | undefined> {

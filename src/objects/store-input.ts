@@ -5,7 +5,7 @@ import { BUFFERED_INPUT_BYTES_MAX, UNOWNED_KEPT_MS } from '../limits.ts';
 import { type MediaKind, Unreadable } from '../media/index.ts';
 import { type ObjectStore, ObjectTooLarge, StorageUnavailable } from '../storage/index.ts';
 import { bufferUpTo, joined } from './buffer-up-to.ts';
-import type { BufferingDeps, IntakeDeps } from './deps.ts';
+import type { BufferingDeps, ObjectDeps } from './deps.ts';
 import type { MemorySlot } from './memory-slots.ts';
 import { deleteObjectsAt, recordObjects } from './store.ts';
 import { judgeMedia, type StoreRules, storeMedia } from './store-media.ts';
@@ -45,7 +45,7 @@ export interface BufferedMedia extends Omit<StoredMedia, 'key'> {
 
 /** Writes its row first: however this ends, the clean-up knows that there may be an object to delete. */
 export async function storeInput(
-  deps: IntakeDeps,
+  deps: ObjectDeps,
   accountId: string,
   body: Buffer | AsyncIterable<Buffer>,
   rules: InputRules,
@@ -115,7 +115,7 @@ function callerError(error: unknown, { tooLarge, unreadable }: InputRules): unkn
 }
 
 /** What was stored for a request that came to nothing goes at once. A caller's own files stay. */
-export async function discardInputs(deps: Pick<IntakeDeps, 'db' | 'clock'>, keys: readonly string[]): Promise<void> {
+export async function discardInputs(deps: Pick<ObjectDeps, 'db' | 'clock'>, keys: readonly string[]): Promise<void> {
   const own = keys.filter((key) => key.startsWith('inputs/'));
   // If this fails, they go when their early day has come.
   await deleteObjectsAt(deps.db, own, deps.clock.now()).catch(() => undefined);
@@ -128,7 +128,7 @@ export function releaseMemory(input: BufferedMedia | StoredMedia): void {
 
 /** The same for a request that has failed; what is stored goes too, unless a committed record may own it. */
 export async function abandonInput(
-  deps: Pick<IntakeDeps, 'db' | 'clock'>,
+  deps: Pick<ObjectDeps, 'db' | 'clock'>,
   input: BufferedMedia | StoredMedia,
   mayBeOwned: boolean,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import {
   sniff,
 } from '../media/index.ts';
 import { joined, replayThenRest } from './buffer-up-to.ts';
-import type { IntakeDeps } from './deps.ts';
+import type { ObjectDeps } from './deps.ts';
 
 /** A picture or clip in the object store, and what its bytes say about it. */
 export interface StoredPiece {
@@ -38,7 +38,7 @@ export interface StoreRules {
  * there.
  */
 export async function storeMedia(
-  deps: Pick<IntakeDeps, 'objects'>,
+  deps: Pick<ObjectDeps, 'objects'>,
   key: string,
   body: Buffer | AsyncIterable<Buffer>,
   rules: StoreRules,
@@ -46,7 +46,7 @@ export async function storeMedia(
   return Buffer.isBuffer(body) ? storeBytes(deps, key, body, rules) : storeStream(deps, key, body, rules);
 }
 
-type Objects = Pick<IntakeDeps, 'objects'>;
+type Objects = Pick<ObjectDeps, 'objects'>;
 
 async function storeBytes({ objects }: Objects, key: string, data: Buffer, rules: StoreRules): Promise<StoredPiece> {
   const { mimeType, ...measured } = await judgeMedia(data, rules);

@@ -1,8 +1,9 @@
 // Mistakes in the life of a transcription or of speech that the checker of the chaos must find.
 import { aimedPlan, type Plan, WITHHELD_SPEECH } from './audio-plan.ts';
-import { History, playRound } from './audio-round.ts';
+import { playRound } from './audio-round.ts';
 import { Upstreams } from './audio-upstreams.ts';
 import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
+import { History } from './run.ts';
 import { type Server, World } from './world.ts';
 
 const BUGS: readonly Bug<Plan>[] = [

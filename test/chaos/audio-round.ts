@@ -15,7 +15,7 @@ import {
 } from './audio-plan.ts';
 import { ENDLESS_MODEL, type Upstreams } from './audio-upstreams.ts';
 import { type Scene, strike } from './blows.ts';
-import type { Played } from './run.ts';
+import type { History, Played } from './run.ts';
 import type { Customer, World } from './world.ts';
 
 const GATEWAYS = 2;
@@ -26,16 +26,10 @@ const REST_STEPS_MAX = 25;
 /** Until a client has lost its patience, and until an endless task is given up. */
 const ENDLESS_STEPS_SECONDS = [610, 3_100, LEASE_SECONDS, LEASE_SECONDS, LEASE_SECONDS];
 
-/** Everything that was ever ordered in a world, for the last look. */
-export class History {
-  readonly outcomes: Told[] = [];
-  readonly accountIds: string[] = [];
-}
-
 /** By a plan that follows from the seed, unless one is given. */
 export async function playRound(
   world: World<Upstreams>,
-  history: History,
+  history: History<Told>,
   seed: number,
   given?: Plan,
 ): Promise<Played> {

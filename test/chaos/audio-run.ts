@@ -1,9 +1,9 @@
 // Rounds of chaos for sound, then the end of time: everything stored must be gone, and the money stays.
 import { check } from './audio-check.ts';
-import { gather } from './audio-evidence.ts';
-import { History, playRound } from './audio-round.ts';
+import { gather, type Told } from './audio-evidence.ts';
+import { playRound } from './audio-round.ts';
 import { Upstreams } from './audio-upstreams.ts';
-import { counted, type Figures, type RunOptions, runRounds, showFigures } from './run.ts';
+import { counted, type Figures, History, type RunOptions, runRounds, showFigures } from './run.ts';
 import { type Server, World } from './world.ts';
 
 /** Past the day on which transcripts and speech go. */
@@ -20,7 +20,7 @@ export interface Run extends Figures {
 
 export async function runChaos(server: Server, options: RunOptions): Promise<Run> {
   const world = await World.open(server, 'chaos', await Upstreams.start());
-  const history = new History();
+  const history = new History<Told>();
   try {
     const figures = await runRounds(
       options,
@@ -34,7 +34,7 @@ export async function runChaos(server: Server, options: RunOptions): Promise<Run
 }
 
 /** All rules once more, over everything that ever was, and nothing stored may be left. */
-async function atTheEnd(world: World<Upstreams>, { outcomes, accountIds }: History): Promise<string[]> {
+async function atTheEnd(world: World<Upstreams>, { outcomes, accountIds }: History<Told>): Promise<string[]> {
   await world.moveForSure(END_DAYS * DAY_SECONDS);
   await world.moveForSure(1);
   const evidence = await gather(world, outcomes, accountIds);
@@ -42,7 +42,7 @@ async function atTheEnd(world: World<Upstreams>, { outcomes, accountIds }: Histo
   return [...check(evidence), ...left.map((key) => `${key} is left at the end of time`)];
 }
 
-async function summary({ db, upstreams }: World<Upstreams>, history: History, figures: Figures): Promise<Run> {
+async function summary({ db, upstreams }: World<Upstreams>, history: History<Told>, figures: Figures): Promise<Run> {
   const rows = await db.rows<{ end: string; count: number }>(
     `select endpoint || ' ' || type as end, count(*)::int as count
      from ledger_entries join reservations on reservations.id = reservation_id

@@ -1,8 +1,9 @@
 // Mistakes in the life of a job that the checker of the chaos must find.
 import { aimedPlan, type Plan } from './jobs-plan.ts';
-import { History, playRound } from './jobs-round.ts';
+import { playRound } from './jobs-round.ts';
 import { Upstreams } from './jobs-upstreams.ts';
 import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
+import { History } from './run.ts';
 import { type Server, World } from './world.ts';
 
 const BUGS: readonly Bug<Plan>[] = [

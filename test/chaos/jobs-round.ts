@@ -6,7 +6,7 @@ import { type Evidence, gather } from './jobs-evidence.ts';
 import { type Fate, makeOrder, type Order, type Outcome, place, sendUntilTold } from './jobs-load.ts';
 import { LEASE_SECONDS, makePlan, type Plan } from './jobs-plan.ts';
 import type { Upstreams } from './jobs-upstreams.ts';
-import type { Played } from './run.ts';
+import type { History, Played } from './run.ts';
 import type { Customer, World } from './world.ts';
 
 const GATEWAYS = 2;
@@ -16,16 +16,10 @@ const DAY_SECONDS = 24 * 60 * 60;
 const REST_STEPS_SECONDS = [LEASE_SECONDS, 3, LEASE_SECONDS, 31, 61, 330, 330, 700, 3_700, 3_700];
 const REST_MOVES_MAX = 40;
 
-/** Everything that was ever ordered in a world, for the last look. */
-export class History {
-  readonly outcomes: Outcome[] = [];
-  readonly accountIds: string[] = [];
-}
-
 /** By a plan that follows from the seed, unless one is given. */
 export async function playRound(
   world: World<Upstreams>,
-  history: History,
+  history: History<Outcome>,
   seed: number,
   given?: Plan,
 ): Promise<Played> {

@@ -1,9 +1,10 @@
 // Rounds of chaos for jobs, then the end of time: everything stored must be gone.
 import { check } from './jobs-check.ts';
 import { gather } from './jobs-evidence.ts';
-import { History, playRound } from './jobs-round.ts';
+import type { Outcome } from './jobs-load.ts';
+import { playRound } from './jobs-round.ts';
 import { Upstreams } from './jobs-upstreams.ts';
-import { counted, type Figures, type RunOptions, runRounds, showFigures } from './run.ts';
+import { counted, type Figures, History, type RunOptions, runRounds, showFigures } from './run.ts';
 import { type Server, World } from './world.ts';
 
 /** Past the day on which results go, and the one on which keys are forgotten. */
@@ -20,7 +21,7 @@ export interface Run extends Figures {
 
 export async function runChaos(server: Server, options: RunOptions): Promise<Run> {
   const world = await World.open(server, 'chaos', await Upstreams.start());
-  const history = new History();
+  const history = new History<Outcome>();
   try {
     const figures = await runRounds(
       options,
@@ -34,7 +35,7 @@ export async function runChaos(server: Server, options: RunOptions): Promise<Run
 }
 
 /** All rules once more, over everything that ever was, and nothing stored may be left. */
-async function atTheEnd(world: World<Upstreams>, { outcomes, accountIds }: History): Promise<string[]> {
+async function atTheEnd(world: World<Upstreams>, { outcomes, accountIds }: History<Outcome>): Promise<string[]> {
   await world.moveForSure(END_DAYS * DAY_SECONDS);
   await world.moveForSure(1);
   const evidence = await gather(world, outcomes, accountIds);

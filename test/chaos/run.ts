@@ -10,6 +10,12 @@ export interface Played {
   readonly findings: readonly string[];
 }
 
+/** Everything that was ever ordered in a world, for the last look. */
+export class History<Outcome> {
+  readonly outcomes: Outcome[] = [];
+  readonly accountIds: string[] = [];
+}
+
 export interface Figures {
   /** Of gateways and of the database; a gateway that was only halted counts as well. */
   readonly kills: number;
