@@ -255,10 +255,11 @@ begin
     raise unique_violation using message = 'one id twice in one list of changes';
   end if;
   perform ledger_post(locked);
-  -- An account that is only named has nothing to change.
+  -- An account that is only named, or whose reservations have all ended before, has nothing to change.
   locked := array(select unnest(locked) intersect (
     select account_id from unnest(list) as change where kind = 'reserve'
-    union select r.account_id from unnest(list) as change join reservations r on r.id = change.id where kind <> 'reserve'));
+    union select r.account_id from unnest(list) as change join open_reservations o on o.reservation_id = change.id
+      join reservations r on r.id = change.id where kind <> 'reserve'));
   perform ledger_recall(locked, list);
   answers := ledger_end(moment, locked, busy, list, answers);
   perform ledger_lapse_and_cover(moment, locked);

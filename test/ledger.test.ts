@@ -111,6 +111,19 @@ for (const way of ways) {
     assert.equal(await availableOf(ledger, account), 96n);
   });
 
+  test(`R-272: an ending repeated after a grant's expiry lapses nothing (${way.name})`, async () => {
+    const account = await openAccount(ledger);
+    const call = newReservation(account, 4n);
+    await give(ledger, account, 10n, inSeconds(60));
+    await way.reserve(call);
+    await way.settle(call, 4n);
+    clock.advance(60);
+    assert.deepEqual(await way.settle(call, 4n), { state: 'settled', charged: 4n });
+    assert.deepEqual(await remainders(ledger, account), [6n]);
+    assert.equal((await listEntries(db, account, LIST_ALL)).filter(({ type }) => type === 'lapse').length, 0);
+    assert.equal(await availableOf(ledger, account), 0n);
+  });
+
   test(`R-274: 200 parallel admissions on credits for exactly 10 give exactly 10 (${way.name})`, async () => {
     for (let round = 0; round < 3; round++) {
       const account = await openAccount(ledger, 60n, 40n);
@@ -318,6 +331,17 @@ test('R-269: a reservation commits with the work around it or not at all', async
   await assert.rejects(failed, /could not be written/);
   assert.deepEqual(await shownBalance(account), before);
   assert.equal((await listEntries(db, account, LIST_ALL)).length, 1);
+});
+
+test('R-272: an ending repeated while its account is locked elsewhere is answered at once', async () => {
+  const account = await openAccount(ledger, 10n);
+  const call = newReservation(account, 4n);
+  await ledger.grouped.reserve(call);
+  await ledger.grouped.settle(call, 3n);
+  await db.transaction(async (tx) => {
+    await tx.rows('select from balances where account_id = $1 for update', [account]);
+    assert.deepEqual(await ledger.grouped.settle(call, 4n), { state: 'settled', charged: 3n });
+  });
 });
 
 test('R-273: the database refuses to change, remove or empty ledger entries', async () => {

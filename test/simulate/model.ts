@@ -94,12 +94,12 @@ export function apply(account: Account, action: Action): string[] {
 
 /** Endings first, so that what they give back can be reserved. */
 function run(account: Account, nowMs: number, members: readonly Member[]): string[] {
-  const isKnown = (member: Member) => member.kind === 'reserve' || account.holds.has(member.hold);
-  if (!members.some(isKnown)) return members.map(() => 'unknown');
+  // Endings of what has ended, or never was, change nothing: not even what is expired.
+  const mayChange = members.some(({ kind, hold }) => kind === 'reserve' || account.holds.get(hold)?.state === 'open');
   const ended = new Map(
     members.map((member) => [member, member.kind === 'end' ? end(account, nowMs, member.hold, member.actual) : '']),
   );
-  tidy(account, nowMs);
+  if (mayChange) tidy(account, nowMs);
   return members.map((member) =>
     member.kind === 'reserve' ? reserve(account, nowMs, member) : (ended.get(member) ?? ''),
   );

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import type { Answer } from './gateway.ts';
-import { workFolder } from './postgres.ts';
+import { until, workFolder } from './postgres.ts';
 import { adminToken, copyFolder, Program } from './program.ts';
 
 interface FirstStart {
@@ -45,6 +45,11 @@ async function makeFirstStart(t: TestContext): Promise<FirstStart> {
     const body = json === undefined ? undefined : JSON.parse(json);
     answers.push(await program.call(body === undefined ? 'GET' : 'POST', path, { key, body }));
   }
+  // So that what it leaves on disk is the same each time.
+  await until(async () => {
+    const { json } = await program.get('/v1/jobs', key);
+    return json.data.every(({ status }: { readonly status: string }) => status === 'succeeded');
+  });
   assert.equal(await program.kill('SIGTERM'), 0);
   return { told: program.told, key, answers, accounts, entries };
 }
