@@ -15,6 +15,7 @@ import { reserve } from '../src/ledger/ledger.ts';
 import {
   availableOf,
   give,
+  lockAccount,
   newReservation,
   openAccount,
   openApp,
@@ -338,10 +339,9 @@ test('R-272: an ending repeated while its account is locked elsewhere is answere
   const call = newReservation(account, 4n);
   await ledger.grouped.reserve(call);
   await ledger.grouped.settle(call, 3n);
-  await db.transaction(async (tx) => {
-    await tx.rows('select from balances where account_id = $1 for update', [account]);
-    assert.deepEqual(await ledger.grouped.settle(call, 4n), { state: 'settled', charged: 3n });
-  });
+  const lock = await lockAccount(db, account);
+  assert.deepEqual(await ledger.grouped.settle(call, 4n), { state: 'settled', charged: 3n });
+  await lock.release();
 });
 
 test('R-273: the database refuses to change, remove or empty ledger entries', async () => {
