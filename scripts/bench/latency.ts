@@ -1,4 +1,4 @@
-import { chatLoad, slowChatLoad } from './chat.ts';
+import { slowChatLoad } from './chat.ts';
 import { type Subject, startGateway } from './gateway.ts';
 import { loadFor, measureRounds } from './load.ts';
 import { forkServer } from './servers.ts';
@@ -7,6 +7,8 @@ import { addedMsRow, type Row } from './table.ts';
 const UPSTREAM_MS = 300;
 /** Short, so that fewer connections are needed than a server's backlog takes at once. */
 const THINK_MS = 100;
+/** More than the processors serve, and as many as a server's backlog takes at once. */
+const CONNECTIONS_MAX = 500;
 const WARM_UP_SECONDS = 20;
 const ROUNDS = 9;
 
@@ -16,8 +18,9 @@ export async function benchLatency(subject: Subject): Promise<Row[]> {
   const bare = await forkServer('./bare-proxy.ts', [upstream.url]);
   const gateway = await startGateway(subject, upstream.url);
   try {
-    // Behind an upstream that answers at once nothing but the processors bounds the rate.
-    const { requests, seconds } = await loadFor(gateway, chatLoad('plain'), WARM_UP_SECONDS);
+    // Behind this very upstream: a call that waits costs more than one that is answered at once.
+    const most = { ...slowChatLoad('plain'), connections: CONNECTIONS_MAX, thinkMs: 0 };
+    const { requests, seconds } = await loadFor(gateway, most, WARM_UP_SECONDS);
     const perSecond = requests / seconds / 2;
     const connections = Math.round((perSecond * (UPSTREAM_MS + THINK_MS)) / 1000);
     const rounds = await measureRounds(

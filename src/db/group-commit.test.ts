@@ -41,6 +41,22 @@ test('several rounds run at a time where that is allowed, and no more', async ()
   assert.deepEqual(await Promise.all(results), [10, 20, 30]);
 });
 
+test('a deferred member joins the next round, starts one by itself in the end, or when it is told to', async () => {
+  const { run, rounds, release } = recorder();
+  const commits = new GroupCommit(run, 8);
+  release();
+  const joining = commits.defer(1, 60_000);
+  await nextTurn();
+  await nextTurn();
+  assert.deepEqual([rounds.length, commits.size], [0, 1]);
+  assert.deepEqual(await Promise.all([commits.add(2), joining]), [20, 10]);
+  assert.equal(await commits.defer(3, 1), 30);
+  const flushed = commits.defer(4, 60_000);
+  commits.flush();
+  assert.equal(await flushed, 40);
+  assert.deepEqual(rounds, [[1, 2], [3], [4]]);
+});
+
 test('a member that fails is found by bisection, and the others are answered', async () => {
   const { run, rounds, release } = recorder((member) => member === 3);
   const commits = new GroupCommit(run, 8);

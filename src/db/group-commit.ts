@@ -19,6 +19,9 @@ export class GroupCommit<Member, Result> {
   readonly #roundsMax: number;
   #pending: Pending<Member, Result>[] = [];
   #isCollecting = false;
+  /** Something waits for a round, not only what was deferred. */
+  #isUrgent = false;
+  #deferred: NodeJS.Timeout | undefined;
   #rounds = 0;
   #size = 0;
 
@@ -44,15 +47,32 @@ export class GroupCommit<Member, Result> {
   }
 
   add(member: Member): Promise<Result> {
+    const result = this.#enqueue(member);
+    this.#isUrgent = true;
+    this.#start();
+    return result;
+  }
+
+  /** Adds a member that starts no round within `deferMs`: it joins the next one, or the one that `flush` starts. */
+  defer(member: Member, deferMs: number): Promise<Result> {
+    this.#deferred ??= setTimeout(() => this.flush(), deferMs);
+    return this.#enqueue(member);
+  }
+
+  flush(): void {
+    this.#isUrgent = true;
+    this.#start();
+  }
+
+  #enqueue(member: Member): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#size += 1;
       this.#pending.push({ member, resolve, reject });
-      this.#start();
     });
   }
 
   #start(): void {
-    const mayStart = !this.#isCollecting && this.#rounds < this.#roundsMax;
+    const mayStart = this.#isUrgent && !this.#isCollecting && this.#rounds < this.#roundsMax;
     if (mayStart && this.#pending.length > 0) void this.#next();
   }
 
@@ -62,7 +82,10 @@ export class GroupCommit<Member, Result> {
     await (this.#lingerMs === 0 ? nextTurn() : sleep(this.#lingerMs));
     this.#isCollecting = false;
     this.#rounds += 1;
+    clearTimeout(this.#deferred);
+    this.#deferred = undefined;
     const rounds = this.#round(this.#pending.splice(0, this.#membersMax));
+    this.#isUrgent = this.#pending.length > 0;
     this.#start();
     await rounds;
     this.#rounds -= 1;

@@ -27,6 +27,8 @@ interface PurseHold {
   readonly purse: Purse;
   /** Whether the journal has it. Rejects when that is unknown. */
   readonly written: Promise<boolean>;
+  /** Its line has not been committed yet, and may be deferred. */
+  isWaiting: boolean;
 }
 
 /** An ending that met an outage of the database. */
@@ -70,7 +72,7 @@ export class CallLedger {
     if (purse === undefined) return this.#reserveUnderLock(reservation);
     // Without a sign of the database the call does not begin before its line is written.
     const isResponsive = this.#journal.isResponsive();
-    const hold = { purse, written: this.#writeHold(reservation, purse) };
+    const hold = { purse, written: this.#writeHold(reservation, purse, isResponsive), isWaiting: true };
     if (!isResponsive && !(await this.#isWritten(reservation, hold))) return this.#reserveUnderLock(reservation);
     this.#holds.set(reservation.id, isResponsive ? this.#inBackground(reservation, hold) : hold);
     return { state: 'admitted' };
@@ -92,6 +94,7 @@ export class CallLedger {
     const { db } = this.#deps;
     const hold = this.#holds.get(id);
     if (hold !== undefined) {
+      if (hold.isWaiting) this.#journal.flush();
       await hold.written;
       await postJournal(db, accountId);
     }
@@ -126,10 +129,11 @@ export class CallLedger {
     }
   }
 
-  #writeHold(reservation: NewReservation, purse: Purse): Promise<boolean> {
+  #writeHold(reservation: NewReservation, purse: Purse, isInBackground: boolean): Promise<boolean> {
     const atMs = this.#deps.clock.nowMs();
     const times = { atMs, leaseMs: atMs + RESERVATION_LEASE_MS };
-    return this.#journal.write({ purse, change: changeJson({ kind: 'reserve', ...reservation }, times) });
+    const line = { purse, change: changeJson({ kind: 'reserve', ...reservation }, times) };
+    return isInBackground ? this.#journal.writeSoon(line) : this.#journal.write(line);
   }
 
   async #isWritten(reservation: NewReservation, { purse, written }: PurseHold): Promise<boolean> {
@@ -152,9 +156,15 @@ export class CallLedger {
       await this.#commits.reserve(reservation, true);
       return false;
     });
-    // The call's ending sees the failure.
-    reserved.catch(() => this.#purses.discard(purse));
-    return { purse, written: reserved };
+    const hold = { purse, written: reserved, isWaiting: true };
+    reserved.then(
+      () => {
+        hold.isWaiting = false;
+      },
+      // The call's ending sees the failure.
+      () => this.#purses.discard(purse),
+    );
+    return hold;
   }
 
   async #end(reservation: NewReservation, ending: NewEnding): Promise<Ending> {
@@ -165,7 +175,7 @@ export class CallLedger {
     try {
       const ended = await (purse === undefined
         ? this.#commits.end(reservation, ending)
-        : this.#endHold(reservation, ending, { purse, written: hold?.written ?? Promise.resolve(false) }));
+        : this.#endHold(reservation, ending, hold ?? { purse, written: Promise.resolve(false), isWaiting: false }));
       this.#pendingEndings.delete(id);
       return ended;
     } catch (error) {
@@ -174,7 +184,9 @@ export class CallLedger {
     }
   }
 
-  async #endHold(reservation: NewReservation, ending: NewEnding, { purse, written }: PurseHold): Promise<Ending> {
+  async #endHold(reservation: NewReservation, ending: NewEnding, hold: PurseHold): Promise<Ending> {
+    const { purse, written } = hold;
+    if (hold.isWaiting) this.#journal.flush();
     const isWritten = await written.catch(() => false);
     // The purse is deleted, so that a line whose outcome is unknown cannot reach the journal after this.
     if (!isWritten) await this.#purses.release(purse);

@@ -6,6 +6,8 @@ import type { Purse } from './purses.ts';
 const LINES_PER_WRITE_MAX = 256;
 /** While the database commits one write, the next is prepared; with more at a time, each would be smaller and cost more. */
 const WRITES_AT_ONCE_MAX = 2;
+/** A line that no caller waits for joins the write of one that a caller does wait for, which halves the writes. */
+const DEFER_MS = 5;
 /** Many lines are posted at a time, which costs the database less; too many at a time would be felt as latency. */
 const POST_AFTER_MS = 500;
 const POST_AT_LINES = 100;
@@ -61,6 +63,15 @@ export class Journal {
    */
   write(line: Line): Promise<boolean> {
     return this.#writes.add(line);
+  }
+
+  /** The same for a line that no caller waits for yet; `flush` when one does. */
+  writeSoon(line: Line): Promise<boolean> {
+    return this.#writes.defer(line, DEFER_MS);
+  }
+
+  flush(): void {
+    this.#writes.flush();
   }
 
   /** Waits for the writes in flight, and posts all lines of this process. */
