@@ -1,19 +1,22 @@
 // Makes `npm start` and `npm test` enough on a bare machine: installs from the lockfile when node_modules is not what
-// that wants. Plain JavaScript on purpose: it runs on whatever Node is there, before ours is.
+// that wants, and builds the console. Plain JavaScript on purpose: it runs on whatever Node is there, before ours is.
 // With --to-run, a production installation (docs/operating.md) is enough, and is renewed as one.
 import { spawn } from 'node:child_process';
 import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole, isConsoleBuilt } from './console-build.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const modules = join(root, 'node_modules');
 const turn = join(root, '.installing');
 const isToRun = process.argv.includes('--to-run');
 
-for (let turns = 0; !isCurrent(); turns++) {
-  if (takeTurn()) await install();
-  else {
+for (let turns = 0; !isCurrent() || !isConsoleBuilt(root); turns++) {
+  if (takeTurn()) {
+    if (!isCurrent()) await install();
+    if (!isConsoleBuilt(root)) await build();
+  } else {
     if (turns === 0) console.log('Waiting for another command that is installing the packages.');
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
@@ -118,6 +121,16 @@ async function install() {
   }
   console.log(`Installed ${countPackages()} packages in ${seconds()} s.`);
   if (!isCurrent()) throw new Error('npm installed something other than package-lock.json says');
+}
+
+async function build() {
+  const started = Date.now();
+  const code = await buildConsole(root);
+  if (code !== 0) {
+    console.error('Could not build the console. The lines above say why.');
+    process.exit(code);
+  }
+  console.log(`Built the console in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 }
 
 /** On a terminal one line that moves; elsewhere, as in the log of a build, a line now and then. */

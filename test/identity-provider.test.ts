@@ -118,7 +118,7 @@ test('a person signs in by the identity provider, and the subject is bound on fi
   assert.match(page.text, /href="\/sign-in\/provider\?next=%2F%3Fa%3D1">Continue with single sign-on</);
   const answer = await signIn(browser);
   assert.equal(answer.status, 303);
-  const home = await browser.open('/');
+  const home = await browser.open('/account');
   assert.match(home.text, new RegExp(email));
   assert.match(home.text, new RegExp(accountId));
   const [session] = await rowsOf<{ method: string }>(
@@ -131,7 +131,7 @@ test('a person signs in by the identity provider, and the subject is bound on fi
   provider.person = { ...provider.person, claims: { email: 'other@example.com' } };
   const again = newBrowser();
   assert.equal((await signIn(again)).status, 303);
-  assert.match((await again.open('/')).text, new RegExp(email));
+  assert.match((await again.open('/account')).text, new RegExp(email));
 });
 
 test('the request has PKCE by S256, state and nonce, and no secret of the sign-in is in an address but the state', async () => {
@@ -189,7 +189,7 @@ test('an unknown person is made with an account of their own where that is allow
     const { email } = newIdentity({ name: 'Grace\u202e Hopper\n' });
     const browser = newBrowser(at);
     assert.equal((await signInAt(at, browser)).status, 303);
-    const home = await browser.open('/');
+    const home = await browser.open('/account');
     assert.match(home.text, /<h1>Grace Hopper<\/h1>/);
     assert.match(home.text, /acct_\w+[\s\S]*owner/);
     const accounts = (await at.admin('GET', '/accounts')).json.data;
@@ -432,7 +432,7 @@ test('a sign-in ends the session that the browser had', async () => {
   await signIn(browser);
   const old = newBrowser();
   old.cookies.set('tollgate_session', first);
-  assert.equal((await old.open('/')).path, '/sign-in');
+  assert.equal((await old.open('/account')).path, '/sign-in');
 });
 
 test('an address begins and ends as many sign-ins as its allowance has, and not one more', async () => {

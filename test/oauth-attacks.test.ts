@@ -245,7 +245,7 @@ const decisions: readonly Row[] = [
       const { browser, page } = await asked(scene);
       const attacker = scene.browser();
       await signIn(attacker, await newPerson(gateway));
-      const csrf = csrfOf(await attacker.open('/'));
+      const csrf = csrfOf(await attacker.open('/account'));
       assert.ok(csrf.length > 20);
       assert.equal((await browser.submit(page, allow(scene, { csrf }))).status, 403);
       await assertNotAllowed(scene);
@@ -283,7 +283,7 @@ const decisions: readonly Row[] = [
       const { page } = await asked(scene);
       const other = scene.browser();
       await signIn(other, scene.person);
-      const csrf = csrfOf(await other.open('/'));
+      const csrf = csrfOf(await other.open('/account'));
       assert.equal((await other.open(page.path)).status, 404);
       assert.equal((await other.fetch('POST', page.path, allow(scene, { csrf }))).status, 404);
       await assertNotAllowed(scene);

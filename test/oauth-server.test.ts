@@ -188,7 +188,7 @@ test('a person who signs out is asked to sign in again', async () => {
   const browser = newBrowser(gateway);
   await tokensFor(gateway, client, person, { browser });
   assert.ok(appAddress(await openAuthorization(browser, authorizationRequest(client).path)).searchParams.get('code'));
-  await browser.submit(await browser.open('/'), {});
+  await browser.submit(await browser.open('/account'), {});
   const page = await openAuthorization(browser, authorizationRequest(client).path);
   assert.match(page.path, /^\/sign-in\?next=/);
 });
@@ -198,7 +198,7 @@ test('another person at the same browser is asked for an own consent', async () 
   const browser = newBrowser(gateway);
   await tokensFor(gateway, client, person, { browser });
   const begun = await openAuthorization(browser, authorizationRequest(client, { prompt: 'consent' }).path);
-  await browser.submit(await browser.open('/'), {});
+  await browser.submit(await browser.open('/account'), {});
   await signIn(browser, other);
   // The page that was open belongs to a session that has ended, and the authorization is begun anew.
   const page = await browser.open(begun.path);

@@ -101,7 +101,7 @@ const CASES: Readonly<Record<string, Case>> = {
     detail: ({ personId }) => ({ person: personId }),
   },
   'session.end, by signing out': {
-    act: async ({ browser }) => void (await browser.submit(await browser.open('/'), {})),
+    act: async ({ browser }) => void (await browser.submit(await browser.open('/account'), {})),
     actor: 'person',
     target: ({ sessionId }) => sessionId,
   },

@@ -43,10 +43,10 @@ async function newPerson(
 test('a person signs in with email and password, and sees who is signed in', async () => {
   const { email, password } = await newPerson();
   const browser = newBrowser();
-  const first = await browser.open('/');
+  const first = await browser.open('/account');
   assert.equal(first.path, '/sign-in');
   const home = await browser.submit(first, { email: email.toUpperCase(), password });
-  assert.equal(home.path, '/');
+  assert.equal(home.path, '/account');
   assert.match(home.text, new RegExp(email));
   assert.match(home.text, /this one/);
 });
@@ -123,7 +123,7 @@ test('a sign-in ends the session that the browser had, and a planted cookie open
   assert.equal(link.status, 303);
   const old = newBrowser();
   old.cookies.set('tollgate_session', first ?? '');
-  assert.equal((await old.open('/')).path, '/sign-in');
+  assert.equal((await old.open('/account')).path, '/sign-in');
 });
 
 test('signing out ends the session on the server, and needs the token of the page', async () => {
@@ -134,7 +134,7 @@ test('signing out ends the session on the server, and needs the token of the pag
   assert.equal((await browser.fetch('POST', '/sign-out', { csrf: 'x'.repeat(43) })).status, 403);
   assert.equal((await browser.submit(home, {})).path, '/sign-in');
   browser.cookies.set('tollgate_session', cookie);
-  assert.equal((await browser.open('/')).path, '/sign-in');
+  assert.equal((await browser.open('/account')).path, '/sign-in');
 });
 
 for (const [name, headers] of [
@@ -168,19 +168,19 @@ test('a session ends when it is idle for too long, and at its end however busy i
   const browser = newBrowser();
   await browser.submit(await browser.open('/sign-in'), { email, password });
   gateway.clock.advance(SESSION_IDLE_MS_MAX / 1000 - 1);
-  assert.equal((await browser.open('/')).path, '/');
+  assert.equal((await browser.open('/account')).path, '/account');
   gateway.clock.advance(SESSION_IDLE_MS_MAX / 1000);
-  assert.equal((await browser.open('/')).path, '/sign-in');
+  assert.equal((await browser.open('/account')).path, '/sign-in');
 
   const busy = newBrowser();
   await busy.submit(await busy.open('/sign-in'), { email, password });
   const days = SESSION_MS_MAX / 86_400_000;
   for (let day = 1; day < days; day++) {
     gateway.clock.advance(86_400);
-    assert.equal((await busy.open('/')).path, '/', `day ${day}`);
+    assert.equal((await busy.open('/account')).path, '/account', `day ${day}`);
   }
   gateway.clock.advance(86_400);
-  assert.equal((await busy.open('/')).path, '/sign-in');
+  assert.equal((await busy.open('/account')).path, '/sign-in');
 });
 
 test('pages may not be framed, load nothing and keep nothing in caches', async () => {
@@ -220,7 +220,7 @@ test('a link that sets a password works once, ends other sessions and signs in',
   const page = await browser.open(path);
   assert.equal((await browser.submit(page, { password: 'short' })).status, 200);
   assert.equal((await browser.submit(page, { password: 'a new and longer one' })).path, '/');
-  assert.equal((await before.open('/')).path, '/sign-in');
+  assert.equal((await before.open('/account')).path, '/sign-in');
   assert.equal((await newBrowser().open(path)).status, 404);
   const again = newBrowser();
   assert.equal((await again.submit(await again.open('/sign-in'), { email, password })).status, 401);
@@ -262,7 +262,7 @@ test('a disabled person is signed out everywhere and cannot sign in', async () =
   await browser.submit(await browser.open('/sign-in'), { email, password });
   const id = await personId(email);
   assert.equal((await gateway.admin('PATCH', `/people/${id}`, { disabled: true })).json.disabled, true);
-  assert.equal((await browser.open('/')).path, '/sign-in');
+  assert.equal((await browser.open('/account')).path, '/sign-in');
   assert.equal((await browser.submit(await browser.open('/sign-in'), { email, password })).status, 401);
 });
 

@@ -127,7 +127,7 @@ test('with mail, sign-up begins with a link that proves the address, and it work
     statuses.sort((a, b) => a - b),
     [303, 404],
   );
-  assert.match((await browser.open('/')).text, /ada@example\.com/);
+  assert.match((await browser.open('/account')).text, /ada@example\.com/);
   const accounts = await accountsOf(gateway);
   assert.deepEqual(
     accounts.map(({ name, balance }: { name: string; balance: number }) => [name, balance]),

@@ -19,6 +19,7 @@ import { Stopping } from './edge/stopping.ts';
 import { Uploads } from './edge/uploads.ts';
 import { appPages } from './pages/apps.ts';
 import { consentPages } from './pages/consent.ts';
+import { consolePages } from './pages/console.ts';
 import { devicePages } from './pages/device.ts';
 import { identityPages } from './pages/identity.ts';
 import { keyPages } from './pages/keys.ts';
@@ -109,6 +110,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   if (deps.config.corsOrigins.length > 0) allowOrigins(server, deps.config.corsOrigins);
   const routes = new Routes(server, deps);
   addRoutes(routes, deps, stopping);
+  consolePages(server, deps.config);
   addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
   const hints = new RouteHints(routes.contracts);
   return {

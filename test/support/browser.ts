@@ -47,7 +47,11 @@ export class Browser {
     headers: Record<string, string> = {},
   ): Promise<Page> {
     const body = form === undefined ? null : new URLSearchParams(form).toString();
-    return this.#send(method, path, body, { 'content-type': 'application/x-www-form-urlencoded', ...headers });
+    return this.#send(method, path, body, {
+      accept: 'text/html',
+      'content-type': 'application/x-www-form-urlencoded',
+      ...headers,
+    });
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
@@ -59,7 +63,7 @@ export class Browser {
 
   /** The token of the pages that this browser sees. */
   async csrf(): Promise<string> {
-    return /name="csrf" value="([^"]+)"/.exec((await this.open('/')).text)?.[1] ?? '';
+    return /name="csrf" value="([^"]+)"/.exec((await this.open('/account')).text)?.[1] ?? '';
   }
 
   async #send(method: string, path: string, body: string | null, more: Record<string, string>): Promise<Page> {

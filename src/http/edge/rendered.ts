@@ -19,7 +19,7 @@ export class Rendered {
   }
 
   send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const encoding = chosenEncoding(request.headers['accept-encoding']);
+    const encoding = acceptedEncoding(request.headers['accept-encoding']);
     reply.header('content-type', 'application/json; charset=utf-8').header('vary', 'accept-encoding');
     switch (encoding) {
       case 'br':
@@ -38,7 +38,8 @@ export class Rendered {
 const TAKES_BROTLI = /(?:^|[\s,])br\s*(?:,|$|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/;
 const TAKES_GZIP = /(?:^|[\s,])gzip\s*(?:,|$|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/;
 
-function chosenEncoding(accepted: string | string[] | undefined): 'br' | 'gzip' | undefined {
+/** The better encoding of those that a client takes. */
+export function acceptedEncoding(accepted: string | string[] | undefined): 'br' | 'gzip' | undefined {
   if (accepted === undefined) return undefined;
   const offers = String(accepted).toLowerCase();
   if (TAKES_BROTLI.test(offers)) return 'br';

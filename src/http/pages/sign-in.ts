@@ -15,9 +15,9 @@ export function signInPages(pages: Pages, deps: SignInDeps, browser: BrowserSess
   const provider = deps.openId?.settings.name;
   const isOpen = deps.config.signUp.mode === 'open';
 
-  pages.get('/', async ({ request }) => {
+  pages.get('/account', async ({ request }) => {
     const signedIn = await browser.find(request);
-    if (signedIn === undefined) return { goTo: '/sign-in' };
+    if (signedIn === undefined) return { goTo: '/sign-in?next=/account' };
     return home(signedIn, await sessions.listSessions(deps, signedIn.person.id), browser.csrfToken(signedIn));
   });
 
@@ -50,7 +50,7 @@ export function signInPages(pages: Pages, deps: SignInDeps, browser: BrowserSess
       browser.refuseForged(signedIn, form.get('csrf') ?? '');
       const actor = { name: signedIn.person.email, requestId: request.id };
       await sessions.endSession(deps, actor, signedIn.person.id, form.get('session') ?? signedIn.session.id);
-      if ((form.get('session') ?? signedIn.session.id) !== signedIn.session.id) return { goTo: '/' };
+      if ((form.get('session') ?? signedIn.session.id) !== signedIn.session.id) return { goTo: '/account' };
     }
     browser.end(reply);
     return { goTo: '/sign-in' };

@@ -1,0 +1,839 @@
+// Made by "npm run console:types" from the gateway's contracts. Read it; do not edit it.
+
+export type Account = {
+  readonly id: string;
+  readonly object: 'account';
+  readonly name: string;
+  readonly email: string | null;
+  readonly status: 'active' | 'suspended';
+  readonly groups: ReadonlyArray<string>;
+  /** Of all its OAuth access tokens together, and of its console. Null is the default; keys have their own. */
+  readonly limits: {
+    readonly rpm: number | null;
+    readonly concurrency: number | null;
+  };
+  /** What can be spent now; below zero by what real usage exceeded. */
+  readonly balance: number;
+  /** What running calls and jobs hold. */
+  readonly held: number;
+  /** Unix seconds of the last request with any of its keys. */
+  readonly last_used_at: number | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** What keeps it from working as it is set; empty when nothing does. */
+  readonly warnings: ReadonlyArray<string>;
+};
+
+export type ApiKey = {
+  readonly id: string;
+  readonly object: 'api_key';
+  readonly account_id: string;
+  readonly name: string;
+  /** The first four characters of the random part. */
+  readonly prefix: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+  readonly disabled: boolean;
+  /** Null: the groups of the account. */
+  readonly groups: ReadonlyArray<string> | null;
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+  readonly credit_limit: number | null;
+  readonly credit_limit_reset: 'day' | 'week' | 'month' | null;
+  /** Credits, with at most six decimals. */
+  readonly credits_used: number;
+};
+
+export type ApiKeyRecord = {
+  readonly id: string;
+  readonly object: 'api_key';
+  readonly account_id: string;
+  readonly name: string;
+  /** The first four characters of the random part. */
+  readonly prefix: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+  readonly disabled: boolean;
+  /** Null: the groups of the account. */
+  readonly groups: ReadonlyArray<string> | null;
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+  readonly credit_limit: number | null;
+  readonly credit_limit_reset: 'day' | 'week' | 'month' | null;
+  /** Credits, with at most six decimals. */
+  readonly credits_used: number;
+  /** What keeps it from working as it is set; empty when nothing does. */
+  readonly warnings: ReadonlyArray<string>;
+};
+
+export type Asset = {
+  readonly id: string;
+  readonly job_id: string;
+  readonly ordinal: number;
+  readonly kind: 'image' | 'video' | 'audio' | 'thumbnail';
+  /** What holds it: a bucket, or a folder of the gateway. */
+  readonly storage: 's3' | 'disk';
+  readonly mime_type: string;
+  readonly bytes: number;
+  readonly width?: number;
+  readonly height?: number;
+  readonly seconds?: number;
+  /** Works for 15 minutes, without a credential. */
+  readonly url: string;
+  /** Unix seconds. */
+  readonly expires_at: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+};
+
+export type AuditEntry = {
+  readonly id: string;
+  readonly object: 'audit_entry';
+  /** Unix seconds. */
+  readonly at: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly request_id: string | null;
+};
+
+export type Books = {
+  readonly object: 'books';
+  readonly balanced: boolean;
+  readonly accounts: number;
+  readonly entries: number;
+  /** How many were read: those since the last check, or all. */
+  readonly entries_checked: number;
+  /** The first that was found. */
+  readonly difference?: Readonly<Record<string, unknown>>;
+};
+
+export type Breaker = {
+  /** Open: no request but probes. Half-open: the next is one. */
+  readonly state: 'closed' | 'open' | 'half_open';
+  /** Requests in a row that failed. */
+  readonly strikes: number;
+  readonly next_probe_at: number | null;
+  readonly last_fault: string | null;
+  /** The upstream’s own words, without secrets. */
+  readonly last_detail: string | null;
+  readonly last_fault_at: number | null;
+};
+
+export type ChatCompletion = {
+  readonly id: string;
+  readonly object: 'chat.completion';
+  readonly created: number;
+  readonly model: string;
+  readonly choices: ReadonlyArray<Readonly<Record<string, unknown>>>;
+  readonly usage: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly total_tokens: number;
+    /** What the call cost. */
+    readonly credits: number;
+  };
+};
+
+export type ConfigVersion = {
+  readonly object: 'config_version';
+  readonly version: number;
+  readonly source: 'file' | 'built-in' | 'operator';
+  readonly applied_at: number;
+  readonly document: {
+    readonly upstreams: ReadonlyArray<Readonly<Record<string, unknown>>>;
+    readonly models: ReadonlyArray<Readonly<Record<string, unknown>>>;
+  };
+};
+
+export type CreditBalance = {
+  readonly object: 'credit_balance';
+  /** What can be spent now; below zero by what real usage exceeded. */
+  readonly available: number;
+  /** What running calls and jobs hold. */
+  readonly reserved: number;
+  readonly spent: number;
+  readonly updated_at: number;
+};
+
+export type DeploymentUsage = {
+  readonly object: 'usage';
+  readonly group_by: 'day' | 'account' | 'key' | 'model' | 'endpoint';
+  readonly from: number;
+  readonly to: number;
+  readonly data: ReadonlyArray<{
+    readonly group: string;
+    readonly requests: number;
+    readonly credits: number;
+  }>;
+  readonly has_more: boolean;
+};
+
+export type Error = {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly code: string;
+    /** The field at fault, where one is known. */
+    readonly param: string | null;
+  };
+};
+
+export type Estimate = {
+  readonly object: 'estimate';
+  readonly model: string;
+  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music';
+  /** What the call would reserve. */
+  readonly credits: number;
+  readonly factors: {
+    readonly mode: string;
+    /** Credits charged once, which no ratio multiplies. */
+    readonly once: number;
+    readonly units: ReadonlyArray<{
+      readonly unit: string;
+      readonly count: number;
+      readonly per: number;
+      readonly rate: number;
+    }>;
+    readonly ratios: ReadonlyArray<{
+      readonly map: string;
+      readonly key: string;
+      readonly ratio: number;
+    }>;
+  };
+};
+
+export type ExpiredTranscriptionRecord = {
+  readonly id: string;
+  readonly object: 'audio.transcription';
+  readonly model: string;
+  readonly settlement_state: 'pending' | 'unknown' | 'settled' | 'released';
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly completed_at?: number;
+  /** Absent where results are kept for ever. */
+  readonly expires_at?: number;
+  readonly status: 'expired';
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly code: string;
+    /** The field at fault, where one is known. */
+    readonly param: string | null;
+  };
+};
+
+export type File = {
+  readonly id: string;
+  readonly object: 'file';
+  readonly bytes: number;
+  readonly filename: string;
+  readonly mime_type: string;
+  readonly purpose: string | null;
+  /** Works for 24 hours, without a credential, and wherever a URL of media is taken. */
+  readonly url: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+};
+
+export type Grant = {
+  readonly id: string;
+  readonly object: 'grant';
+  readonly account_id: string;
+  /** Below zero: so much was taken back. */
+  readonly amount: number;
+  /** Credits, with at most six decimals. */
+  readonly remaining: number;
+  readonly source: string;
+  readonly reference: string | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number | null;
+};
+
+export type Health = {
+  readonly status: 'ok' | 'degraded';
+  readonly version: string;
+  readonly db: 'ok' | 'unavailable';
+  readonly outbox_pending: number;
+  readonly cleanup_running: boolean;
+  readonly cleanup_pending: number;
+  readonly cleanup_oldest_due_age_s: number;
+  /** Conditions that an operator should know of. */
+  readonly warnings: ReadonlyArray<string>;
+};
+
+export type Invitation = {
+  readonly id: string;
+  readonly object: 'invitation';
+  readonly email: string;
+  readonly role: 'viewer' | 'member' | 'owner' | null;
+  readonly invited_by: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+};
+
+export type Job = {
+  readonly id: string;
+  readonly object: 'job';
+  readonly status: 'queued' | 'running' | 'succeeded' | 'failed' | 'queue_expired' | 'canceled';
+  readonly kind: 'image' | 'video' | 'audio';
+  readonly model: string;
+  readonly progress: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly updated_at?: number;
+  /** Unix seconds. */
+  readonly finished_at?: number;
+  /** Unix seconds. */
+  readonly dispatch_deadline_at: number;
+  readonly error_code?: string;
+  readonly error?: string;
+  /** What it cost, once it has ended. */
+  readonly usage?: {
+    readonly credits: number;
+  };
+};
+
+export type JobRecord = {
+  readonly id: string;
+  readonly object: 'job';
+  readonly status: 'queued' | 'running' | 'succeeded' | 'failed' | 'queue_expired' | 'canceled';
+  readonly kind: 'image' | 'video' | 'audio';
+  readonly model: string;
+  readonly progress: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly updated_at?: number;
+  /** Unix seconds. */
+  readonly finished_at?: number;
+  /** Unix seconds. */
+  readonly dispatch_deadline_at: number;
+  readonly error_code?: string;
+  readonly error?: string;
+  /** What it cost, once it has ended. */
+  readonly usage?: {
+    readonly credits: number;
+  };
+  readonly account_id: string;
+  readonly key_id: string | null;
+  readonly endpoint: string;
+  readonly request_id: string;
+  /** Which upstreams were asked, in order. */
+  readonly attempts: ReadonlyArray<{
+    readonly upstream: string;
+    /** As the upstream calls it. */
+    readonly model: string;
+    readonly state: string;
+    readonly error_code: string | null;
+  }>;
+};
+
+export type ListedTranscription = {
+  readonly id: string;
+  readonly object: 'audio.transcription';
+  readonly model: string;
+  readonly settlement_state: 'pending' | 'unknown' | 'settled' | 'released';
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly completed_at?: number;
+  /** Absent where results are kept for ever. */
+  readonly expires_at?: number;
+  readonly status: 'pending' | 'processing' | 'completed' | 'failed' | 'unavailable' | 'expired';
+  /** How long the clip is. */
+  readonly seconds: number;
+  /** What it cost, once it has ended. */
+  readonly usage?: {
+    readonly credits: number;
+  };
+  /** Why there is no result. */
+  readonly error?: {
+    readonly message: string;
+    readonly type: string;
+    readonly code: string;
+    /** The field at fault, where one is known. */
+    readonly param: string | null;
+  };
+};
+
+export type Member = {
+  readonly id: string;
+  readonly object: 'member';
+  readonly email: string;
+  readonly name: string;
+  readonly role: 'viewer' | 'member' | 'owner';
+  readonly last_sign_in_at: number | null;
+};
+
+export type Model = {
+  readonly id: string;
+  readonly object: 'model';
+  /** Unix seconds. */
+  readonly created: number;
+  readonly owned_by: string;
+  readonly modality: 'image' | 'video' | 'chat' | 'audio';
+  readonly display_name: string;
+  readonly description: string;
+  readonly tags: ReadonlyArray<string>;
+  readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music'>;
+  readonly pricing: Pricing;
+};
+
+export type NewApiKey = {
+  readonly id: string;
+  readonly object: 'api_key';
+  readonly account_id: string;
+  readonly name: string;
+  /** The first four characters of the random part. */
+  readonly prefix: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+  readonly disabled: boolean;
+  /** Null: the groups of the account. */
+  readonly groups: ReadonlyArray<string> | null;
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+  readonly credit_limit: number | null;
+  readonly credit_limit_reset: 'day' | 'week' | 'month' | null;
+  /** Credits, with at most six decimals. */
+  readonly credits_used: number;
+  /** What keeps it from working as it is set; empty when nothing does. */
+  readonly warnings: ReadonlyArray<string>;
+  /** The key itself, shown this once. */
+  readonly key: string;
+};
+
+export type NewOauthClient = {
+  readonly id: string;
+  readonly object: 'oauth_client';
+  readonly name: string;
+  readonly redirect_uris: ReadonlyArray<string>;
+  readonly scopes: ReadonlyArray<'user:inference:image' | 'user:inference:video' | 'user:inference:audio' | 'user:inference:chat' | 'user:jobs' | 'user:files' | 'user:credits'>;
+  readonly confidential: boolean;
+  readonly home_page: string | null;
+  readonly logo: string | null;
+  readonly device_flow: boolean;
+  readonly introspection: boolean;
+  readonly created_at: number;
+  readonly client_secret?: string;
+};
+
+export type OauthClient = {
+  readonly id: string;
+  readonly object: 'oauth_client';
+  readonly name: string;
+  readonly redirect_uris: ReadonlyArray<string>;
+  readonly scopes: ReadonlyArray<'user:inference:image' | 'user:inference:video' | 'user:inference:audio' | 'user:inference:chat' | 'user:jobs' | 'user:files' | 'user:credits'>;
+  readonly confidential: boolean;
+  readonly home_page: string | null;
+  readonly logo: string | null;
+  readonly device_flow: boolean;
+  readonly introspection: boolean;
+  readonly created_at: number;
+};
+
+export type OauthGrant = {
+  readonly id: string;
+  readonly object: 'oauth_grant';
+  readonly client: {
+    readonly id: string;
+    readonly name: string;
+    readonly home_page: string | null;
+  };
+  readonly account: string;
+  readonly person: {
+    readonly id: string;
+    readonly email: string;
+  };
+  readonly scopes: ReadonlyArray<string>;
+  readonly credit_limit: number | null;
+  readonly credit_limit_reset: 'day' | 'week' | 'month' | null;
+  readonly credits_used: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly last_used_at: number | null;
+};
+
+export type OneTimeLink = {
+  readonly object: 'link';
+  /** Works once, for whoever holds it. */
+  readonly url: string;
+  /** Unix seconds. */
+  readonly expires_at: number;
+  readonly id?: string;
+  readonly email?: string;
+  readonly role?: 'viewer' | 'member' | 'owner' | null;
+  readonly operator_role?: 'auditor' | 'operator' | null;
+};
+
+export type OpenTranscriptionRecord = {
+  readonly id: string;
+  readonly object: 'audio.transcription';
+  readonly model: string;
+  readonly settlement_state: 'pending' | 'unknown' | 'settled' | 'released';
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly completed_at?: number;
+  /** Absent where results are kept for ever. */
+  readonly expires_at?: number;
+  readonly status: 'pending' | 'processing';
+};
+
+export type Person = {
+  readonly id: string;
+  readonly object: 'person';
+  readonly email: string;
+  readonly name: string;
+  readonly operator_role: 'auditor' | 'operator' | null;
+  readonly disabled: boolean;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly last_sign_in_at: number | null;
+};
+
+export type Pricing = {
+  readonly mode: 'per_image' | 'per_request' | 'per_second' | 'per_token' | 'per_k_char' | 'per_audio_second';
+  readonly currency: 'usd';
+  readonly credits: {
+    readonly base?: number;
+    readonly per_second?: number;
+    readonly input_per_k?: number;
+    readonly output_per_k?: number;
+    readonly cached_per_k?: number;
+    readonly reasoning_per_k?: number;
+  };
+  readonly size_ratio?: Readonly<Record<string, number>>;
+  readonly quality_ratio?: Readonly<Record<string, number>>;
+  readonly resolution_ratio?: Readonly<Record<string, number>>;
+  readonly flag_ratio?: {
+    readonly generate_audio?: number;
+    readonly reference_video?: number;
+  };
+  readonly token_tiers?: ReadonlyArray<{
+    readonly min_prompt_tokens: number;
+    readonly input_per_k?: number;
+    readonly output_per_k?: number;
+    readonly cached_per_k?: number;
+    readonly reasoning_per_k?: number;
+  }>;
+};
+
+export type PublicList = {
+  readonly object: 'list';
+  readonly count: number;
+  readonly modalities: Readonly<Record<string, number>>;
+  /** Unix seconds. */
+  readonly updated_at: number;
+  readonly data: ReadonlyArray<{
+    readonly name: string;
+    readonly modality: 'image' | 'video' | 'chat' | 'audio';
+    readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music'>;
+    readonly pricing: PublicPricing;
+  }>;
+};
+
+export type PublicPricing = {
+  readonly mode: 'per_image' | 'per_request' | 'per_second' | 'per_token' | 'per_k_char' | 'per_audio_second';
+  readonly currency: 'usd';
+  readonly credits: {
+    readonly base?: number;
+    readonly per_second?: number;
+    readonly input_per_k?: number;
+    readonly output_per_k?: number;
+    readonly cached_per_k?: number;
+    readonly reasoning_per_k?: number;
+  };
+  readonly size_ratio?: Readonly<Record<string, number>>;
+  readonly quality_ratio?: Readonly<Record<string, number>>;
+  readonly resolution_ratio?: Readonly<Record<string, number>>;
+  readonly flag_ratio?: {
+    readonly generate_audio?: number;
+    readonly reference_video?: number;
+  };
+  readonly token_tiers?: ReadonlyArray<{
+    readonly min_prompt_tokens: number;
+    readonly input_per_k?: number;
+    readonly output_per_k?: number;
+    readonly cached_per_k?: number;
+    readonly reasoning_per_k?: number;
+  }>;
+  readonly unit: string;
+};
+
+export type Request = {
+  readonly id: string;
+  readonly object: 'request';
+  readonly status: 'running' | 'settled' | 'refunded';
+  readonly model: string;
+  readonly endpoint: string;
+  /** The units that were charged. */
+  readonly usage: Readonly<Record<string, unknown>> | null;
+  readonly credits: number;
+  readonly created_at: number;
+};
+
+export type RequestRecord = {
+  /** Unique, unlike the id that a caller may have given its request. */
+  readonly id: string;
+  readonly object: 'request';
+  readonly request_id: string;
+  readonly account_id: string;
+  readonly key_id: string | null;
+  readonly job_id: string | null;
+  readonly model: string;
+  readonly endpoint: string;
+  readonly status: 'running' | 'settled' | 'refunded';
+  /** The units that were charged. */
+  readonly usage: Readonly<Record<string, unknown>> | null;
+  readonly held: number;
+  readonly credits: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+};
+
+export type Session = {
+  readonly id: string;
+  readonly object: 'session';
+  readonly method: 'password' | 'link' | 'identity_provider';
+  readonly address: string;
+  readonly user_agent: string;
+  readonly created_at: number;
+  readonly last_seen_at: number;
+  readonly expires_at: number;
+  readonly current: boolean;
+};
+
+export type SignedIn = {
+  readonly object: 'signed_in';
+  readonly person: Person;
+  readonly accounts: ReadonlyArray<{
+    readonly account_id: string;
+    readonly name: string;
+    readonly role: 'viewer' | 'member' | 'owner';
+  }>;
+  /** The one that the session works in. */
+  readonly account: {
+    readonly account_id: string;
+    readonly name: string;
+    readonly role: 'viewer' | 'member' | 'owner';
+  } | null;
+  /** To be sent as X-CSRF-Token with every request that changes something. */
+  readonly csrf_token: string;
+  readonly session_id: string;
+  /** Unix seconds. */
+  readonly expires_at: number;
+};
+
+export type Speech = {
+  readonly object: 'audio.speech';
+  /** Unix seconds. */
+  readonly created: number;
+  readonly model: string;
+  readonly format: string;
+  readonly mime_type: string;
+  readonly b64_json?: string;
+  /** Works for 15 minutes, without a credential. */
+  readonly url?: string;
+  readonly seconds: number;
+  /** Every clip, where more than one was asked for. */
+  readonly data?: ReadonlyArray<{
+    readonly format: string;
+    readonly mime_type: string;
+    readonly b64_json?: string;
+    /** Works for 15 minutes, without a credential. */
+    readonly url?: string;
+    readonly seconds: number;
+  }>;
+  readonly usage: {
+    readonly characters: number;
+    readonly audio_seconds: number;
+    /** What the call cost. */
+    readonly credits: number;
+  };
+};
+
+export type Transaction = {
+  readonly id: string;
+  readonly object: 'transaction';
+  readonly type: 'grant' | 'revoke' | 'reserve' | 'settle' | 'refund' | 'charge' | 'cover' | 'lapse';
+  /** By how much the available balance changed. */
+  readonly amount: number;
+  /** How much was spent for good. */
+  readonly charged: number;
+  /** What was available afterwards. */
+  readonly balance: number;
+  readonly key_id: string | null;
+  readonly request_id: string | null;
+  readonly job_id: string | null;
+  readonly model: string | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+};
+
+export type Transcription = {
+  readonly task?: 'transcribe';
+  /** An ISO code: as heard, else as given; null where nobody knows. */
+  readonly language?: string | null;
+  readonly duration?: number;
+  readonly text: string;
+  readonly segments?: ReadonlyArray<{
+    readonly id: number;
+    readonly seek: number;
+    /** Seconds from the beginning. */
+    readonly start: number;
+    /** Seconds from the beginning. */
+    readonly end: number;
+    readonly text: string;
+    readonly tokens: ReadonlyArray<number>;
+    readonly temperature: number;
+    readonly avg_logprob: number;
+    readonly compression_ratio: number;
+    readonly no_speech_prob: number;
+  }>;
+  readonly words?: ReadonlyArray<{
+    readonly word: string;
+    /** Seconds from the beginning. */
+    readonly start: number;
+    /** Seconds from the beginning. */
+    readonly end: number;
+  }>;
+  /** The times are reckoned from the text, not heard. */
+  readonly estimated_times?: true;
+  readonly usage: {
+    readonly type: 'duration';
+    readonly seconds: number;
+    /** The same as `seconds`. */
+    readonly audio_seconds: number;
+    readonly credits: number;
+  };
+};
+
+export type TranscriptionRecord = {
+  readonly id: string;
+  readonly object: 'audio.transcription';
+  readonly model: string;
+  readonly settlement_state: 'pending' | 'unknown' | 'settled' | 'released';
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly completed_at?: number;
+  /** Absent where results are kept for ever. */
+  readonly expires_at?: number;
+  readonly status: 'completed' | 'failed' | 'unavailable';
+  readonly result?: {
+    readonly text: string;
+    /** An ISO code: as heard, else as given; null where nobody knows. */
+    readonly language: string | null;
+    readonly duration: number;
+    readonly segments?: ReadonlyArray<{
+      readonly id: number;
+      readonly seek: number;
+      /** Seconds from the beginning. */
+      readonly start: number;
+      /** Seconds from the beginning. */
+      readonly end: number;
+      readonly text: string;
+      readonly tokens: ReadonlyArray<number>;
+      readonly temperature: number;
+      readonly avg_logprob: number;
+      readonly compression_ratio: number;
+      readonly no_speech_prob: number;
+    }>;
+    readonly words?: ReadonlyArray<{
+      readonly word: string;
+      /** Seconds from the beginning. */
+      readonly start: number;
+      /** Seconds from the beginning. */
+      readonly end: number;
+    }>;
+    /** The times are reckoned from the text, not heard. */
+    readonly estimated_times?: true;
+    readonly usage: {
+      readonly type: 'duration';
+      readonly seconds: number;
+      /** The same as `seconds`. */
+      readonly audio_seconds: number;
+      readonly credits: number;
+    };
+  };
+  /** Why there is no result. */
+  readonly error?: {
+    readonly message: string;
+    readonly type: string;
+    readonly code: string;
+    /** The field at fault, where one is known. */
+    readonly param: string | null;
+  };
+};
+
+export type Upstream = {
+  readonly id: string;
+  readonly object: 'upstream';
+  readonly vendor: string;
+  readonly base_url: string | null;
+  readonly has_secret: boolean;
+  readonly groups: ReadonlyArray<string>;
+  readonly priority: number;
+  readonly weight: number;
+  readonly timeout_seconds: number;
+  readonly enabled: boolean;
+  /** The models that have a route here. */
+  readonly models: ReadonlyArray<string>;
+  /** Of this process. */
+  readonly attempts_last_minute: number;
+  /** Of the upstream as a whole: its credential and balance. */
+  readonly health: Breaker;
+  /** Every model on its wire that a route leads to. */
+  readonly upstream_models: ReadonlyArray<{
+    readonly id: string;
+    readonly health: Breaker;
+  }>;
+};
+
+export type Usage = {
+  readonly object: 'usage';
+  readonly group_by: 'day' | 'model' | 'key';
+  readonly from: number;
+  readonly to: number;
+  readonly data: ReadonlyArray<{
+    readonly group: string;
+    readonly requests: number;
+    readonly credits: number;
+  }>;
+};
+
+export type VoicePreviews = {
+  readonly object: 'audio.voice_previews';
+  /** Unix seconds. */
+  readonly created: number;
+  readonly model: string;
+  readonly previews: ReadonlyArray<{
+    readonly voice_id: string;
+    readonly name: string;
+    readonly description: string;
+    readonly format: string;
+    readonly mime_type: string;
+    readonly b64_json?: string;
+    /** Works for 15 minutes, without a credential. */
+    readonly url?: string;
+    readonly seconds: number;
+  }>;
+  readonly usage: {
+    readonly characters: number;
+    readonly audio_seconds: number;
+    /** What the call cost. */
+    readonly credits: number;
+  };
+};

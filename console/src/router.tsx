@@ -1,0 +1,33 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { Loading } from './kit/states.tsx';
+import { NotFound } from './pages/not-found.tsx';
+import { Shell } from './shell/shell.tsx';
+
+// Each page is a chunk of its own, loaded when it is first opened.
+
+const root = createRootRoute({ notFoundComponent: NotFound });
+
+const landing = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/landing.tsx'), 'Landing'),
+});
+
+const shell = createRoute({ getParentRoute: () => root, path: '/console', component: Shell });
+
+/** A page inside the shell, at a path below /console. */
+// biome-ignore lint/suspicious/noExplicitAny: the library's own type of a lazily loaded component.
+function page(path: string, load: () => Promise<Record<string, any>>, name: string) {
+  return createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load, name) });
+}
+
+const pages = [
+  page('/', () => import('./pages/overview.tsx'), 'Overview'),
+  page('keys', () => import('./pages/keys/keys.tsx'), 'Keys'),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren([landing, shell.addChildren(pages)]),
+  defaultPendingComponent: Loading,
+  scrollRestoration: true,
+});

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { TYPES_FILE, typesOf } from '../scripts/console-types.ts';
+import { Gateway } from './support/gateway.ts';
+
+let gateway: Gateway;
+before(async () => {
+  gateway = await Gateway.start();
+});
+after(() => gateway.stop());
+
+test('console/src/api/schema.ts is what the contracts say; "npm run console:types" writes it anew', async () => {
+  const { json } = await gateway.call('GET', '/openapi.json');
+  assert.equal(readFileSync(TYPES_FILE, 'utf8'), typesOf(json));
+});
