@@ -432,7 +432,7 @@ test('a sign-in ends the session that the browser had', async () => {
   await signIn(browser);
   const old = newBrowser();
   old.cookies.set('tollgate_session', first);
-  assert.equal((await old.open('/account')).path, '/sign-in');
+  assert.equal((await old.open('/account')).path, '/sign-in?next=/account');
 });
 
 test('an address begins and ends as many sign-ins as its allowance has, and not one more', async () => {

@@ -44,7 +44,7 @@ test('a person signs in with email and password, and sees who is signed in', asy
   const { email, password } = await newPerson();
   const browser = newBrowser();
   const first = await browser.open('/account');
-  assert.equal(first.path, '/sign-in');
+  assert.equal(first.path, '/sign-in?next=/account');
   const home = await browser.submit(first, { email: email.toUpperCase(), password });
   assert.equal(home.path, '/account');
   assert.match(home.text, new RegExp(email));
@@ -123,18 +123,19 @@ test('a sign-in ends the session that the browser had, and a planted cookie open
   assert.equal(link.status, 303);
   const old = newBrowser();
   old.cookies.set('tollgate_session', first ?? '');
-  assert.equal((await old.open('/account')).path, '/sign-in');
+  assert.equal((await old.open('/account')).path, '/sign-in?next=/account');
 });
 
 test('signing out ends the session on the server, and needs the token of the page', async () => {
   const { email, password } = await newPerson();
   const browser = newBrowser();
-  const home = await browser.submit(await browser.open('/sign-in'), { email, password });
+  await browser.submit(await browser.open('/sign-in'), { email, password });
+  const home = await browser.open('/account');
   const cookie = browser.cookies.get('tollgate_session') ?? '';
   assert.equal((await browser.fetch('POST', '/sign-out', { csrf: 'x'.repeat(43) })).status, 403);
   assert.equal((await browser.submit(home, {})).path, '/sign-in');
   browser.cookies.set('tollgate_session', cookie);
-  assert.equal((await browser.open('/account')).path, '/sign-in');
+  assert.equal((await browser.open('/account')).path, '/sign-in?next=/account');
 });
 
 for (const [name, headers] of [
@@ -170,7 +171,7 @@ test('a session ends when it is idle for too long, and at its end however busy i
   gateway.clock.advance(SESSION_IDLE_MS_MAX / 1000 - 1);
   assert.equal((await browser.open('/account')).path, '/account');
   gateway.clock.advance(SESSION_IDLE_MS_MAX / 1000);
-  assert.equal((await browser.open('/account')).path, '/sign-in');
+  assert.equal((await browser.open('/account')).path, '/sign-in?next=/account');
 
   const busy = newBrowser();
   await busy.submit(await busy.open('/sign-in'), { email, password });
@@ -180,7 +181,7 @@ test('a session ends when it is idle for too long, and at its end however busy i
     assert.equal((await busy.open('/account')).path, '/account', `day ${day}`);
   }
   gateway.clock.advance(86_400);
-  assert.equal((await busy.open('/account')).path, '/sign-in');
+  assert.equal((await busy.open('/account')).path, '/sign-in?next=/account');
 });
 
 test('pages may not be framed, load nothing and keep nothing in caches', async () => {
@@ -220,7 +221,7 @@ test('a link that sets a password works once, ends other sessions and signs in',
   const page = await browser.open(path);
   assert.equal((await browser.submit(page, { password: 'short' })).status, 200);
   assert.equal((await browser.submit(page, { password: 'a new and longer one' })).path, '/');
-  assert.equal((await before.open('/account')).path, '/sign-in');
+  assert.equal((await before.open('/account')).path, '/sign-in?next=/account');
   assert.equal((await newBrowser().open(path)).status, 404);
   const again = newBrowser();
   assert.equal((await again.submit(await again.open('/sign-in'), { email, password })).status, 401);
@@ -234,7 +235,8 @@ test('an invitation makes a person with a role in the account; a known person ac
   const { url } = (await gateway.admin('POST', `/accounts/${accountId}/invitations`, invited)).json;
   const browser = newBrowser();
   const page = await browser.open(new URL(url).pathname);
-  const home = await browser.submit(page, { name: 'Eve', password: 'a password for eve' });
+  await browser.submit(page, { name: 'Eve', password: 'a password for eve' });
+  const home = await browser.open('/account');
   assert.match(home.text, /viewer/);
   assert.match(home.text, new RegExp(accountId));
 
@@ -262,7 +264,7 @@ test('a disabled person is signed out everywhere and cannot sign in', async () =
   await browser.submit(await browser.open('/sign-in'), { email, password });
   const id = await personId(email);
   assert.equal((await gateway.admin('PATCH', `/people/${id}`, { disabled: true })).json.disabled, true);
-  assert.equal((await browser.open('/account')).path, '/sign-in');
+  assert.equal((await browser.open('/account')).path, '/sign-in?next=/account');
   assert.equal((await browser.submit(await browser.open('/sign-in'), { email, password })).status, 401);
 });
 
