@@ -2,10 +2,9 @@
  * What things cost: the `pricing` object of a model, and pure arithmetic from it to exact micro-credits.
  * Hides decimals, tiers and ratios; the one rounding is at the end of `charge`.
  */
+export { type ChargeFactors, chargeFactors } from './factors.ts';
 export {
-  type ChargeFactors,
   charge,
-  chargeFactors,
   type FrozenPrice,
   freezePrice,
   type Selectors,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AMOUNT_MICRO_MAX, creditsToNumber } from '../credits.ts';
-import { charge, chargeFactors, freezePrice, type Selectors, UNIT_MAX, type Unit, type Units } from './price.ts';
+import { chargeFactors } from './factors.ts';
+import { charge, freezePrice, type Selectors, UNIT_MAX, type Unit, type Units } from './price.ts';
 import { type Pricing, pricingSchema } from './pricing.ts';
 
 function credits(pricing: object, units: Units, selectors: Selectors = {}): number {

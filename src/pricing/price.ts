@@ -33,13 +33,13 @@ export interface Selectors {
 }
 
 /** Credits for `per` units, as the operator wrote them. */
-interface UnitRate {
+export interface UnitRate {
   readonly unit: Unit;
   readonly rate: number;
   readonly per: 1 | 1000;
 }
 
-interface ChosenRatio {
+export interface ChosenRatio {
   readonly map: 'size_ratio' | 'quality_ratio' | 'resolution_ratio' | 'flag_ratio';
   readonly key: string;
   readonly ratio: number;
@@ -110,32 +110,6 @@ export function charge(price: FrozenPrice, units: Units): MicroCredits {
   return (sum + divisor / 2n) / divisor;
 }
 
-/** Why a charge is what it is: (sum of count / per × rate) × every ratio + once = total. Rates are as written. */
-export interface ChargeFactors {
-  readonly mode: PricingMode;
-  /** Credits charged once, which no ratio multiplies. */
-  readonly once: number;
-  readonly units: readonly (UnitRate & { readonly count: number })[];
-  readonly ratios: readonly ChosenRatio[];
-  readonly total: MicroCredits;
-}
-
-/** Throws as `charge` does. */
-export function chargeFactors(pricing: Pricing, selectors: Selectors, units: Units): ChargeFactors {
-  const price = freezePrice(pricing, selectors);
-  const total = charge(price, units);
-  const promptTokens = promptTokensOf(units);
-  const rung = pricing.token_tiers?.findLast(({ min_prompt_tokens }) => promptTokens > min_prompt_tokens);
-  const counted = unitRates(pricing, rung).map((rate) => ({ ...rate, count: countOf(units, rate.unit) }));
-  return {
-    mode: pricing.mode,
-    once: onceCredits(pricing),
-    units: counted.filter(({ count }) => count > 0),
-    ratios: price.ratios,
-    total,
-  };
-}
-
 /** What the price comes to with every unit at its bound and the largest ratios. */
 export function largestCharge(pricing: Pricing): MicroCredits {
   const selectors: Selectors = {
@@ -176,7 +150,7 @@ export function tokenRates(pricing: Pricing, rung: TokenRung | undefined): Recor
 
 export type TokenRate = 'input_per_k' | 'cached_per_k' | 'output_per_k' | 'reasoning_per_k';
 
-function unitRates(pricing: Pricing, rung: TokenRung | undefined): readonly UnitRate[] {
+export function unitRates(pricing: Pricing, rung: TokenRung | undefined): readonly UnitRate[] {
   const { mode, credits } = pricing;
   switch (mode) {
     case 'per_image':
@@ -202,7 +176,7 @@ function tokenUnitRates(rates: Record<TokenRate, number>): readonly UnitRate[] {
   ];
 }
 
-function onceCredits({ mode, credits }: Pricing): number {
+export function onceCredits({ mode, credits }: Pricing): number {
   return mode === 'per_second' || mode === 'per_audio_second' ? (credits.base ?? 0) : 0;
 }
 
@@ -251,11 +225,11 @@ const UNIT_NAMES = [
   'reasoningTokens',
 ] as const satisfies readonly Unit[];
 
-function countOf(units: Units, unit: Unit): number {
+export function countOf(units: Units, unit: Unit): number {
   return units[unit] ?? (unit === 'requests' ? 1 : 0);
 }
 
-function promptTokensOf(units: Units): number {
+export function promptTokensOf(units: Units): number {
   return (units.inputTokens ?? 0) + (units.cachedTokens ?? 0);
 }
 
