@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AMOUNT_MICRO_MAX, creditsToNumber } from '../credits.ts';
-import { chargeFactors } from './factors.ts';
+import { type ChargeFactors, chargeFactors, frozenFactors } from './factors.ts';
 import { charge, freezePrice, type Selectors, UNIT_MAX, type Unit, type Units } from './price.ts';
 import { type Pricing, pricingSchema } from './pricing.ts';
 
@@ -523,3 +523,36 @@ function modelTokenRates({ credits, token_tiers = [] }: Pricing, promptTokens: n
   const reasoning = stated('reasoning_per_k') ?? output;
   return { input, output, cached, reasoning };
 }
+
+/** Other arithmetic than the program's: every factor as a fraction, one rounding at the end. */
+function multipliedOut({ once, units, ratios }: ChargeFactors): bigint {
+  const NANO_PER_CREDIT = 1_000_000_000n;
+  const nanoOf = (rate: number) => BigInt(rate.toFixed(9).replace('.', ''));
+  const ratio = ratios.reduce((product, chosen) => product * nanoOf(chosen.ratio), 1n);
+  const scale = NANO_PER_CREDIT ** BigInt(ratios.length);
+  // Thousandths of a nano-credit, times the scale of the ratios.
+  const rated = units.reduce(
+    (sum, { count, per, rate }) => sum + (BigInt(count) * nanoOf(rate) * 1000n) / BigInt(per),
+    0n,
+  );
+  const whole = rated * ratio + nanoOf(once) * 1000n * scale;
+  const divisor = 1_000_000n * scale;
+  return (whole + divisor / 2n) / divisor;
+}
+
+test('R-523: a receipt’s factors multiply out to the charge, in every mode', () => {
+  holds((pricing, selectors, units) => {
+    const price = JSON.parse(JSON.stringify(freezePrice(pricing, selectors)));
+    const factors = frozenFactors(price, units);
+    assert.equal(multipliedOut(factors), charge(price, units));
+    assert.equal(factors.total, charge(price, units));
+  });
+});
+
+test('R-523: a receipt’s factors are those of the estimate, with the rates as they were written', () => {
+  holds((pricing, selectors, units) => {
+    const written = chargeFactors(pricing, selectors, units);
+    if (written.ratios.some(({ ratio }) => ratio === 0)) return;
+    assert.deepEqual(frozenFactors(freezePrice(pricing, selectors), units), written);
+  });
+});

@@ -100,14 +100,19 @@ export function freezePrice(pricing: Pricing, selectors: Selectors): FrozenPrice
 export function charge(price: FrozenPrice, units: Units): MicroCredits {
   checkUnits(units);
   const divisor = BigInt(price.divisor);
-  const promptTokens = promptTokensOf(units);
-  const tier = price.tiers.findLast(({ minPromptTokens }) => promptTokens > minPromptTokens);
   let sum = BigInt(price.once);
-  for (const { unit, figure } of (tier ?? price).rates) {
+  for (const { unit, figure } of ratesFor(price, units)) {
     const count = countOf(units, unit);
     if (count > 0) sum += BigInt(figure) * BigInt(count);
   }
   return (sum + divisor / 2n) / divisor;
+}
+
+/** Those of the highest rung that the prompt has passed. */
+export function ratesFor(price: FrozenPrice, units: Units): readonly FrozenRate[] {
+  const promptTokens = promptTokensOf(units);
+  const tier = price.tiers.findLast(({ minPromptTokens }) => promptTokens > minPromptTokens);
+  return (tier ?? price).rates;
 }
 
 /** What the price comes to with every unit at its bound and the largest ratios. */
@@ -260,7 +265,7 @@ function exact(value: number): Decimal {
   return decimal;
 }
 
-function product(values: readonly number[]): Decimal {
+export function product(values: readonly number[]): Decimal {
   return values.map(exact).reduce(times, { digits: 1n, scale: 0 });
 }
 
