@@ -633,6 +633,46 @@ create table purses (
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 CREATE INDEX purses_account ON public.purses USING btree (account_id);
 
+-- One row per authenticated request that asked for work, refused ones included. Written behind in batches after the
+-- answer: a process that is killed loses the rows that it has not written. No foreign keys: a batch must not fail for
+-- one row.
+create table request_log (
+  -- UUID version 7 made from created_at, so that the order of ids is the order of time and ranges of time are ranges of
+  -- ids.
+  id uuid not null,
+  -- When the request came.
+  created_at timestamp with time zone not null,
+  account_id text not null,
+  -- An API key or an OAuth grant; null for the console.
+  key_id text,
+  -- Who ran it in the console.
+  person_id text,
+  -- The id in the answer. Callers may use one more than once.
+  request_id text not null,
+  endpoint text not null,
+  -- As it was asked for; such a model need not exist.
+  model text,
+  status smallint not null,
+  -- Code of the answer, or of the frame that ended a stream. A job that fails later has its own in jobs.
+  error_code text,
+  duration_ms integer not null,
+  streamed boolean not null,
+  -- Upstream of the last attempt of a call; jobs and transcriptions name theirs in their own tables.
+  upstream_id text,
+  -- What it cost is told by the ledger's entries of this reservation.
+  reservation_id uuid,
+  job_id text,
+  -- How many requests the row stands for: those refused by scope or rate are one row per key, route, code and minute.
+  requests integer not null,
+  PRIMARY KEY (id),
+  CHECK (requests > 0)
+) with (autovacuum_vacuum_insert_scale_factor=0.05);
+-- A caller or an operator looks a request up by the id in the answer.
+CREATE INDEX request_log_by_request ON public.request_log USING btree (request_id);
+-- Requests that failed, and jobs, which may fail later: what is searched for most is rare among the rest.
+CREATE INDEX request_log_failures ON public.request_log USING btree (account_id, id) WHERE ((status >= 400) OR (error_code IS NOT NULL) OR (job_id IS NOT NULL));
+CREATE INDEX request_log_of_account ON public.request_log USING btree (account_id, id);
+
 -- Leases of processes: a live process extends the lease of all its reservations by one row.
 create table reservation_owners (
   process_id text not null,

@@ -27,6 +27,7 @@ import { Mailer } from './mail/index.ts';
 import { CleanUp, MemorySlots } from './objects/index.ts';
 import { loadEmbeddedPostgres } from './packages.ts';
 import { identity } from './people/index.ts';
+import { RequestLog } from './request-log/index.ts';
 import { Health, type Pacing } from './routing/index.ts';
 import type { RootSecrets } from './seal.ts';
 import { putInForce, readConfiguration } from './start-configuration.ts';
@@ -122,6 +123,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     browser: new BrowserSessions({ ...shared, ...outward, throttle, config }),
     testClock,
     writeProbe: new WriteProbe(db, log),
+    requestLog: new RequestLog({ db, clock, log, days: config.requestLogDays }),
     version: VERSION,
   };
   undo.push(startDuties(deps));

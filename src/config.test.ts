@@ -45,6 +45,7 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     fetchAllow: [],
     jobMinutes: { image: 15, audio: 30, video: 120 },
     transcriptDays: 30,
+    requestLogDays: 30,
     firstOperator: undefined,
     signUp: { mode: 'invite', credits: 0 },
     mail: undefined,

@@ -7,6 +7,7 @@ import {
   JOB_MINUTES_MAX,
   PASSWORD_CHARS_MAX,
   PASSWORD_CHARS_MIN,
+  REQUEST_LOG_DAYS_MAX,
   RPM_MAX,
   SIGN_UP_CREDITS_MAX,
 } from './limits.ts';
@@ -52,6 +53,8 @@ export interface Config {
   readonly jobMinutes: { readonly image: number; readonly audio: number; readonly video: number };
   /** Negative keeps saved transcriptions for ever. */
   readonly transcriptDays: number;
+  /** For how many days the request log is kept; 0 keeps none. */
+  readonly requestLogDays: number;
   /** Made at a start that finds no operator. */
   readonly firstOperator: FirstOperator | undefined;
   readonly signUp: SignUpSettings;
@@ -133,6 +136,7 @@ export function loadConfig(env: Environment): Config {
       video: settings.integer('TOLLGATE_VIDEO_MINUTES', 120, 1, JOB_MINUTES_MAX),
     },
     transcriptDays: settings.integer('TOLLGATE_TRANSCRIPT_DAYS', 30, -1_000_000, 36_500),
+    requestLogDays: settings.integer('TOLLGATE_REQUEST_LOG_DAYS', 30, 0, REQUEST_LOG_DAYS_MAX),
     firstOperator: firstOperator(settings),
     signUp: {
       mode: settings.choice('TOLLGATE_SIGNUP', 'invite', SIGN_UP_MODES),

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomFillSync, randomUUID } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 24;
@@ -52,4 +52,26 @@ export function toBase62(value: number, length: number): string {
   let text = '';
   for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = BASE62[rest % 62] + text;
   return text;
+}
+
+let uuidSequence = 0;
+
+/**
+ * A UUID of version 7 for something that happened at this millisecond: ids are in the order of time, and within a
+ * millisecond in the order in which this process made them (RFC 9562, 6.2, a counter in `rand_a`).
+ */
+export function timedUuid(ms: number): string {
+  uuidSequence = (uuidSequence + 1) & 0xfff;
+  const sequence = uuidSequence.toString(16).padStart(3, '0');
+  return `${timePartOf(ms)}-7${sequence}${randomUUID().slice('00000000-0000-0000'.length)}`;
+}
+
+/** The least of the ids that `timedUuid` makes at this millisecond or later. */
+export function firstUuidAt(ms: number): string {
+  return `${timePartOf(ms)}-7000-8000-000000000000`;
+}
+
+function timePartOf(ms: number): string {
+  const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
 }

@@ -156,6 +156,12 @@ export const PAGE_SIZE_MAX = 100;
 export const USAGE_ROWS_DEFAULT = 1_000;
 export const USAGE_ROWS_MAX = 10_000;
 
+// Request log.
+/** Lines that wait to be written; more are dropped and counted. */
+export const REQUEST_LINES_HELD_MAX = 20_000;
+export const REQUEST_LINES_PER_STATEMENT = 500;
+export const REQUEST_LOG_DAYS_MAX = 3_650;
+
 // Caches and tables in memory.
 export const CALLER_CACHE_ENTRIES_MAX = 50_000;
 export const BUCKETS_MAX = 200_000;

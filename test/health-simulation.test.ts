@@ -83,8 +83,8 @@ class World {
     let attempts = 0;
     try {
       const candidates = candidatesFor(deps, { groups: ['default'] }, model, () => true);
-      const signal = new AbortController().signal;
-      await firstThatWorks(deps, candidates, `req_${number}`, signal, async ({ upstreamId }) => {
+      const context = { requestId: `req_${number}`, signal: new AbortController().signal };
+      await firstThatWorks(deps, candidates, context, async ({ upstreamId }) => {
         attempts++;
         const name = upstreamId.split('-')[0] ?? '';
         this.touched.set(name, (this.touched.get(name) ?? 0) + 1);

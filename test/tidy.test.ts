@@ -12,7 +12,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['(single files)', 'text'],
   ['db', 'fetch', 'mail', 'media', 'pricing', 'schemas', 'storage', 'throttle'],
   ['audit', 'backup', 'configuration', 'objects'],
-  ['accounts', 'catalogue', 'ledger', 'vendors'],
+  ['accounts', 'catalogue', 'ledger', 'request-log', 'vendors'],
   ['billing', 'reports', 'routing'],
   ['leased'],
   ['calls', 'files', 'jobs', 'oauth', 'people', 'transcriptions'],

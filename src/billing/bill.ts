@@ -66,6 +66,10 @@ export class Bill {
     this.#price = price;
   }
 
+  get reservationId(): string {
+    return this.#reservation.id;
+  }
+
   /** Records what is owed already, so that it is charged even if this process dies now. */
   async meter(units: Units): Promise<void> {
     await this.#callLedger.recordKnown(this.#reservation, charge(this.#price, units));

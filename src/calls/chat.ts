@@ -29,13 +29,10 @@ export async function completeChat(
 ): Promise<JsonObject> {
   const { candidates, bill, order, priced } = await openCall(deps, caller, request, context);
   try {
-    const { candidate, answer } = await firstThatWorks(
-      deps,
-      candidates,
-      context.requestId,
-      context.signal,
-      async (candidate, upstream) => ({ candidate, answer: await chatOf(candidate).complete(priced, upstream) }),
-    );
+    const { candidate, answer } = await firstThatWorks(deps, candidates, context, async (candidate, upstream) => ({
+      candidate,
+      answer: await chatOf(candidate).complete(priced, upstream),
+    }));
     const { body, usage } = answer;
     const tokens =
       usage === undefined
@@ -61,18 +58,12 @@ export async function startChat(
 ): Promise<AsyncIterable<string>> {
   const { candidates, bill, order, priced } = await openCall(deps, caller, request, context);
   try {
-    const started = await firstThatWorks(
-      deps,
-      candidates,
-      context.requestId,
-      context.signal,
-      async (candidate, upstream) => ({
-        candidate,
-        chunks: await withFirst(await chatOf(candidate).stream(priced, upstream), (error) =>
-          noteLateFault(deps, candidate, context.requestId, error),
-        ),
-      }),
-    );
+    const started = await firstThatWorks(deps, candidates, context, async (candidate, upstream) => ({
+      candidate,
+      chunks: await withFirst(await chatOf(candidate).stream(priced, upstream), (error) =>
+        noteLateFault(deps, candidate, context.requestId, error),
+      ),
+    }));
     const meter = new StreamMeter(bill, order, (detail) =>
       noteOverclaim(deps, started.candidate, context.requestId, detail),
     );
@@ -109,6 +100,7 @@ async function openCall(deps: CallDeps, caller: Caller, request: ChatRequest, co
   const { requestId } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'chat', decidedBy: HELD };
   const bill = await openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
+  context.trace.reservationId = bill.reservationId;
   const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
   return { candidates, bill, order, priced: { ...request, heldOutputTokens } };
 }

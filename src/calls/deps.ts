@@ -1,6 +1,6 @@
 import type { BillingDeps } from '../billing/index.ts';
 import type { GuardedFetch } from '../fetch/index.ts';
-import type { AttemptDeps, CandidateDeps } from '../routing/index.ts';
+import type { AttemptContext, AttemptDeps, CandidateDeps } from '../routing/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 
 export interface CallDeps extends CandidateDeps, AttemptDeps, BillingDeps {
@@ -10,8 +10,5 @@ export interface CallDeps extends CandidateDeps, AttemptDeps, BillingDeps {
   readonly guardedFetch: GuardedFetch;
 }
 
-/** What a call is known by, and when to give it up: the signal is aborted when the caller leaves. */
-export interface CallContext {
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-}
+/** What a call is known by, when to give it up (the signal is aborted when the caller leaves), and its trace. */
+export type CallContext = Required<AttemptContext>;

@@ -34,13 +34,10 @@ export async function callNative(
 ): Promise<{ answer: NativeAnswer; charged: MicroCredits }> {
   const { candidates, bill, order } = await openCall(deps, caller, call, context);
   try {
-    const { candidate, answer } = await firstThatWorks(
-      deps,
-      candidates,
-      context.requestId,
-      context.signal,
-      async (candidate, upstream) => ({ candidate, answer: await nativeOf(candidate).call(call.request, upstream) }),
-    );
+    const { candidate, answer } = await firstThatWorks(deps, candidates, context, async (candidate, upstream) => ({
+      candidate,
+      answer: await nativeOf(candidate).call(call.request, upstream),
+    }));
     if (bill === undefined) return { answer, charged: 0n };
     const tokens =
       answer.usage === undefined
@@ -65,8 +62,7 @@ export async function startNative(
     const { contentType, ...started } = await firstThatWorks(
       deps,
       candidates,
-      context.requestId,
-      context.signal,
+      context,
       async (candidate, upstream) => ({
         ...(await withFirst(await nativeOf(candidate).stream(call.request, upstream))),
         onFault: (error: UpstreamError) => noteLateFault(deps, candidate, context.requestId, error),
@@ -101,6 +97,7 @@ async function openCall(deps: CallDeps, caller: Caller, call: NativeCall, contex
   const { requestId } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'native', decidedBy: HELD };
   const bill = await openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
+  context.trace.reservationId = bill.reservationId;
   return { candidates, bill, order };
 }
 

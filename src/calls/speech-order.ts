@@ -55,6 +55,7 @@ export async function openOrder(
   const { requestId } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'audio_speech' };
   const bill = await openBill(deps, booked, quoted);
+  context.trace.reservationId = bill.reservationId;
   const isByLength = quoted.price.rates.some(({ unit }) => unit === 'milliseconds');
   return {
     deps,
@@ -83,7 +84,7 @@ export async function firstThatSpeaks<Result>(
   ask: (work: SpeechWork, upstream: Upstream, candidate: Candidate) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await firstThatWorks(deps, candidates, context.requestId, signal, (candidate, upstream) =>
+    return await firstThatWorks(deps, candidates, { ...context, signal }, (candidate, upstream) =>
       ask(workOf(candidate), upstream, candidate),
     );
   } catch (error) {

@@ -7,6 +7,7 @@ import type { CreateDeps } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import type { CleanUp } from '../objects/index.ts';
 import type { identity, PeopleDeps } from '../people/index.ts';
+import type { RequestLog } from '../request-log/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import type { StartDeps } from '../transcriptions/index.ts';
@@ -27,6 +28,7 @@ export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDe
   readonly cleanUp: CleanUp;
   readonly objects: ObjectStore;
   readonly log: Logger;
+  readonly requestLog: RequestLog;
   /** Present when the operator may move time. */
   readonly testClock: TestClock | undefined;
   readonly writeProbe: WriteProbe;

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { DatabaseUnavailable } from '../db/index.ts';
-import { ApiError, type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../errors.ts';
+import { ApiError, type ErrorCode, errorEnvelope, errorHeaders } from '../errors.ts';
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { AuthorizationServer } from '../oauth/index.ts';
@@ -14,6 +14,7 @@ import { createGate } from './edge/gate.ts';
 import { isMatchedRaw, loggedPath, notFound, RouteHints } from './edge/not-found.ts';
 import { lingerBeforeClose } from './edge/refuse.ts';
 import { requestIdOf } from './edge/request-id.ts';
+import { type Outcome, outcomeOf, requestLine } from './edge/request-line.ts';
 import { Routes } from './edge/route.ts';
 import { Stopping } from './edge/stopping.ts';
 import { Uploads } from './edge/uploads.ts';
@@ -173,8 +174,9 @@ function addPages(pages: Pages, deps: HttpDeps, oauth: AuthorizationServer): voi
 }
 
 /** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */
-function observe({ log }: HttpDeps, open: OpenRequests, request: FastifyRequest, reply: FastifyReply): void {
+function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequest, reply: FastifyReply): void {
   const startedMs = performance.now();
+  const createdAtMs = deps.clock.nowMs();
   open.stopping.enter();
   open.uploads.enter(request, reply);
   reply.header('x-request-id', request.id);
@@ -183,7 +185,11 @@ function observe({ log }: HttpDeps, open: OpenRequests, request: FastifyRequest,
     open.stopping.leave();
     open.uploads.leave(request);
     request.release?.();
-    logRequest(log, request, reply, performance.now() - startedMs);
+    const durationMs = performance.now() - startedMs;
+    const outcome = outcomeOf(request, reply);
+    logRequest(deps.log, request, outcome, durationMs);
+    const line = requestLine(request, reply, outcome, { createdAtMs, durationMs });
+    if (line !== undefined) deps.requestLog.add(line);
   });
 }
 
@@ -201,22 +207,20 @@ function isRouted({ is404, routeOptions, raw }: FastifyRequest): boolean {
   return !is404 && routeOptions.url !== undefined && isMatchedRaw(routeOptions.url, raw.url ?? '');
 }
 
-function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, ms: number): void {
-  const isSent = reply.raw.writableFinished;
+function logRequest(log: Logger, request: FastifyRequest, { status, code }: Outcome, ms: number): void {
   const isKnown = isRouted(request);
-  const unsent = request.givenUpFor ?? 'request_canceled';
   log.info({
     request_id: request.id,
     method: request.method,
     // The pattern and not the address: a query may hold a credential.
     route: isKnown ? request.routeOptions.url : null,
     path: isKnown ? undefined : loggedPath(request.raw.url ?? ''),
-    status: isSent ? reply.statusCode : errorStatus(unsent),
+    status,
     ms: Math.round(ms * 100) / 100,
     account: request.caller?.accountId ?? request.signedIn?.membership?.accountId,
     key: request.caller?.keyId,
     person: request.signedIn?.person.id,
-    code: isSent ? reply.errorCode : unsent,
+    code,
   });
 }
 

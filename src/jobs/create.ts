@@ -36,6 +36,8 @@ export interface Created {
   readonly job: Job;
   /** The job was made by an earlier request with the same key. */
   readonly isReplay: boolean;
+  /** Undefined for a replay, which holds nothing of its own. */
+  readonly reservationId: string | undefined;
 }
 
 /**
@@ -48,10 +50,16 @@ export async function createJob(deps: CreateDeps, caller: Caller, order: CreateO
   // First of all: a replay must not depend on what has become of the model since.
   const known = key && (await replayOf(deps, key));
   if (known !== undefined) await discardInputs(deps, uploadsOf(order.request));
-  const admitted: Admitted & { readonly job?: Job } = known ?? (await admit(deps, caller, order, key));
+  const admitted: NewlyAdmitted = known ?? (await admit(deps, caller, order, key));
   const job = admitted.job ?? (await selectJob(deps.db, accountId, admitted.jobId));
   if (job === undefined) throw new Error(`job ${admitted.jobId} was made and is not there`);
-  return { job, isReplay: admitted.isReplay };
+  return { job, isReplay: admitted.isReplay, reservationId: admitted.reservationId };
+}
+
+/** With what the admission knows already of a job that is new. */
+interface NewlyAdmitted extends Admitted {
+  readonly job?: Job;
+  readonly reservationId?: string;
 }
 
 async function replayOf(deps: CreateDeps, key: IdempotencyKey): Promise<Admitted | undefined> {
@@ -66,7 +74,7 @@ async function admit(
   caller: Caller,
   order: CreateOrder,
   key: IdempotencyKey | undefined,
-): Promise<Admitted & { readonly job?: Job }> {
+): Promise<NewlyAdmitted> {
   const model = modelFor(deps, caller, order.request.model, order.endpoint);
   const request = inPublishedWords(model, order.request);
   candidatesOf(deps, caller, model, unread(request));
@@ -86,8 +94,11 @@ async function admit(
     if (prepared.inputs.length > 0) candidatesOf(deps, caller, model, forVendor(deps, prepared.request));
     const applicant = applicantFor(deps, caller, order, prepared, { measures, quoted });
     const admitted = await deps.admitJob({ ...applicant, key, claim });
-    if (admitted.isReplay) await discardInputs(deps, prepared.inputs);
-    return admitted.isReplay ? admitted : { ...admitted, job: queuedJob(applicant.job) };
+    if (admitted.isReplay) {
+      await discardInputs(deps, prepared.inputs);
+      return admitted;
+    }
+    return { ...admitted, job: queuedJob(applicant.job), reservationId: applicant.job.reservationId };
   } catch (error) {
     // With the database unavailable the job may have been committed; then its inputs must stay.
     if (isRefusal(error)) await discardInputs(deps, prepared?.inputs ?? []);

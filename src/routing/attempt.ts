@@ -2,6 +2,7 @@ import type { Catalogue } from '../catalogue/index.ts';
 import { ApiError, type Fault, UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
 import type { Logger } from '../log.ts';
+import type { RequestTrace } from '../request-trace.ts';
 import type { Upstream, UpstreamPools } from '../vendors/index.ts';
 import type { Candidate } from './candidates.ts';
 import type { Health } from './health.ts';
@@ -15,6 +16,14 @@ export interface AttemptDeps {
   readonly log: Logger;
 }
 
+/** Whose attempts they are, and when to give up. */
+export interface AttemptContext {
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** Absent where the record of the work itself names the upstream. */
+  readonly trace?: RequestTrace;
+}
+
 /**
  * Tries one candidate after the other until one works; the caller of this sees one result or one error, in our own
  * words. What the request itself is to blame for is final; everything else goes to the next. Each try is one line in
@@ -23,14 +32,14 @@ export interface AttemptDeps {
 export async function firstThatWorks<Result>(
   deps: AttemptDeps,
   candidates: readonly Candidate[],
-  requestId: string,
-  signal: AbortSignal,
+  { requestId, signal, trace }: AttemptContext,
   work: (candidate: Candidate, upstream: Upstream) => Promise<Result>,
   repeat: Repeat = 'call',
 ): Promise<Result> {
   const turns = deps.health.turns(candidates, repeat);
   for (let turn = turns.next(); turn !== undefined; turn = turns.next()) {
     const { candidate } = turn;
+    if (trace !== undefined) trace.upstreamId = candidate.upstreamId;
     try {
       return await tryOne(deps, turn, requestId, signal, (upstream) => work(candidate, upstream));
     } catch (error) {

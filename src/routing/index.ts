@@ -3,7 +3,15 @@
  * processes share them, the bound on attempts, and which faults are the request's own.
  */
 export { ableCandidates, judgedCandidates } from './able.ts';
-export { type AttemptDeps, firstThatWorks, noteLateFault, noteOverclaim, tryOne, upstreamOf } from './attempt.ts';
+export {
+  type AttemptContext,
+  type AttemptDeps,
+  firstThatWorks,
+  noteLateFault,
+  noteOverclaim,
+  tryOne,
+  upstreamOf,
+} from './attempt.ts';
 export { type Candidate, type CandidateDeps, candidateOf, candidatesFor, modelFor } from './candidates.ts';
 export { asksForVoiceDesign, checkFits, inPublishedWords } from './fits.ts';
 export { type BreakerView, Health } from './health.ts';

@@ -41,8 +41,7 @@ export function transcribe(work: WorkDeps, record: LeasedRecord, submission: Sub
     const answer = await firstThatWorks(
       deps,
       submission.candidates,
-      record.id,
-      leaving,
+      { requestId: record.id, signal: leaving },
       (candidate, upstream) => submit(deps, record, submission, candidate, upstream),
       'submission',
     ).finally(submission.release);

@@ -14,6 +14,7 @@ import { Waits } from './waits.ts';
 /** A record that exists, and what will come of it if the caller has the patience. */
 export interface Started {
   readonly id: string;
+  readonly reservationId: string;
   /** Throws ApiError. What is behind it goes on all the same. */
   readonly result: Promise<SavedResult>;
 }
@@ -53,7 +54,7 @@ export class Transcriptions {
     const result = this.#withinTimeout(this.#leased.track(record, work));
     result.catch(() => undefined);
     await admitted;
-    return { id, result };
+    return { id, reservationId, result };
   }
 
   /** Takes up what dead processes have left. Any process may do it at any time. */

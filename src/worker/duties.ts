@@ -1,6 +1,7 @@
 import type { Authenticator } from '../accounts/index.ts';
 import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { Bus, Db, TestClock, WriteProbe } from '../db/index.ts';
 import { forgetFiles } from '../files/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
@@ -9,6 +10,7 @@ import type { Logger } from '../log.ts';
 import { forgetRecords } from '../oauth/index.ts';
 import type { CleanUp } from '../objects/index.ts';
 import { identity, links, sessions } from '../people/index.ts';
+import { forgetRequests, type RequestLog } from '../request-log/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
 
@@ -25,6 +27,8 @@ export interface WorkerDeps {
   readonly log: Logger;
   readonly testClock: TestClock | undefined;
   readonly writeProbe: WriteProbe;
+  readonly requestLog: RequestLog;
+  readonly config: Pick<Config, 'requestLogDays'>;
 }
 
 interface Duty {
@@ -51,6 +55,12 @@ function duties(deps: WorkerDeps): readonly Duty[] {
     { name: 'reload the catalogue', everyMs: 30_000, run: () => catalogue.reload() },
     { name: 'try whether the database takes writes', everyMs: 3_000, run: () => deps.writeProbe.run() },
     { name: 'save last use of keys', everyMs: 10_000, run: () => authenticator.saveLastUsed() },
+    { name: 'write the request log', everyMs: 1_000, run: () => deps.requestLog.flush() },
+    {
+      name: 'forget old requests',
+      everyMs: 60_000,
+      run: () => forgetRequests(db, clock.now(), deps.config.requestLogDays),
+    },
     {
       name: 'watch for peers',
       everyMs: 5_000,
@@ -85,6 +95,7 @@ export function startDuties(deps: WorkerDeps): () => Promise<void> {
   return async () => {
     await Promise.all(running.map((stop) => stop()));
     await deps.authenticator.saveLastUsed().catch(() => undefined);
+    await deps.requestLog.flush().catch(() => undefined);
   };
 }
 

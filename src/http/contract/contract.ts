@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
 import type { AccountRole } from '../../people/index.ts';
+import type { LoggedEndpoint } from '../../request-log/index.ts';
 import type { Scope } from '../../scopes.ts';
 
 /**
@@ -32,6 +33,8 @@ interface Content {
   readonly summary: string;
   /** On routes of access `session` and `playground`: the role that the person needs in the session's account. */
   readonly role?: AccountRole;
+  /** Requests that ask for work leave a row in the request log, under this name. */
+  readonly logged?: LoggedEndpoint;
   /** Answers HEAD as well. */
   readonly head?: boolean;
   /** Any web page may read the answer. */

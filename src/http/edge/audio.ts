@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { drained } from './events.ts';
+import { markStreamed } from './request-line.ts';
 
 export interface AudioStream {
   readonly mimeType: string;
@@ -20,6 +21,7 @@ export interface AudioStream {
  */
 export async function sendAudio(reply: FastifyReply, stream: AudioStream, log: Logger): Promise<void> {
   const { raw } = reply;
+  markStreamed(reply);
   reply.hijack();
   reply.headers({
     ...stream.headers,
@@ -41,6 +43,7 @@ export async function sendAudio(reply: FastifyReply, stream: AudioStream, log: L
   } catch (error) {
     const isExpected = error instanceof ApiError || raw.destroyed;
     if (!isExpected) log.error({ request_id: reply.request.id, err: error }, 'unexpected error in a stream');
+    if (!raw.destroyed) reply.streamFault = error instanceof ApiError ? error.code : 'internal_error';
     raw.destroy();
   }
 }

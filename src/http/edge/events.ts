@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { ApiError, errorEnvelope } from '../../errors.ts';
+import { ApiError, type ErrorCode, errorEnvelope } from '../../errors.ts';
 import { KEEP_ALIVE_EVERY_MS } from '../../limits.ts';
 import type { Logger } from '../../log.ts';
 import { takeOverChunking } from './private-fields.ts';
+import { markStreamed } from './request-line.ts';
 
 /** How a stream ends badly: with the frame alone, or by cutting the connection after it. */
 export interface EventStream {
@@ -22,6 +23,7 @@ export interface EventStream {
 /** Takes the answer over from the framework. Resolves when the stream has ended, well or not. */
 export async function sendEvents(reply: FastifyReply, stream: EventStream, log: Logger): Promise<void> {
   const { raw } = reply;
+  markStreamed(reply);
   reply.hijack();
   reply
     .header('content-type', stream.contentType)
@@ -41,7 +43,7 @@ export async function sendEvents(reply: FastifyReply, stream: EventStream, log: 
     body.end(stream.end);
   } catch (error) {
     // A caller who has left is told nothing.
-    if (!raw.destroyed) failStream(body, stream, error, log);
+    if (!raw.destroyed) reply.streamFault = failStream(body, stream, error, log);
   } finally {
     clearInterval(keepAlive);
   }
@@ -84,12 +86,14 @@ function toChunk(frame: string | Buffer): string | Buffer {
   return typeof frame === 'string' ? `${size}${frame}\r\n` : Buffer.concat([Buffer.from(size), frame, CRLF]);
 }
 
-function failStream(body: StreamBody, stream: EventStream, error: unknown, log: Logger): void {
+/** Returns the code that the caller is told. */
+function failStream(body: StreamBody, stream: EventStream, error: unknown, log: Logger): ErrorCode {
   const apiError = error instanceof ApiError ? error : new ApiError('internal_error', { cause: error });
   if (apiError !== error) log.error({ err: error }, 'unexpected error in a stream');
   const text = stream.error(JSON.stringify(errorEnvelope(apiError.code, apiError.message, apiError.param)));
   if (stream.cutOnError) body.cutAfter(text);
   else body.end(text);
+  return apiError.code;
 }
 
 /** A slow reader holds the upstream back instead of filling memory. */

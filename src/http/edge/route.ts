@@ -5,12 +5,14 @@ import type { Actor } from '../../audit/index.ts';
 import type { JsonObject } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
 import type { sessions } from '../../people/index.ts';
+import { newTrace } from '../../request-trace.ts';
 import type { NativeTokens } from '../../schemas/index.ts';
 import { bytesMaxOf, type Contract, consoleContract, tooLargeCode } from '../contract/contract.ts';
 import type { HttpDeps } from '../deps.ts';
 import { authorize } from './authorize.ts';
 import { bytesOf, isForm, readText, requireJsonType } from './body.ts';
 import { JsonBodies, type JsonBody } from './json-bodies.ts';
+import { modelOfJson, traceModel } from './request-line.ts';
 
 /** What a route's function is given: everything checked and typed. */
 export interface RouteCall<Query, Body> {
@@ -66,7 +68,7 @@ export class Routes {
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
       url,
       bodyLimit: contract.body === undefined ? UNWANTED_BODY_BYTES_MAX : bytesMaxOf(contract.body, false),
-      config: { tooLarge: tooLargeCode(contract) },
+      config: { tooLarge: tooLargeCode(contract), ...(contract.logged && { logged: contract.logged }) },
       onRequest: authorize(this.#deps, contract),
       handler: (request, reply) => this.#answer(known, run, request, reply),
     });
@@ -78,11 +80,13 @@ export class Routes {
     request: FastifyRequest,
     reply: FastifyReply,
   ): unknown {
+    if (contract.logged !== undefined) request.trace = newTrace();
     contract.url?.check(request.raw.url ?? '');
     if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
     const query = contract.query === undefined ? {} : parseWith(contract.query, request.query);
-    const act = (json: JsonBody | undefined) =>
-      run({
+    const act = (json: JsonBody | undefined) => {
+      traceModel(request, modelOfJson(json?.value));
+      return run({
         request,
         reply,
         query: query as QueryOf<C>,
@@ -94,6 +98,7 @@ export class Routes {
         signedIn: request.signedIn as sessions.SignedIn,
         actor: { name: request.signedIn?.person.email ?? 'operator', requestId: request.id },
       });
+    };
     const json = this.#jsonOf(contract, request);
     return json instanceof Promise ? json.then(act) : act(json);
   }

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CallContext } from '../../calls/index.ts';
 import type { ErrorCode } from '../../errors.ts';
+import { newTrace } from '../../request-trace.ts';
 
 /** What any call to a model can be refused with. */
 export const CALL_CODES = [
@@ -29,10 +31,10 @@ export const SOUND_CODES = [
 ] as const satisfies readonly ErrorCode[];
 
 /** The call is given up when the caller leaves. */
-export function callContext(request: FastifyRequest, reply: FastifyReply): { requestId: string; signal: AbortSignal } {
+export function callContext(request: FastifyRequest, reply: FastifyReply): CallContext {
   const leaving = new AbortController();
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) leaving.abort();
   });
-  return { requestId: request.id, signal: leaving.signal };
+  return { requestId: request.id, signal: leaving.signal, trace: request.trace ?? newTrace() };
 }

@@ -32,6 +32,7 @@ export function chatRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:chat',
       console: 'run',
+      logged: 'chat',
       body: { kind: 'json', schema: chatSchema, bytesMax: CHAT_BODY_BYTES_MAX },
       answers: { 200: completionSchema },
       otherMedia: ['text/event-stream'],

@@ -11,6 +11,7 @@ import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentB
 import type { HttpDeps } from '../deps.ts';
 import { filesOf, readForm, valuesOf } from '../edge/form.ts';
 import { idempotencyKeyOf } from '../edge/idempotency.ts';
+import { modelOfForm, traceModel } from '../edge/request-line.ts';
 import { jobView } from '../views/jobs.ts';
 import { callContext } from './call.ts';
 
@@ -53,12 +54,16 @@ export interface MediaOrder {
 export async function answerWithJob(deps: HttpDeps, call: CreateCall, order: MediaOrder): Promise<FastifyReply> {
   const { request, reply, caller } = call;
   const key = idempotencyKeyOf(request);
-  const { job, isReplay } = await createJob(deps, caller, {
+  const { requestId, signal, trace } = callContext(request, reply);
+  const { job, isReplay, reservationId } = await createJob(deps, caller, {
     endpoint: order.endpoint,
-    ...callContext(request, reply),
+    requestId,
+    signal,
     request: order.media,
     key: key === undefined ? undefined : { key, fingerprint: order.fingerprint() },
   });
+  trace.jobId = job.id;
+  trace.reservationId = reservationId;
   if (isReplay) reply.header('idempotent-replayed', 'true');
   return reply.code(202).header('cache-control', 'private, no-store').send(jobView(job));
 }
@@ -115,9 +120,11 @@ export async function withStoredForm<Result>(
         return { source: { from: 'upload', ...stored } as const, sha256: digest.digest('hex') };
       },
     });
+    const values = valuesOf(form);
+    traceModel(call.request, modelOfForm(values));
     const sent = form.map((part) => [part.name, 'value' in part ? part.value : { sha256: part.file.sha256 }] as const);
     const files = filesOf(form).map(({ name, file }) => [name, file.source] as const);
-    return await work({ values: valuesOf(form), files }, sent);
+    return await work({ values, files }, sent);
   } catch (error) {
     if (isRefusal(error)) await discardInputs(deps, keys);
     throw error;

@@ -40,6 +40,7 @@ export function fileRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:files',
       console: 'run',
+      logged: 'files',
       body: { kind: 'form', formBytesMax: FORM_BYTES_MAX, tooLarge: 'file_too_large' },
       answers: { 200: fileSchema },
       codes: [

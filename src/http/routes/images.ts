@@ -31,6 +31,7 @@ export function imageRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:image',
       console: 'run',
+      logged: 'images',
       body: { kind: 'json', schema: imageSchemas.images, bytesMax: IMAGE_JSON_BYTES_MAX },
       answers: { 202: jobSchema },
       codes: IMAGE_CODES,
@@ -50,6 +51,7 @@ export function imageRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:image',
       console: 'run',
+      logged: 'image_edits',
       body: {
         kind: 'json or form',
         schema: imageSchemas.image_edits,

@@ -15,6 +15,7 @@ export function musicRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:audio',
       console: 'run',
+      logged: 'audio_music',
       body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
       answers: { 202: jobSchema },
       codes: [...CREATE_CODES, ...SOUND_CODES],

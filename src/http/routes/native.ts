@@ -6,6 +6,7 @@ import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type EventStream, sendEvents } from '../edge/events.ts';
+import { traceModel } from '../edge/request-line.ts';
 import type { Routes } from '../edge/route.ts';
 import { CALL_CODES, callContext } from './call.ts';
 
@@ -23,6 +24,7 @@ export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
       summary: 'The native format, byte for byte',
       access: 'caller',
       scope: 'none',
+      logged: 'native',
       body: { kind: 'native', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
       answers: { 200: z.unknown() },
       otherMedia: ['text/event-stream'],
@@ -32,6 +34,7 @@ export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
       const { request, reply, caller, body } = call;
       const { model, action } = targetOf(request.raw.url ?? '');
       const { query, hasCustomFormat, wantsArray } = queryOf(request.raw.url ?? '');
+      traceModel(request, model);
       const native = {
         model,
         request: {

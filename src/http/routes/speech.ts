@@ -19,6 +19,7 @@ export function speechRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:audio',
       console: 'run',
+      logged: 'audio_speech',
       body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
       answers: { 200: spokenSchema },
       otherMedia: ['audio/*'],

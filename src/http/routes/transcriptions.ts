@@ -23,6 +23,7 @@ import { consolePath } from '../contract/contract.ts';
 import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { filesOf, readForm, valuesOf } from '../edge/form.ts';
+import { modelOfForm, traceModel } from '../edge/request-line.ts';
 import { FORM_TO_READ, listOf, page, type Routes } from '../edge/route.ts';
 import {
   transcriptionSchema as answerSchema,
@@ -74,6 +75,7 @@ export function transcriptionRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:audio',
       console: 'run',
+      logged: 'transcriptions',
       body: {
         kind: 'json or form',
         schema: transcriptionSchema,
@@ -175,7 +177,9 @@ async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started>
       },
     });
     const files = filesOf(form).map(({ name, file }) => [name, file] as const);
-    const { request, url = '' } = transcriptionFromForm({ values: valuesOf(form), files });
+    const values = valuesOf(form);
+    traceModel(call.request, modelOfForm(values));
+    const { request, url = '' } = transcriptionFromForm({ values, files });
     return await start(deps, call, request, clips[0] ?? { url });
   } catch (error) {
     isOver = true;
@@ -185,7 +189,8 @@ async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started>
 }
 
 /** From here on there is a record: whatever becomes of this answer, it says where to look. */
-async function sendStarted(deps: HttpDeps, { request, reply }: CreateCall, { id, result }: Started) {
+async function sendStarted(deps: HttpDeps, { request, reply }: CreateCall, { id, reservationId, result }: Started) {
+  if (request.trace !== undefined) request.trace.reservationId = reservationId;
   if (id !== request.id)
     deps.log.info({ request_id: request.id, transcription: id }, 'a transcription has an id of its own');
   const path = request.signedIn === undefined ? PATH : consolePath(PATH);

@@ -18,6 +18,7 @@ export function videoRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:video',
       console: 'run',
+      logged: endpoint,
       body: {
         kind: 'json or form',
         schema: videoSchema,
