@@ -14,6 +14,15 @@ export function creditsToNumber(micro: MicroCredits): number {
   return Number(micro) / 1_000_000;
 }
 
+/** An amount of any size in exact decimals, for files that are added up elsewhere. */
+export function creditsToText(micro: MicroCredits): string {
+  const [sign, size] = micro < 0n ? ['-', -micro] : ['', micro];
+  const fraction = String(size % MICRO_PER_CREDIT)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  return `${sign}${size / MICRO_PER_CREDIT}${fraction && `.${fraction}`}`;
+}
+
 /** Reads an amount from the wire exactly as written, or returns undefined when it has more than six decimals. */
 export function creditsFromNumber(credits: number): MicroCredits | undefined {
   const decimal = decimalFromNumber(credits, 6);

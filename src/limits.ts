@@ -162,6 +162,10 @@ export const REQUEST_LINES_HELD_MAX = 20_000;
 export const REQUEST_LINES_PER_STATEMENT = 500;
 export const REQUEST_LOG_DAYS_MAX = 3_650;
 
+// Reports.
+/** Rows that one statement of an export reads. */
+export const EXPORT_ROWS_PER_READ = 1_000;
+
 // Caches and tables in memory.
 export const CALLER_CACHE_ENTRIES_MAX = 50_000;
 export const BUCKETS_MAX = 200_000;

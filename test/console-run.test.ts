@@ -41,8 +41,8 @@ for (const kind of Object.keys(RUNS)) {
     assert.deepEqual(await usageByKey(host), spent > 0 ? { console: spent } : {});
     const { data } = (await host.call('GET', '/requests?key=console')).json;
     assert.deepEqual(
-      data.map(({ key_id }: { key_id: string | null }) => key_id),
-      spent > 0 ? [null] : [],
+      data.map(({ key_id, person_id, credits }: Answer['json']) => [key_id, person_id, credits]),
+      [[null, member.id, spent]],
     );
     assert.deepEqual(
       (await site.gateway.admin('GET', `/usage?account=${host.accountId}&key=console`)).json.data.length,
@@ -152,7 +152,7 @@ test('a call that is under way in the console takes one of the account’s slots
   const answer = request(url, { method: 'POST', headers, body: slow, signal });
   answer.catch(() => undefined);
   const ask = async () => (await site.run(atConsole(member), 'estimate')).json.error?.code;
-  await until(async () => (await host.call('GET', '/requests?status=running')).json.data.length === 1);
+  await until(async () => (await balanceOf(host)).reserved > 0);
   assert.equal(await ask(), 'too_many_concurrent_requests');
   await site.gateway.admin('PATCH', `/accounts/${host.accountId}`, { limits: { concurrency: 2 } });
   assert.equal(await ask(), undefined);

@@ -110,7 +110,7 @@ test('usage pages by its groups, and comes as CSV', async () => {
   assert.deepEqual([rest.data.map((row: Answer['json']) => row.group), rest.has_more], [['test/two'], false]);
   const { headers, text } = await studio.gateway.admin('GET', '/usage?group_by=endpoint&format=csv');
   assert.match(headers['content-type'] ?? '', /^text\/csv/);
-  assert.equal(text, `endpoint,requests,credits\r\nchat,4,18\r\nimages,2,${2 * IMAGE_PRICE}\r\n`);
+  assert.equal(text, `endpoint,requests,credits,errors\r\nchat,4,18,1\r\nimages,2,${2 * IMAGE_PRICE},0\r\n`);
 });
 
 test('usage refuses what it does not know, and a limit out of its bounds', async () => {
@@ -140,22 +140,31 @@ test('requests of all accounts are listed newest first, with what was held and c
   ]);
   const [open, drawn, , refunded, settled] = rows;
   assert.deepEqual([drawn.job_id, drawn.endpoint, drawn.credits], [pictures[1]?.id, 'images', IMAGE_PRICE]);
-  assert.deepEqual([open.status, open.held, open.credits], ['running', 10, 0]);
-  assert.deepEqual([refunded.status, refunded.held, refunded.credits], ['refunded', 0, 0]);
+  assert.deepEqual([drawn.status, drawn.upstream], [202, 'direct']);
+  assert.deepEqual([open.state, open.held, open.credits], ['running', 10, 0]);
+  assert.deepEqual([refunded.state, refunded.held, refunded.credits], ['refunded', 0, 0]);
+  assert.deepEqual([refunded.status, refunded.error_code], [502, 'upstream_failed']);
   assert.deepEqual(settled, {
     id: settled.id,
     object: 'request',
     request_id: settled.request_id,
     account_id: bob.accountId,
     key_id: bob.keyId,
+    key_name: 'test',
+    person_id: null,
     job_id: null,
     model: 'test/two',
     endpoint: 'chat',
-    status: 'settled',
-    usage: { requests: 6 },
+    status: 200,
+    state: 'settled',
+    error_code: null,
+    duration_ms: 5,
+    streamed: false,
+    requests: 1,
     held: 0,
     credits: 6,
     created_at: settled.created_at,
+    upstream: 'elsewhere',
   });
 });
 
@@ -165,13 +174,32 @@ test('requests can be narrowed by every filter', async () => {
   assert.deepEqual(await requests('key=key_none'), []);
   assert.equal((await requests('model=test/one')).length, 3);
   assert.equal((await requests('endpoint=images')).length, 2);
-  assert.deepEqual(models(await requests(`status=running`)), ['test/one']);
-  assert.deepEqual(models(await requests(`status=refunded&account=${bob.accountId}`)), ['test/two']);
+  assert.deepEqual(models(await requests('state=running')), ['test/one']);
+  assert.deepEqual(models(await requests(`state=refunded&account=${bob.accountId}`)), ['test/two']);
+  assert.equal((await requests('state=settled')).length, 6);
+  assert.deepEqual(models(await requests('status=error')), ['test/two']);
+  assert.equal((await requests('status=ok')).length, 7);
+  assert.deepEqual(models(await requests('code=upstream_failed')), ['test/two']);
+  assert.deepEqual(await requests('code=rate_limited'), []);
   assert.equal((await requests(`until=${firstDay + 60}`)).length, 3);
   assert.equal((await requests(`since=${firstDay + 60}&account=${bob.accountId}`)).length, 3);
-  const [one] = await requests('status=settled&model=test/two');
+  const [one] = await requests('state=settled&model=test/two');
   assert.deepEqual(await requests(`request_id=${one.request_id}`), [one]);
+  assert.deepEqual(await requests(`request_id=${one.request_id}&state=settled&status=ok`), [one]);
+  assert.deepEqual(await requests(`request_id=${one.request_id}&state=refunded`), []);
   assert.deepEqual(await requests(`request_id=${one.request_id}&account=${ada.accountId}`), []);
+});
+
+test('R-525: the operator reads a receipt of any account, and none of what is not there', async () => {
+  const [one] = await requests('state=settled&model=test/two');
+  const { receipt, ...row } = await done('GET', `/requests/${one.id}`);
+  assert.deepEqual(row, one);
+  assert.deepEqual([receipt.held, receipt.charged, receipt.returned], [10, 6, 4]);
+  assert.deepEqual(receipt.factors.units, [{ unit: 'requests', rate: 1, per: 1, count: 6 }]);
+  for (const id of [one.id.replace(/.$/, (digit: string) => (digit === '0' ? '1' : '0')), 'none']) {
+    const answer = await studio.gateway.admin('GET', `/requests/${id}`);
+    assert.deepEqual([answer.status, answer.json.error.code], [404, 'request_not_found']);
+  }
 });
 
 test('requests page without a gap, over all accounts and of one', async () => {

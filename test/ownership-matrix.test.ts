@@ -23,6 +23,8 @@ interface Row {
 interface Objects {
   readonly job: string;
   readonly request: string;
+  /** The request's row in the log. */
+  readonly record: string;
   readonly transcription: string;
   readonly file: string;
   readonly key: string;
@@ -54,7 +56,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/console/jobs/{job_id}/assets': { ...JOB, role: 'viewer' },
   'GET /api/console/jobs/{job_id}/content': { ...JOB, role: 'viewer' },
   'GET /api/console/audio/transcriptions/{request_id}': { ...TRANSCRIPTION, role: 'viewer' },
-  'GET /api/console/requests/{request_id}': { ...REQUEST, role: 'viewer' },
+  'GET /api/console/requests/{record_id}': { ...REQUEST, object: 'record', role: 'viewer' },
   'PATCH /api/console/keys/{key_id}': { ...KEY, body: { disabled: true } },
   'DELETE /api/console/keys/{key_id}': KEY,
   'PATCH /api/console/oauth-grants/{grant_id}': { ...APP, role: 'member', body: { credit_limit: 0 } },
@@ -116,12 +118,18 @@ async function objectsOf(person: SignedInPerson): Promise<Objects> {
   const job = (await site.made(byKey(secret), 'picture')).json.id;
   assert.equal((await site.ended(person, job)).status, 'succeeded');
   const invited = { email: 'invited@example.com', role: 'member' };
+  const request = (await site.made(byKey(secret), 'chat')).headers['x-request-id'] ?? '';
+  const transcription = (await site.made(byKey(secret), 'transcription')).headers['x-request-id'] ?? '';
+  const file = (await site.made(byKey(secret), 'file')).json.id;
+  // Reading the list also writes what the log has gathered: no row of it appears later.
+  const record = (await person.call('GET', `/requests?request_id=${request}`)).json.data[0].id;
   return {
     job,
     key,
-    request: (await site.made(byKey(secret), 'chat')).headers['x-request-id'] ?? '',
-    transcription: (await site.made(byKey(secret), 'transcription')).headers['x-request-id'] ?? '',
-    file: (await site.made(byKey(secret), 'file')).json.id,
+    request,
+    record,
+    transcription,
+    file,
     app: (await apps.grant(person.accountId)).grantId,
     member: (await newMember(site.gateway, person, 'member')).id,
     invitation: (await person.call('POST', '/invitations', invited)).json.id,
@@ -211,7 +219,9 @@ test('R-525: another account’s id marks no place in a list: it is like one tha
     .filter(
       ([path, { get }]) => !path.startsWith('/api/admin/') && get?.parameters.some(({ name }) => name === 'after'),
     )
-    .map(([path]) => path);
+    .map(([path]) => path)
+    // Its rows are sums, which have no ids.
+    .filter((path) => path !== '/api/console/usage');
   const read = async (path: string) =>
     (await site.gateway.call('GET', `${path}?limit=1`, { key: victimKey, headers: victim.headers })).json.data[0].id;
   assert.ok(lists.length >= 10);

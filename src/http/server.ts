@@ -34,12 +34,12 @@ import { accountAdminRoutes } from './routes/admin-accounts.ts';
 import { clockAdminRoutes } from './routes/admin-clock.ts';
 import { configAdminRoutes } from './routes/admin-config.ts';
 import { grantAdminRoutes } from './routes/admin-grants.ts';
+import { jobAdminRoutes } from './routes/admin-jobs.ts';
 import { keyAdminRoutes } from './routes/admin-keys.ts';
 import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
 import { oauthGrantAdminRoutes } from './routes/admin-oauth-grants.ts';
 import { peopleAdminRoutes } from './routes/admin-people.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
-import { usageAdminRoutes } from './routes/admin-usage.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { consoleKeyRoutes } from './routes/console-keys.ts';
 import { consoleMemberRoutes } from './routes/console-members.ts';
@@ -57,10 +57,11 @@ import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
 import { mountAuthorizationServer } from './routes/oauth.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
-import { requestRoutes } from './routes/requests.ts';
+import { requestAdminRoutes, requestRoutes } from './routes/requests.ts';
 import { speechRoutes } from './routes/speech.ts';
 import { transcriptionRoutes } from './routes/transcriptions.ts';
 import { usageRoutes } from './routes/usage.ts';
+import { usageReportRoutes } from './routes/usage-report.ts';
 import { videoRoutes } from './routes/videos.ts';
 
 export interface HttpServer {
@@ -156,7 +157,9 @@ function addRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
   consoleOauthGrantRoutes(routes, deps);
   peopleAdminRoutes(routes, deps);
   recordAdminRoutes(routes, deps);
-  usageAdminRoutes(routes, deps);
+  usageReportRoutes(routes, deps);
+  jobAdminRoutes(routes, deps);
+  requestAdminRoutes(routes, deps);
   clockAdminRoutes(routes, deps);
   contractRoutes(routes, deps);
 }

@@ -2,6 +2,7 @@ import { creditsToNumber, type MicroCredits } from '../credits.ts';
 import type { Db, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
 import type { NewEnding, NewReservation } from './change.ts';
 import {
   changeGrant,
@@ -18,6 +19,7 @@ import {
   type Balance,
   commitChanges,
   type EndAnswer,
+  type EntryRange,
   type EntryType,
   type Lease,
   lockBalances,
@@ -25,9 +27,10 @@ import {
   type ReserveAnswer,
   selectBalance,
   selectEntries,
+  selectEntriesOf,
 } from './store.ts';
 
-export type { CreditRefusal, Ending, Grant, GrantChange, NewReservation };
+export type { CreditRefusal, Ending, Grant, GrantChange, NewReservation, Page };
 
 /**
  * Gives credits to an account; what it owes is paid from them first. An amount below zero takes unspent credits back, in
@@ -154,13 +157,28 @@ export interface Entry {
   readonly jobId: string | undefined;
   readonly model: string | undefined;
   readonly endpoint: string | undefined;
+  /** What a settlement counted. */
+  readonly units: JsonObject | undefined;
+}
+
+/** What is left out does not matter. */
+export interface EntryFilter extends EntryRange {
+  /** With it, every entry of one reservation is meant. */
+  readonly reservationId?: string | undefined;
 }
 
 /** Newest first. Throws `invalid_parameter` when `after` is no entry of this account. */
-export async function listEntries(db: Db, accountId: string, page: Page): Promise<readonly Entry[]> {
+export async function listEntries(
+  db: Db,
+  accountId: string,
+  { reservationId, ...range }: Page & EntryFilter,
+): Promise<readonly Entry[]> {
   await postJournal(db, accountId);
   const prefix = entryIdPrefix(accountId);
-  const rows = await selectEntries(db, accountId, entryNumber(prefix, page.after), page.limit);
+  const rows =
+    reservationId === undefined
+      ? await selectEntries(db, accountId, { ...range, before: entryNumber(prefix, range.after) })
+      : await selectEntriesOf(db, accountId, reservationId);
   return rows.map((row) => ({
     id: prefix + row.number,
     type: row.type,
@@ -174,6 +192,7 @@ export async function listEntries(db: Db, accountId: string, page: Page): Promis
     jobId: row.job_id ?? undefined,
     model: row.model ?? undefined,
     endpoint: row.endpoint ?? undefined,
+    units: row.units ?? undefined,
   }));
 }
 

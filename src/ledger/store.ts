@@ -1,5 +1,6 @@
 import type { MicroCredits } from '../credits.ts';
 import type { Queries } from '../db/index.ts';
+import type { JsonObject } from '../json.ts';
 import { type Change, changeJson } from './change.ts';
 
 /** Which process owns a reservation, and until when without extending its lease. */
@@ -21,6 +22,7 @@ export interface EntryRow {
   readonly job_id: string | null;
   readonly model: string | null;
   readonly endpoint: string | null;
+  readonly units: JsonObject | null;
 }
 
 export type EntryType = 'grant' | 'revoke' | 'reserve' | 'settle' | 'refund' | 'charge' | 'cover' | 'lapse';
@@ -43,22 +45,42 @@ export interface Page {
 
 const BIGINT_MAX = 9_223_372_036_854_775_807n;
 
+/** Which entries of an account are meant. */
+export interface EntryRange {
+  readonly since?: Date | undefined;
+  /** Not included. */
+  readonly until?: Date | undefined;
+}
+
 /** Entries with smaller numbers than `before`, newest first. */
 export function selectEntries(
   queries: Queries,
   accountId: string,
-  before: bigint | undefined,
-  limit: number,
+  { before, since, until, limit }: EntryRange & { readonly before: bigint | undefined; readonly limit: number },
 ): Promise<readonly EntryRow[]> {
   return queries.rows<EntryRow>(
-    `select number, type, available, e.charged, balance, e.created_at, e.grant_ids,
-       key_id, request_id, job_id, model, endpoint
-     from ledger_entries e left join reservations r on r.id = e.reservation_id
-     where e.account_id = $1 and number < $2
-     order by number desc limit $3`,
-    [accountId, before ?? BIGINT_MAX, limit],
+    `${SELECT_ENTRIES} where e.account_id = $1 and number < $2 and ($3::timestamptz is null or e.created_at >= $3)
+       and ($4::timestamptz is null or e.created_at < $4)
+     order by number desc limit $5`,
+    [accountId, before ?? BIGINT_MAX, since, until, limit],
   );
 }
+
+/** All entries of one reservation, newest first. */
+export function selectEntriesOf(
+  queries: Queries,
+  accountId: string,
+  reservationId: string,
+): Promise<readonly EntryRow[]> {
+  return queries.rows<EntryRow>(
+    `${SELECT_ENTRIES} where e.account_id = $1 and e.reservation_id = $2 order by number desc`,
+    [accountId, reservationId],
+  );
+}
+
+const SELECT_ENTRIES = `select number, type, available, e.charged, balance, e.created_at, e.grant_ids, e.units,
+    key_id, request_id, job_id, model, endpoint
+  from ledger_entries e left join reservations r on r.id = e.reservation_id`;
 
 /** What has expired by now counts as lapsed, whether or not its entry has been written. */
 export async function selectBalance(queries: Queries, accountId: string, now: Date): Promise<Balance | undefined> {

@@ -3,10 +3,8 @@ import type { Db } from '../db/index.ts';
 import type { JsonObject } from '../json.ts';
 import { postJournal } from '../ledger/index.ts';
 
-export type UsageGrouping = 'day' | 'account' | 'key' | 'model' | 'endpoint';
-
 export interface UsageRow {
-  /** A day in UTC as YYYY-MM-DD, an endpoint, or the id of an account, a key, an app's grant or a model. */
+  /** A day in UTC as YYYY-MM-DD, or the id of a key, an app's grant or a model. */
   readonly group: string;
   readonly requests: number;
   readonly credits: MicroCredits;
@@ -22,19 +20,17 @@ export interface UsageRange {
 export const CONSOLE = 'console';
 export const KEY = `coalesce(r.key_id, '${CONSOLE}')`;
 
-const GROUPS: Readonly<Record<UsageGrouping, string>> = {
+const GROUPS = {
   day: `to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
-  account: 'e.account_id',
   key: KEY,
   model: 'r.model',
-  endpoint: 'r.endpoint',
-};
+} as const;
 
 /** What was charged in a time, added up. A request that cost nothing is no usage. */
 export async function usageOf(
   db: Db,
   accountId: string,
-  grouping: UsageGrouping,
+  grouping: keyof typeof GROUPS,
   range: UsageRange,
 ): Promise<readonly UsageRow[]> {
   await postJournal(db, accountId);
@@ -45,33 +41,6 @@ export async function usageOf(
      where e.account_id = $1 and e.charged > 0 and e.created_at >= $2 and e.created_at < $3
      group by 1 order by 1`,
     [accountId, range.from, range.to],
-  );
-}
-
-/** What is left out does not matter. */
-export interface UsageFilter extends UsageRange {
-  readonly account?: string | undefined;
-  readonly key?: string | undefined;
-  readonly model?: string | undefined;
-  readonly endpoint?: string | undefined;
-  /** The group before the first. */
-  readonly after?: string | undefined;
-  readonly limit: number;
-}
-
-/** The same of all accounts, in the order of the groups. */
-export async function usageOfAll(db: Db, grouping: UsageGrouping, filter: UsageFilter): Promise<readonly UsageRow[]> {
-  const { account, key, model, endpoint, from, to, after, limit } = filter;
-  await postJournal(db, account);
-  return db.rows<UsageRow>(
-    `select ${GROUPS[grouping]} as "group", count(distinct e.reservation_id)::int as requests,
-       sum(e.charged)::bigint as credits
-     from ledger_entries e join reservations r on r.id = e.reservation_id
-     where e.charged > 0 and e.created_at >= $1 and e.created_at < $2 and ($3::text is null or e.account_id = $3)
-       and ($4::text is null or ${KEY} = $4) and ($5::text is null or r.model = $5)
-       and ($6::text is null or r.endpoint = $6) and ($7::text is null or ${GROUPS[grouping]} > $7)
-     group by 1 order by 1 limit $8`,
-    [from, to, account, key, model, endpoint, after, limit],
   );
 }
 

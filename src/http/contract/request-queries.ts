@@ -16,6 +16,14 @@ export const callListQuery = pageQuery.extend({
   until: momentParam.optional().describe('Not included.'),
 });
 
+export const formatParam = z
+  .enum(['json', 'csv'])
+  .default('json')
+  .describe('`csv` is the whole range at once, whatever `limit` and `after` say.');
+
 export const requestListQuery = callListQuery.extend({
-  status: z.enum(['running', 'settled', 'refunded']).optional(),
+  status: z.enum(['ok', 'error']).optional().describe('`error`: answered with one, or its job has failed.'),
+  state: z.enum(['running', 'settled', 'refunded']).optional().describe('Of what was held for it.'),
+  code: textParam.describe('The error code of the answer or the job.'),
+  format: formatParam,
 });

@@ -4,13 +4,16 @@ import { orPrecheckFailed } from '../../billing/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
-import { balanceOf, listEntries, listGrants } from '../../ledger/index.ts';
+import { balanceOf, type Entry, type EntryFilter, listEntries, listGrants, type Page } from '../../ledger/index.ts';
+import { EXPORT_ROWS_PER_READ } from '../../limits.ts';
 import { spentByKeys } from '../../reports/index.ts';
-import { pageQuery } from '../contract/fields.ts';
+import { momentParam, pageQuery } from '../contract/fields.ts';
+import { formatParam } from '../contract/request-queries.ts';
 import type { HttpDeps } from '../deps.ts';
+import { sendCsv } from '../edge/csv.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
 import { keySchema, keyView } from '../views/keys.ts';
-import { entrySchema, entryView, grantSchema, grantView } from '../views/ledger.ts';
+import { ENTRY_COLUMNS, entrySchema, entryView, grantSchema, grantView } from '../views/ledger.ts';
 
 const balanceSchema = z
   .strictObject({
@@ -21,6 +24,26 @@ const balanceSchema = z
     updated_at: z.int(),
   })
   .meta({ id: 'CreditBalance' });
+
+const entriesQuery = pageQuery.extend({
+  since: momentParam.optional(),
+  until: momentParam.optional().describe('Not included.'),
+  format: formatParam,
+});
+
+/** Of the whole range, newest first. */
+async function* entryPages(
+  read: (wanted: Page & EntryFilter) => Promise<readonly Entry[]>,
+  range: Pick<EntryFilter, 'since' | 'until'>,
+): AsyncGenerator<readonly Entry[], void> {
+  const { since, until } = range;
+  let after: string | undefined;
+  do {
+    const entries = await read({ since, until, after, limit: EXPORT_ROWS_PER_READ });
+    yield entries;
+    after = entries.length < EXPORT_ROWS_PER_READ ? undefined : entries.at(-1)?.id;
+  } while (after !== undefined);
+}
 
 /** What an account sees of itself. */
 export function accountRoutes(routes: Routes, { db, clock }: HttpDeps): void {
@@ -76,13 +99,15 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpDeps): void {
       access: 'caller',
       scope: 'user:credits',
       console: 'read',
-      query: pageQuery,
+      query: entriesQuery,
       answers: { 200: listOf(entrySchema) },
+      otherMedia: ['text/csv'],
       codes: ['precheck_failed'],
     },
-    ({ accountId, query }) => {
-      const read = (limit: number) => orPrecheckFailed(() => listEntries(db, accountId, { limit, after: query.after }));
-      return page(query.limit, read, entryView);
+    ({ accountId, query: { limit, after, format, ...range }, reply }) => {
+      const read = (wanted: Page & EntryFilter) => orPrecheckFailed(() => listEntries(db, accountId, wanted));
+      if (format === 'csv') return sendCsv(reply, 'transactions.csv', ENTRY_COLUMNS, entryPages(read, range));
+      return page(limit, (most) => read({ ...range, after, limit: most }), entryView);
     },
   );
 

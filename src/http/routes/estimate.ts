@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../errors.ts';
 import { ESTIMATE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
-import { unitName } from '../views/ledger.ts';
+import { factorsSchema, factorsView } from '../views/requests.ts';
 
 const estimateBody = z.looseObject({
   endpoint: z.enum(ENDPOINTS).describe('The route that the rest of the body is for, as in a model’s `endpoints`.'),
@@ -20,12 +20,7 @@ const estimateSchema = z
     model: z.string(),
     endpoint: z.enum(ENDPOINTS),
     credits: z.number().describe('What the call would reserve.'),
-    factors: z.strictObject({
-      mode: z.string(),
-      once: z.number().describe('Credits charged once, which no ratio multiplies.'),
-      units: z.array(z.strictObject({ unit: z.string(), count: z.number(), per: z.number(), rate: z.number() })),
-      ratios: z.array(z.strictObject({ map: z.string(), key: z.string(), ratio: z.number() })),
-    }),
+    factors: factorsSchema,
   })
   .meta({ id: 'Estimate' });
 
@@ -77,14 +72,12 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpDeps): void {
       const model = requireModel(catalogue.snapshot, caller.groups, body.model, body.endpoint);
       const { endpoint: _, ...exactBody } = exact();
       const { amount, factors } = estimateCall(model, body.endpoint, body, exactBody);
-      const { mode, once, ratios } = factors;
-      const units = factors.units.map((factor) => ({ ...factor, unit: unitName(factor.unit) }));
       return {
         object: 'estimate',
         model: model.id,
         endpoint: body.endpoint,
         credits: creditsToNumber(amount),
-        factors: { mode, once, units, ratios },
+        factors: factorsView(factors),
       };
     },
   );

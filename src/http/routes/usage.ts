@@ -33,7 +33,6 @@ export function usageRoutes(routes: Routes, { db, clock }: HttpDeps): void {
       summary: 'What was charged, added up by day, model or key',
       access: 'caller',
       scope: 'user:credits',
-      console: 'read',
       query: usageQuery,
       answers: { 200: usageSchema },
       otherMedia: ['text/csv'],

@@ -4,11 +4,11 @@ import type { Snapshot } from '../../catalogue/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber, type MicroCredits } from '../../credits.ts';
 import type { JobRecord } from '../../jobs/index.ts';
-import type { AccountFigures, RequestRecord } from '../../reports/index.ts';
+import type { AccountFigures } from '../../reports/index.ts';
 import { jobSchema, jobView } from './jobs.ts';
 import { keySchema, keyView } from './keys.ts';
 
-/** Accounts, keys, requests and jobs as the operator sees them. */
+/** Accounts, keys and jobs as the operator sees them. */
 
 const warnings = z.array(z.string()).describe('What keeps it from working as it is set; empty when nothing does.');
 
@@ -85,42 +85,6 @@ function unroutedGroups(groups: readonly string[], upstreams: readonly { readonl
 function widerKeys(count: number): string[] {
   if (count === 0) return [];
   return [`Keys with a group that the account does not have, which they do not reach: ${count}.`];
-}
-
-export const requestRecordSchema = z
-  .strictObject({
-    id: z.string().describe('Unique, unlike the id that a caller may have given its request.'),
-    object: z.literal('request'),
-    request_id: z.string(),
-    account_id: z.string(),
-    key_id: z.string().nullable(),
-    job_id: z.string().nullable(),
-    model: z.string(),
-    endpoint: z.string(),
-    status: z.enum(['running', 'settled', 'refunded']),
-    usage: z.record(z.string(), z.unknown()).nullable().describe('The units that were charged.'),
-    held: z.number(),
-    credits: z.number(),
-    created_at: z.int().describe('Unix seconds.'),
-  })
-  .meta({ id: 'RequestRecord' });
-
-export function requestRecordView(request: RequestRecord): z.infer<typeof requestRecordSchema> {
-  return {
-    id: request.id,
-    object: 'request',
-    request_id: request.requestId,
-    account_id: request.accountId,
-    key_id: request.keyId,
-    job_id: request.jobId,
-    model: request.model,
-    endpoint: request.endpoint,
-    status: request.state,
-    usage: request.units,
-    held: creditsToNumber(request.held),
-    credits: creditsToNumber(request.charged),
-    created_at: unixSeconds(request.createdAt),
-  };
 }
 
 export const jobRecordSchema = jobSchema

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import type { Entry, Grant } from '../../ledger/index.ts';
+import type { CsvColumns } from './csv.ts';
 
 /** Grants and entries in wire shape: credits as numbers. */
 
@@ -67,6 +68,21 @@ export function entryView(entry: Entry): z.infer<typeof entrySchema> {
     created_at: unixSeconds(entry.createdAt),
   };
 }
+
+/** The columns of an export; new ones are only ever added behind. The sum of `amount` is the balance. */
+export const ENTRY_COLUMNS: CsvColumns<Entry> = [
+  ['created_at', ({ createdAt }) => createdAt.toISOString()],
+  ['id', ({ id }) => id],
+  ['type', ({ type }) => type],
+  ['amount', ({ amount }) => amount],
+  ['charged', ({ charged }) => charged],
+  ['balance', ({ balanceAfter }) => balanceAfter],
+  ['key_id', ({ keyId }) => keyId ?? null],
+  ['request_id', ({ requestId }) => requestId ?? null],
+  ['job_id', ({ jobId }) => jobId ?? null],
+  ['model', ({ model }) => model ?? null],
+  ['endpoint', ({ endpoint }) => endpoint ?? null],
+];
 
 /** `inputTokens` as callers read it: `input_tokens`. */
 export function unitName(unit: string): string {

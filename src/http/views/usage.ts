@@ -1,6 +1,16 @@
+import { z } from 'zod';
+import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
-import type { UsageRange, UsageRow } from '../../reports/index.ts';
+import {
+  SPLITS,
+  USAGE_GROUPINGS,
+  type UsageDivision,
+  type UsageRange,
+  type UsageReportRow,
+  type UsageRow,
+} from '../../reports/index.ts';
+import { type CsvColumns, csvHead, csvRows } from './csv.ts';
 
 /** Usage in wire shape, of one account or of all. */
 
@@ -18,12 +28,69 @@ export function usageRange(from: Date | undefined, to: Date | undefined, now: Da
 }
 
 export function usageCsv(grouping: string, rows: readonly UsageRow[]): string {
-  const lines = rows.map(({ group, requests, credits }) => `${quoted(group)},${requests},${creditsToNumber(credits)}`);
-  return [`${grouping},requests,credits`, ...lines, ''].join('\r\n');
+  const columns: CsvColumns<UsageRow> = [
+    [grouping, ({ group }) => group],
+    ['requests', ({ requests }) => requests],
+    ['credits', ({ credits }) => credits],
+  ];
+  return csvHead(columns) + csvRows(columns, rows);
 }
 
-/** A spreadsheet must take it for text, even if a model is called `=1+1`. */
-function quoted(text: string): string {
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+const figures = {
+  requests: z.int().describe('Those that were charged.'),
+  credits: z.number(),
+  errors: z.int().nullable().describe('Answered with an error; null where the request log does not reach so far back.'),
+};
+
+export const usageReportSchema = z
+  .strictObject({
+    object: z.literal('usage'),
+    group_by: z.enum(USAGE_GROUPINGS),
+    split_by: z.enum(SPLITS).nullable(),
+    from: z.int(),
+    to: z.int(),
+    data: z.array(
+      z.union([
+        z.strictObject({ group: z.string(), ...figures }),
+        z.strictObject({ day: z.string(), group: z.string(), ...figures }).describe('With `split_by`.'),
+      ]),
+    ),
+    has_more: z.boolean(),
+  })
+  .meta({ id: 'UsageReport' });
+
+export function usageReportView(
+  { grouping, split }: UsageDivision,
+  { from, to }: UsageRange,
+  rows: readonly UsageReportRow[],
+  hasMore: boolean,
+): z.infer<typeof usageReportSchema> {
+  const data = rows.map(({ group, part, requests, credits, errors }) => ({
+    ...(split === undefined ? { group } : { day: group, group: part }),
+    requests,
+    credits: creditsToNumber(credits),
+    errors,
+  }));
+  return {
+    object: 'usage',
+    group_by: grouping,
+    split_by: split ?? null,
+    from: unixSeconds(from),
+    to: unixSeconds(to),
+    data,
+    has_more: hasMore,
+  };
+}
+
+/** The columns are named after what is grouped by. */
+export function usageReportCsv({ grouping, split }: UsageDivision, rows: readonly UsageReportRow[]): string {
+  const parts: CsvColumns<UsageReportRow> = split === undefined ? [] : [[split, ({ part }) => part]];
+  const columns: CsvColumns<UsageReportRow> = [
+    [grouping, ({ group }) => group],
+    ...parts,
+    ['requests', ({ requests }) => requests],
+    ['credits', ({ credits }) => credits],
+    ['errors', ({ errors }) => errors],
+  ];
+  return csvHead(columns) + csvRows(columns, rows);
 }

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { listAllJobs } from '../../jobs/index.ts';
+import { textParam } from '../contract/fields.ts';
+import { callListQuery } from '../contract/request-queries.ts';
+import type { HttpDeps } from '../deps.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
+import { jobRecordSchema, jobRecordView } from '../views/admin.ts';
+
+const jobsQuery = callListQuery.extend({
+  account: textParam.describe('The id of an account.'),
+  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'queue_expired', 'canceled']).optional(),
+  kind: z.enum(['image', 'video', 'audio']).optional(),
+  code: textParam.describe('The error code of a job that failed.'),
+});
+
+/** What all accounts have ordered. */
+export function jobAdminRoutes(routes: Routes, { db }: HttpDeps): void {
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/jobs',
+      summary: 'The jobs of all accounts, newest first, with the upstreams that were asked',
+      access: 'operator',
+      query: jobsQuery,
+      answers: { 200: listOf(jobRecordSchema) },
+      codes: ['database_unavailable'],
+    },
+    ({ query: { limit, request_id, ...filter } }) => {
+      const read = (most: number) => listAllJobs(db, { ...filter, requestId: request_id, limit: most });
+      return page(limit, read, jobRecordView);
+    },
+  );
+}

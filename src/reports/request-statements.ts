@@ -1,0 +1,73 @@
+import { CONSOLE } from './usage.ts';
+
+/** SQL over the request log and the ledger. A page of the log is cut first; only its rows are joined with the rest. */
+
+interface PageShape {
+  readonly ofAccount: boolean;
+  /** What the walk is led by: the requests' order alone, a request id, what failed or may fail, or what is open. */
+  readonly lead: 'all' | 'request' | 'failures' | 'open';
+  /** Whether how a request ended decides about its row: then jobs and ledger are asked during the walk. */
+  readonly isJudged: boolean;
+}
+
+/**
+ * Parameters: account, first id, id behind the last, key, model, endpoint, request id, status, code, state, limit. Few
+ * constant texts, so that each is prepared once and its plan does not depend on which parameters are null.
+ */
+export function requestPage({ ofAccount, lead, isJudged }: PageShape): string {
+  const conditions = [
+    ofAccount ? 'l.account_id = $1' : '$1::text is null',
+    'l.id >= $2 and l.id < $3',
+    `($4::text is null or coalesce(l.key_id, '${CONSOLE}') = $4)`,
+    '($5::text is null or l.model = $5)',
+    '($6::text is null or l.endpoint = $6)',
+    lead === 'request' ? 'l.request_id = $7' : '$7::text is null',
+    ...(lead === 'failures' ? [MAY_HAVE_FAILED] : []),
+    ...(lead === 'open' ? ['l.reservation_id in (select reservation_id from open_reservations)'] : []),
+    isJudged ? JUDGED : '$8::text is null and $9::text is null and $10::text is null',
+  ];
+  const joined = isJudged
+    ? `left join jobs j on j.id = l.job_id left join lateral (${ENTRIES}) as told on $10::text is not null`
+    : '';
+  return detailed(`select l.* from request_log l ${joined} where ${conditions.join(' and ')}
+    order by l.id desc limit $11`);
+}
+
+/** The predicate of the index `request_log_failures`. */
+const MAY_HAVE_FAILED = '(l.status >= 400 or l.error_code is not null or l.job_id is not null)';
+
+const JUDGED = `($8::text is null or ($8 = 'error') = (l.status >= 400 or coalesce(l.error_code, j.error_code) is not null))
+  and ($9::text is null or coalesce(l.error_code, j.error_code) = $9)
+  and ($10::text is null or l.reservation_id is not null and told.state = $10)`;
+
+const ENTRIES = `select coalesce(sum(e.charged), 0)::bigint as charged,
+    case when not coalesce(bool_or(e.type in ('settle', 'refund')), false) then 'running'
+      when bool_or(e.type = 'settle') then 'settled' else 'refunded' end as state
+  from ledger_entries e where e.reservation_id = l.reservation_id`;
+
+/** `rows` selects from the log; its order is kept. */
+function detailed(rows: string): string {
+  return `select l.id, l.request_id as "requestId", l.account_id as "accountId", l.key_id as "keyId",
+      coalesce(k.name, c.name) as "keyName", l.person_id as "personId", l.job_id as "jobId", l.model, l.endpoint, l.status,
+      case when l.reservation_id is not null then told.state end as state,
+      coalesce(l.error_code, j.error_code) as "errorCode", l.duration_ms as "durationMs", l.streamed as "isStreamed",
+      l.requests, coalesce(l.upstream_id, t.upstream_id, a.upstream_id) as "upstreamId",
+      l.reservation_id as "reservationId", case told.state when 'running' then coalesce(r.amount, 0) else 0 end as held,
+      told.charged, l.created_at as "createdAt"
+    from (${rows}) as l
+    cross join lateral (${ENTRIES}) as told
+    left join reservations r on r.id = l.reservation_id
+    left join api_keys k on k.id = l.key_id
+    left join oauth_grants g on g.id = l.key_id left join oauth_clients c on c.id = g.client_id
+    left join jobs j on j.id = l.job_id
+    left join lateral (
+      select upstream_id from job_attempts where job_id = l.job_id order by number desc limit 1
+    ) as a on true
+    left join transcriptions t on t.reservation_id = l.reservation_id
+    order by l.id desc`;
+}
+
+/** Parameters: id, account or null for any. */
+export const ONE_REQUEST = detailed(
+  'select l.* from request_log l where l.id = $1 and ($2::text is null or l.account_id = $2)',
+);
