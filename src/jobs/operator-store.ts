@@ -1,6 +1,7 @@
 import type { Db } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
-import type { Job, JobFault, JobKind, JobStatus } from './job.ts';
+import type { JobFault } from './faults.ts';
+import type { Job, JobKind, JobStatus } from './job.ts';
 import { JOB_COLUMNS } from './store.ts';
 
 /** A job as the operator sees it, with the upstreams that were called for it. */

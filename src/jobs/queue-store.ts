@@ -1,7 +1,8 @@
 import type { Db, Queries, Tx } from '../db/index.ts';
 import { parseJson } from '../json.ts';
 import type { Fenced } from '../leased/index.ts';
-import type { Attempt, Collected, JobFault, LeasedJob, OutputPlace } from './job.ts';
+import type { JobFault } from './faults.ts';
+import type { Attempt, Collected, LeasedJob, OutputPlace } from './job.ts';
 
 /** The queue: taking jobs, and writing what became of them. Every write names its fence. */
 
