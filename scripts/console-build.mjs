@@ -5,7 +5,17 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const SOURCES = ['src', 'text', 'public', 'index.html', 'vite.config.ts', 'package.json'];
+// Below console/, and the tables of error codes and of a job's faults, whose words the console shows.
+const SOURCES = [
+  'src',
+  'text',
+  'public',
+  'index.html',
+  'vite.config.ts',
+  'package.json',
+  '../src/error-table.ts',
+  '../src/jobs/faults.ts',
+];
 
 /** Whether the files are those of these sources. An installation without the bundler serves what it was shipped with. */
 export function isConsoleBuilt(root) {

@@ -1,4 +1,4 @@
-import { Button, Tabs } from '@mantine/core';
+import { Button, Tabs, UnstyledButton } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { useSay } from '../text.tsx';
 
@@ -11,6 +11,25 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
     </Button>
   );
 }
+
+/** An id that is copied by pressing it; a long one is shown by its end. */
+export function CopyId({ id, label }: { readonly id: string; readonly label: string }) {
+  const say = useSay();
+  const clipboard = useClipboard({ timeout: 2000 });
+  return (
+    <UnstyledButton
+      className="mono copy-id"
+      title={id}
+      aria-label={`${label}: ${id}`}
+      onClick={() => clipboard.copy(id)}
+      aria-live="polite"
+    >
+      {clipboard.copied ? say('action.copied') : id.length > ID_CHARS_SHOWN ? `…${id.slice(-ID_CHARS_SHOWN)}` : id}
+    </UnstyledButton>
+  );
+}
+
+const ID_CHARS_SHOWN = 12;
 
 /** The same thing in several languages, one at a time, to be copied. */
 export function CodeTabs({ samples }: { readonly samples: Readonly<Record<string, string>> }) {

@@ -1,13 +1,9 @@
-import { SimpleGrid, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /** A row of figures: what matters most first. */
 export function Figures({ children }: { readonly children: ReactNode }) {
-  return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="md">
-      {children}
-    </SimpleGrid>
-  );
+  return <div className="figures">{children}</div>;
 }
 
 interface FigureProps {

@@ -1,4 +1,5 @@
 import type { Language } from '../text.tsx';
+import { type Decimal, decimalText } from './decimal.ts';
 
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', zh: 'zh-CN' };
 
@@ -9,6 +10,16 @@ export function creditsText(credits: number, language: Language): string {
 
 export function countText(count: number, language: Language): string {
   return new Intl.NumberFormat(LOCALES[language]).format(count);
+}
+
+/** Every digit of an exact decimal. */
+export function exactText(decimal: Decimal, language: Language): string {
+  return new Intl.NumberFormat(LOCALES[language], { maximumFractionDigits: 20 }).format(decimalText(decimal));
+}
+
+/** A day in UTC, as in "17 Nov". */
+export function dayText(day: Date, language: Language): string {
+  return new Intl.DateTimeFormat(LOCALES[language], { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(day);
 }
 
 export function dateText(unixSeconds: number, language: Language): string {

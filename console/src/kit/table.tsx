@@ -1,6 +1,6 @@
 import { Box, Button, Center } from '@mantine/core';
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import { api, type Call } from '../api/client.ts';
 import { useSay } from '../text.tsx';
 import { Empty, Loading, Problem } from './states.tsx';
@@ -17,10 +17,12 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** Where a press anywhere on the row leads; a link in one of its cells must lead there too, for the keyboard. */
+  readonly open?: (row: Row) => void;
 }
 
 /** Rows of one kind. On a narrow screen each row is a card. */
-export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, open }: TableProps<Row>) {
   return (
     <table className="rows" aria-label={label}>
       <thead>
@@ -34,7 +36,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={keyOf(row)}>
+          <tr key={keyOf(row)} {...(open === undefined ? {} : { 'data-link': true, onClick: opened(() => open(row)) })}>
             {columns.map((column) => (
               <td key={column.label} data-label={column.label} className={column.end ? 'end' : undefined}>
                 <Box miw={0}>{column.cell(row)}</Box>
@@ -45,6 +47,14 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
       </tbody>
     </table>
   );
+}
+
+/** Unless the press was meant for something inside the row, or selected text. */
+function opened(open: () => void) {
+  return ({ target }: MouseEvent) => {
+    const isOwn = target instanceof Element && target.closest('a, button, input, label') !== null;
+    if (!isOwn && window.getSelection()?.isCollapsed !== false) open();
+  };
 }
 
 /** A list of the API that pages by key. */

@@ -13,7 +13,11 @@ export function Balance() {
     <Group gap="sm" wrap="nowrap">
       <Link to="/console/credits" style={{ textDecoration: 'none' }} aria-label={say('shell.available')}>
         <Text size="sm" fw={650} className="num" style={data.available <= 0 ? { color: 'var(--bad)' } : {}}>
-          <Credits value={data.available} /> <span className="soft">{say('unit.credits')}</span>
+          <Credits value={data.available} />
+          <Text span inherit className="soft" visibleFrom="xs">
+            {' '}
+            {say('unit.credits')}
+          </Text>
         </Text>
       </Link>
       {data.reserved > 0 && (

@@ -6,7 +6,9 @@ export function Brand() {
     <Link to="/" style={{ textDecoration: 'none' }}>
       <Group gap={8} wrap="nowrap">
         <img src="/favicon.svg" width={24} height={24} alt="" />
-        <Text fw={700}>Tollgate</Text>
+        <Text fw={700} style={{ whiteSpace: 'nowrap' }}>
+          Tollgate
+        </Text>
       </Group>
     </Link>
   );
