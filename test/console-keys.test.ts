@@ -224,3 +224,19 @@ test('what is done with keys in the console is in the audit under the person’s
     ['key.delete', 'key.update', 'key.create'].map((action) => `${action} ${owner.email} ${id}`),
   );
 });
+
+test('R-097, R-522: the account tells its groups, and the rates that its keys may have and no more', async () => {
+  const { json } = await owner.call('GET', '/account');
+  assert.deepEqual(
+    [json.id, json.object, json.status, json.groups],
+    [owner.accountId, 'account', 'active', ['default']],
+  );
+  for (const rate of ['rpm', 'concurrency']) {
+    await newKey({ [rate]: json.limits[rate] });
+    refused(
+      await owner.call('POST', '/keys', { name: 'faster', [rate]: json.limits[rate] + 1 }),
+      400,
+      'invalid_parameter',
+    );
+  }
+});

@@ -41,6 +41,7 @@ import { oauthGrantAdminRoutes } from './routes/admin-oauth-grants.ts';
 import { peopleAdminRoutes } from './routes/admin-people.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
 import { chatRoutes } from './routes/chat.ts';
+import { consoleAccountRoutes } from './routes/console-account.ts';
 import { consoleKeyRoutes } from './routes/console-keys.ts';
 import { consoleMemberRoutes } from './routes/console-members.ts';
 import { consoleOauthGrantRoutes } from './routes/console-oauth-grants.ts';
@@ -153,6 +154,7 @@ function addRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
   grantAdminRoutes(routes, deps);
   consoleSessionRoutes(routes, deps);
   consoleMemberRoutes(routes, deps);
+  consoleAccountRoutes(routes, deps);
   consoleKeyRoutes(routes, deps);
   consoleOauthGrantRoutes(routes, deps);
   peopleAdminRoutes(routes, deps);

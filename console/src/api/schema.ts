@@ -151,6 +151,20 @@ export type ConfigVersion = {
   };
 };
 
+export type ConsoleAccount = {
+  readonly id: string;
+  readonly object: 'account';
+  readonly name: string;
+  readonly status: 'active' | 'suspended';
+  /** Its routing groups, from which a key may be given some. */
+  readonly groups: ReadonlyArray<string>;
+  /** In force for its console and its OAuth access tokens together, and the most that its keys are given there. */
+  readonly limits: {
+    readonly rpm: number;
+    readonly concurrency: number;
+  };
+};
+
 export type CreditBalance = {
   readonly object: 'credit_balance';
   /** What can be spent now; below zero by what real usage exceeded. */
@@ -159,19 +173,6 @@ export type CreditBalance = {
   readonly reserved: number;
   readonly spent: number;
   readonly updated_at: number;
-};
-
-export type DeploymentUsage = {
-  readonly object: 'usage';
-  readonly group_by: 'day' | 'account' | 'key' | 'model' | 'endpoint';
-  readonly from: number;
-  readonly to: number;
-  readonly data: ReadonlyArray<{
-    readonly group: string;
-    readonly requests: number;
-    readonly credits: number;
-  }>;
-  readonly has_more: boolean;
 };
 
 export type Error = {
@@ -363,6 +364,101 @@ export type ListedTranscription = {
     /** The field at fault, where one is known. */
     readonly param: string | null;
   };
+};
+
+export type LoggedRequest = {
+  /** Unique, unlike the id that a caller may have given its request. */
+  readonly id: string;
+  readonly object: 'request';
+  readonly request_id: string;
+  readonly account_id: string;
+  /** A key or an app’s grant; null in the console. */
+  readonly key_id: string | null;
+  /** Of the key, or of the app. */
+  readonly key_name: string | null;
+  /** Who ran it in the console. */
+  readonly person_id: string | null;
+  readonly job_id: string | null;
+  /** As it was asked for. */
+  readonly model: string | null;
+  readonly endpoint: string;
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** Null where nothing was held. */
+  readonly state: 'running' | 'settled' | 'refunded' | null;
+  /** Of the answer, or of the job that came of it. */
+  readonly error_code: string | null;
+  readonly duration_ms: number;
+  readonly streamed: boolean;
+  /** Refusals by scope or rate are one row per key, route, code and minute. */
+  readonly requests: number;
+  /** What it holds now. */
+  readonly held: number;
+  /** What was charged. */
+  readonly credits: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+};
+
+export type LoggedRequestDetail = {
+  /** Unique, unlike the id that a caller may have given its request. */
+  readonly id: string;
+  readonly object: 'request';
+  readonly request_id: string;
+  readonly account_id: string;
+  /** A key or an app’s grant; null in the console. */
+  readonly key_id: string | null;
+  /** Of the key, or of the app. */
+  readonly key_name: string | null;
+  /** Who ran it in the console. */
+  readonly person_id: string | null;
+  readonly job_id: string | null;
+  /** As it was asked for. */
+  readonly model: string | null;
+  readonly endpoint: string;
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** Null where nothing was held. */
+  readonly state: 'running' | 'settled' | 'refunded' | null;
+  /** Of the answer, or of the job that came of it. */
+  readonly error_code: string | null;
+  readonly duration_ms: number;
+  readonly streamed: boolean;
+  /** Refusals by scope or rate are one row per key, route, code and minute. */
+  readonly requests: number;
+  /** What it holds now. */
+  readonly held: number;
+  /** What was charged. */
+  readonly credits: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Null where nothing was held. */
+  readonly receipt: {
+    /** (sum of count / per × rate) × every ratio + once = charged. Null where no units were counted. */
+    readonly factors: {
+      readonly mode: string;
+      /** Credits charged once, which no ratio multiplies. */
+      readonly once: number;
+      readonly units: ReadonlyArray<{
+        readonly unit: string;
+        readonly count: number;
+        readonly per: number;
+        readonly rate: number;
+      }>;
+      readonly ratios: ReadonlyArray<{
+        readonly map: string;
+        readonly key: string;
+        readonly ratio: number;
+      }>;
+    } | null;
+    /** What was set aside at the beginning. */
+    readonly held: number;
+    readonly charged: number;
+    /** How much of what was held came back. */
+    readonly returned: number;
+    /** The ledger’s entries, oldest first. */
+    readonly entries: ReadonlyArray<Transaction>;
+  } | null;
 };
 
 export type Member = {
@@ -590,17 +686,97 @@ export type RequestRecord = {
   readonly object: 'request';
   readonly request_id: string;
   readonly account_id: string;
+  /** A key or an app’s grant; null in the console. */
   readonly key_id: string | null;
+  /** Of the key, or of the app. */
+  readonly key_name: string | null;
+  /** Who ran it in the console. */
+  readonly person_id: string | null;
   readonly job_id: string | null;
-  readonly model: string;
+  /** As it was asked for. */
+  readonly model: string | null;
   readonly endpoint: string;
-  readonly status: 'running' | 'settled' | 'refunded';
-  /** The units that were charged. */
-  readonly usage: Readonly<Record<string, unknown>> | null;
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** Null where nothing was held. */
+  readonly state: 'running' | 'settled' | 'refunded' | null;
+  /** Of the answer, or of the job that came of it. */
+  readonly error_code: string | null;
+  readonly duration_ms: number;
+  readonly streamed: boolean;
+  /** Refusals by scope or rate are one row per key, route, code and minute. */
+  readonly requests: number;
+  /** What it holds now. */
   readonly held: number;
+  /** What was charged. */
   readonly credits: number;
   /** Unix seconds. */
   readonly created_at: number;
+  /** The upstream that was asked last. */
+  readonly upstream: string | null;
+};
+
+export type RequestRecordDetail = {
+  /** Unique, unlike the id that a caller may have given its request. */
+  readonly id: string;
+  readonly object: 'request';
+  readonly request_id: string;
+  readonly account_id: string;
+  /** A key or an app’s grant; null in the console. */
+  readonly key_id: string | null;
+  /** Of the key, or of the app. */
+  readonly key_name: string | null;
+  /** Who ran it in the console. */
+  readonly person_id: string | null;
+  readonly job_id: string | null;
+  /** As it was asked for. */
+  readonly model: string | null;
+  readonly endpoint: string;
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** Null where nothing was held. */
+  readonly state: 'running' | 'settled' | 'refunded' | null;
+  /** Of the answer, or of the job that came of it. */
+  readonly error_code: string | null;
+  readonly duration_ms: number;
+  readonly streamed: boolean;
+  /** Refusals by scope or rate are one row per key, route, code and minute. */
+  readonly requests: number;
+  /** What it holds now. */
+  readonly held: number;
+  /** What was charged. */
+  readonly credits: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** The upstream that was asked last. */
+  readonly upstream: string | null;
+  /** Null where nothing was held. */
+  readonly receipt: {
+    /** (sum of count / per × rate) × every ratio + once = charged. Null where no units were counted. */
+    readonly factors: {
+      readonly mode: string;
+      /** Credits charged once, which no ratio multiplies. */
+      readonly once: number;
+      readonly units: ReadonlyArray<{
+        readonly unit: string;
+        readonly count: number;
+        readonly per: number;
+        readonly rate: number;
+      }>;
+      readonly ratios: ReadonlyArray<{
+        readonly map: string;
+        readonly key: string;
+        readonly ratio: number;
+      }>;
+    } | null;
+    /** What was set aside at the beginning. */
+    readonly held: number;
+    readonly charged: number;
+    /** How much of what was held came back. */
+    readonly returned: number;
+    /** The ledger’s entries, oldest first. */
+    readonly entries: ReadonlyArray<Transaction>;
+  } | null;
 };
 
 export type Session = {
@@ -812,6 +988,31 @@ export type Usage = {
     readonly requests: number;
     readonly credits: number;
   }>;
+};
+
+export type UsageReport = {
+  readonly object: 'usage';
+  readonly group_by: 'day' | 'account' | 'key' | 'model' | 'modality' | 'endpoint';
+  readonly split_by: 'model' | 'key' | 'modality' | 'endpoint' | null;
+  readonly from: number;
+  readonly to: number;
+  readonly data: ReadonlyArray<{
+    readonly group: string;
+    /** Those that were charged. */
+    readonly requests: number;
+    readonly credits: number;
+    /** Answered with an error; null where the request log does not reach so far back. */
+    readonly errors: number | null;
+  } | {
+    readonly day: string;
+    readonly group: string;
+    /** Those that were charged. */
+    readonly requests: number;
+    readonly credits: number;
+    /** Answered with an error; null where the request log does not reach so far back. */
+    readonly errors: number | null;
+  }>;
+  readonly has_more: boolean;
 };
 
 export type VoicePreviews = {
