@@ -6,7 +6,7 @@ interface PageShape {
   readonly ofAccount: boolean;
   /** What the walk is led by: the requests' order alone, a request id, what failed or may fail, or what is open. */
   readonly lead: 'all' | 'request' | 'failures' | 'open';
-  /** Whether how a request ended decides about its row: then jobs and ledger are asked during the walk. */
+  /** Whether how a request ended decides about its row: then jobs and ledger are looked up during the walk. */
   readonly isJudged: boolean;
 }
 
@@ -23,27 +23,27 @@ export function requestPage({ ofAccount, lead, isJudged }: PageShape): string {
     '($6::text is null or l.endpoint = $6)',
     lead === 'request' ? 'l.request_id = $7' : '$7::text is null',
     ...(lead === 'failures' ? [MAY_HAVE_FAILED] : []),
-    ...(lead === 'open' ? ['l.reservation_id in (select reservation_id from open_reservations)'] : []),
+    ...(lead === 'open' ? ['l.reservation_id = any (array(select reservation_id from open_reservations))'] : []),
     isJudged ? JUDGED : '$8::text is null and $9::text is null and $10::text is null',
   ];
-  const joined = isJudged
-    ? `left join jobs j on j.id = l.job_id left join lateral (${ENTRIES}) as told on $10::text is not null`
-    : '';
-  return detailed(`select l.* from request_log l ${joined} where ${conditions.join(' and ')}
-    order by l.id desc limit $11`);
+  return detailed(`select l.* from request_log l where ${conditions.join(' and ')} order by l.id desc limit $11`);
 }
 
 /** The predicate of the index `request_log_failures`. */
 const MAY_HAVE_FAILED = '(l.status >= 400 or l.error_code is not null or l.job_id is not null)';
 
-const JUDGED = `($8::text is null or ($8 = 'error') = (l.status >= 400 or coalesce(l.error_code, j.error_code) is not null))
-  and ($9::text is null or coalesce(l.error_code, j.error_code) = $9)
-  and ($10::text is null or l.reservation_id is not null and told.state = $10)`;
+const JOB_ERROR = 'case when l.job_id is not null then (select j.error_code from jobs j where j.id = l.job_id) end';
 
 const ENTRIES = `select coalesce(sum(e.charged), 0)::bigint as charged,
     case when not coalesce(bool_or(e.type in ('settle', 'refund')), false) then 'running'
       when bool_or(e.type = 'settle') then 'settled' else 'refunded' end as state
   from ledger_entries e where e.reservation_id = l.reservation_id`;
+
+/** Scalar subqueries and no joins: rows come in their order, and what a row itself tells is looked up nowhere else. */
+const JUDGED = `($8::text is null
+    or ($8 = 'error') = (l.status >= 400 or l.error_code is not null or ${JOB_ERROR} is not null))
+  and ($9::text is null or coalesce(l.error_code, ${JOB_ERROR}) = $9)
+  and ($10::text is null or l.reservation_id is not null and (select told.state from (${ENTRIES}) as told) = $10)`;
 
 /** `rows` selects from the log; its order is kept. */
 function detailed(rows: string): string {
