@@ -22,8 +22,14 @@ function page(path: string, load: () => Promise<Record<string, any>>, name: stri
 }
 
 const pages = [
-  page('/', () => import('./pages/overview.tsx'), 'Overview'),
+  page('/', () => import('./pages/overview/overview.tsx'), 'Overview'),
+  page('activity', () => import('./pages/activity/activity.tsx'), 'Activity'),
+  page('activity/$id', () => import('./pages/activity/request.tsx'), 'Request'),
   page('keys', () => import('./pages/keys/keys.tsx'), 'Keys'),
+  page('credits', () => import('./pages/credits/credits.tsx'), 'CreditsPage'),
+  page('apps', () => import('./pages/apps/apps.tsx'), 'Apps'),
+  page('members', () => import('./pages/members/members.tsx'), 'Members'),
+  page('profile', () => import('./pages/profile/profile.tsx'), 'Profile'),
 ];
 
 export const router = createRouter({

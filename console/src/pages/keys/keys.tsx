@@ -1,26 +1,23 @@
-import { Button, Group, Switch, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, Group, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../../api/client.ts';
 import type { ApiKeyRecord, NewApiKey } from '../../api/schema.ts';
 import { useMay } from '../../api/session.ts';
 import { State } from '../../kit/badge.tsx';
-import { Confirm, useRefresh } from '../../kit/confirm.tsx';
 import { LimitBar } from '../../kit/limit-bar.tsx';
 import { Page, Panel } from '../../kit/page.tsx';
 import { Paged, Table, usePages } from '../../kit/table.tsx';
 import { Time } from '../../kit/values.tsx';
 import { useSay } from '../../text.tsx';
+import { KeyActions } from './key-actions.tsx';
 import { NewKey } from './new-key.tsx';
 import { ShownKey } from './shown-key.tsx';
 
-const PATH = '/api/console/keys';
-
-/** The account's API keys: made, copied once, limited, disabled, and deleted. */
+/** The account's API keys: made, copied once, limited, rolled, disabled, and deleted. */
 export function Keys() {
   const say = useSay();
   const mayChange = useMay('member');
-  const pages = usePages<ApiKeyRecord>(PATH, (key) => key.id);
+  const pages = usePages<ApiKeyRecord>('/api/console/keys', (key) => key.id);
   const [made, setMade] = useState<NewApiKey>();
   const [isMaking, setMaking] = useState(false);
   const make = <Button onClick={() => setMaking(true)}>{say('keys.make')}</Button>;
@@ -36,16 +33,16 @@ export function Keys() {
               keyOf={(key) => key.id}
               columns={[
                 { label: say('keys.name'), cell: (key) => <Name apiKey={key} /> },
-                {
-                  label: say('keys.limit'),
-                  cell: (key) => (
-                    <LimitBar used={key.credits_used} limit={key.credit_limit} reset={key.credit_limit_reset} />
-                  ),
-                },
+                { label: say('keys.limit'), cell: (key) => <Limits apiKey={key} /> },
                 { label: say('keys.expires'), cell: (key) => <Time at={key.expires_at} /> },
-                { label: say('keys.lastUsed'), cell: (key) => <Time at={key.last_used_at} /> },
+                { label: say('keys.lastUsed'), cell: (key) => <LastUsed apiKey={key} /> },
                 ...(mayChange
-                  ? [{ label: say('keys.actions'), cell: (key: ApiKeyRecord) => <Actions apiKey={key} /> }]
+                  ? [
+                      {
+                        label: say('keys.actions'),
+                        cell: (key: ApiKeyRecord) => <KeyActions apiKey={key} />,
+                      },
+                    ]
                   : []),
               ]}
             />
@@ -81,30 +78,33 @@ function Name({ apiKey }: { readonly apiKey: ApiKeyRecord }) {
   );
 }
 
-function Actions({ apiKey }: { readonly apiKey: ApiKeyRecord }) {
+/** What counts against the limit now; without a limit, what was ever spent. */
+function Limits({ apiKey }: { readonly apiKey: ApiKeyRecord }) {
   const say = useSay();
-  const refresh = useRefresh();
-  const path = `${PATH}/${apiKey.id}`;
-  const change = useMutation({
-    mutationFn: (disabled: boolean) => api(path, { method: 'PATCH', body: { disabled } }),
-    onSuccess: () => refresh([PATH]),
-  });
+  const { credits_used, credit_limit, credit_limit_reset, rpm, concurrency, groups } = apiKey;
+  const more = [
+    rpm !== null && say('keys.rpmOf', { rpm }),
+    concurrency !== null && say('keys.concurrencyOf', { concurrency }),
+    groups?.join(', '),
+  ].filter(Boolean);
   return (
-    <Group gap="xs" wrap="nowrap">
-      <Switch
-        checked={!apiKey.disabled}
-        disabled={change.isPending}
-        onChange={() => change.mutate(!apiKey.disabled)}
-        aria-label={say('keys.enabledFor', { name: apiKey.name })}
-      />
-      <Confirm
-        label={say('action.delete')}
-        title={say('keys.deleteTitle', { name: apiKey.name })}
-        act={() => api(path, { method: 'DELETE' })}
-        changes={[PATH]}
-      >
-        {say('keys.deleteAbout')}
-      </Confirm>
-    </Group>
+    <>
+      <LimitBar used={credits_used} limit={credit_limit} reset={credit_limit_reset} />
+      {more.length > 0 && (
+        <Text size="xs" className="soft">
+          {more.join(' · ')}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function LastUsed({ apiKey: { id, last_used_at } }: { readonly apiKey: ApiKeyRecord }) {
+  const say = useSay();
+  if (last_used_at === null) return <span className="soft">{say('keys.neverUsed')}</span>;
+  return (
+    <Link to="/console/activity" search={{ key: id } as never}>
+      <Time at={last_used_at} />
+    </Link>
   );
 }

@@ -1,11 +1,10 @@
-import { Button, Group, Modal, NumberInput, Select, Stack, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { Select } from '@mantine/core';
+import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { NewApiKey } from '../../api/schema.ts';
-import { useRefresh } from '../../kit/confirm.tsx';
-import { Problem } from '../../kit/states.tsx';
+import { FormDialog } from '../../kit/dialog.tsx';
 import { useSay } from '../../text.tsx';
+import { bodyOf, KeyFields, NEW_KEY } from './key-fields.tsx';
 
 interface NewKeyProps {
   readonly isOpen: boolean;
@@ -18,95 +17,41 @@ const EXPIRIES = ['', '1', '7', '30', '90', '365'] as const;
 
 export function NewKey({ isOpen, close, done }: NewKeyProps) {
   const say = useSay();
-  const refresh = useRefresh();
-  const [name, setName] = useState('');
+  const [draft, setDraft] = useState(NEW_KEY);
   const [days, setDays] = useState<string | null>('');
-  const [limit, setLimit] = useState<string | number>('');
-  const [reset, setReset] = useState<string | null>('');
-  const make = useMutation({
-    mutationFn: () =>
-      api<NewApiKey>('/api/console/keys', {
-        method: 'POST',
-        body: {
-          name,
-          ...(days ? { expires_at: Math.floor(Date.now() / 1000) + Number(days) * DAY_SECONDS } : {}),
-          ...(limit === '' ? {} : { credit_limit: Number(limit), credit_limit_reset: reset || null }),
-        },
-      }),
-    onSuccess: async (made) => {
-      done(made);
-      setName('');
-      close();
-      await refresh(['/api/console/keys']);
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    make.mutate();
+  const make = () =>
+    api<NewApiKey>('/api/console/keys', {
+      method: 'POST',
+      body: {
+        ...bodyOf(draft),
+        ...(days ? { expires_at: Math.floor(Date.now() / 1000) + Number(days) * DAY_SECONDS } : {}),
+      },
+    });
+  const finish = (made: NewApiKey) => {
+    setDraft(NEW_KEY);
+    done(made);
   };
   return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
+    <FormDialog
       title={say('keys.make')}
-      closeButtonProps={{ 'aria-label': say('action.close') }}
+      isOpen={isOpen}
+      close={close}
+      label={say('keys.make')}
+      act={make}
+      done={finish}
+      changes={['/api/console/keys']}
     >
-      <form onSubmit={submit}>
-        <Stack>
-          <TextInput
-            label={say('keys.name')}
-            description={say('keys.nameAbout')}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            maxLength={100}
-            required
-            data-autofocus
-          />
-          <Select
-            label={say('keys.expires')}
-            value={days}
-            onChange={setDays}
-            data={EXPIRIES.map((value) => ({
-              value,
-              label: value === '' ? say('keys.never') : say('keys.inDays', { days: value }),
-            }))}
-            allowDeselect={false}
-          />
-          <Group grow align="flex-start">
-            <NumberInput
-              label={say('keys.limit')}
-              description={say('keys.limitAbout')}
-              value={limit}
-              onChange={setLimit}
-              min={0}
-              decimalScale={6}
-            />
-            <Select
-              label={say('keys.reset')}
-              description={say('keys.resetAbout')}
-              value={reset}
-              onChange={setReset}
-              disabled={limit === ''}
-              data={[
-                { value: '', label: say('keys.resetNever') },
-                { value: 'day', label: say('limit.per.day') },
-                { value: 'week', label: say('limit.per.week') },
-                { value: 'month', label: say('limit.per.month') },
-              ]}
-              allowDeselect={false}
-            />
-          </Group>
-          {make.error !== null && <Problem error={make.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {say('action.cancel')}
-            </Button>
-            <Button type="submit" loading={make.isPending}>
-              {say('keys.make')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <KeyFields draft={draft} change={setDraft} />
+      <Select
+        label={say('keys.expires')}
+        value={days}
+        onChange={setDays}
+        data={EXPIRIES.map((value) => ({
+          value,
+          label: value === '' ? say('keys.never') : say('keys.inDays', { days: value }),
+        }))}
+        allowDeselect={false}
+      />
+    </FormDialog>
   );
 }

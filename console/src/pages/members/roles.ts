@@ -1,0 +1,2 @@
+export const ROLES = ['viewer', 'member', 'owner'] as const;
+export type Role = (typeof ROLES)[number];
