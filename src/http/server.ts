@@ -18,12 +18,10 @@ import { type Outcome, outcomeOf, requestLine } from './edge/request-line.ts';
 import { Routes } from './edge/route.ts';
 import { Stopping } from './edge/stopping.ts';
 import { Uploads } from './edge/uploads.ts';
-import { appPages } from './pages/apps.ts';
 import { consentPages } from './pages/consent.ts';
 import { consolePages } from './pages/console.ts';
 import { devicePages } from './pages/device.ts';
 import { identityPages } from './pages/identity.ts';
-import { keyPages } from './pages/keys.ts';
 import { linkPages } from './pages/links.ts';
 import { Pages } from './pages/pages.ts';
 import { passwordPages } from './pages/password.ts';
@@ -172,8 +170,6 @@ function addPages(pages: Pages, deps: HttpDeps, oauth: AuthorizationServer): voi
   passwordPages(pages, deps, deps.browser);
   linkPages(pages, deps, deps.browser);
   consentPages(pages, deps, deps.browser, oauth);
-  keyPages(pages, deps, deps.browser);
-  appPages(pages, deps, deps.browser);
   if (deps.openId !== undefined) identityPages(pages, deps, deps.browser, deps.openId);
   devicePages(pages, deps, deps.browser);
 }

@@ -37,7 +37,7 @@ test('from the printed link to a picture that an app made', async (t) => {
 
   await page.goto(/^ *(http:\S+\/link\/\S+)$/m.exec(program.told)?.[1] ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('demo@tollgate.localhost').waitFor();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
   const key = await newKey(page);
   assert.equal((await program.get('/v1/models', key)).status, 200);
 
@@ -58,9 +58,11 @@ test('from the printed link to a picture that an app made', async (t) => {
 
 async function newKey(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'API keys' }).click();
-  await page.getByLabel('Name').fill('from the browser');
-  await page.getByRole('button', { name: 'Make a key' }).click();
-  return (await page.locator('code.secret').textContent()) ?? '';
+  await page.getByRole('button', { name: 'Make a key' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('from the browser');
+  await dialog.getByRole('button', { name: 'Make a key' }).click();
+  return (await page.getByTestId('new-key').textContent()) ?? '';
 }
 
 /** As the operator who is signed in, through the browser's own request. */

@@ -18,8 +18,8 @@ button, a.button { display: block; width: 100%; text-align: center; text-decorat
 button.plain, a.button.plain { background: transparent; color: inherit; border-color: var(--line); margin-top: 10px; }
 a { color: inherit; } ul { margin: 0 0 16px; padding: 0; list-style: none; } li { padding: 10px 0; border-top: 1px solid var(--line); } li:first-child { border-top: 0; }
 .note { padding: 10px 12px; border-radius: 9px; border: 1px solid var(--accent); margin: 0 0 16px; }
-.row { display: flex; justify-content: space-between; gap: 12px; align-items: baseline; } .row > :first-child { min-width: 0; overflow-wrap: anywhere; } form + ul { margin-top: 20px; } .row button { width: auto; margin: 0; padding: 5px 12px; }
-form + p { margin-top: 16px; } code { font-size: .9em; } code.secret { overflow-wrap: anywhere; user-select: all; }
+.row { display: flex; justify-content: space-between; gap: 12px; align-items: baseline; } .row > :first-child { min-width: 0; overflow-wrap: anywhere; } .row button { width: auto; margin: 0; padding: 5px 12px; }
+form + p { margin-top: 16px; } code { font-size: .9em; }
 .problem { color: var(--accent); margin: 4px 0 0; } label + input + p { margin: 4px 0 0; } input[aria-invalid] { border-color: var(--accent) !important; } input[readonly] { color: var(--soft) !important; }
 .below { margin: 20px 0 0; } .away { position: absolute; width: 1px !important; height: 1px; padding: 0 !important; opacity: 0; pointer-events: none; }
 `;

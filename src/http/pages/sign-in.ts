@@ -83,7 +83,7 @@ function home(signedIn: sessions.SignedIn, all: readonly sessions.Session[], csr
   const { person, memberships, session } = signedIn;
   const body = html`<h1>${person.name}</h1><p class="soft">${person.email}${person.operatorRole === null ? '' : ` · ${person.operatorRole}`}</p>
 ${memberships.length === 0 ? html`<p>You belong to no account yet.</p>` : html`<ul>${memberships.map(({ accountName, accountId, role }) => html`<li class="row"><span>${accountName} <span class="soft small">${accountId}</span></span><span class="soft">${role}</span></li>`)}</ul>`}
-<p class="small">${memberships.length > 0 && html`<a href="/keys">API keys</a> · <a href="/apps">Connected apps</a> · `}<a href="/password">Change password</a></p><h2>Sessions</h2><ul>${all.map(
+<p class="small">${memberships.length > 0 && html`<a href="/console">Console</a> · `}<a href="/password">Change password</a></p><h2>Sessions</h2><ul>${all.map(
     (
       one,
     ) => html`<li class="row"><span>${one.userAgent.slice(0, 60) || 'Unknown program'}<br><span class="soft small">${one.address} · since ${one.createdAt.toISOString().slice(0, 16).replace('T', ' ')}${one.id === session.id ? ' · this one' : ''}</span></span>
