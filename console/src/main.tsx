@@ -25,6 +25,8 @@ const queries = new QueryClient({
 });
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+// Under this name the library that holds the page still behind a dialog looks for the nonce of the style that it adds.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 
