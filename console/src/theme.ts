@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core';
+import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core';
 
 // The design language is written down in ../README.md; this is its only copy in code.
 
@@ -49,6 +49,12 @@ export const theme = createTheme({
   primaryColor: 'ink',
   primaryShade: { light: 9, dark: 1 },
   autoContrast: true,
+  // The library picks the text of a filled button by its light colour alone, and ours is light in the dark scheme.
+  variantColorResolver: (input) => {
+    const colors = defaultVariantColorsResolver(input);
+    const isMain = input.variant === 'filled' && (input.color ?? 'ink') === 'ink';
+    return isMain ? { ...colors, color: 'var(--mantine-primary-color-contrast)' } : colors;
+  },
   black: '#1d2330',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "Cascadia Code", "DejaVu Sans Mono", Menlo, monospace',
