@@ -315,7 +315,7 @@ describe('the list of jobs', () => {
     for (const { id } of made) await studio.ended(caller, id);
   });
 
-  test('R-231: it can be narrowed to a state and a kind', async () => {
+  test('R-231: it can be narrowed to a state, a kind and a model', async () => {
     const picture = await made();
     const music = await made(MUSIC, song);
     studio.queue.outcome({ kind: 'failure', error: 'unscheduled' });
@@ -325,7 +325,15 @@ describe('the list of jobs', () => {
     assert.deepEqual(idsOf(await list('?status=failed')), [failed.id]);
     assert.deepEqual(idsOf(await list('?kind=audio')), [music]);
     assert.deepEqual(idsOf(await list('?status=succeeded&kind=image')), [picture]);
-    for (const none of ['?status=canceled', '?status=running', '?kind=video'])
+    const { model } = song;
+    assert.deepEqual(idsOf(await list(`?model=${model}`)), [music]);
+    for (const none of [
+      '?status=canceled',
+      '?status=running',
+      '?kind=video',
+      `?model=${model}&kind=image`,
+      '?model=none',
+    ])
       assert.deepEqual(idsOf(await list(none)), []);
   });
 

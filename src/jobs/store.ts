@@ -82,6 +82,8 @@ export async function selectJob(db: Queries, accountId: string, id: string): Pro
 export interface JobFilter {
   readonly status: JobStatus | undefined;
   readonly kind: JobKind | undefined;
+  /** The public name that the caller asked for. */
+  readonly model: string | undefined;
   readonly after: string | undefined;
   readonly limit: number;
 }
@@ -91,10 +93,11 @@ export function selectJobs(db: Db, accountId: string, filter: JobFilter): Promis
   return db.rows<Job>(
     `select ${JOB_COLUMNS} from jobs
      where account_id = $1 and ($2::text is null or status = $2) and ($3::text is null or kind = $3)
+       and ($6::text is null or model = $6)
        and ($4::text is null or (created_at, id) < (
          select created_at, id from jobs where id = $4 and account_id = $1))
      order by created_at desc, id desc limit $5`,
-    [accountId, filter.status ?? null, filter.kind ?? null, filter.after ?? null, filter.limit],
+    [accountId, filter.status ?? null, filter.kind ?? null, filter.after ?? null, filter.limit, filter.model ?? null],
   );
 }
 

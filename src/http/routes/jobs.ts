@@ -9,6 +9,7 @@ import { assetsSchema, assetView, jobSchema, jobView } from '../views/jobs.ts';
 const listQuery = pageQuery.extend({
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'queue_expired', 'canceled']).optional(),
   kind: z.enum(['image', 'video', 'audio']).optional(),
+  model: z.string().optional(),
 });
 
 const PRIVATE = 'private, no-store';
@@ -53,9 +54,9 @@ export function jobRoutes(routes: Routes, deps: HttpDeps): void {
       answers: { 200: listOf(jobSchema) },
       codes: ['database_unavailable'],
     },
-    ({ accountId, query: { status, kind, after, limit }, reply }) => {
+    ({ accountId, query: { status, kind, model, after, limit }, reply }) => {
       reply.header('cache-control', PRIVATE);
-      const read = (most: number) => listJobs(deps, accountId, { status, kind, after, limit: most });
+      const read = (most: number) => listJobs(deps, accountId, { status, kind, model, after, limit: most });
       return page(limit, read, jobView);
     },
   );
