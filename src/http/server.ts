@@ -38,6 +38,7 @@ import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
 import { oauthGrantAdminRoutes } from './routes/admin-oauth-grants.ts';
 import { peopleAdminRoutes } from './routes/admin-people.ts';
 import { recordAdminRoutes } from './routes/admin-records.ts';
+import { upstreamAdminRoutes } from './routes/admin-upstreams.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { consoleAccountRoutes } from './routes/console-account.ts';
 import { consoleKeyRoutes } from './routes/console-keys.ts';
@@ -147,6 +148,7 @@ function addRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
   accountAdminRoutes(routes, deps);
   keyAdminRoutes(routes, deps);
   configAdminRoutes(routes, deps);
+  upstreamAdminRoutes(routes, deps);
   oauthClientAdminRoutes(routes, deps);
   oauthGrantAdminRoutes(routes, deps);
   grantAdminRoutes(routes, deps);

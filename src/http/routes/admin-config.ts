@@ -1,16 +1,9 @@
 import { z } from 'zod';
-import {
-  applyDocument,
-  type ConfigVersion,
-  listVersions,
-  type Snapshot,
-  setUpstreamEnabled,
-} from '../../catalogue/index.ts';
+import { applyDocument, type ConfigVersion, listVersions } from '../../catalogue/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { DocumentError } from '../../configuration/index.ts';
 import { ApiError } from '../../errors.ts';
-import { ADMIN_BODY_BYTES_MAX, CONFIG_BODY_BYTES_MAX } from '../../limits.ts';
-import type { BreakerView } from '../../routing/index.ts';
+import { CONFIG_BODY_BYTES_MAX } from '../../limits.ts';
 import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
@@ -36,45 +29,6 @@ const versionSchema = z
     document,
   })
   .meta({ id: 'ConfigVersion' });
-
-const breakerSchema = z
-  .strictObject({
-    state: z.enum(['closed', 'open', 'half_open']).describe('Open: no request but probes. Half-open: the next is one.'),
-    strikes: z.int().describe('Requests in a row that failed.'),
-    next_probe_at: z.int().nullable(),
-    last_fault: z.string().nullable(),
-    last_detail: z.string().nullable().describe('The upstream’s own words, without secrets.'),
-    last_fault_at: z.int().nullable(),
-  })
-  .meta({ id: 'Breaker' });
-
-const upstreamSchema = z
-  .strictObject({
-    id: z.string(),
-    object: z.literal('upstream'),
-    vendor: z.string(),
-    base_url: z.string().nullable(),
-    has_secret: z.boolean(),
-    groups: z.array(z.string()),
-    priority: z.int(),
-    weight: z.number(),
-    timeout_seconds: z.number(),
-    enabled: z.boolean(),
-    models: z.array(z.string()).describe('The models that have a route here.'),
-    attempts_last_minute: z.int().describe('Of this process.'),
-    health: breakerSchema.describe('Of the upstream as a whole: its credential and balance.'),
-    upstream_models: z
-      .array(z.strictObject({ id: z.string(), health: breakerSchema }))
-      .describe('Every model on its wire that a route leads to.'),
-  })
-  .meta({ id: 'Upstream' });
-
-const upstreamList = z.strictObject({
-  ...listOf(upstreamSchema).shape,
-  models_without_candidate: z.array(z.string()).describe('Models whose every enabled route has an open breaker.'),
-});
-
-const upstreamChange = z.strictObject({ enabled: z.boolean() });
 
 export function configAdminRoutes(routes: Routes, deps: HttpDeps): void {
   const { catalogue } = deps;
@@ -126,62 +80,6 @@ export function configAdminRoutes(routes: Routes, deps: HttpDeps): void {
       return page(query.limit, (limit) => listVersions(deps.db, limit, after), versionView);
     },
   );
-
-  routes.add(
-    {
-      method: 'GET',
-      path: '/api/admin/upstreams',
-      summary: 'The configured upstreams',
-      access: 'operator',
-      answers: { 200: upstreamList },
-    },
-    () => ({
-      object: 'list',
-      data: upstreamViews(catalogue.snapshot, deps),
-      has_more: false,
-      models_without_candidate: deps.health.modelsWithoutCandidate(catalogue.snapshot),
-    }),
-  );
-
-  routes.add(
-    {
-      method: 'PATCH',
-      path: '/api/admin/upstreams/{upstream_id}',
-      summary: 'Enable or disable an upstream; enabling closes its breakers',
-      access: 'operator',
-      body: { kind: 'json', schema: upstreamChange, bytesMax: ADMIN_BODY_BYTES_MAX },
-      answers: { 200: upstreamSchema },
-      codes: ['upstream_not_found'],
-    },
-    async ({ param, body, actor }) => {
-      await deps.health.saved();
-      await setUpstreamEnabled(deps, actor, param('upstream_id'), body.enabled);
-      await Promise.all([catalogue.reload(), deps.health.load()]);
-      return upstreamView(deps, param('upstream_id'));
-    },
-  );
-
-  routes.add(
-    {
-      method: 'POST',
-      path: '/api/admin/upstreams/{upstream_id}/reset',
-      summary: 'Close every breaker of an upstream',
-      access: 'operator',
-      answers: { 200: upstreamSchema },
-      codes: ['upstream_not_found'],
-    },
-    async ({ param, actor }) => {
-      if (!catalogue.snapshot.upstreams.has(param('upstream_id'))) throw new ApiError('upstream_not_found');
-      await deps.health.reset(param('upstream_id'), actor);
-      return upstreamView(deps, param('upstream_id'));
-    },
-  );
-}
-
-function upstreamView(deps: HttpDeps, id: string): z.infer<typeof upstreamSchema> {
-  const view = upstreamViews(deps.catalogue.snapshot, deps).find((upstream) => upstream.id === id);
-  if (view === undefined) throw new ApiError('upstream_not_found');
-  return view;
 }
 
 async function refusingProblems<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -201,45 +99,4 @@ function versionView(version: ConfigVersion): z.infer<typeof versionSchema> {
     applied_at: unixSeconds(version.appliedAt),
     document: version.document,
   };
-}
-
-function breakerView(view: BreakerView): z.infer<typeof breakerSchema> {
-  return {
-    state: view.state,
-    strikes: view.strikes,
-    next_probe_at: view.nextProbeAt === null ? null : Math.ceil(view.nextProbeAt.getTime() / 1000),
-    last_fault: view.lastFault,
-    last_detail: view.lastDetail,
-    last_fault_at: view.lastFaultAt === null ? null : unixSeconds(view.lastFaultAt),
-  };
-}
-
-function upstreamViews(
-  { document: { upstreams, models }, secrets }: Snapshot,
-  { health }: HttpDeps,
-): z.infer<typeof upstreamSchema>[] {
-  return upstreams.map((upstream) => ({
-    id: upstream.id,
-    object: 'upstream',
-    vendor: upstream.vendor,
-    base_url: upstream.base_url ?? null,
-    has_secret: secrets.has(upstream.id),
-    groups: upstream.groups,
-    priority: upstream.priority,
-    weight: upstream.weight,
-    timeout_seconds: upstream.timeout_seconds,
-    enabled: upstream.enabled,
-    models: models.filter(({ routes }) => routes.some((route) => route.upstream === upstream.id)).map(({ id }) => id),
-    attempts_last_minute: health.attemptsLastMinute(upstream.id),
-    health: breakerView(health.view(upstream.id)),
-    upstream_models: wireModels(models, upstream.id).map((id) => ({
-      id,
-      health: breakerView(health.view(upstream.id, id)),
-    })),
-  }));
-}
-
-function wireModels(models: Snapshot['document']['models'], upstreamId: string): string[] {
-  const routes = models.flatMap((model) => model.routes.filter(({ upstream }) => upstream === upstreamId));
-  return [...new Set(routes.map(({ model }) => model))];
 }
