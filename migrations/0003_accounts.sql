@@ -37,6 +37,7 @@ create table api_keys (
   disabled boolean not null default false,
   last_used_at timestamptz,
   created_at timestamptz not null,
+  lineage text,
   deleted_at timestamptz
 );
 comment on table api_keys is 'API keys of accounts, as digests.';
@@ -49,7 +50,10 @@ comment on column api_keys.credit_limit is 'Micro-credits that may be spent in a
 comment on column api_keys.credit_limit_reset is
   'Period of the limit by the UTC calendar; null counts from the beginning.';
 comment on column api_keys.expires_at is 'Null never expires.';
+comment on column api_keys.lineage is
+  'The first of the keys that replaced each other by rolling, whose spending counts together; null for a key never rolled.';
 comment on column api_keys.deleted_at is 'A deleted key keeps its row, so that earlier usage can name it.';
 
 create unique index api_keys_digest on api_keys (digest);
+create index api_keys_of_lineage on api_keys (lineage) where lineage is not null;
 create index api_keys_of_account on api_keys (account_id, created_at desc, id desc);

@@ -129,10 +129,12 @@ declare
   open_ids text[];
   open_parts bigint[];
   open_index integer;
-  -- The keys and apps with a limit met so far, and what each may still spend.
-  limited_keys text[] := '{}';
-  allowances bigint[] := '{}';
-  key_index integer;
+  -- The lineages, and the keys and apps with a limit, met so far, and what the list has reserved for each. Keys of one
+  -- lineage may have different limits, so the allowance is computed for each change.
+  spenders text[] := '{}';
+  spender_reserved bigint[] := '{}';
+  spender_index integer;
+  allowance bigint;
   to_split bigint;
   part bigint;
   split_ids text[];
@@ -145,7 +147,9 @@ begin
     select c.*, coalesce(c.late, false) as is_late, b.account_id is null as unknown, b.available, b.entries, greatest(moment, b.updated_at) as at,
       coalesce(api_keys.id, oauth_grants.id) is null as unknown_key,
       bound.amount - key_spending.held - case when bound.amount is null then 0 else
-        spent_in_period(key_spending, bound.reset, greatest(moment, b.updated_at)) end as allowance,
+        spent_in_period(key_spending, bound.reset, greatest(moment, b.updated_at)) end
+        - coalesce(siblings.used, 0) as allowance,
+      coalesce(api_keys.lineage, case when bound.amount is not null then c.key_id end) as spender,
       earlier.id is not null as repeated, earlier.account_id = c.account_id and (coalesce(c.late, false) or earlier.amount = c.amount) as same,
       earlier.grant_ids, earlier.parts
     from unnest(changes) with ordinality as c
@@ -156,6 +160,11 @@ begin
     left join key_spending on key_spending.key_id = coalesce(api_keys.id, oauth_grants.id)
     cross join lateral (select coalesce(api_keys.credit_limit, oauth_grants.credit_limit),
       coalesce(api_keys.credit_limit_reset, oauth_grants.credit_limit_reset)) as bound (amount, reset)
+    left join lateral (
+      select sum(figures.held + spent_in_period(figures, bound.reset, greatest(moment, b.updated_at))) as used
+      from api_keys sibling join key_spending figures on figures.key_id = sibling.id
+      where bound.amount is not null and sibling.lineage = api_keys.lineage and sibling.id <> api_keys.id
+    ) as siblings on true
     where c.kind = 'reserve'
     order by c.account_id, c.ordinality
   loop
@@ -169,35 +178,38 @@ begin
         order by expires_at, grants.number) as spending_order;
     end if;
     amount := case when change.is_late then least(change.amount, greatest(balance, 0)) else change.amount end;
-    key_index := null;
-    if change.allowance is not null then
-      key_index := array_position(limited_keys, change.key_id);
-      if key_index is null then
-        limited_keys := limited_keys || change.key_id;
-        allowances := allowances || change.allowance::bigint;
-        key_index := cardinality(limited_keys);
+    spender_index := null;
+    if change.spender is not null then
+      spender_index := array_position(spenders, change.spender);
+      if spender_index is null then
+        spenders := spenders || change.spender;
+        spender_reserved := spender_reserved || 0::bigint;
+        spender_index := cardinality(spenders);
       end if;
     end if;
+    allowance := change.allowance - spender_reserved[spender_index];
 
     verdict := case
       when change.unknown or (change.key_id is not null and change.unknown_key) then 'unknown'
       when change.account_id = any (busy) then 'busy'
       when change.repeated then case when change.same then 'repeated' else 'conflict' end
       when balance < amount and not change.is_late then 'balance'
-      when allowances[key_index] < amount and not change.is_late then 'key_limit'
+      when allowance < amount and not change.is_late then 'key_limit'
       else 'admitted' end;
 
     if verdict = 'repeated' then
       answers[change.ordinality] := json_build_array(change.grant_ids, change.parts);
     elsif verdict in ('balance', 'key_limit') then
       answers[change.ordinality] := json_build_object('reason', verdict, 'left',
-        case when verdict = 'balance' then balance else allowances[key_index] end);
+        case when verdict = 'balance' then balance else allowance end);
     elsif verdict <> 'admitted' then
       answers[change.ordinality] := to_json(verdict);
     else
       number := number + 1;
       balance := balance - amount;
-      if key_index is not null then allowances[key_index] := allowances[key_index] - amount; end if;
+      if spender_index is not null then
+        spender_reserved[spender_index] := spender_reserved[spender_index] + amount;
+      end if;
       to_split := amount;
       split_ids := '{}';
       split_parts := '{}';

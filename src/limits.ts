@@ -44,6 +44,8 @@ export const UPLOADS_CHECK_MS = 1_000;
 
 // Upstreams.
 export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;
+/** For all of an operator's test of an upstream. */
+export const UPSTREAM_TEST_TIMEOUT_MS = 30_000;
 export const UPSTREAM_CONNECTIONS_MAX = 256;
 export const UPSTREAM_RESPONSE_BYTES_MAX = 32 * MIB;
 /** Pictures come inside the answer, as base64. */
@@ -145,6 +147,8 @@ export const TRANSCRIPTIONS_RESUMED_MAX = 64;
 export const ADMIN_TOKENS_MAX = 8;
 export const ADMIN_TOKEN_CHARS_MIN = 16;
 export const LIVE_KEYS_PER_ACCOUNT_MAX = 50;
+/** How long a key may still be used beside the one that replaces it. */
+export const KEY_OVERLAP_SECONDS_MAX = 7 * 24 * 3_600;
 export const NAME_CHARS_MAX = 200;
 export const GROUPS_MAX = 50;
 export const RPM_MAX = 1_000_000;
@@ -153,6 +157,8 @@ export const PUBLIC_LIST_RPM_PER_IP = 60;
 export const MODEL_ID_CHARS_MAX = 200;
 export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
+/** Prices that are compared in one answer. */
+export const COMPARED_CALLS_MAX = 1_000;
 export const USAGE_ROWS_DEFAULT = 1_000;
 export const USAGE_ROWS_MAX = 10_000;
 

@@ -71,6 +71,8 @@ test('R-096, R-097: every setting of a key is taken, shown and changed', async (
     disabled: false,
     ...settings,
     credits_used: 0,
+    credit_limit_used: 0,
+    lineage: null,
     warnings: [],
   });
 

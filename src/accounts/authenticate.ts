@@ -127,14 +127,16 @@ function invalidToken(code: ErrorCode): ApiError {
   return new ApiError(code, { message: TOKEN_WORDS[code], headers });
 }
 
+/** Keys of one lineage share a bucket, slots and idempotency keys: rolling a key neither doubles its rates nor repeats work. */
 function callerOfKey(holder: KeyHolder, config: Limits): Caller {
+  const spender = holder.lineage ?? holder.keyId;
   return {
     accountId: holder.accountId,
     keyId: holder.keyId,
-    credential: holder.keyId,
+    credential: spender,
     scopes: undefined,
     groups: effectiveGroups(holder.keyGroups, holder.accountGroups),
-    limitSubject: `key:${holder.keyId}`,
+    limitSubject: `key:${spender}`,
     allowance: {
       rpm: holder.rpm ?? config.defaultRpm,
       concurrency: holder.concurrency ?? config.defaultConcurrency,

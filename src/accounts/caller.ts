@@ -7,8 +7,8 @@ export interface Caller {
   /** What spending is counted and limited by: the id of a key, or of the grant behind a token; undefined for the console. */
   readonly keyId: string | undefined;
   /**
-   * What idempotency keys belong to: the key's id, the grant's, or `console:` and the person's. It outlives the secret that
-   * was shown: secrets are renewed, this is not.
+   * What idempotency keys belong to: the key's lineage, the grant's id, or `console:` and the person's. It outlives the
+   * secret that was shown: secrets are renewed, this is not.
    */
   readonly credential: string;
   /** What a token may be used for. Undefined is everything: a key, and the console. */

@@ -7,5 +7,15 @@ export { Authenticator, type Credential } from './authenticate.ts';
 export type { Caller } from './caller.ts';
 export { findConsoleCaller } from './console-caller.ts';
 export type { AccountDeps } from './deps.ts';
-export { addKey, createKey, deleteKey, type KeyChange, type KeySettings, type NewKey, updateKey } from './keys.ts';
+export {
+  addKey,
+  createKey,
+  deleteKey,
+  type KeyChange,
+  type KeySettings,
+  type NewKey,
+  type RolledKey,
+  rollKey,
+  updateKey,
+} from './keys.ts';
 export { type Account, type ApiKey, findAccount, findKey, listAccounts, listKeys } from './store.ts';

@@ -14,6 +14,7 @@ import {
   type CreditLimitReset,
   countLiveKeys,
   findAccount,
+  findAccountOfKey,
   insertKey,
   lockAccount,
   lockKey,
@@ -59,14 +60,26 @@ export async function addKey(
   const account = await lockAccount(tx, accountId);
   if (account === undefined) throw new ApiError('account_not_found');
   refuseWider(settings.groups, account);
-  if ((await countLiveKeys(tx, accountId)) >= LIVE_KEYS_PER_ACCOUNT_MAX) throw new ApiError('key_limit_reached');
+  const made = await issueKey(tx, clock, { ...settings, accountId, disabled: false, lineage: null });
+  const { id, prefix, createdAt } = made.key;
+  const detail = { account: accountId, prefix, ...settingsDetail(settings) };
+  await recordChange(tx, by, { at: createdAt, action: 'key.create', target: id, detail });
+  return made;
+}
+
+/** Only right under the account's lock. Throws `key_limit_reached`. */
+async function issueKey(
+  tx: Tx,
+  clock: Clock,
+  settings: KeySettings & Pick<ApiKey, 'accountId' | 'disabled' | 'lineage'>,
+): Promise<NewKey> {
+  if ((await countLiveKeys(tx, settings.accountId)) >= LIVE_KEYS_PER_ACCOUNT_MAX) {
+    throw new ApiError('key_limit_reached');
+  }
   const secret = newApiKey();
-  const createdAt = clock.now();
-  const issued = { prefix: apiKeyPrefix(secret), disabled: false, lastUsedAt: null, createdAt };
-  const key: ApiKey = { ...settings, ...issued, id: newId('key'), accountId };
+  const issued = { id: newId('key'), prefix: apiKeyPrefix(secret), lastUsedAt: null, createdAt: clock.now() };
+  const key: ApiKey = { ...settings, ...issued };
   await insertKey(tx, key, apiKeyDigest(secret));
-  const detail = { account: accountId, prefix: key.prefix, ...settingsDetail(settings) };
-  await recordChange(tx, by, { at: createdAt, action: 'key.create', target: key.id, detail });
   return { key, secret };
 }
 
@@ -106,6 +119,41 @@ export async function deleteKey(deps: AccountDeps, by: Actor, ref: KeyRef): Prom
     await recordChange(tx, by, { at: now, action: 'key.delete', target: id, detail: { account } });
     return before;
   });
+}
+
+export interface RolledKey extends NewKey {
+  /** The key in whose place the new one is, with the day on which it ends. */
+  readonly replaced: ApiKey;
+}
+
+/**
+ * Makes a key with the settings of another, which ends after the overlap, or at its own expiry if that is sooner. Both are
+ * of one lineage: they share credit limits, rates and idempotency keys. Resolves when every process knows when the old one
+ * ends. Throws `key_not_found`, `key_over` and `key_limit_reached`.
+ */
+export async function rollKey(deps: AccountDeps, by: Actor, ref: KeyRef, overlapMs: number): Promise<RolledKey> {
+  const rolled = await deps.db.transaction(async (tx) => {
+    // Accounts before keys, as everywhere: the account's lock makes the count of its keys right.
+    const account = await lockAccount(tx, ref.accountId ?? (await findAccountOfKey(tx, ref.id)) ?? '');
+    const before = account === undefined ? undefined : await lockKey(tx, ref.id);
+    if (before === undefined || before.accountId !== account?.id) throw new ApiError('key_not_found');
+    const now = deps.clock.now();
+    if (before.expiresAt !== null && before.expiresAt <= now) throw new ApiError('key_over');
+    const lineage = before.lineage ?? before.id;
+    const { key, secret } = await issueKey(tx, deps.clock, { ...before, lineage });
+    const replaced = { ...before, lineage, expiresAt: soonest(before.expiresAt, new Date(now.getTime() + overlapMs)) };
+    await saveKey(tx, replaced);
+    const detail = { account: key.accountId, new_key: key.id, prefix: key.prefix, ...settingsDetail(replaced) };
+    await recordChange(tx, by, { at: now, action: 'key.roll', target: before.id, detail });
+    await deps.bus.announce(tx, 'key', before.id);
+    return { key, secret, replaced };
+  });
+  await deps.bus.heardByAll();
+  return rolled;
+}
+
+function soonest(expiry: Date | null, end: Date): Date {
+  return expiry === null || end < expiry ? end : expiry;
 }
 
 /** A key narrows its account's groups. An account that is narrowed later narrows its keys with it (`authenticate.ts`). */

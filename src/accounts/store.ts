@@ -29,11 +29,14 @@ export interface ApiKey {
   readonly disabled: boolean;
   readonly lastUsedAt: Date | null;
   readonly createdAt: Date;
+  /** The first of the keys that replaced each other by rolling; null for a key that was never rolled. */
+  readonly lineage: string | null;
 }
 
 /** What admission needs of a key and its account, in one row. */
 export interface KeyHolder {
   readonly keyId: string;
+  readonly lineage: string | null;
   readonly accountId: string;
   readonly disabled: boolean;
   readonly expiresAt: Date | null;
@@ -54,7 +57,7 @@ export interface Page {
 const ACCOUNT_COLUMNS = 'id, name, email, status, groups, rpm, concurrency, created_at as "createdAt"';
 const KEY_COLUMNS = `id, account_id as "accountId", name, prefix, groups, rpm, concurrency, credit_limit as "creditLimit",
   credit_limit_reset as "creditLimitReset", expires_at as "expiresAt", disabled, last_used_at as "lastUsedAt",
-  created_at as "createdAt"`;
+  created_at as "createdAt", lineage`;
 
 export async function insertAccount(tx: Tx, account: Account): Promise<void> {
   await tx.run(
@@ -116,8 +119,8 @@ export async function countLiveKeys(tx: Tx, accountId: string): Promise<number> 
 export async function insertKey(tx: Tx, key: ApiKey, digest: Buffer): Promise<void> {
   await tx.run(
     `insert into api_keys (id, account_id, name, digest, prefix, groups, rpm, concurrency, credit_limit,
-       credit_limit_reset, expires_at, disabled, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+       credit_limit_reset, expires_at, disabled, created_at, lineage)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     [
       key.id,
       key.accountId,
@@ -132,6 +135,7 @@ export async function insertKey(tx: Tx, key: ApiKey, digest: Buffer): Promise<vo
       key.expiresAt,
       key.disabled,
       key.createdAt,
+      key.lineage,
     ],
   );
 }
@@ -144,7 +148,6 @@ export async function lockKey(tx: Tx, id: string): Promise<ApiKey | undefined> {
   return key;
 }
 
-/** Throws `invalid_parameter` when `after` is no key of this account; a deleted one still marks its place. */
 /** Undefined alike for a key that does not exist and one of another account. */
 export async function findKey(queries: Queries, accountId: string, id: string): Promise<ApiKey | undefined> {
   const [key] = await queries.rows<ApiKey>(
@@ -154,6 +157,16 @@ export async function findKey(queries: Queries, accountId: string, id: string): 
   return key;
 }
 
+/** Whose key it is; undefined for one that does not exist. */
+export async function findAccountOfKey(queries: Queries, id: string): Promise<string | undefined> {
+  const [key] = await queries.rows<{ accountId: string }>(
+    'select account_id as "accountId" from api_keys where id = $1 and deleted_at is null',
+    [id],
+  );
+  return key?.accountId;
+}
+
+/** Throws `invalid_parameter` when `after` is no key of this account; a deleted one still marks its place. */
 export async function listKeys(db: Db, accountId: string, { limit, after }: Page): Promise<ApiKey[]> {
   const keys = await db.rows<ApiKey>(
     `select ${KEY_COLUMNS} from api_keys
@@ -178,7 +191,7 @@ async function hadKey(db: Db, accountId: string, id: string): Promise<boolean> {
 export async function saveKey(tx: Tx, key: ApiKey): Promise<void> {
   await tx.run(
     `update api_keys set name = $2, groups = $3, rpm = $4, concurrency = $5, credit_limit = $6, credit_limit_reset = $7,
-       expires_at = $8, disabled = $9
+       expires_at = $8, disabled = $9, lineage = $10
      where id = $1 and deleted_at is null`,
     [
       key.id,
@@ -190,6 +203,7 @@ export async function saveKey(tx: Tx, key: ApiKey): Promise<void> {
       key.creditLimitReset,
       key.expiresAt,
       key.disabled,
+      key.lineage,
     ],
   );
 }
@@ -202,7 +216,7 @@ export async function markKeyDeleted(tx: Tx, id: string, now: Date): Promise<boo
 /** Who has the key of each digest, by the digest. */
 export async function findKeyHolders(db: Db, digests: readonly string[]): Promise<ReadonlyMap<string, KeyHolder>> {
   const rows = await db.rows<KeyHolder & { digest: Buffer }>(
-    `select k.digest, k.id as "keyId", k.account_id as "accountId", k.disabled, k.expires_at as "expiresAt",
+    `select k.digest, k.id as "keyId", k.lineage, k.account_id as "accountId", k.disabled, k.expires_at as "expiresAt",
        a.status as "accountStatus", k.groups as "keyGroups", a.groups as "accountGroups", k.rpm, k.concurrency,
        k.credit_limit is not null as "hasKeyLimit"
      from api_keys k join accounts a on a.id = k.account_id

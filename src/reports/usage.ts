@@ -44,18 +44,35 @@ export async function usageOf(
   );
 }
 
-/** What each of these keys has spent in all. */
-export async function spentByKeys(
+export interface KeySpending {
+  /** In all. */
+  readonly spent: MicroCredits;
+  /** In the period of its limit, and what is held, by all keys of its lineage. Of keys only. */
+  readonly countsAgainstLimit: MicroCredits;
+}
+
+const NO_SPENDING: KeySpending = { spent: 0n, countsAgainstLimit: 0n };
+
+/** What each of these keys or grants to apps has spent. */
+export async function spendingOfKeys(
   db: Db,
   keys: readonly { readonly id: string; readonly accountId: string }[],
-): Promise<ReadonlyMap<string, MicroCredits>> {
+  now: Date,
+): Promise<(keyId: string) => KeySpending> {
   const accountIds = [...new Set(keys.map((key) => key.accountId))];
   await postJournal(db, accountIds.length === 1 ? accountIds[0] : accountIds);
-  const rows = await db.rows<{ id: string; spent: MicroCredits }>(
-    'select key_id as id, spent from key_spending where key_id = any($1)',
-    [keys.map(({ id }) => id)],
+  const rows = await db.rows<KeySpending & { id: string }>(
+    `select key_id as id, spent, coalesce((
+       select sum(s.held + spent_in_period(s, k.credit_limit_reset, greatest($2, b.updated_at)))
+       from api_keys sibling join key_spending s on s.key_id = sibling.id
+       where sibling.id = k.id or sibling.lineage = k.lineage
+     ), 0)::bigint as "countsAgainstLimit"
+     from key_spending left join api_keys k on k.id = key_id left join balances b on b.account_id = k.account_id
+     where key_id = any($1)`,
+    [keys.map(({ id }) => id), now],
   );
-  return new Map(rows.map(({ id, spent }) => [id, spent]));
+  const spending = new Map(rows.map(({ id, ...row }) => [id, row]));
+  return (keyId) => spending.get(keyId) ?? NO_SPENDING;
 }
 
 /** One call as the ledger knows it. */

@@ -6,7 +6,7 @@ import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import { balanceOf, type Entry, type EntryFilter, listEntries, listGrants, type Page } from '../../ledger/index.ts';
 import { EXPORT_ROWS_PER_READ } from '../../limits.ts';
-import { spentByKeys } from '../../reports/index.ts';
+import { spendingOfKeys } from '../../reports/index.ts';
 import { momentParam, pageQuery } from '../contract/fields.ts';
 import { formatParam } from '../contract/request-queries.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -125,8 +125,8 @@ export function accountRoutes(routes: Routes, { db, clock }: HttpDeps): void {
       const { accountId, keyId } = caller;
       const key = keyId === undefined ? undefined : await orPrecheckFailed(() => findKey(db, accountId, keyId));
       if (key === undefined) throw new ApiError('invalid_api_key');
-      const used = await orPrecheckFailed(() => spentByKeys(db, [key]));
-      return keyView(key, used.get(key.id) ?? 0n);
+      const spending = await orPrecheckFailed(() => spendingOfKeys(db, [key], clock.now()));
+      return keyView(key, spending(key.id).spent);
     },
   );
 }

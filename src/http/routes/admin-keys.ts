@@ -1,9 +1,9 @@
-import { createKey, deleteKey, updateKey } from '../../accounts/index.ts';
+import { createKey, deleteKey, rollKey, updateKey } from '../../accounts/index.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, type Routes } from '../edge/route.ts';
-import { keyRecordSchema, newKeySchema } from '../views/admin.ts';
+import { keyRecordSchema, newKeySchema, rolledKeySchema } from '../views/admin.ts';
 import {
   deletedKeySchema,
   keyChangeBody,
@@ -13,6 +13,8 @@ import {
   keySettingsOf,
   newKeyBody,
   newKeyView,
+  rollBody,
+  rolledKeyView,
 } from './key-bodies.ts';
 
 export function keyAdminRoutes(routes: Routes, deps: HttpDeps): void {
@@ -58,6 +60,22 @@ export function keyAdminRoutes(routes: Routes, deps: HttpDeps): void {
     async ({ param, body, actor }) => {
       const key = await updateKey(deps, actor, { id: param('key_id') }, keyChangeOf(body));
       return keyRecordOf(deps, key);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'POST',
+      path: '/api/admin/keys/{key_id}/roll',
+      summary: 'Make a key in the place of another, which works on for the overlap; together they spend what one may',
+      access: 'operator',
+      body: { kind: 'json', schema: rollBody, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: rolledKeySchema },
+      codes: ['key_not_found', 'key_over', 'key_limit_reached'],
+    },
+    async ({ param, body, actor, reply }) => {
+      const rolled = await rollKey(deps, actor, { id: param('key_id') }, body.overlap_seconds * 1000);
+      return rolledKeyView(deps, reply, rolled);
     },
   );
 

@@ -1,10 +1,10 @@
-import { type Account, createKey, deleteKey, updateKey } from '../../accounts/index.ts';
+import { type Account, createKey, deleteKey, rollKey, updateKey } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, type Routes } from '../edge/route.ts';
-import { keyRecordSchema, newKeySchema } from '../views/admin.ts';
+import { keyRecordSchema, newKeySchema, rolledKeySchema } from '../views/admin.ts';
 import {
   deletedKeySchema,
   keyChangeBody,
@@ -15,6 +15,8 @@ import {
   newKeyBody,
   newKeyView,
   requireAccount,
+  rollBody,
+  rolledKeyView,
 } from './key-bodies.ts';
 
 /** The keys of the account that the session works in. Viewers may look; members make, change and delete them. */
@@ -68,6 +70,23 @@ export function consoleKeyRoutes(routes: Routes, deps: HttpDeps): void {
       await refuseFasterThanAllowed(accountId, body);
       const key = await updateKey(deps, actor, { id: param('key_id'), accountId }, keyChangeOf(body));
       return keyRecordOf(deps, key);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'POST',
+      path: '/api/console/keys/{key_id}/roll',
+      summary: 'Make a key in the place of another, which works on for the overlap; together they spend what one may',
+      access: 'session',
+      role: 'member',
+      body: { kind: 'json', schema: rollBody, bytesMax: ADMIN_BODY_BYTES_MAX },
+      answers: { 200: rolledKeySchema },
+      codes: ['key_not_found', 'key_over', 'key_limit_reached'],
+    },
+    async ({ accountId, param, body, actor, reply }) => {
+      const rolled = await rollKey(deps, actor, { id: param('key_id'), accountId }, body.overlap_seconds * 1000);
+      return rolledKeyView(deps, reply, rolled);
     },
   );
 

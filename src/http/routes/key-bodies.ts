@@ -8,10 +8,13 @@ import {
   type KeySettings,
   listKeys,
   type NewKey,
+  type RolledKey,
 } from '../../accounts/index.ts';
+import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
+import { KEY_OVERLAP_SECONDS_MAX } from '../../limits.ts';
 import { optional } from '../../parse.ts';
-import { spentByKeys } from '../../reports/index.ts';
+import { spendingOfKeys } from '../../reports/index.ts';
 import {
   concurrencyField,
   creditsField,
@@ -46,6 +49,7 @@ export const keyChangeBody = z.strictObject({
   disabled: optional(z.boolean()),
   ...settings,
 });
+export const rollBody = z.strictObject({ overlap_seconds: z.int().min(0).max(KEY_OVERLAP_SECONDS_MAX) });
 export const deletedKeySchema = z.strictObject({
   id: z.string(),
   object: z.literal('api_key'),
@@ -75,6 +79,12 @@ export async function newKeyView(deps: HttpDeps, reply: FastifyReply, { key, sec
   return { ...(await keyRecordOf(deps, key)), key: secret };
 }
 
+/** The same for a key in the place of another. */
+export async function rolledKeyView(deps: HttpDeps, reply: FastifyReply, { replaced, ...made }: RolledKey) {
+  const expiresAt = replaced.expiresAt === null ? null : unixSeconds(replaced.expiresAt);
+  return { ...(await newKeyView(deps, reply, made)), replaces: { id: replaced.id, expires_at: expiresAt } };
+}
+
 export async function keyRecordOf(deps: HttpDeps, key: ApiKey) {
   const [view] = await recordViews(deps, [key], await requireAccount(deps, key.accountId));
   return view;
@@ -89,9 +99,9 @@ export async function keyRecordsOf(deps: HttpDeps, accountId: string, query: z.o
 }
 
 /** With what each has spent, and what keeps it from working. */
-async function recordViews({ db, catalogue }: HttpDeps, keys: readonly ApiKey[], account: Account) {
-  const used = await spentByKeys(db, keys);
-  return keys.map((key) => keyRecordView(key, used.get(key.id) ?? 0n, account, catalogue.snapshot));
+async function recordViews({ db, clock, catalogue }: HttpDeps, keys: readonly ApiKey[], account: Account) {
+  const spending = await spendingOfKeys(db, keys, clock.now());
+  return keys.map((key) => keyRecordView(key, spending(key.id), account, catalogue.snapshot));
 }
 
 export async function requireAccount({ db }: HttpDeps, id: string): Promise<Account> {

@@ -3,7 +3,7 @@ import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber, type MicroCredits } from '../../credits.ts';
 import { type ListedGrant, listGrants } from '../../oauth/index.ts';
 import type { sessions } from '../../people/index.ts';
-import { spentByKeys } from '../../reports/index.ts';
+import { spendingOfKeys } from '../../reports/index.ts';
 import type { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { page } from '../edge/route.ts';
@@ -40,7 +40,7 @@ export function visibleGrants({ person, membership }: sessions.SignedIn): { acco
 
 /** Live grants, newest first, with what each has spent up to now. */
 export async function oauthGrantPage(
-  { db }: HttpDeps,
+  { db, clock }: HttpDeps,
   of: Parameters<typeof listGrants>[1],
   { limit, after }: z.output<typeof pageQuery>,
 ) {
@@ -49,8 +49,8 @@ export async function oauthGrantPage(
     (most) => listGrants(db, of, most, after),
     (grant) => grant,
   );
-  const spent = await spentByKeys(db, grants.data);
-  return { ...grants, data: grants.data.map((grant) => oauthGrantView(grant, spent.get(grant.id) ?? 0n)) };
+  const spending = await spendingOfKeys(db, grants.data, clock.now());
+  return { ...grants, data: grants.data.map((grant) => oauthGrantView(grant, spending(grant.id).spent)) };
 }
 
 function oauthGrantView(grant: ListedGrant, spent: MicroCredits) {

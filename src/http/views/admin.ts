@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Account, ApiKey } from '../../accounts/index.ts';
 import type { Snapshot } from '../../catalogue/index.ts';
 import { unixSeconds } from '../../clock.ts';
-import { creditsToNumber, type MicroCredits } from '../../credits.ts';
+import { creditsToNumber } from '../../credits.ts';
 import type { JobRecord } from '../../jobs/index.ts';
-import type { AccountFigures } from '../../reports/index.ts';
+import type { AccountFigures, KeySpending } from '../../reports/index.ts';
 import { jobSchema, jobView } from './jobs.ts';
 import { keySchema, keyView } from './keys.ts';
 
@@ -54,22 +54,41 @@ export function accountView(
   };
 }
 
-const keyRecord = keySchema.extend({ warnings });
+const keyRecord = keySchema.extend({
+  credit_limit_used: z
+    .number()
+    .nullable()
+    .describe('What counts against the limit now: spent in its period, and held; with the keys of its lineage.'),
+  lineage: z
+    .string()
+    .nullable()
+    .describe('The first of the keys that replaced each other by rolling: they share limits and rates.'),
+  warnings,
+});
 export const keyRecordSchema = keyRecord.meta({ id: 'ApiKeyRecord' });
 export const newKeySchema = keyRecord
   .extend({ key: z.string().describe('The key itself, shown this once.') })
   .meta({ id: 'NewApiKey' });
+export const rolledKeySchema = newKeySchema
+  .extend({
+    replaces: z
+      .strictObject({ id: z.string(), expires_at: z.int().nullable() })
+      .describe('The old key, and the Unix second at which it ends.'),
+  })
+  .meta({ id: 'RolledApiKey' });
 
 export function keyRecordView(
   key: ApiKey,
-  used: MicroCredits,
+  { spent, countsAgainstLimit }: KeySpending,
   account: Pick<Account, 'groups'>,
   { document }: Snapshot,
 ): z.infer<typeof keyRecordSchema> {
   const groups = key.groups ?? [];
   const lost = groups.filter((group) => !account.groups.includes(group));
   return {
-    ...keyView(key, used),
+    ...keyView(key, spent),
+    credit_limit_used: key.creditLimit === null ? null : creditsToNumber(countsAgainstLimit),
+    lineage: key.lineage,
     warnings: [
       ...unroutedGroups(groups, document.upstreams),
       ...lost.map((group) => `The account does not have the group "${group}" any more: the key does not reach it.`),
