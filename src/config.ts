@@ -161,7 +161,7 @@ export function loadConfig(env: Environment): Config {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const satisfies LogLevel[];
-const SIGN_UP_MODES = ['closed', 'invite', 'open'] as const;
+export const SIGN_UP_MODES = ['closed', 'invite', 'open'] as const;
 
 /** A comma list, so that a token can be replaced while the old one is still in use. */
 function adminTokens(settings: Settings): readonly Secret[] {

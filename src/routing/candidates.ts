@@ -73,7 +73,12 @@ function reachable(deps: CandidateDeps, groups: readonly string[], model: Listed
   return candidates;
 }
 
-function findReachable(deps: CandidateDeps, groups: readonly string[], model: ListedModel): Candidate[] {
+/** Every enabled upstream of these groups that a route of the model leads to. */
+export function findReachable(
+  deps: Pick<CandidateDeps, 'catalogue' | 'vendors'>,
+  groups: readonly string[],
+  model: ListedModel,
+): Candidate[] {
   return model.routes.flatMap((route) => {
     const upstream = deps.catalogue.snapshot.upstreams.get(route.upstream);
     if (upstream?.enabled !== true || !upstream.groups.some((group) => groups.includes(group))) return [];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
+import { SIGN_UP_MODES } from '../../config.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
 import { ACCOUNT_ROLES, sessions, signIn, updatePerson } from '../../people/index.ts';
@@ -19,6 +20,9 @@ const signedInSchema = z
     csrf_token: z.string().describe('To be sent as X-CSRF-Token with every request that changes something.'),
     session_id: z.string(),
     expires_at: z.int().describe('Unix seconds.'),
+    base_url: z.string().describe('Under which the API is reached, for samples of code.'),
+    sign_up: z.enum(SIGN_UP_MODES),
+    version: z.string(),
   })
   .meta({ id: 'SignedIn' });
 
@@ -41,7 +45,11 @@ const password = z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX);
 
 /** What a person does with their own sessions and profile. */
 export function consoleSessionRoutes(routes: Routes, deps: HttpDeps): void {
-  const view = (signedIn: sessions.SignedIn) => signedInView(signedIn, deps.browser.csrfToken(signedIn));
+  const site = { base_url: deps.config.publicUrl, sign_up: deps.config.signUp.mode, version: deps.version };
+  const view = (signedIn: sessions.SignedIn) => ({
+    ...signedInView(signedIn, deps.browser.csrfToken(signedIn)),
+    ...site,
+  });
 
   routes.add(
     {
@@ -141,7 +149,7 @@ export function consoleSessionRoutes(routes: Routes, deps: HttpDeps): void {
 function signedInView(
   { person, memberships, membership, session }: sessions.SignedIn,
   csrfToken: string,
-): z.infer<typeof signedInSchema> {
+): Omit<z.infer<typeof signedInSchema>, 'base_url' | 'sign_up' | 'version'> {
   return {
     object: 'signed_in',
     person: personView(person),

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { ListedModel } from '../../catalogue/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { ENDPOINTS, MODALITIES } from '../../configuration/index.ts';
-import { pricingFields } from '../../pricing/index.ts';
+import { pricingFields, unitOf } from '../../pricing/index.ts';
+import type { Accepts } from '../../routing/index.ts';
 
 const seconds = z.int().describe('Unix seconds.');
 
@@ -36,6 +37,52 @@ export function modelView(model: ListedModel) {
     tags: model.tags,
     endpoints: model.endpoints,
     pricing: model.pricing,
+  };
+}
+
+/** Null bounds nothing beyond the API itself. An empty list: the field is refused. */
+const acceptsSchema = z.strictObject({
+  slots: z.array(z.string()).describe('Media fields, and `generate_audio`.'),
+  sizes: z.array(z.string()),
+  resolutions: z.array(z.string()),
+  aspect_ratios: z.array(z.string()),
+  qualities: z.array(z.string()).nullable().describe('Null: any word goes to the model as it is.'),
+  n_max: z.int().nullable(),
+  seconds_max: z.number().nullable(),
+  formats: z.array(z.string()).nullable(),
+  voice_sample: z.enum(['required', 'optional']),
+  voice_design: z.boolean(),
+});
+
+export const catalogueModelSchema = z
+  .strictObject({
+    ...cardSchema.shape,
+    pricing: pricingFields.extend({ unit: z.string() }),
+    context_tokens: z.int().nullable(),
+    max_output_tokens: z.int().nullable(),
+    accepts: acceptsSchema.describe('What at least one enabled upstream takes.'),
+  })
+  .meta({ id: 'CatalogueModel' });
+
+export function catalogueModelView(model: ListedModel, accepts: Accepts) {
+  const { quality_ratio } = model.pricing;
+  return {
+    ...modelView(model),
+    pricing: { ...model.pricing, unit: unitOf(model.pricing) },
+    context_tokens: model.context_tokens ?? null,
+    max_output_tokens: model.max_output_tokens ?? null,
+    accepts: {
+      slots: accepts.slots,
+      sizes: accepts.sizes,
+      resolutions: accepts.resolutions,
+      aspect_ratios: accepts.aspect_ratios,
+      qualities: quality_ratio === undefined ? null : [...new Set([...Object.keys(quality_ratio), 'auto'])],
+      n_max: accepts.n_max ?? null,
+      seconds_max: accepts.seconds_max ?? null,
+      formats: accepts.formats ?? null,
+      voice_sample: accepts.voice_sample ?? 'optional',
+      voice_design: accepts.voice_design,
+    },
   };
 }
 
