@@ -14,3 +14,4 @@ export { type JobRecord, listAllJobs } from './operator-store.ts';
 export { inlineRules } from './prepare.ts';
 export { countDue } from './queue-store.ts';
 export { getAssets, getJob, type LinkedAsset, listJobs } from './read.ts';
+export { getJobRequest, type JobRequest } from './read-request.ts';

@@ -7,9 +7,13 @@ import { type Asset, type JobFilter, selectAssets, selectJob, selectJobs } from 
 
 const JOB_ID = /^job_[A-Za-z0-9_-]{10,64}$/;
 
+export function isJobId(id: string): boolean {
+  return JOB_ID.test(id);
+}
+
 /** Throws `job_not_found`, alike for what is not there and what is another account's. */
 export async function getJob({ db }: Pick<JobDeps, 'db'>, accountId: string, id: string): Promise<Job> {
-  const job = JOB_ID.test(id) ? await selectJob(db, accountId, id) : undefined;
+  const job = isJobId(id) ? await selectJob(db, accountId, id) : undefined;
   if (job === undefined) throw new ApiError('job_not_found');
   return job;
 }
@@ -51,8 +55,11 @@ export async function getAssets(deps: JobDeps, accountId: string, id: string): P
 
 function linkTo({ objects }: JobDeps, asset: Asset, now: Date, expiresAt: Date): Promise<string> {
   const { objectKey, mimeType, kind, ordinal } = asset;
-  const fileName = `${kind}-${ordinal}.${extensionOf(mimeType)}`;
-  return objects.link(objectKey, { mimeType, fileName, expiresAt, now });
+  return objects.link(objectKey, { mimeType, fileName: fileNameOf(kind, ordinal, mimeType), expiresAt, now });
+}
+
+export function fileNameOf(what: string, place: number, mimeType: string): string {
+  return `${what}-${place}.${extensionOf(mimeType)}`;
 }
 
 function isGone({ finishedAt }: Job, now: Date): boolean {

@@ -1,4 +1,6 @@
+import type { Endpoint } from '../configuration/index.ts';
 import type { Db, Queries, Tx } from '../db/index.ts';
+import { parseJson } from '../json.ts';
 import type { StoredMedia } from '../objects/index.ts';
 import type { MediaRequest } from '../schemas/index.ts';
 import type { Collected, Job, JobKind, JobStatus, LeasedJob } from './job.ts';
@@ -77,6 +79,28 @@ export async function selectJob(db: Queries, accountId: string, id: string): Pro
     id,
   ]);
   return row;
+}
+
+/** A job with what was requested. */
+export interface RequestedJob extends Job {
+  readonly endpoint: Endpoint;
+  readonly request: MediaRequest<StoredMedia>;
+}
+
+/** Without an account, a job of any. */
+export async function selectRequestedJob(
+  db: Queries,
+  accountId: string | undefined,
+  id: string,
+): Promise<RequestedJob | undefined> {
+  const [row] = await db.rows<Omit<RequestedJob, 'request'> & { body: string }>(
+    `select ${JOB_COLUMNS}, endpoint, request::text as body from jobs
+     where id = $2 and ($1::text is null or account_id = $1)`,
+    [accountId ?? null, id],
+  );
+  if (row === undefined) return undefined;
+  const { body, ...job } = row;
+  return { ...job, ...(parseJson(body).exact() as Pick<RequestedJob, 'request'>) };
 }
 
 export interface JobFilter {

@@ -5,7 +5,14 @@
 export { CleanUp } from './clean-up.ts';
 export { linkedObject } from './linked-object.ts';
 export { MemorySlots } from './memory-slots.ts';
-export { deleteObjectsAt, findObject, keepObjectsUntil, recordObjects, releaseObject } from './store.ts';
+export {
+  deleteObjectsAt,
+  type FoundObject,
+  findObjects,
+  keepObjectsUntil,
+  recordObjects,
+  releaseObject,
+} from './store.ts';
 export {
   abandonInput,
   type BufferedMedia,

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import type { ObjectDeps } from './deps.ts';
-import { findObject } from './store.ts';
+import { findObjects } from './store.ts';
 import type { StoredMedia } from './store-input.ts';
 
 /**
@@ -14,7 +14,8 @@ export async function linkedObject(
 ): Promise<StoredMedia | undefined> {
   const key = objects.keyOfLink(url, clock.now());
   if (key === undefined) return undefined;
-  const found = await findObject(db, accountId, key, clock.now());
-  if (found === undefined) throw new ApiError('invalid_input_url');
-  return { key, ...found };
+  const found = (await findObjects(db, accountId, [key], clock.now())).get(key);
+  // What was stored for one request ends with it, so no other may rely on it.
+  if (found === undefined || found.bytes === 0) throw new ApiError('invalid_input_url');
+  return { key, mimeType: found.mimeType, bytes: found.bytes };
 }

@@ -41,19 +41,26 @@ export function keepObjectsUntil(tx: Tx, keys: readonly string[], at: Date): Pro
   return tx.run('update stored_objects set delete_at = greatest(delete_at, $2) where key = any ($1)', [keys, at]);
 }
 
-/** Undefined alike for what is not there, what is another account's, and what must have gone. */
-export async function findObject(
+export interface FoundObject {
+  readonly mimeType: string;
+  /** 0 for what was stored for one request, or is being stored. */
+  readonly bytes: number;
+  readonly deleteAt: Date;
+}
+
+/** By key. Left out alike: what is not there, what is another account's, and what must have gone. */
+export async function findObjects(
   db: Db,
   accountId: string,
-  key: string,
+  keys: readonly string[],
   now: Date,
-): Promise<{ readonly mimeType: string; readonly bytes: number } | undefined> {
-  const [row] = await db.rows<{ mimeType: string; bytes: bigint }>(
-    `select mime_type as "mimeType", bytes from stored_objects
-     where key = $2 and account_id = $1 and delete_at > $3 and bytes > 0`,
-    [accountId, key, now],
+): Promise<ReadonlyMap<string, FoundObject>> {
+  const rows = await db.rows<{ key: string; mimeType: string; bytes: bigint; deleteAt: Date }>(
+    `select key, mime_type as "mimeType", bytes, delete_at as "deleteAt" from stored_objects
+     where key = any ($2) and account_id = $1 and delete_at > $3`,
+    [accountId, keys, now],
   );
-  return row && { mimeType: row.mimeType, bytes: Number(row.bytes) };
+  return new Map(rows.map(({ key, bytes, ...row }) => [key, { ...row, bytes: Number(bytes) }]));
 }
 
 export async function selectDueObjects(db: Db, now: Date, limit: number, except: readonly string[]): Promise<string[]> {

@@ -13,3 +13,4 @@ export { urlsIn } from './passthrough.ts';
 export { soundSchema, toSoundRequest } from './sound.ts';
 export { type TranscriptionRequest, toTranscription, transcriptionSchema } from './transcription.ts';
 export { toVideoRequest, videoSchema } from './video.ts';
+export * as wireBodies from './wire-body.ts';

@@ -70,6 +70,12 @@ export function map<From, To>(request: MediaRequest<From>, change: (media: From)
   return { ...request, ...Object.fromEntries(changed) };
 }
 
+/** What callers call a member of a request that holds media; undefined for every other member. */
+export function fieldOf(kind: Kind, key: string): string | undefined {
+  const fields: Readonly<Record<string, SlotField>> = SLOTS[kind];
+  return Object.hasOwn(fields, key) ? fields[key]?.field : undefined;
+}
+
 type SlotValue<Media> = readonly Media[] | Media | undefined;
 
 function slotFields<Media>(request: MediaRequest<Media>): [string, SlotField, SlotValue<Media>][] {

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts';
 import { TRANSCRIPTION_FILE_BYTES_MAX } from '../limits.ts';
 import {
   type BufferedMedia,
-  findObject,
+  findObjects,
   type InputRules,
   readerOf,
   type StoredMedia,
@@ -61,7 +61,8 @@ async function ownClip(
 ): Promise<AsyncIterable<Buffer> | undefined> {
   const key = objects.keyOfLink(url, clock.now());
   if (key === undefined) return undefined;
-  const found = (await findObject(db, accountId, key, clock.now())) && (await objects.read(key));
+  const known = (await findObjects(db, accountId, [key], clock.now())).get(key);
+  const found = known !== undefined && known.bytes > 0 ? await objects.read(key) : undefined;
   if (found === undefined) throw new ApiError('invalid_input_url');
   return found.body;
 }

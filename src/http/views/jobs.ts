@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { ENDPOINT_PATHS } from '../../catalogue/index.ts';
 import { unixSeconds } from '../../clock.ts';
+import { ENDPOINTS } from '../../configuration/index.ts';
 import { creditsToNumber } from '../../credits.ts';
-import { JOB_FAULTS, type Job, type LinkedAsset } from '../../jobs/index.ts';
+import { JOB_FAULTS, type Job, type JobRequest, type LinkedAsset } from '../../jobs/index.ts';
 
 /** Jobs and their assets in wire shape. */
 
@@ -39,6 +41,72 @@ export function jobView(job: Job): z.infer<typeof jobSchema> {
     dispatch_deadline_at: unixSeconds(job.dispatchDeadlineAt),
     ...(job.errorCode === null ? {} : { error_code: job.errorCode, error: JOB_FAULTS[job.errorCode] }),
     ...(job.charged === null ? {} : { usage: { credits: creditsToNumber(job.charged) } }),
+  };
+}
+
+export const jobRequestSchema = z
+  .strictObject({
+    object: z.literal('job_request'),
+    job_id: z.string(),
+    endpoint: z.enum(ENDPOINTS),
+    path: z.string().describe('Where the body is to be posted to.'),
+    body: z
+      .record(z.string(), z.unknown())
+      .describe(
+        'As it was asked, with the `url` of each input in the place of media. Inputs without one are not in it.',
+      ),
+    inputs: z.array(
+      z.strictObject({
+        field: z.string().describe('Where it stands in the body, such as `reference_images[1]`.'),
+        mime_type: z.string(),
+        bytes: z.int(),
+        link: z
+          .string()
+          .nullable()
+          .describe(
+            'To look at it, for 15 minutes; null when it is not stored any more. What came with a request goes with its end.',
+          ),
+        url: z
+          .string()
+          .nullable()
+          .describe(
+            'What a new request may name: a link to a file of the account, or the address that it was fetched from.',
+          ),
+        kept_until: seconds.nullable(),
+      }),
+    ),
+    can_run_again: z.boolean().describe('Whether every input has a `url`; otherwise it must be sent anew.'),
+    timeline: z.strictObject({
+      created_at: seconds,
+      dispatch_deadline_at: seconds.describe('When it expires unless an upstream has accepted it.'),
+      accepted_at: seconds.nullable(),
+      finished_at: seconds.nullable(),
+    }),
+  })
+  .meta({ id: 'JobRequest' });
+
+export function jobRequestView({ job, body, inputs }: JobRequest): z.infer<typeof jobRequestSchema> {
+  return {
+    object: 'job_request',
+    job_id: job.id,
+    endpoint: job.endpoint,
+    path: ENDPOINT_PATHS[job.endpoint],
+    body,
+    inputs: inputs.map(({ path, mimeType, bytes, link, url, keptUntil }) => ({
+      field: path,
+      mime_type: mimeType,
+      bytes,
+      link: link ?? null,
+      url: url ?? null,
+      kept_until: keptUntil === undefined ? null : unixSeconds(keptUntil),
+    })),
+    can_run_again: inputs.every(({ url }) => url !== undefined),
+    timeline: {
+      created_at: unixSeconds(job.createdAt),
+      dispatch_deadline_at: unixSeconds(job.dispatchDeadlineAt),
+      accepted_at: job.acceptedAt === null ? null : unixSeconds(job.acceptedAt),
+      finished_at: job.finishedAt === null ? null : unixSeconds(job.finishedAt),
+    },
   };
 }
 
