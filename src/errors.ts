@@ -146,6 +146,7 @@ interface UpstreamErrorOptions {
   readonly isUncertain?: boolean;
   readonly isTooLarge?: boolean;
   readonly isRequested?: boolean;
+  readonly status?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -160,6 +161,8 @@ export class UpstreamError extends Error {
   readonly isTooLarge: boolean;
   /** The caller asked for this fault (`extra.sandbox`), so it says nothing about the upstream's health. */
   readonly isRequested: boolean;
+  /** Of the answer that was a refusal. */
+  readonly status: number | undefined;
 
   /** A timeout and a garbled answer are uncertain, the rest is not, unless the thrower knows better. */
   constructor(fault: Fault, detail: string, options: UpstreamErrorOptions = {}) {
@@ -169,5 +172,6 @@ export class UpstreamError extends Error {
     this.isUncertain = options.isUncertain ?? (fault === 'timeout' || fault === 'garbled');
     this.isTooLarge = options.isTooLarge ?? false;
     this.isRequested = options.isRequested ?? false;
+    this.status = options.status;
   }
 }

@@ -34,7 +34,8 @@ async function idsOn(at: Gateway, key: string): Promise<string[]> {
 }
 
 async function newestVersion(): Promise<{ version: number; source: string; document: WrittenDocument }> {
-  return (await first.admin('GET', '/config/versions?limit=1')).json.data[0];
+  const { version } = (await first.admin('GET', '/config/versions?limit=1')).json.data[0];
+  return (await first.admin('GET', `/config/versions/${version}`)).json;
 }
 
 test('R-013: disabling an upstream takes its models out of every process’s list at once, and enabling puts them back', async () => {
@@ -114,6 +115,7 @@ test('the list of upstreams shows each with its models and whether it has a key,
     object: 'upstream',
     vendor: 'sandbox',
     base_url: null,
+    dialect: null,
     has_secret: false,
     groups: ['gold'],
     priority: -3,

@@ -13,8 +13,10 @@ export {
   upstreamOf,
 } from './attempt.ts';
 export { type Candidate, type CandidateDeps, candidateOf, candidatesFor, modelFor } from './candidates.ts';
-export { asksForVoiceDesign, checkFits, inPublishedWords } from './fits.ts';
+export { type Accepts, asksForVoiceDesign, checkFits, inPublishedWords } from './fits.ts';
 export { type BreakerView, Health } from './health.ts';
+export * as offers from './offers.ts';
 export type { Pacing } from './pacing.ts';
 export { redact } from './redact.ts';
+export * as upstreamTests from './test-upstream.ts';
 export type { Turn, Turns } from './turns.ts';

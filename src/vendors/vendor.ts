@@ -14,6 +14,8 @@ export interface Vendor {
   readonly dialects?: Dialects;
   /** Why no upstream can have it: what is not installed, and what to do. */
   readonly missing?: string;
+  /** Absent where the vendor has no request that costs nothing and is refused without the credential. */
+  readonly check?: CredentialCheck;
   /** What is absent is not offered. */
   readonly chat?: ChatWork;
   readonly native?: NativeWork;
@@ -22,6 +24,14 @@ export interface Vendor {
   readonly music?: TaskWork<SoundRequest<Media>>;
   readonly speech?: SpeechWork;
   readonly transcription?: TranscriptionWork;
+}
+
+/** A request that makes nothing and costs nothing, for an operator who wants to know whether an upstream can be used. */
+export interface CredentialCheck {
+  /** What is asked for, in words for the operator. */
+  readonly what: string;
+  /** Throws UpstreamError. */
+  run(upstream: Upstream): Promise<void>;
 }
 
 /** A picture or clip that goes with a request. Its type was found by looking at its bytes. */

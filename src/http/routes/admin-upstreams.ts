@@ -3,9 +3,10 @@ import { type Snapshot, setUpstreamEnabled } from '../../catalogue/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import type { BreakerView } from '../../routing/index.ts';
+import { type BreakerView, upstreamTests } from '../../routing/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, type Routes } from '../edge/route.ts';
+import { callContext } from './call.ts';
 
 const breakerSchema = z
   .strictObject({
@@ -24,6 +25,7 @@ const upstreamSchema = z
     object: z.literal('upstream'),
     vendor: z.string(),
     base_url: z.string().nullable(),
+    dialect: z.string().nullable().describe('As configured; null goes by the host.'),
     has_secret: z.boolean(),
     groups: z.array(z.string()),
     priority: z.int(),
@@ -43,6 +45,19 @@ const upstreamList = z.strictObject({
   ...listOf(upstreamSchema).shape,
   models_without_candidate: z.array(z.string()).describe('Models whose every enabled route has an open breaker.'),
 });
+
+const testSchema = z
+  .strictObject({
+    object: z.literal('upstream_test'),
+    upstream_id: z.string(),
+    ok: z.boolean(),
+    what: z.string().describe('What was asked of it.'),
+    status: z.int().nullable().describe('Of its HTTP answer; null when there was none.'),
+    duration_ms: z.int(),
+    code: z.string().nullable().describe('What kind of fault it was.'),
+    detail: z.string().nullable().describe('The upstream’s own words, without secrets.'),
+  })
+  .meta({ id: 'UpstreamTest' });
 
 const upstreamChange = z.strictObject({ enabled: z.boolean() });
 
@@ -99,6 +114,31 @@ export function upstreamAdminRoutes(routes: Routes, deps: HttpDeps): void {
       return upstreamView(deps, param('upstream_id'));
     },
   );
+
+  routes.add(
+    {
+      method: 'POST',
+      path: '/api/admin/upstreams/{upstream_id}/test',
+      summary: 'Ask an upstream for the least that proves its credential: at most one token; no breaker changes',
+      access: 'operator',
+      answers: { 200: testSchema },
+      codes: ['upstream_not_found'],
+    },
+    async ({ param, request, reply }) => {
+      const { signal } = callContext(request, reply);
+      const result = await upstreamTests.testUpstream(deps, param('upstream_id'), signal);
+      return {
+        object: 'upstream_test',
+        upstream_id: param('upstream_id'),
+        ok: result.ok,
+        what: result.what,
+        status: result.status ?? null,
+        duration_ms: result.durationMs,
+        code: result.fault ?? null,
+        detail: result.detail ?? null,
+      };
+    },
+  );
 }
 
 function upstreamView(deps: HttpDeps, id: string): z.infer<typeof upstreamSchema> {
@@ -127,6 +167,7 @@ function upstreamViews(
     object: 'upstream',
     vendor: upstream.vendor,
     base_url: upstream.base_url ?? null,
+    dialect: upstream.dialect ?? null,
     has_secret: secrets.has(upstream.id),
     groups: upstream.groups,
     priority: upstream.priority,
@@ -136,14 +177,15 @@ function upstreamViews(
     models: models.filter(({ routes }) => routes.some((route) => route.upstream === upstream.id)).map(({ id }) => id),
     attempts_last_minute: health.attemptsLastMinute(upstream.id),
     health: breakerView(health.view(upstream.id)),
-    upstream_models: wireModels(models, upstream.id).map((id) => ({
+    upstream_models: wireModelsOf(models, upstream.id).map((id) => ({
       id,
       health: breakerView(health.view(upstream.id, id)),
     })),
   }));
 }
 
-function wireModels(models: Snapshot['document']['models'], upstreamId: string): string[] {
+/** Every model on its wire that a route leads to. */
+export function wireModelsOf(models: Snapshot['document']['models'], upstreamId: string): string[] {
   const routes = models.flatMap((model) => model.routes.filter(({ upstream }) => upstream === upstreamId));
   return [...new Set(routes.map(({ model }) => model))];
 }

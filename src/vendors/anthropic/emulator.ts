@@ -71,21 +71,27 @@ export class AnthropicEmulator extends LocalServer {
     const { method = '', url: path = '', headers } = request;
     const bytes = Buffer.concat((await Array.fromAsync(request).catch(() => [])) as Buffer[]);
     this.requests.push({ method, path, headers, bytes, port: request.socket.remotePort, closed });
-    const fault = this.#faultOf(request, bytes);
+    const isList = method === 'GET' && /^\/v1\/models(\?limit=\d+)?$/.test(path);
+    const fault = isList ? this.#faultInHeaders(request) : this.#faultOf(request, bytes);
     if (fault !== undefined) return this.#refuse(response, fault);
+    if (isList) {
+      response.writeHead(200, this.#headers('application/json'));
+      response.end(JSON.stringify({ data: [], has_more: false, first_id: null, last_id: null }));
+      return;
+    }
     const body = JSON.parse(bytes.toString('utf8')) as { model: string; stream?: boolean };
     await this.#play(response, this.#script.shift() ?? { kind: 'message' }, body);
   }
 
   /** In the order in which the vendor looks. */
-  #faultOf({ method, url, headers }: IncomingMessage, bytes: Buffer): Refusal | undefined {
-    const version = headers['anthropic-version'];
+  #faultOf(request: IncomingMessage, bytes: Buffer): Refusal | undefined {
+    const { method, url, headers } = request;
     if (url !== '/v1/messages') return { status: 404, type: 'not_found_error', message: 'Not found' };
     if (method !== 'POST') return invalid('Method Not Allowed', 405);
-    const given = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, '');
-    if (given !== this.apiKey) return { status: 401, type: 'authentication_error', message: 'invalid x-api-key' };
-    if (typeof version !== 'string') return invalid('anthropic-version: header is required');
-    if (!isVersion(version)) return invalid(`anthropic-version: "${version}" is not a valid version`);
+    const fault = this.#faultInHeaders(request);
+    if (fault !== undefined) return fault;
+    const version = headers['anthropic-version'];
+    if (typeof version !== 'string' || !isVersion(version)) return invalid('anthropic-version: header is required');
     if (bytes.length > BODY_BYTES_MAX) {
       return { status: 413, type: 'request_too_large', message: 'Request exceeds the maximum size' };
     }
@@ -95,6 +101,14 @@ export class AnthropicEmulator extends LocalServer {
     if (body === undefined) return invalid('The request body is not valid JSON');
     const message = faultInBody(body, version);
     return message === undefined ? undefined : invalid(message);
+  }
+
+  #faultInHeaders({ headers }: IncomingMessage): Refusal | undefined {
+    const version = headers['anthropic-version'];
+    const given = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, '');
+    if (given !== this.apiKey) return { status: 401, type: 'authentication_error', message: 'invalid x-api-key' };
+    if (typeof version !== 'string') return invalid('anthropic-version: header is required');
+    return isVersion(version) ? undefined : invalid(`anthropic-version: "${version}" is not a valid version`);
   }
 
   #refuse(response: ServerResponse, { status, type, message = type, details, headers }: Refusal): void {

@@ -1,4 +1,12 @@
+import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
 import { chat } from './chat.ts';
+import { wire } from './wire.ts';
 
-export const anthropic: Vendor = { name: 'anthropic', address: 'origin', apiKey: 'required', chat };
+export const anthropic: Vendor = {
+  name: 'anthropic',
+  address: 'origin',
+  apiKey: 'required',
+  check: readingCheck(wire, 'a list of its models', '/v1/models?limit=1'),
+  chat,
+};

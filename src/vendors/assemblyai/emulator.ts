@@ -23,7 +23,7 @@ export interface AssemblyAiOptions {
   readonly scriptOf?: (recorded: Recorded) => Script | undefined;
 }
 
-export type Step = 'upload' | 'create' | 'read' | 'sentences';
+export type Step = 'upload' | 'create' | 'list' | 'read' | 'sentences';
 
 /** What the next request of a step gets. A request that the vendor would refuse is refused whatever the script says. */
 export type Script =
@@ -68,7 +68,7 @@ export class AssemblyAiEmulator extends LocalServer {
   readonly tasks: AssemblyAiTask[] = [];
   /** The recordings, by their address. */
   readonly uploads = new Map<string, Buffer>();
-  readonly #scripts: Record<Step, Script[]> = { upload: [], create: [], read: [], sentences: [] };
+  readonly #scripts: Record<Step, Script[]> = { upload: [], create: [], list: [], read: [], sentences: [] };
   readonly #lost = new Set<AssemblyAiTask>();
   readonly #reads = new Map<AssemblyAiTask, number>();
   readonly #options: Required<AssemblyAiOptions>;
@@ -158,6 +158,11 @@ export class AssemblyAiEmulator extends LocalServer {
         this.tasks.push(task);
         return { body: task.document(this.#options.marker) };
       }
+      case 'list': {
+        const limit = Number(new URL(recorded.path, 'http://vendor').searchParams.get('limit') ?? 10);
+        const transcripts = this.tasks.slice(-limit).map(({ id: each, status }) => ({ id: each, status }));
+        return { body: { page_details: { limit, result_count: transcripts.length }, transcripts } };
+      }
       case 'read':
       case 'sentences': {
         const task = this.tasks.find((each) => each.id === id);
@@ -197,6 +202,7 @@ export class AssemblyAiEmulator extends LocalServer {
 function stepOf(method: string, path: string): { readonly step: Step; readonly id?: string } | undefined {
   if (method === 'POST' && path === '/v2/upload') return { step: 'upload' };
   if (method === 'POST' && path === '/v2/transcript') return { step: 'create' };
+  if (method === 'GET' && /^\/v2\/transcript(\?limit=\d+)?$/.test(path)) return { step: 'list' };
   const [, id, sentences] = /^\/v2\/transcript\/([^/?]+)(\/sentences)?$/.exec(path) ?? [];
   if (method !== 'GET' || id === undefined) return undefined;
   return { step: sentences === undefined ? 'read' : 'sentences', id };

@@ -1,7 +1,7 @@
 import type { Recorded } from '../../../test/support/recording-server.ts';
 import { type Answer, type Script, ScriptedServer } from '../../../test/support/scripted-server.ts';
 import { byteSourceOf, measure, sniff } from '../../media/index.ts';
-import { readSubmission, type Submission } from './emulator/checks.ts';
+import { keyRefusal, readSubmission, type Submission } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer, today } from './emulator/errors.ts';
 import { contentTypeOf, soundOf } from './emulator/sounds.ts';
 
@@ -55,6 +55,11 @@ export class ElevenLabsEmulator {
 
   async #answer(recorded: Recorded): Promise<Answer> {
     const { apiKey = 'xi-secret', voices } = this.#options;
+    if (/^GET \/v2\/voices(\?|$)/.test(`${recorded.method} ${recorded.path}`)) {
+      const refusal = keyRefusal(recorded, { apiKey, voices });
+      if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+      return document({ voices: (voices ?? []).map((voice_id) => ({ voice_id })), has_more: false });
+    }
     const read = await readSubmission(recorded, { apiKey, voices });
     if ('detail' in read) return refusalAnswer(read, this.#marker);
     const answer = await this.#work(read);

@@ -119,7 +119,7 @@ export class Wire {
     const fault = this.faults.ofRefusal(status, document);
     const retryAfterMs = retryAfterIn(headers) ?? (document && this.faults.retryAfterMs(document));
     // A success of another kind than was asked for is no refusal.
-    return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs, isUncertain: status < 300 });
+    return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs, isUncertain: status < 300, status });
   }
 }
 

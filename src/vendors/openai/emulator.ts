@@ -3,7 +3,7 @@ import { type Recorded, RecordingServer, written } from '../../../test/support/r
 import { COMPATIBLE, documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './emulator/answers.ts';
 import { formatOf, soundAs, transcriptOf } from './emulator/audio.ts';
 import { type Recording, readRecording, readSpeech } from './emulator/audio-checks.ts';
-import { parsed, type Refusal, refusalOf, type Terms } from './emulator/checks.ts';
+import { authorizationRefusal, parsed, type Refusal, refusalOf, type Terms } from './emulator/checks.ts';
 import { Gallery } from './emulator/images.ts';
 import { readSubmission, type Submission } from './emulator/images-checks.ts';
 import { isDone, type Script, type SocketFault } from './emulator/scripts.ts';
@@ -85,9 +85,20 @@ export class OpenAiEmulator extends RecordingServer {
     if (/\/(images|generated)\//.test(recorded.path)) return this.#serveImages(recorded, response);
     if (recorded.path.endsWith('/audio/speech')) return this.#speak(recorded, response);
     if (recorded.path.endsWith('/audio/transcriptions')) return this.#write(recorded, response);
+    if (recorded.method === 'GET' && recorded.path.endsWith('/models')) return this.#list(recorded, response);
     const refusal = refusalOf(recorded, this.#terms);
     if (refusal !== undefined) this.#refuse(response, refusal);
     else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, parsed(recorded.bytes) ?? {}, response);
+  }
+
+  #list({ headers }: Recorded, response: ServerResponse): void {
+    const refusal = authorizationRefusal(headers.authorization, this.#terms.apiKey);
+    if (refusal !== undefined) {
+      this.#refuse(response, refusal);
+      return;
+    }
+    const data = (this.#terms.models ?? []).map((id) => ({ id, object: 'model', created: 0, owned_by: this.#marker }));
+    this.#sendDocument(response, 200, { object: 'list', data });
   }
 
   async #serveImages(recorded: Recorded, response: ServerResponse): Promise<void> {

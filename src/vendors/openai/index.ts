@@ -1,9 +1,11 @@
+import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
 import { chat } from './chat.ts';
 import { image } from './image.ts';
 import { DIALECTS } from './request.ts';
 import { speech } from './speech.ts';
 import { transcription } from './transcription.ts';
+import { wire } from './wire.ts';
 
 /** Servers that only speak this format often run without a key. */
 export const openai: Vendor = {
@@ -11,6 +13,7 @@ export const openai: Vendor = {
   address: 'versioned',
   apiKey: 'optional',
   dialects: DIALECTS,
+  check: readingCheck(wire, 'a list of its models', '/models'),
   chat,
   image,
   speech,

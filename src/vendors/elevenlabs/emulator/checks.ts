@@ -156,14 +156,19 @@ export async function readSubmission(call: Recorded, terms: Terms): Promise<Subm
   const { pathname, searchParams } = new URL(call.path, 'http://vendor');
   const [, route] = PATHS.find(([path]) => path.test(pathname)) ?? [];
   if (route === undefined || call.method !== 'POST') return today(404, 'not_found', 'not_found');
-  const key = call.headers['xi-api-key'];
-  if (key === undefined) return ERRORS.noKey;
-  if (key !== terms.apiKey) return ERRORS.badKey;
+  const unknown = keyRefusal(call, terms);
+  if (unknown !== undefined) return unknown;
   const voice = decodeURIComponent(/^\/v1\/text-to-speech\/([^/]+)/.exec(pathname)?.[1] ?? '');
   const read = route === 'transcription' ? await readForm(call) : readJson(call);
   if (read === undefined) return unread('', 'JSON decode error', 'json_invalid');
   const submission = { route, voice, query: Object.fromEntries(searchParams), ...read };
   return refusalOf(submission, terms) ?? submission;
+}
+
+export function keyRefusal({ headers }: Recorded, { apiKey }: Terms): Refusal | undefined {
+  const key = headers['xi-api-key'];
+  if (key === undefined) return ERRORS.noKey;
+  return key === apiKey ? undefined : ERRORS.badKey;
 }
 
 function readJson({ headers, bytes }: Recorded): Pick<Submission, 'fields'> | undefined {

@@ -120,14 +120,20 @@ export function refusalOfEnvelope(
 ): Refusal | undefined {
   if (path !== knownPath) return { ...wrong(`Invalid URL (${method} ${path})`), status: 404 };
   if (method !== 'POST') return { ...wrong(`Not allowed to ${method} on ${path}.`), status: 405 };
-  if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`) {
-    const isMissing = headers.authorization === undefined;
-    if (isMissing) return { ...wrong("You didn't provide an API key."), status: 401 };
-    return { ...wrong('Incorrect API key provided.', null, 'invalid_api_key'), status: 401 };
-  }
+  const unknown = authorizationRefusal(headers.authorization, apiKey);
+  if (unknown !== undefined) return unknown;
   const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
   if (type.trim() === contentType) return undefined;
   return { ...wrong(`Unsupported content type: '${type}'.`, null, 'unsupported_content_type'), status: 415 };
+}
+
+export function authorizationRefusal(
+  authorization: string | undefined,
+  apiKey: string | undefined,
+): Refusal | undefined {
+  if (apiKey === undefined || authorization === `Bearer ${apiKey}`) return undefined;
+  if (authorization === undefined) return { ...wrong("You didn't provide an API key."), status: 401 };
+  return { ...wrong('Incorrect API key provided.', null, 'invalid_api_key'), status: 401 };
 }
 
 function refusalOfBody(bytes: Buffer, terms: Terms): Refusal | undefined {
