@@ -326,9 +326,14 @@ comment on column ledger_checkpoints.figures is
 
 create table ledger_checks (
   only_row boolean primary key default true check (only_row),
-  generation bigint not null
+  generation bigint not null,
+  checked_at timestamptz,
+  balanced boolean,
+  constraint ledger_checks_verdict check ((checked_at is null) = (balanced is null))
 );
-comment on table ledger_checks is 'Generation of the checkpoints; exactly one row.';
+comment on table ledger_checks is 'Generation of the checkpoints, and the last verdict; exactly one row.';
+comment on column ledger_checks.checked_at is 'When the books were last checked; null before the first time.';
+comment on column ledger_checks.balanced is 'What that check found.';
 comment on column ledger_checks.generation is
   'Incremented when checkpoints are written. All are of one snapshot: a check writes its own only if the generation '
   'is still the one that it read.';

@@ -8,7 +8,7 @@ import {
   selectRanges,
   type Table,
 } from './book-checks.ts';
-import { dropCheckpoints, readGeneration, saveCheckpoints } from './checkpoints.ts';
+import { dropCheckpoints, readGeneration, saveCheckpoints, saveVerdict } from './checkpoints.ts';
 import { postAll } from './journal-store.ts';
 
 export interface Books {
@@ -27,12 +27,15 @@ export interface Books {
  *
  * What was proved once is stored as a checkpoint, and only what came after is added up, unless `isFull`: then checkpoints
  * are ignored. A full check that finds a difference drops the checkpoints, so that the next one finds it too.
+ *
+ * With `checkedAt` the verdict is stored under that time, to be told without another check.
  */
-export async function books(db: Db, isFull = false): Promise<Books> {
+export async function books(db: Db, isFull = false, checkedAt?: Date): Promise<Books> {
   await postAll(db);
   const { found, generation, rows, ...counts } = await db.transaction((tx) => check(tx, isFull));
   if (found === undefined) await saveCheckpoints(db, generation, rows, isFull);
   else if (isFull) await dropCheckpoints(db);
+  if (checkedAt !== undefined) await saveVerdict(db, checkedAt, found === undefined);
   return { balanced: found === undefined, ...counts, ...(found && { difference: found }) };
 }
 

@@ -25,6 +25,14 @@ export async function saveCheckpoints(
   });
 }
 
+/** Of two checks at once the later one counts. */
+export async function saveVerdict(db: Db, checkedAt: Date, balanced: boolean): Promise<void> {
+  await db.run('update ledger_checks set checked_at = $1, balanced = $2 where checked_at is null or checked_at <= $1', [
+    checkedAt,
+    balanced,
+  ]);
+}
+
 const ROWS_PER_STATEMENT_MAX = 10_000;
 
 async function insertCheckpoints(tx: Tx, table: Table, rows: readonly Checked[]): Promise<void> {

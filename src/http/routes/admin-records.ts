@@ -22,7 +22,7 @@ const booksSchema = z
   .meta({ id: 'Books' });
 
 /** What an operator looks up: money and changes. */
-export function recordAdminRoutes(routes: Routes, { db }: HttpDeps): void {
+export function recordAdminRoutes(routes: Routes, { db, clock }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',
@@ -54,7 +54,7 @@ export function recordAdminRoutes(routes: Routes, { db }: HttpDeps): void {
     },
     ({ query }) =>
       orPrecheckFailed(async () => {
-        const { checked, difference, ...counts } = await books(db, query.full === '1');
+        const { checked, difference, ...counts } = await books(db, query.full === '1', clock.now());
         return { object: 'books', ...counts, entries_checked: checked, ...(difference && { difference }) };
       }),
   );

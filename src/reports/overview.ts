@@ -1,0 +1,81 @@
+import type { MicroCredits } from '../credits.ts';
+import type { Db } from '../db/index.ts';
+import { firstUuidAt } from '../ids.ts';
+import { postJournal } from '../ledger/index.ts';
+
+/** What a check of the books found. */
+interface Verdict {
+  readonly checkedAt: Date;
+  readonly balanced: boolean;
+}
+
+interface OpenJobs {
+  readonly kind: string;
+  readonly status: string;
+  readonly count: number;
+}
+
+/** The deployment at a glance. */
+export interface Overview {
+  /** For work, refused ones included. */
+  readonly requests: number;
+  /** Of these, how many were refused or failed, the jobs among them also later. */
+  readonly errors: number;
+  readonly charged: MicroCredits;
+  readonly reserved: MicroCredits;
+  readonly openJobs: readonly OpenJobs[];
+  readonly oldestQueuedAt: Date | null;
+  readonly openTranscriptions: number;
+  readonly accounts: number;
+  readonly suspendedAccounts: number;
+  /** Of the last check; undefined before the first. */
+  readonly books: Verdict | undefined;
+}
+
+/** Figures since a time and of now: a statement each, over an index or a table of what is open. */
+export async function readOverview(db: Db, since: Date): Promise<Overview> {
+  await postJournal(db, undefined);
+  const [traffic, charged, reserved, openJobs, oldest, transcriptions, accounts, books] = await Promise.all([
+    only<Pick<Overview, 'requests' | 'errors'>>(db, TRAFFIC, [firstUuidAt(since.getTime())]),
+    only<Pick<Overview, 'charged'>>(
+      db,
+      'select coalesce(sum(charged), 0)::bigint as charged from ledger_entries where created_at >= $1',
+      [since],
+    ),
+    only<Pick<Overview, 'reserved'>>(db, 'select coalesce(sum(reserved), 0)::bigint as reserved from balances'),
+    db.rows<OpenJobs>(
+      `select kind, status, count(*)::int as count from open_jobs join jobs on jobs.id = job_id
+       group by kind, status order by kind, status`,
+    ),
+    only<Pick<Overview, 'oldestQueuedAt'>>(
+      db,
+      `select min(created_at) as "oldestQueuedAt" from open_jobs join jobs on jobs.id = job_id where status = 'queued'`,
+    ),
+    only<Pick<Overview, 'openTranscriptions'>>(
+      db,
+      `select count(*)::int as "openTranscriptions" from transcriptions where status in ('pending', 'processing')`,
+    ),
+    only<Pick<Overview, 'accounts' | 'suspendedAccounts'>>(
+      db,
+      `select count(*)::int as accounts, count(*) filter (where status = 'suspended')::int as "suspendedAccounts"
+       from accounts`,
+    ),
+    db.rows<Verdict>('select checked_at as "checkedAt", balanced from ledger_checks where checked_at is not null'),
+  ]);
+  return { ...traffic, ...charged, ...reserved, openJobs, ...oldest, ...transcriptions, ...accounts, books: books[0] };
+}
+
+/** Estimates and uploads only prepare work. Ids are in the order of time. */
+const TRAFFIC = `
+  select coalesce(sum(l.requests), 0)::int as requests,
+    coalesce(sum(l.requests) filter (
+      where l.status >= 400 or coalesce(l.error_code, j.error_code) is not null), 0)::int as errors
+  from request_log l left join jobs j on j.id = l.job_id
+  where l.id >= $1 and l.endpoint not in ('estimate', 'files')`;
+
+/** The one row of an aggregate. */
+async function only<Row extends object>(db: Db, sql: string, values: readonly unknown[] = []): Promise<Row> {
+  const [row] = await db.rows<Row>(sql, values);
+  if (row === undefined) throw new Error('an aggregate gave no row');
+  return row;
+}
