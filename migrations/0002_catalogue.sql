@@ -6,13 +6,17 @@ create table config_versions (
   document json not null,
   sealed_secrets json not null,
   digest text not null,
-  applied_at timestamptz not null
+  applied_at timestamptz not null,
+  actor text not null,
+  change_count integer not null check (change_count >= 0)
 );
 comment on table config_versions is 'Every configuration that was ever in force; the newest version is.';
 comment on column config_versions.source is '"file", "built-in" or "operator".';
 comment on column config_versions.document is 'As written, with ${NAME} references; literal secrets are masked.';
 comment on column config_versions.sealed_secrets is
   'Upstream id to secret, each encrypted under the deployment''s root secret.';
+comment on column config_versions.actor is 'Operator, person or part of the program that applied it, as in the audit.';
+comment on column config_versions.change_count is 'Lines of a comparison with the version before it.';
 comment on column config_versions.digest is
   'Keyed digest of document and secrets: an equal one means that nothing changed.';
 

@@ -50,6 +50,9 @@ create table api_keys (
   disabled boolean default false not null,
   last_used_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  -- The first of the keys that replaced each other by rolling, whose spending counts together; null for a key never
+  -- rolled.
+  lineage text,
   -- A deleted key keeps its row, so that earlier usage can name it.
   deleted_at timestamp with time zone,
   PRIMARY KEY (id),
@@ -62,6 +65,7 @@ create table api_keys (
   CHECK (rpm > 0)
 );
 CREATE INDEX api_keys_of_account ON public.api_keys USING btree (account_id, created_at DESC, id DESC);
+CREATE INDEX api_keys_of_lineage ON public.api_keys USING btree (lineage) WHERE (lineage IS NOT NULL);
 CREATE UNIQUE INDEX api_keys_digest ON public.api_keys USING btree (digest);
 -- Every API key has a row of spending.
 CREATE TRIGGER api_keys_open_spending AFTER INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION ledger_open_key();
@@ -117,7 +121,12 @@ create table config_versions (
   -- Keyed digest of document and secrets: an equal one means that nothing changed.
   digest text not null,
   applied_at timestamp with time zone not null,
-  PRIMARY KEY (version)
+  -- Operator, person or part of the program that applied it, as in the audit.
+  actor text not null,
+  -- Lines of a comparison with the version before it.
+  change_count integer not null,
+  PRIMARY KEY (version),
+  CHECK (change_count >= 0)
 );
 
 -- Media that callers uploaded for later requests.
@@ -329,14 +338,19 @@ create table ledger_checkpoints (
   CHECK (kind = ANY (ARRAY['balances'::text, 'grants'::text, 'key_spending'::text]))
 );
 
--- Generation of the checkpoints; exactly one row.
+-- Generation of the checkpoints, and the last verdict; exactly one row.
 create table ledger_checks (
   only_row boolean default true not null,
   -- Incremented when checkpoints are written. All are of one snapshot: a check writes its own only if the generation is
   -- still the one that it read.
   generation bigint not null,
+  -- When the books were last checked; null before the first time.
+  checked_at timestamp with time zone,
+  -- What that check found.
+  balanced boolean,
   PRIMARY KEY (only_row),
-  CHECK (only_row)
+  CHECK (only_row),
+  constraint ledger_checks_verdict CHECK ((checked_at IS NULL) = (balanced IS NULL))
 );
 
 -- Append-only ledger. Each entry moves credits between five places; the signed columns granted, available, reserved,
@@ -1518,10 +1532,12 @@ declare
   open_ids text[];
   open_parts bigint[];
   open_index integer;
-  -- The keys and apps with a limit met so far, and what each may still spend.
-  limited_keys text[] := '{}';
-  allowances bigint[] := '{}';
-  key_index integer;
+  -- The lineages, and the keys and apps with a limit, met so far, and what the list has reserved for each. Keys of one
+  -- lineage may have different limits, so the allowance is computed for each change.
+  spenders text[] := '{}';
+  spender_reserved bigint[] := '{}';
+  spender_index integer;
+  allowance bigint;
   to_split bigint;
   part bigint;
   split_ids text[];
@@ -1534,7 +1550,9 @@ begin
     select c.*, coalesce(c.late, false) as is_late, b.account_id is null as unknown, b.available, b.entries, greatest(moment, b.updated_at) as at,
       coalesce(api_keys.id, oauth_grants.id) is null as unknown_key,
       bound.amount - key_spending.held - case when bound.amount is null then 0 else
-        spent_in_period(key_spending, bound.reset, greatest(moment, b.updated_at)) end as allowance,
+        spent_in_period(key_spending, bound.reset, greatest(moment, b.updated_at)) end
+        - coalesce(siblings.used, 0) as allowance,
+      coalesce(api_keys.lineage, case when bound.amount is not null then c.key_id end) as spender,
       earlier.id is not null as repeated, earlier.account_id = c.account_id and (coalesce(c.late, false) or earlier.amount = c.amount) as same,
       earlier.grant_ids, earlier.parts
     from unnest(changes) with ordinality as c
@@ -1545,6 +1563,11 @@ begin
     left join key_spending on key_spending.key_id = coalesce(api_keys.id, oauth_grants.id)
     cross join lateral (select coalesce(api_keys.credit_limit, oauth_grants.credit_limit),
       coalesce(api_keys.credit_limit_reset, oauth_grants.credit_limit_reset)) as bound (amount, reset)
+    left join lateral (
+      select sum(figures.held + spent_in_period(figures, bound.reset, greatest(moment, b.updated_at))) as used
+      from api_keys sibling join key_spending figures on figures.key_id = sibling.id
+      where bound.amount is not null and sibling.lineage = api_keys.lineage and sibling.id <> api_keys.id
+    ) as siblings on true
     where c.kind = 'reserve'
     order by c.account_id, c.ordinality
   loop
@@ -1558,35 +1581,38 @@ begin
         order by expires_at, grants.number) as spending_order;
     end if;
     amount := case when change.is_late then least(change.amount, greatest(balance, 0)) else change.amount end;
-    key_index := null;
-    if change.allowance is not null then
-      key_index := array_position(limited_keys, change.key_id);
-      if key_index is null then
-        limited_keys := limited_keys || change.key_id;
-        allowances := allowances || change.allowance::bigint;
-        key_index := cardinality(limited_keys);
+    spender_index := null;
+    if change.spender is not null then
+      spender_index := array_position(spenders, change.spender);
+      if spender_index is null then
+        spenders := spenders || change.spender;
+        spender_reserved := spender_reserved || 0::bigint;
+        spender_index := cardinality(spenders);
       end if;
     end if;
+    allowance := change.allowance - spender_reserved[spender_index];
 
     verdict := case
       when change.unknown or (change.key_id is not null and change.unknown_key) then 'unknown'
       when change.account_id = any (busy) then 'busy'
       when change.repeated then case when change.same then 'repeated' else 'conflict' end
       when balance < amount and not change.is_late then 'balance'
-      when allowances[key_index] < amount and not change.is_late then 'key_limit'
+      when allowance < amount and not change.is_late then 'key_limit'
       else 'admitted' end;
 
     if verdict = 'repeated' then
       answers[change.ordinality] := json_build_array(change.grant_ids, change.parts);
     elsif verdict in ('balance', 'key_limit') then
       answers[change.ordinality] := json_build_object('reason', verdict, 'left',
-        case when verdict = 'balance' then balance else allowances[key_index] end);
+        case when verdict = 'balance' then balance else allowance end);
     elsif verdict <> 'admitted' then
       answers[change.ordinality] := to_json(verdict);
     else
       number := number + 1;
       balance := balance - amount;
-      if key_index is not null then allowances[key_index] := allowances[key_index] - amount; end if;
+      if spender_index is not null then
+        spender_reserved[spender_index] := spender_reserved[spender_index] + amount;
+      end if;
       to_split := amount;
       split_ids := '{}';
       split_parts := '{}';

@@ -13,5 +13,6 @@ export {
   measureTokens,
   measureTranscription,
   outputTokensPerAnswer,
+  type PricedModel,
 } from './measure.ts';
 export { quote } from './quote.ts';

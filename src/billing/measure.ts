@@ -1,5 +1,4 @@
-import type { ListedModel } from '../catalogue/index.ts';
-import type { Endpoint } from '../configuration/index.ts';
+import type { ConfigModel, Endpoint } from '../configuration/index.ts';
 import { isOfTier } from '../media/index.ts';
 import type { Selectors, Units } from '../pricing/index.ts';
 import { type MediaRequest, type SoundRequest, slots, type VideoRequest } from '../schemas/index.ts';
@@ -10,6 +9,9 @@ export interface Estimate extends Units {
   /** Neither the request nor its model says how long a result may be; then the length is a usual one. */
   readonly isOpenEnded?: boolean;
 }
+
+/** Of a model, all that decides a price. */
+export type PricedModel = Pick<ConfigModel, 'pricing' | 'accepts' | 'max_output_tokens'>;
 
 /** What of a request decides its price: amounts, and what selects the ratios. */
 export interface Measures {
@@ -25,7 +27,7 @@ const SPOKEN_CHARS_PER_SECOND = 10;
 const OPEN_ENDED = { isOpenEnded: true };
 
 /** The upper estimate of a media request's units, from what it asks and the model's own bounds. */
-export function measureMedia(request: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
+export function measureMedia(request: MediaRequest<unknown>, endpoint: Endpoint, model: PricedModel): Measures {
   switch (request.kind) {
     case 'image': {
       // No quality leaves it to the model, as `auto` does; where that has a price, it is the price of both.
@@ -39,7 +41,7 @@ export function measureMedia(request: MediaRequest<unknown>, endpoint: Endpoint,
   }
 }
 
-function measureVideo(request: VideoRequest<unknown>, model: ListedModel): Measures {
+function measureVideo(request: VideoRequest<unknown>, model: PricedModel): Measures {
   const { size, generateAudio } = request;
   const stated = request.seconds ?? model.accepts.seconds_max;
   const length = stated ?? VIDEO_SECONDS_UNSTATED;
@@ -52,12 +54,12 @@ function measureVideo(request: VideoRequest<unknown>, model: ListedModel): Measu
 }
 
 /** A size may stand for a resolution, and then costs what that costs, unless it has a price of its own. */
-function tierOf(size: string | undefined, { pricing }: ListedModel): string | undefined {
+function tierOf(size: string | undefined, { pricing }: PricedModel): string | undefined {
   if (size === undefined || Object.hasOwn(pricing.size_ratio ?? {}, size)) return undefined;
   return Object.keys(pricing.resolution_ratio ?? {}).find((tier) => isOfTier(size, tier) === true);
 }
 
-function measureSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }: ListedModel): Measures {
+function measureSound(request: SoundRequest<unknown>, endpoint: Endpoint, { accepts }: PricedModel): Measures {
   const { input = '', lyrics = '', n } = request;
   const words = countCharacters(input) + countCharacters(lyrics);
   // A model that is given no words to say makes what it is told: then that is what it is given.
@@ -75,14 +77,14 @@ export function measureTokens(
   inputTokens: number,
   maxOutputTokens: number | undefined,
   answers: number,
-  model: ListedModel,
+  model: PricedModel,
 ): Measures {
   const outputTokens = outputTokensPerAnswer(maxOutputTokens, model) * answers;
   return { units: { inputTokens, outputTokens, requests: 1 }, selectors: {} };
 }
 
 /** What is held for one answer. */
-export function outputTokensPerAnswer(maxOutputTokens: number | undefined, { max_output_tokens }: ListedModel): number {
+export function outputTokensPerAnswer(maxOutputTokens: number | undefined, { max_output_tokens }: PricedModel): number {
   return maxOutputTokens ?? max_output_tokens ?? OUTPUT_TOKENS_UNSTATED;
 }
 

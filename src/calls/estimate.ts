@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { type Measures, measureMedia, measureTokens, measureTranscription, quote } from '../billing/index.ts';
-import type { ListedModel } from '../catalogue/index.ts';
+import {
+  type Measures,
+  measureMedia,
+  measureTokens,
+  measureTranscription,
+  type PricedModel,
+  quote,
+} from '../billing/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError } from '../errors.ts';
@@ -28,7 +34,7 @@ import { estimatePromptTokens } from '../text/index.ts';
  * of the body; `exact` is the same body with its numbers as they were sent.
  */
 export function estimateCall(
-  model: ListedModel,
+  model: PricedModel,
   endpoint: Endpoint,
   body: unknown,
   exact: JsonObject,
@@ -38,7 +44,7 @@ export function estimateCall(
   return { amount, factors: chargeFactors(model.pricing, selectors, units) };
 }
 
-function measureCall(model: ListedModel, endpoint: Endpoint, body: unknown, exact: JsonObject): Measures {
+function measureCall(model: PricedModel, endpoint: Endpoint, body: unknown, exact: JsonObject): Measures {
   switch (endpoint) {
     case 'images':
     case 'image_edits':
@@ -62,7 +68,7 @@ function measureCall(model: ListedModel, endpoint: Endpoint, body: unknown, exac
   }
 }
 
-function measureFitting(mediaRequest: MediaRequest<unknown>, endpoint: Endpoint, model: ListedModel): Measures {
+function measureFitting(mediaRequest: MediaRequest<unknown>, endpoint: Endpoint, model: PricedModel): Measures {
   const request = inPublishedWords(model, mediaRequest);
   checkFits(model.accepts, request);
   return measureMedia(request, endpoint, model);

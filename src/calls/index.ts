@@ -3,6 +3,7 @@
  * hold credits, ask until one works, take what it cost. Hides metering, and that a failed call costs nothing.
  */
 export { completeChat, startChat } from './chat.ts';
+export { callsOf, comparePrices, type EstimatedPrice, type PriceComparison } from './compare-prices.ts';
 export type { CallContext, CallDeps } from './deps.ts';
 export { estimateCall } from './estimate.ts';
 export { callNative, startNative } from './native.ts';

@@ -2,21 +2,25 @@ import { createHash } from 'node:crypto';
 import { type Actor, recordChange } from '../audit/index.ts';
 import {
   type ConfigDocument,
+  DocumentError,
   type DocumentInForce,
+  type DocumentProblem,
   diffDocuments,
   documentWarnings,
   maskDocument,
   parseDocument,
+  parseSource,
   resolveSecrets,
 } from '../configuration/index.ts';
-import type { Tx } from '../db/index.ts';
+import type { Queries, Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import type { CatalogueDeps } from './deps.ts';
-import { digestsOf, openSecrets, sealSecrets } from './sealed-secrets.ts';
+import { digestsOf, openSecrets, SealedWithAnotherSecret, sealSecrets } from './sealed-secrets.ts';
 import { publicContent } from './snapshot.ts';
 import {
   type ConfigSource,
   type ConfigVersion,
+  findVersion,
   forgetBreakers,
   insertModels,
   insertVersion,
@@ -44,12 +48,57 @@ interface AppliedDocument extends Applied {
  * A document equal to the one in force changes nothing either.
  */
 export async function applyDocument(deps: CatalogueDeps, by: Actor, text: string): Promise<AppliedDocument> {
-  const document = parseDocument(text, deps.vendors);
+  const { document, refuse } = parseSource(text, deps.vendors);
   const applied = await underConfigLock(deps, async (tx, current) => {
-    const { secrets } = resolveSecrets(document, deps.environment, current);
+    const { secrets } = resolveSecrets(document, deps.environment, current, refuse);
     return save(deps, tx, by, { source: 'operator', document, secrets }, current);
   });
   return { ...applied, warnings: warn(deps, document) };
+}
+
+/** What is wrong with a document, or what applying it would change. */
+export type DocumentCheck =
+  | { readonly problems: readonly DocumentProblem[] }
+  | { readonly changes: readonly string[]; readonly warnings: readonly string[] };
+
+/** What `applyDocument` would do or refuse. Changes nothing. */
+export async function checkDocument(deps: CatalogueDeps, text: string): Promise<DocumentCheck> {
+  const current = await readCurrent(deps, deps.db);
+  try {
+    const { document, refuse } = parseSource(text, deps.vendors);
+    const { secrets } = resolveSecrets(document, deps.environment, current, refuse);
+    const changes = changesBetween(current, { document: maskDocument(document), secrets });
+    return { changes, warnings: documentWarnings(document) };
+  } catch (error) {
+    if (error instanceof DocumentError) return { problems: error.problems };
+    throw error;
+  }
+}
+
+/**
+ * Puts an earlier version in force again, as a new one and by today's rules. Its keys are those that were sealed with it;
+ * what it takes from the environment is read anew. Throws `config_version_not_found`, and DocumentError where a key cannot
+ * be had any more.
+ */
+export async function applyVersion(deps: CatalogueDeps, by: Actor, version: bigint): Promise<AppliedDocument> {
+  const earlier = await findVersion(deps.db, version);
+  if (earlier === undefined) throw new ApiError('config_version_not_found');
+  const document = parseDocument(JSON.stringify(earlier.document), deps.vendors);
+  const inForceThen = { document: earlier.document, secrets: openOrRefuse(deps, earlier) };
+  const { secrets } = resolveSecrets(document, deps.environment, inForceThen);
+  const next = { source: 'operator', document, secrets, fromVersion: version } as const;
+  const applied = await underConfigLock(deps, (tx, current) => save(deps, tx, by, next, current));
+  return { ...applied, warnings: warn(deps, document) };
+}
+
+function openOrRefuse(deps: CatalogueDeps, version: ConfigVersion): ReadonlyMap<string, string> {
+  try {
+    return openSecrets(deps, version);
+  } catch (error) {
+    if (!(error instanceof SealedWithAnotherSecret)) throw error;
+    const problem = `the keys of version ${version.version} were sealed with another TOLLGATE_SECRET; apply its document with the keys themselves`;
+    throw new DocumentError([{ path: 'upstreams', problem }]);
+  }
 }
 
 function warn({ log }: CatalogueDeps, document: ConfigDocument): readonly string[] {
@@ -108,20 +157,24 @@ async function underConfigLock(
 ): Promise<Applied> {
   const { applied, isNew } = await deps.db.transaction(async (tx) => {
     await lockConfig(tx);
-    const newest = await newestVersion(tx);
-    const current = newest === undefined ? undefined : { ...newest, secrets: openSecrets(deps, newest) };
+    const current = await readCurrent(deps, tx);
     const applied = await work(tx, current);
-    return { applied, isNew: applied.version !== newest?.version };
+    return { applied, isNew: applied.version !== current?.version };
   });
   if (isNew) await deps.bus.heardByAll();
   return applied;
+}
+
+async function readCurrent(deps: CatalogueDeps, queries: Queries): Promise<Current | undefined> {
+  const newest = await newestVersion(queries);
+  return newest && { ...newest, secrets: openSecrets(deps, newest) };
 }
 
 async function save(
   deps: CatalogueDeps,
   tx: Tx,
   by: Actor,
-  next: DocumentInForce & { readonly source: ConfigSource },
+  next: DocumentInForce & { readonly source: ConfigSource; readonly fromVersion?: bigint },
   current: Current | undefined,
 ): Promise<Applied> {
   const digests = digestsOf(deps, next);
@@ -138,6 +191,8 @@ async function save(
     sealedSecrets,
     digest: digests[0],
     appliedAt: now,
+    actor: by.name,
+    changeCount: changes.length,
   });
   await insertModels(
     tx,
@@ -147,7 +202,12 @@ async function save(
   const content = JSON.stringify(publicContent(document));
   await savePublicList(tx, createHash('sha256').update(content).digest('hex'), now);
   await closeBreakers(deps, tx, next, renewed(current, { document, secrets: next.secrets }));
-  const detail = { source: next.source, changes: changes.slice(0, CHANGES_RECORDED_MAX), change_count: changes.length };
+  const detail = {
+    source: next.source,
+    ...(next.fromVersion === undefined ? {} : { from_version: Number(next.fromVersion) }),
+    changes: changes.slice(0, CHANGES_RECORDED_MAX),
+    change_count: changes.length,
+  };
   await recordChange(tx, by, { at: now, action: 'config.apply', target: `version ${version}`, detail });
   await deps.bus.announce(tx, 'config', String(version));
   return { version, changes };

@@ -10,9 +10,16 @@ export interface ConfigVersion {
   readonly sealedSecrets: Readonly<Record<string, string>>;
   readonly digest: string;
   readonly appliedAt: Date;
+  readonly actor: string;
+  /** How many lines a comparison with the version before it has. */
+  readonly changeCount: number;
 }
 
-const COLUMNS = 'version, source, document, sealed_secrets as "sealedSecrets", digest, applied_at as "appliedAt"';
+/** What a list tells of a version, without its document. */
+export type VersionSummary = Pick<ConfigVersion, 'version' | 'source' | 'appliedAt' | 'actor' | 'changeCount'>;
+
+const SUMMARY = 'version, source, applied_at as "appliedAt", actor, change_count as "changeCount"';
+const COLUMNS = `${SUMMARY}, document, sealed_secrets as "sealedSecrets", digest`;
 
 /**
  * Held to the end of the transaction: configurations are applied one after the other. An operator had rather wait than be
@@ -59,18 +66,34 @@ export async function replaceSeals(
   ]);
 }
 
-export async function listVersions(db: Db, limit: number, after: bigint | undefined): Promise<ConfigVersion[]> {
-  return db.rows<ConfigVersion>(
-    `select ${COLUMNS} from config_versions where $2::bigint is null or version < $2 order by version desc limit $1`,
+export async function findVersion(queries: Queries, version: bigint): Promise<ConfigVersion | undefined> {
+  const [row] = await queries.rows<ConfigVersion>(`select ${COLUMNS} from config_versions where version = $1`, [
+    version,
+  ]);
+  return row;
+}
+
+/** Newest first. */
+export async function listVersions(db: Db, limit: number, after: bigint | undefined): Promise<VersionSummary[]> {
+  return db.rows<VersionSummary>(
+    `select ${SUMMARY} from config_versions where $2::bigint is null or version < $2 order by version desc limit $1`,
     [limit, after ?? null],
   );
 }
 
 export async function insertVersion(tx: Tx, version: Omit<ConfigVersion, 'version'>): Promise<bigint> {
   const [row] = await tx.rows<{ version: bigint }>(
-    `insert into config_versions (source, document, sealed_secrets, digest, applied_at)
-     values ($1, $2, $3, $4, $5) returning version`,
-    [version.source, version.document, version.sealedSecrets, version.digest, version.appliedAt],
+    `insert into config_versions (source, document, sealed_secrets, digest, applied_at, actor, change_count)
+     values ($1, $2, $3, $4, $5, $6, $7) returning version`,
+    [
+      version.source,
+      version.document,
+      version.sealedSecrets,
+      version.digest,
+      version.appliedAt,
+      version.actor,
+      version.changeCount,
+    ],
   );
   if (row === undefined) throw new Error('the new configuration version was not returned');
   return row.version;

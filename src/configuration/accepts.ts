@@ -12,17 +12,25 @@ const aspectRatio = z
   .regex(/^(\d{1,4}(\.\d{1,3})?:\d{1,4}(\.\d{1,3})?|auto|adaptive)$/, 'expected a shape such as "16:9"');
 const size = z.string().regex(/^([1-9]\d{0,4}x[1-9]\d{0,4}|auto)$/, 'expected a size such as 1024x1024');
 
+const MEANING = {
+  resolutions: 'Tiers, such as 1k or 720p.',
+  aspect_ratios: 'Shapes, such as "16:9".',
+  sizes: 'Pixels, such as 1024x1024.',
+  slots: 'Fields that hand over media, and generate_audio.',
+  voice_design: 'Whether it proposes voices for a description.',
+};
+
 /** What a route narrows of its model. What is absent is as the model has it. */
 export const routeAcceptsSchema = z.strictObject({
-  resolutions: distinctListOf(resolution).optional(),
-  aspect_ratios: distinctListOf(aspectRatio).optional(),
-  sizes: distinctListOf(size).optional(),
-  n_max: z.int().min(1).max(N_MAX).optional(),
-  slots: distinctListOf(z.enum(SLOTS)).optional(),
-  voice_sample: z.literal('required').optional(),
-  voice_design: z.boolean().optional(),
-  seconds_max: z.number().positive().max(SECONDS_MAX).optional(),
-  formats: distinctListOf(z.enum(FORMATS)).optional(),
+  resolutions: distinctListOf(resolution).optional().describe(MEANING.resolutions),
+  aspect_ratios: distinctListOf(aspectRatio).optional().describe(MEANING.aspect_ratios),
+  sizes: distinctListOf(size).optional().describe(MEANING.sizes),
+  n_max: z.int().min(1).max(N_MAX).optional().describe('The most results of one request.'),
+  slots: distinctListOf(z.enum(SLOTS)).optional().describe(MEANING.slots),
+  voice_sample: z.literal('required').optional().describe('Speaks only in the voice of a sample.'),
+  voice_design: z.boolean().optional().describe(MEANING.voice_design),
+  seconds_max: z.number().positive().max(SECONDS_MAX).optional().describe('The longest clip.'),
+  formats: distinctListOf(z.enum(FORMATS)).optional().describe('File formats of its results.'),
 });
 export type RouteAccepts = z.infer<typeof routeAcceptsSchema>;
 
@@ -31,11 +39,11 @@ export type RouteAccepts = z.infer<typeof routeAcceptsSchema>;
  * only the specification and the vendor bound that field.
  */
 export const acceptsSchema = routeAcceptsSchema.extend({
-  resolutions: distinctListOf(resolution).default([]),
-  aspect_ratios: distinctListOf(aspectRatio).default([]),
-  sizes: distinctListOf(size).default([]),
-  slots: distinctListOf(z.enum(SLOTS)).default([]),
-  voice_design: z.boolean().default(false),
+  resolutions: distinctListOf(resolution).default([]).describe(MEANING.resolutions),
+  aspect_ratios: distinctListOf(aspectRatio).default([]).describe(MEANING.aspect_ratios),
+  sizes: distinctListOf(size).default([]).describe(MEANING.sizes),
+  slots: distinctListOf(z.enum(SLOTS)).default([]).describe(MEANING.slots),
+  voice_design: z.boolean().default(false).describe(MEANING.voice_design),
 });
 export type Accepts = z.infer<typeof acceptsSchema>;
 

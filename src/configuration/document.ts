@@ -7,7 +7,7 @@ import { pathText } from './problems.ts';
 import type { VendorTerms } from './vendor-terms.ts';
 import { ENDPOINTS, MODALITIES } from './vocabulary.ts';
 import { shapeFindings } from './wording.ts';
-import { readYaml } from './yaml.ts';
+import { readYaml, type Source } from './yaml.ts';
 
 const PRIORITY_MAX = 1_000_000;
 const WEIGHT_MAX = 1_000_000;
@@ -41,46 +41,61 @@ const label = z.string().max(NAME_CHARS_MAX);
 const address = z.string().max(ADDRESS_CHARS_MAX).transform(canonicalAddress);
 
 const upstreamSchema = z.strictObject({
-  id: upstreamId,
-  vendor: z.string(),
-  base_url: address.optional(),
-  dialect: z.string().optional(),
+  id: upstreamId.describe('Its name here, for routes and the log.'),
+  vendor: z.string().describe('The wire format that it speaks.'),
+  base_url: address.optional().describe('Where it is, with the version segment if the vendor has one.'),
+  dialect: z.string().optional().describe('A variant of the format; without it, the one that the host is known for.'),
   api_key: z
     .string()
     .max(API_KEY_CHARS_MAX)
     .regex(/^[\x21-\x7e]+$/, 'expected printable ASCII without spaces')
-    .optional(),
-  groups: distinctListOf(groupName).min(1).max(GROUPS_MAX).default(['default']),
-  priority: z.int().min(-PRIORITY_MAX).max(PRIORITY_MAX).default(0),
-  weight: z.number().positive().max(WEIGHT_MAX).default(1),
-  timeout_seconds: z.number().min(1).max(TIMEOUT_SECONDS_MAX).default(120),
-  enabled: z.boolean().default(true),
+    .optional()
+    .describe(`\${NAME} takes it from the environment; ******** keeps the one in force.`),
+  groups: distinctListOf(groupName)
+    .min(1)
+    .max(GROUPS_MAX)
+    .default(['default'])
+    .describe('The routing groups whose accounts it serves.'),
+  priority: z
+    .int()
+    .min(-PRIORITY_MAX)
+    .max(PRIORITY_MAX)
+    .default(0)
+    .describe('Higher is asked first; lower ones when those fail.'),
+  weight: z.number().positive().max(WEIGHT_MAX).default(1).describe('Share of the requests among equal priorities.'),
+  timeout_seconds: z
+    .number()
+    .min(1)
+    .max(TIMEOUT_SECONDS_MAX)
+    .default(120)
+    .describe('How long it may be silent before an attempt has failed.'),
+  enabled: z.boolean().default(true).describe('False takes it out of service and keeps what is set.'),
 });
 
 const routeSchema = z.strictObject({
-  upstream: z.string(),
-  model: modelName,
-  accepts: routeAcceptsSchema.optional(),
+  upstream: z.string().describe('The id of an upstream.'),
+  model: modelName.describe('The name that the model has there.'),
+  accepts: routeAcceptsSchema.optional().describe('What this route narrows of what the model accepts.'),
 });
 
 const modelSchema = z.strictObject({
-  id: modelName,
-  modality: z.enum(MODALITIES),
-  owned_by: label.min(1),
-  display_name: label.default(''),
-  description: z.string().max(DESCRIPTION_CHARS_MAX).default(''),
-  tags: distinctListOf(label.min(1)).default([]),
-  endpoints: distinctListOf(z.enum(ENDPOINTS)).min(1),
-  context_tokens: z.int().positive().max(TOKENS_MAX).optional(),
-  max_output_tokens: z.int().positive().max(TOKENS_MAX).optional(),
-  pricing: pricingSchema,
-  accepts: acceptsSchema.prefault({}),
-  routes: z.array(routeSchema).min(1),
+  id: modelName.describe('The public name that callers ask for.'),
+  modality: z.enum(MODALITIES).describe('What it makes.'),
+  owned_by: label.min(1).describe('Whose model it is, as callers read it; never a vendor or an upstream.'),
+  display_name: label.default('').describe('Its name for people.'),
+  description: z.string().max(DESCRIPTION_CHARS_MAX).default('').describe('What it is good for, in a sentence or two.'),
+  tags: distinctListOf(label.min(1)).default([]).describe('Words to find it by.'),
+  endpoints: distinctListOf(z.enum(ENDPOINTS)).min(1).describe('The routes that serve it.'),
+  context_tokens: z.int().positive().max(TOKENS_MAX).optional().describe('The longest prompt and answer together.'),
+  max_output_tokens: z.int().positive().max(TOKENS_MAX).optional().describe('The longest answer.'),
+  pricing: pricingSchema.describe('What callers are charged, in credits.'),
+  accepts: acceptsSchema.prefault({}).describe('What can be asked of it; what is not listed is refused.'),
+  routes: z.array(routeSchema).min(1).describe('The upstreams that serve it.'),
 });
 
-const documentSchema = z.strictObject({
-  upstreams: z.array(upstreamSchema),
-  models: z.array(modelSchema),
+export const documentSchema = z.strictObject({
+  upstreams: z.array(upstreamSchema).describe('The accounts at vendors that serve the models.'),
+  models: z.array(modelSchema).describe('What is sold, by its public name.'),
 });
 
 /** Upstreams and models as an operator writes them, with every default filled in. */
@@ -88,11 +103,21 @@ export type ConfigDocument = z.infer<typeof documentSchema>;
 export type ConfigUpstream = ConfigDocument['upstreams'][number];
 export type ConfigModel = ConfigDocument['models'][number];
 
+/** A checked document, and the text that it was read from, for what is found out about it later. */
+export interface SourcedDocument extends Pick<Source, 'refuse'> {
+  readonly document: ConfigDocument;
+}
+
 /** Reads a document from YAML or JSON. Throws DocumentError with every problem. The caller bounds the text's size. */
 export function parseDocument(text: string, vendors: readonly VendorTerms[]): ConfigDocument {
+  return parseSource(text, vendors).document;
+}
+
+/** The same with the places of its parts. */
+export function parseSource(text: string, vendors: readonly VendorTerms[]): SourcedDocument {
   const source = readYaml(text);
   source.refuse([...shapeFindings(documentSchema, source.value), ...crossFindings(source.value, vendors)]);
-  return documentSchema.parse(source.value);
+  return { document: documentSchema.parse(source.value), refuse: (findings) => source.refuse(findings) };
 }
 
 /** What is lawful in a document and probably not meant, one line each. Never holds a secret's value. */

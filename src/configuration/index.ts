@@ -10,8 +10,10 @@ export {
   type ConfigUpstream,
   documentWarnings,
   parseDocument,
+  parseSource,
 } from './document.ts';
-export { DocumentError } from './problems.ts';
+export { documentJsonSchema } from './json-schema.ts';
+export { DocumentError, type DocumentProblem } from './problems.ts';
 export {
   checkVariables,
   type DocumentInForce,
@@ -22,3 +24,4 @@ export {
 } from './secrets.ts';
 export type { VendorTerms } from './vendor-terms.ts';
 export { ENDPOINTS, type Endpoint, MODALITIES } from './vocabulary.ts';
+export { writeYaml } from './write-yaml.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '../config.ts';
 import type { ConfigDocument, ConfigUpstream } from './document.ts';
-import { DocumentError, type DocumentProblem, pathText } from './problems.ts';
+import { DocumentError, type Finding, pathText } from './problems.ts';
 import { variableOf } from './vendor-terms.ts';
 
 /** Stands for a key that is not shown. In a document being applied it means: keep the one in force. */
@@ -14,34 +14,49 @@ export interface DocumentInForce {
 
 /**
  * The key of each upstream, by the upstream's id: as written, from the environment, or the one in force. Throws
- * DocumentError with every key that cannot be had.
+ * DocumentError with every key that cannot be had; `refuse` of its source tells the lines as well.
  */
 export function resolveSecrets(
   document: ConfigDocument,
   env: Environment,
   current?: DocumentInForce,
+  refuse: Refuse = refuseUnlocated,
 ): { readonly secrets: ReadonlyMap<string, string> } {
-  return { secrets: collect(document, (upstream) => findSecret(upstream, env, current)) };
+  return { secrets: collect(document, (upstream) => findSecret(upstream, env, current), refuse) };
+}
+
+/** Throws DocumentError unless there are no findings. */
+type Refuse = (findings: readonly Finding[]) => void;
+
+function refuseUnlocated(findings: readonly Finding[]): void {
+  if (findings.length === 0) return;
+  throw new DocumentError(findings.map(({ path, problem }) => ({ path: pathText(path), problem })));
 }
 
 /** The part of it that needs no configuration in force. Throws DocumentError with every variable that gives no key. */
 export function checkVariables(document: ConfigDocument, env: Environment): void {
-  collect(document, (upstream) =>
-    upstream.api_key === MASKED_KEY ? { state: 'none' } : findSecret(upstream, env, undefined),
+  collect(
+    document,
+    (upstream) => (upstream.api_key === MASKED_KEY ? { state: 'none' } : findSecret(upstream, env, undefined)),
+    refuseUnlocated,
   );
 }
 
-function collect(document: ConfigDocument, find: (upstream: ConfigUpstream) => SecretLookup): Map<string, string> {
+function collect(
+  document: ConfigDocument,
+  find: (upstream: ConfigUpstream) => SecretLookup,
+  refuse: Refuse,
+): Map<string, string> {
   const secrets = new Map<string, string>();
-  const problems: DocumentProblem[] = [];
+  const findings: Finding[] = [];
   for (const [index, upstream] of document.upstreams.entries()) {
     const lookup = find(upstream);
     if (lookup.state === 'found') secrets.set(upstream.id, lookup.secret);
     if (lookup.state === 'refused') {
-      problems.push({ path: pathText(['upstreams', index, 'api_key']), problem: lookup.problem });
+      findings.push({ path: ['upstreams', index, 'api_key'], problem: lookup.problem });
     }
   }
-  if (problems.length > 0) throw new DocumentError(problems);
+  refuse(findings);
   return secrets;
 }
 

@@ -66,6 +66,10 @@ export type ApiKeyRecord = {
   readonly credit_limit_reset: 'day' | 'week' | 'month' | null;
   /** Credits, with at most six decimals. */
   readonly credits_used: number;
+  /** What counts against the limit now: spent in its period, and held; with the keys of its lineage. */
+  readonly credit_limit_used: number | null;
+  /** The first of the keys that replaced each other by rolling: they share limits and rates. */
+  readonly lineage: string | null;
   /** What keeps it from working as it is set; empty when nothing does. */
   readonly warnings: ReadonlyArray<string>;
 };
@@ -125,6 +129,63 @@ export type Breaker = {
   readonly last_fault_at: number | null;
 };
 
+export type CatalogueModel = {
+  readonly id: string;
+  readonly object: 'model';
+  /** Unix seconds. */
+  readonly created: number;
+  readonly owned_by: string;
+  readonly modality: 'image' | 'video' | 'chat' | 'audio';
+  readonly display_name: string;
+  readonly description: string;
+  readonly tags: ReadonlyArray<string>;
+  readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music'>;
+  readonly pricing: {
+    readonly mode: 'per_image' | 'per_request' | 'per_second' | 'per_token' | 'per_k_char' | 'per_audio_second';
+    readonly currency: 'usd';
+    readonly credits: {
+      readonly base?: number;
+      readonly per_second?: number;
+      readonly input_per_k?: number;
+      readonly output_per_k?: number;
+      readonly cached_per_k?: number;
+      readonly reasoning_per_k?: number;
+    };
+    readonly size_ratio?: Readonly<Record<string, number>>;
+    readonly quality_ratio?: Readonly<Record<string, number>>;
+    readonly resolution_ratio?: Readonly<Record<string, number>>;
+    readonly flag_ratio?: {
+      readonly generate_audio?: number;
+      readonly reference_video?: number;
+    };
+    readonly token_tiers?: ReadonlyArray<{
+      readonly min_prompt_tokens: number;
+      readonly input_per_k?: number;
+      readonly output_per_k?: number;
+      readonly cached_per_k?: number;
+      readonly reasoning_per_k?: number;
+    }>;
+    readonly unit: string;
+  };
+  readonly context_tokens: number | null;
+  readonly max_output_tokens: number | null;
+  /** What at least one enabled upstream takes. */
+  readonly accepts: {
+    /** Media fields, and `generate_audio`. */
+    readonly slots: ReadonlyArray<string>;
+    readonly sizes: ReadonlyArray<string>;
+    readonly resolutions: ReadonlyArray<string>;
+    readonly aspect_ratios: ReadonlyArray<string>;
+    /** Null: any word goes to the model as it is. */
+    readonly qualities: ReadonlyArray<string> | null;
+    readonly n_max: number | null;
+    readonly seconds_max: number | null;
+    readonly formats: ReadonlyArray<string> | null;
+    readonly voice_sample: 'required' | 'optional';
+    readonly voice_design: boolean;
+  };
+};
+
 export type ChatCompletion = {
   readonly id: string;
   readonly object: 'chat.completion';
@@ -140,15 +201,65 @@ export type ChatCompletion = {
   };
 };
 
+export type ConfigCheck = {
+  readonly object: 'config_check';
+  readonly valid: boolean;
+  readonly problems: ReadonlyArray<{
+    /** Such as `models[2].pricing.credits.base`; empty for the document as a whole. */
+    readonly path: string;
+    readonly problem: string;
+    readonly line: number | null;
+    readonly column: number | null;
+  }>;
+  /** What applying it would change, one line each. */
+  readonly changes: ReadonlyArray<string>;
+  /** What is lawful and probably not meant; empty when nothing is. */
+  readonly warnings: ReadonlyArray<string>;
+};
+
+export type ConfigEstimate = {
+  readonly object: 'config_estimate';
+  readonly data: ReadonlyArray<{
+    readonly model: string;
+    readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music';
+    /** The call in words. */
+    readonly call: string;
+    /** By the configuration in force; null where there is no such price. */
+    readonly credits_now: number | null;
+    /** By the document. */
+    readonly credits_then: number | null;
+    /** By how much it becomes dearer. */
+    readonly change: number | null;
+    /** Why there is no price, now or then. */
+    readonly problems: ReadonlyArray<string>;
+  }>;
+  readonly has_more: boolean;
+};
+
 export type ConfigVersion = {
   readonly object: 'config_version';
   readonly version: number;
   readonly source: 'file' | 'built-in' | 'operator';
   readonly applied_at: number;
+  /** As the audit names it. */
+  readonly actor: string;
+  /** Lines of a comparison with the version before it. */
+  readonly change_count: number;
   readonly document: {
     readonly upstreams: ReadonlyArray<Readonly<Record<string, unknown>>>;
     readonly models: ReadonlyArray<Readonly<Record<string, unknown>>>;
   };
+};
+
+export type ConfigVersionSummary = {
+  readonly object: 'config_version';
+  readonly version: number;
+  readonly source: 'file' | 'built-in' | 'operator';
+  readonly applied_at: number;
+  /** As the audit names it. */
+  readonly actor: string;
+  /** Lines of a comparison with the version before it. */
+  readonly change_count: number;
 };
 
 export type ConsoleAccount = {
@@ -338,6 +449,37 @@ export type JobRecord = {
   }>;
 };
 
+export type JobRequest = {
+  readonly object: 'job_request';
+  readonly job_id: string;
+  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music';
+  /** Where the body is to be posted to. */
+  readonly path: string;
+  /** As it was asked, with the `url` of each input in the place of media. Inputs without one are not in it. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly inputs: ReadonlyArray<{
+    /** Where it stands in the body, such as `reference_images[1]`. */
+    readonly field: string;
+    readonly mime_type: string;
+    readonly bytes: number;
+    /** To look at it, for 15 minutes; null when it is not stored any more. What came with a request goes with its end. */
+    readonly link: string | null;
+    /** What a new request may name: a link to a file of the account, or the address that it was fetched from. */
+    readonly url: string | null;
+    readonly kept_until: number | null;
+  }>;
+  /** Whether every input has a `url`; otherwise it must be sent anew. */
+  readonly can_run_again: boolean;
+  readonly timeline: {
+    /** Unix seconds. */
+    readonly created_at: number;
+    /** When it expires unless an upstream has accepted it. */
+    readonly dispatch_deadline_at: number;
+    readonly accepted_at: number | null;
+    readonly finished_at: number | null;
+  };
+};
+
 export type ListedTranscription = {
   readonly id: string;
   readonly object: 'audio.transcription';
@@ -504,6 +646,10 @@ export type NewApiKey = {
   readonly credit_limit_reset: 'day' | 'week' | 'month' | null;
   /** Credits, with at most six decimals. */
   readonly credits_used: number;
+  /** What counts against the limit now: spent in its period, and held; with the keys of its lineage. */
+  readonly credit_limit_used: number | null;
+  /** The first of the keys that replaced each other by rolling: they share limits and rates. */
+  readonly lineage: string | null;
   /** What keeps it from working as it is set; empty when nothing does. */
   readonly warnings: ReadonlyArray<string>;
   /** The key itself, shown this once. */
@@ -585,6 +731,49 @@ export type OpenTranscriptionRecord = {
   /** Absent where results are kept for ever. */
   readonly expires_at?: number;
   readonly status: 'pending' | 'processing';
+};
+
+export type Overview = {
+  readonly object: 'overview';
+  /** Unix seconds; midnight UTC unless another time was asked for. */
+  readonly since: number;
+  /** Requests for work since then, refused ones included; neither estimates nor uploads. */
+  readonly requests: number;
+  /** Of these, how many were refused or failed, or became a job that failed. */
+  readonly errors: number;
+  readonly credits_charged: number;
+  /** By what is running now. */
+  readonly credits_held: number;
+  /** Null as long as no route tells what its upstream costs. */
+  readonly margin: number | null;
+  /** Open ones. */
+  readonly jobs: ReadonlyArray<{
+    readonly kind: string;
+    readonly status: string;
+    readonly count: number;
+  }>;
+  /** Null when none is queued. */
+  readonly oldest_queued_job_age_s: number | null;
+  /** Under way. */
+  readonly transcriptions: number;
+  /** Null for an upstream as a whole. */
+  readonly open_breakers: ReadonlyArray<{
+    readonly upstream_id: string;
+    readonly model: string | null;
+  }>;
+  readonly models_without_candidate: ReadonlyArray<string>;
+  /** The last check; null before the first. */
+  readonly books: {
+    readonly checked_at: number;
+    readonly balanced: boolean;
+  } | null;
+  readonly accounts: {
+    readonly total: number;
+    readonly suspended: number;
+  };
+  /** Without it there is no answer but `precheck_failed`. */
+  readonly database: 'ok';
+  readonly storage: 'ok' | 'unavailable';
 };
 
 export type Person = {
@@ -779,6 +968,41 @@ export type RequestRecordDetail = {
   } | null;
 };
 
+export type RolledApiKey = {
+  readonly id: string;
+  readonly object: 'api_key';
+  readonly account_id: string;
+  readonly name: string;
+  /** The first four characters of the random part. */
+  readonly prefix: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+  readonly disabled: boolean;
+  /** Null: the groups of the account. */
+  readonly groups: ReadonlyArray<string> | null;
+  readonly rpm: number | null;
+  readonly concurrency: number | null;
+  readonly credit_limit: number | null;
+  readonly credit_limit_reset: 'day' | 'week' | 'month' | null;
+  /** Credits, with at most six decimals. */
+  readonly credits_used: number;
+  /** What counts against the limit now: spent in its period, and held; with the keys of its lineage. */
+  readonly credit_limit_used: number | null;
+  /** The first of the keys that replaced each other by rolling: they share limits and rates. */
+  readonly lineage: string | null;
+  /** What keeps it from working as it is set; empty when nothing does. */
+  readonly warnings: ReadonlyArray<string>;
+  /** The key itself, shown this once. */
+  readonly key: string;
+  /** The old key, and the Unix second at which it ends. */
+  readonly replaces: {
+    readonly id: string;
+    readonly expires_at: number | null;
+  };
+};
+
 export type Session = {
   readonly id: string;
   readonly object: 'session';
@@ -810,6 +1034,31 @@ export type SignedIn = {
   readonly session_id: string;
   /** Unix seconds. */
   readonly expires_at: number;
+  /** Under which the API is reached, for samples of code. */
+  readonly base_url: string;
+  readonly sign_up: 'closed' | 'invite' | 'open';
+  readonly version: string;
+};
+
+export type Site = {
+  readonly object: 'site';
+  readonly name: string;
+  /** Under which the API is reached, without a slash at its end. */
+  readonly base_url: string;
+  readonly version: string;
+  /** By operators alone, by invitation, or without one. */
+  readonly sign_up: 'closed' | 'invite' | 'open';
+  /** Where people also sign in, and the page that leads there. */
+  readonly identity_provider: {
+    readonly name: string;
+    readonly url: string;
+  } | null;
+  readonly links: {
+    readonly openapi: string;
+    readonly price_list: string;
+    readonly sign_in: string;
+    readonly sign_up: string;
+  };
 };
 
 export type Speech = {
@@ -959,6 +1208,8 @@ export type Upstream = {
   readonly object: 'upstream';
   readonly vendor: string;
   readonly base_url: string | null;
+  /** As configured; null goes by the host. */
+  readonly dialect: string | null;
   readonly has_secret: boolean;
   readonly groups: ReadonlyArray<string>;
   readonly priority: number;
@@ -976,6 +1227,21 @@ export type Upstream = {
     readonly id: string;
     readonly health: Breaker;
   }>;
+};
+
+export type UpstreamTest = {
+  readonly object: 'upstream_test';
+  readonly upstream_id: string;
+  readonly ok: boolean;
+  /** What was asked of it. */
+  readonly what: string;
+  /** Of its HTTP answer; null when there was none. */
+  readonly status: number | null;
+  readonly duration_ms: number;
+  /** What kind of fault it was. */
+  readonly code: string | null;
+  /** The upstream’s own words, without secrets. */
+  readonly detail: string | null;
 };
 
 export type Usage = {
