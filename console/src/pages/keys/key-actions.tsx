@@ -3,18 +3,24 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
-import type { ApiKeyRecord } from '../../api/schema.ts';
+import type { ApiKeyRecord, NewApiKey } from '../../api/schema.ts';
 import { Confirm, useRefresh } from '../../kit/confirm.tsx';
 import { useSay } from '../../text.tsx';
-import { EditKey } from './key-dialogs.tsx';
+import { EditKey, RollKey } from './key-dialogs.tsx';
 
 const PATH = '/api/console/keys';
 
+interface KeyActionsProps {
+  readonly apiKey: ApiKeyRecord;
+  /** For a key that is shown this once. */
+  readonly show: (made: NewApiKey) => void;
+}
+
 /** On and off at once; the rest in a menu. */
-export function KeyActions({ apiKey }: { readonly apiKey: ApiKeyRecord }) {
+export function KeyActions({ apiKey, show }: KeyActionsProps) {
   const say = useSay();
   const refresh = useRefresh();
-  const [dialog, setDialog] = useState<'edit'>();
+  const [dialog, setDialog] = useState<'edit' | 'roll'>();
   const path = `${PATH}/${apiKey.id}`;
   const change = useMutation({
     mutationFn: (disabled: boolean) => api(path, { method: 'PATCH', body: { disabled } }),
@@ -39,13 +45,14 @@ export function KeyActions({ apiKey }: { readonly apiKey: ApiKeyRecord }) {
         {say('keys.deleteAbout')}
       </Confirm>
       {dialog === 'edit' && <EditKey apiKey={apiKey} close={close} />}
+      {dialog === 'roll' && <RollKey apiKey={apiKey} close={close} done={show} />}
     </Group>
   );
 }
 
 interface MoreProps {
   readonly apiKey: ApiKeyRecord;
-  readonly open: (dialog: 'edit') => void;
+  readonly open: (dialog: 'edit' | 'roll') => void;
 }
 
 function More({ apiKey, open }: MoreProps) {
@@ -60,6 +67,7 @@ function More({ apiKey, open }: MoreProps) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => open('edit')}>{say('action.edit')}</Menu.Item>
+        <Menu.Item onClick={() => open('roll')}>{say('keys.roll')}</Menu.Item>
         <Menu.Item onClick={() => void navigate({ to: '/console/activity', search: { key: apiKey.id } as never })}>
           {say('nav.activity')}
         </Menu.Item>

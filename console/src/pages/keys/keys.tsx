@@ -40,7 +40,7 @@ export function Keys() {
                   ? [
                       {
                         label: say('keys.actions'),
-                        cell: (key: ApiKeyRecord) => <KeyActions apiKey={key} />,
+                        cell: (key: ApiKeyRecord) => <KeyActions apiKey={key} show={setMade} />,
                       },
                     ]
                   : []),
@@ -81,7 +81,7 @@ function Name({ apiKey }: { readonly apiKey: ApiKeyRecord }) {
 /** What counts against the limit now; without a limit, what was ever spent. */
 function Limits({ apiKey }: { readonly apiKey: ApiKeyRecord }) {
   const say = useSay();
-  const { credits_used, credit_limit, credit_limit_reset, rpm, concurrency, groups } = apiKey;
+  const { credits_used, credit_limit_used, credit_limit, credit_limit_reset, rpm, concurrency, groups } = apiKey;
   const more = [
     rpm !== null && say('keys.rpmOf', { rpm }),
     concurrency !== null && say('keys.concurrencyOf', { concurrency }),
@@ -89,7 +89,7 @@ function Limits({ apiKey }: { readonly apiKey: ApiKeyRecord }) {
   ].filter(Boolean);
   return (
     <>
-      <LimitBar used={credits_used} limit={credit_limit} reset={credit_limit_reset} />
+      <LimitBar used={credit_limit_used ?? credits_used} limit={credit_limit} reset={credit_limit_reset} />
       {more.length > 0 && (
         <Text size="xs" className="soft">
           {more.join(' · ')}
