@@ -125,9 +125,26 @@ for (const body of [{ credit_limit: -1 }, { credit_limit: 1e-7 }, { credit_limit
   });
 }
 
+test('R-132: what counts against an app’s limit is what it spent in the period, and starts again with the next', async () => {
+  const limit = { credit_limit: 1000, credit_limit_reset: 'day' };
+  const { json } = await member.call('PATCH', `/oauth-grants/${grants.member.grantId}`, limit);
+  const before = json.credit_limit_used;
+  const { usage } = (await site.made(byKey(await apps.token(grants.member)), 'chat')).json;
+  const record = async () => (await member.call('GET', '/oauth-grants')).json.data[0];
+  const { credit_limit_used, credits_used } = await record();
+  assert.equal(micro(credit_limit_used) - micro(before), micro(usage.credits));
+  site.gateway.clock.advance(24 * 3600);
+  const next = await record();
+  assert.deepEqual([next.credit_limit_used, next.credits_used], [0, credits_used]);
+});
+
 test('what an app spends and what the console spends are told apart in usage by key', async () => {
   await site.made(byKey(await apps.token(grants.member)), 'chat');
   await site.made(atConsole(owner), 'chat');
   const { data } = (await owner.call('GET', '/usage?group_by=key')).json;
   assert.deepEqual(data.map(({ group }: { group: string }) => group).sort(), ['console', grants.member.grantId].sort());
 });
+
+function micro(credits: number): number {
+  return Math.round(credits * 1_000_000);
+}

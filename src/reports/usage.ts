@@ -47,7 +47,7 @@ export async function usageOf(
 export interface KeySpending {
   /** In all. */
   readonly spent: MicroCredits;
-  /** In the period of its limit, and what is held, by all keys of its lineage. Of keys only. */
+  /** In the period of its limit, and what is held; of a key by all of its lineage. */
   readonly countsAgainstLimit: MicroCredits;
 }
 
@@ -66,8 +66,10 @@ export async function spendingOfKeys(
        select sum(s.held + spent_in_period(s, k.credit_limit_reset, greatest($2, b.updated_at)))
        from api_keys sibling join key_spending s on s.key_id = sibling.id
        where sibling.id = k.id or sibling.lineage = k.lineage
-     ), 0)::bigint as "countsAgainstLimit"
-     from key_spending left join api_keys k on k.id = key_id left join balances b on b.account_id = k.account_id
+     ), held + spent_in_period(key_spending, g.credit_limit_reset, greatest($2, b.updated_at)))::bigint
+       as "countsAgainstLimit"
+     from key_spending left join api_keys k on k.id = key_id left join oauth_grants g on g.id = key_id
+     left join balances b on b.account_id = coalesce(k.account_id, g.account_id)
      where key_id = any($1)`,
     [keys.map(({ id }) => id), now],
   );

@@ -702,6 +702,8 @@ export type OauthGrant = {
   readonly credit_limit: number | null;
   readonly credit_limit_reset: 'day' | 'week' | 'month' | null;
   readonly credits_used: number;
+  /** What counts against the limit now: spent in its period, and held. */
+  readonly credit_limit_used: number | null;
   readonly created_at: number;
   readonly updated_at: number;
   readonly last_used_at: number | null;

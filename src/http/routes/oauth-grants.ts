@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
-import { creditsToNumber, type MicroCredits } from '../../credits.ts';
+import { creditsToNumber } from '../../credits.ts';
 import { type ListedGrant, listGrants } from '../../oauth/index.ts';
 import type { sessions } from '../../people/index.ts';
-import { spendingOfKeys } from '../../reports/index.ts';
+import { type KeySpending, spendingOfKeys } from '../../reports/index.ts';
 import type { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { page } from '../edge/route.ts';
@@ -20,6 +20,10 @@ export const oauthGrantSchema = z
     credit_limit: z.number().nullable(),
     credit_limit_reset: z.enum(['day', 'week', 'month']).nullable(),
     credits_used: z.number(),
+    credit_limit_used: z
+      .number()
+      .nullable()
+      .describe('What counts against the limit now: spent in its period, and held.'),
     created_at: z.int(),
     updated_at: z.int(),
     last_used_at: z.int().nullable(),
@@ -50,10 +54,10 @@ export async function oauthGrantPage(
     (grant) => grant,
   );
   const spending = await spendingOfKeys(db, grants.data, clock.now());
-  return { ...grants, data: grants.data.map((grant) => oauthGrantView(grant, spending(grant.id).spent)) };
+  return { ...grants, data: grants.data.map((grant) => oauthGrantView(grant, spending(grant.id))) };
 }
 
-function oauthGrantView(grant: ListedGrant, spent: MicroCredits) {
+function oauthGrantView(grant: ListedGrant, { spent, countsAgainstLimit }: KeySpending) {
   return {
     id: grant.id,
     object: 'oauth_grant',
@@ -64,6 +68,7 @@ function oauthGrantView(grant: ListedGrant, spent: MicroCredits) {
     credit_limit: grant.creditLimit === null ? null : creditsToNumber(grant.creditLimit),
     credit_limit_reset: grant.creditLimitReset,
     credits_used: creditsToNumber(spent),
+    credit_limit_used: grant.creditLimit === null ? null : creditsToNumber(countsAgainstLimit),
     created_at: unixSeconds(grant.createdAt),
     updated_at: unixSeconds(grant.updatedAt),
     last_used_at: grant.lastUsedAt === null ? null : unixSeconds(grant.lastUsedAt),

@@ -33,8 +33,12 @@ export function Apps() {
                 { label: say('apps.may'), cell: ({ scopes }) => <Scopes scopes={scopes} /> },
                 {
                   label: say('apps.limit'),
-                  cell: ({ credits_used, credit_limit, credit_limit_reset }) => (
-                    <LimitBar used={credits_used} limit={credit_limit} reset={credit_limit_reset} />
+                  cell: ({ credits_used, credit_limit_used, credit_limit, credit_limit_reset }) => (
+                    <LimitBar
+                      used={credit_limit_used ?? credits_used}
+                      limit={credit_limit}
+                      reset={credit_limit_reset}
+                    />
                   ),
                 },
                 { label: say('apps.lastUsed'), cell: (grant) => <LastUsed grant={grant} /> },
