@@ -109,6 +109,18 @@ test('R-523: the account holder’s console', async (t) => {
     await other.close();
   });
 
+  await t.test('a rolled key is shown once, and the old one works on for the overlap', async () => {
+    const old = await makeKey(page, 'to be rolled');
+    await page.getByRole('button', { name: 'More for to be rolled' }).click();
+    await page.getByRole('menuitem', { name: 'Roll' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll' }).click();
+    const shown = page.getByTestId('new-key');
+    await shown.filter({ hasNotText: old }).waitFor();
+    const made = (await shown.textContent()) ?? '';
+    for (const each of [old, made]) assert.equal((await program.get('/v1/models', each)).status, 200);
+    await page.getByRole('row', { name: /to be rolled.*(tomorrow|in 1 day|in \d+ hours)/ }).waitFor();
+  });
+
   await t.test('a deleted key is gone for good, after being asked once', async () => {
     const row = page.getByRole('row', { name: /from the console/ });
     await row.getByRole('button', { name: 'Delete' }).click();
