@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -29,6 +30,8 @@ function compressed(): Plugin {
 // biome-ignore lint/style/noDefaultExport: Vite asks for it.
 export default defineConfig({
   plugins: [react(), compressed()],
+  // The calculator computes with the gateway's own pricing module, which checks itself with Node's assert.
+  resolve: { alias: { 'node:assert/strict': fileURLToPath(new URL('src/assert.ts', import.meta.url)) } },
   // The gateway puts a fresh nonce in its place with every page.
   html: { cspNonce: '__NONCE__' },
   // Vite's own inline script for old browsers would need an exception in the policy.

@@ -1,5 +1,6 @@
 import '@mantine/core/styles.css';
 import './kit/kit.css';
+import './kit/media.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';

@@ -65,14 +65,20 @@ interface List<Row> {
 
 export type Pages<Row> = UseInfiniteQueryResult<InfiniteData<List<Row>>>;
 
-interface PagesOptions {
+interface PagesOptions<Row> {
   readonly query?: Call['query'];
   readonly limit?: number;
   readonly refetchInterval?: number;
+  /** The interval holds while one of the rows is so; without it, always. */
+  readonly refetchWhile?: (row: Row) => boolean;
 }
 
-export function usePages<Row>(path: string, cursorOf: (row: Row) => string, options: PagesOptions = {}): Pages<Row> {
-  const { query = {}, limit = 50, refetchInterval } = options;
+export function usePages<Row>(
+  path: string,
+  cursorOf: (row: Row) => string,
+  options: PagesOptions<Row> = {},
+): Pages<Row> {
+  const { query = {}, limit = 50, refetchInterval, refetchWhile = () => true } = options;
   return useInfiniteQuery({
     queryKey: [path, query, limit],
     initialPageParam: undefined as string | undefined,
@@ -81,7 +87,10 @@ export function usePages<Row>(path: string, cursorOf: (row: Row) => string, opti
       const last = data.at(-1);
       return has_more && last !== undefined ? cursorOf(last) : undefined;
     },
-    ...(refetchInterval === undefined ? {} : { refetchInterval }),
+    refetchInterval: ({ state: { data } }) =>
+      refetchInterval !== undefined && data?.pages.some((page) => page.data.some(refetchWhile))
+        ? refetchInterval
+        : false,
   });
 }
 
