@@ -30,6 +30,13 @@ const pages = [
   page('apps', () => import('./pages/apps/apps.tsx'), 'Apps'),
   page('members', () => import('./pages/members/members.tsx'), 'Members'),
   page('profile', () => import('./pages/profile/profile.tsx'), 'Profile'),
+  page('playground', () => import('./pages/playground/playground.tsx'), 'Playground'),
+  page('models/$', () => import('./pages/models/model.tsx'), 'ModelPage'),
+  page('jobs', () => import('./pages/jobs/jobs.tsx'), 'Jobs'),
+  page('jobs/$id', () => import('./pages/jobs/job.tsx'), 'JobPage'),
+  page('transcriptions', () => import('./pages/transcriptions/transcriptions.tsx'), 'Transcriptions'),
+  page('transcriptions/$id', () => import('./pages/transcriptions/transcription.tsx'), 'TranscriptionPage'),
+  page('files', () => import('./pages/files/files.tsx'), 'Files'),
 ];
 
 export const router = createRouter({

@@ -92,7 +92,7 @@ function RequestFacts({ request }: { readonly request: LoggedRequestDetail }) {
       </Fact>
       {request.job_id !== null && (
         <Fact label={say('request.job')}>
-          <Link to="/console/jobs/$id" params={{ id: request.job_id } as never} className="mono">
+          <Link to="/console/jobs/$id" params={{ id: request.job_id }} className="mono">
             {request.job_id}
           </Link>
         </Fact>

@@ -42,7 +42,7 @@ function Reason({ entry }: { readonly entry: Transaction }) {
   return (
     <>
       {job_id !== null ? (
-        <Link to="/console/jobs/$id" params={{ id: job_id } as never}>
+        <Link to="/console/jobs/$id" params={{ id: job_id }}>
           {say('credits.job')}
         </Link>
       ) : (
