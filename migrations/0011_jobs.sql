@@ -21,6 +21,7 @@ create table jobs (
   dispatch_deadline_at timestamptz not null,
   error_code text,
   charged bigint check (charged >= 0),
+  cost bigint check (cost >= 0),
   constraint jobs_finished
     check ((finished_at is not null) = (status in ('succeeded', 'failed', 'queue_expired', 'canceled'))),
   constraint jobs_charged check ((charged is not null) = (finished_at is not null)),
@@ -37,6 +38,8 @@ comment on column jobs.accepted_at is 'When an upstream first accepted it.';
 comment on column jobs.dispatch_deadline_at is
   'A job that no upstream has accepted until then expires and is refunded.';
 comment on column jobs.charged is 'Micro-credits, once it has ended.';
+comment on column jobs.cost is
+  'Micro-credits that a succeeded job cost the operator; null where one of its routes states no cost.';
 
 create index jobs_newest on jobs (account_id, created_at desc, id desc);
 create index jobs_all_newest on jobs (created_at desc, id desc);

@@ -16,6 +16,7 @@ create table request_log (
   upstream_id text,
   reservation_id uuid,
   job_id text,
+  cost bigint check (cost >= 0),
   requests integer not null check (requests > 0)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table request_log is
@@ -34,6 +35,8 @@ comment on column request_log.error_code is
 comment on column request_log.upstream_id is
   'Upstream of the last attempt of a call; jobs and transcriptions name theirs in their own tables.';
 comment on column request_log.reservation_id is 'What it cost is told by the ledger''s entries of this reservation.';
+comment on column request_log.cost is
+  'Micro-credits that a settled call cost the operator; null where its route states no cost. A job has its own in jobs.';
 comment on column request_log.requests is
   'How many requests the row stands for: those refused by scope or rate are one row per key, route, code and minute.';
 

@@ -290,12 +290,15 @@ create table jobs (
   error_code text,
   -- Micro-credits, once it has ended.
   charged bigint,
+  -- Micro-credits that a succeeded job cost the operator; null where one of its routes states no cost.
+  cost bigint,
   UNIQUE (reservation_id),
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint jobs_accepted CHECK (status <> 'running'::text OR accepted_at IS NOT NULL),
   constraint jobs_charged CHECK ((charged IS NOT NULL) = (finished_at IS NOT NULL)),
   CHECK (charged >= 0),
+  CHECK (cost >= 0),
   constraint jobs_error CHECK ((error_code IS NOT NULL) = (status = ANY (ARRAY['failed'::text, 'queue_expired'::text]))),
   constraint jobs_finished CHECK ((finished_at IS NOT NULL) = (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'queue_expired'::text, 'canceled'::text]))),
   CHECK (kind = ANY (ARRAY['image'::text, 'video'::text, 'audio'::text])),
@@ -676,9 +679,13 @@ create table request_log (
   -- What it cost is told by the ledger's entries of this reservation.
   reservation_id uuid,
   job_id text,
+  -- Micro-credits that a settled call cost the operator; null where its route states no cost. A job has its own in
+  -- jobs.
+  cost bigint,
   -- How many requests the row stands for: those refused by scope or rate are one row per key, route, code and minute.
   requests integer not null,
   PRIMARY KEY (id),
+  CHECK (cost >= 0),
   CHECK (requests > 0)
 ) with (autovacuum_vacuum_insert_scale_factor=0.05);
 -- A caller or an operator looks a request up by the id in the answer.

@@ -165,6 +165,7 @@ test('requests of all accounts are listed newest first, with what was held and c
     credits: 6,
     created_at: settled.created_at,
     upstream: 'elsewhere',
+    cost: null,
   });
 });
 

@@ -28,6 +28,7 @@ function lineOf(more: Partial<RequestLine> = {}): RequestLine {
     upstreamId: undefined,
     reservationId: undefined,
     jobId: undefined,
+    cost: undefined,
     isRepeatable: false,
     ...more,
   };

@@ -4,7 +4,8 @@ import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { isIdOf } from '../ids.ts';
 import type { CallLedger, CreditRefusal, NewReservation } from '../ledger/index.ts';
-import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
+import { charge, costOf, type FrozenPrice, type Units } from '../pricing/index.ts';
+import type { RequestTrace } from '../request-log/index.ts';
 import type { BillingDeps } from './deps.ts';
 import type { Quote } from './quote.ts';
 
@@ -19,6 +20,8 @@ export interface BillOrder {
   readonly endpoint: string;
   /** What decides how much is held, in a sentence for a caller who has too little. */
   readonly decidedBy?: string;
+  /** Told of the reservation and of what the call cost the operator. */
+  readonly trace?: RequestTrace;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface BillOrder {
  * held goes back when its lease runs out.
  */
 export async function openBill(deps: BillingDeps, order: BillOrder, quoted: Quote): Promise<Bill> {
-  const { hasKeyLimit, decidedBy, ...booked } = order;
+  const { hasKeyLimit, decidedBy, trace, ...booked } = order;
   const reservation: NewReservation = {
     ...booked,
     id: randomUUIDv7(),
@@ -37,7 +40,7 @@ export async function openBill(deps: BillingDeps, order: BillOrder, quoted: Quot
   };
   const admission = await orPrecheckFailed(() => deps.callLedger.reserve(reservation, hasKeyLimit));
   if (admission.state === 'refused') throw insufficientCredits(reservation, admission, decidedBy);
-  return new Bill(deps, reservation, quoted.price);
+  return new Bill(deps, reservation, quoted.price, trace);
 }
 
 /** What a caller is told about the ledger's refusal of so much. */
@@ -59,11 +62,17 @@ export class Bill {
   readonly #callLedger: CallLedger;
   readonly #reservation: NewReservation;
   readonly #price: FrozenPrice;
+  readonly #trace: RequestTrace | undefined;
+  readonly #ended = Promise.withResolvers<void>();
 
-  constructor(deps: BillingDeps, reservation: NewReservation, price: FrozenPrice) {
+  constructor(deps: BillingDeps, reservation: NewReservation, price: FrozenPrice, trace?: RequestTrace) {
     this.#callLedger = deps.callLedger;
     this.#reservation = reservation;
     this.#price = price;
+    this.#trace = trace;
+    if (trace === undefined) return;
+    trace.reservationId = reservation.id;
+    trace.billed = this.#ended.promise;
   }
 
   get reservationId(): string {
@@ -78,14 +87,28 @@ export class Bill {
   /** Takes what these units cost at the frozen price and gives the rest back. Returns what was charged. */
   async settle(units: Units): Promise<MicroCredits> {
     const actual = charge(this.#price, units);
-    const ending = await orPrecheckFailed(() =>
-      this.#callLedger.settle(this.#reservation, actual, JSON.stringify(units)),
-    );
-    return ending.charged;
+    try {
+      const ending = await orPrecheckFailed(() =>
+        this.#callLedger.settle(this.#reservation, actual, JSON.stringify(units)),
+      );
+      this.#noteCost(units);
+      return ending.charged;
+    } finally {
+      this.#ended.resolve();
+    }
   }
 
   async refund(): Promise<void> {
-    await orPrecheckFailed(() => this.#callLedger.refund(this.#reservation));
+    try {
+      await orPrecheckFailed(() => this.#callLedger.refund(this.#reservation));
+    } finally {
+      this.#ended.resolve();
+    }
+  }
+
+  #noteCost(units: Units): void {
+    const pricing = this.#trace?.costPricing;
+    if (this.#trace !== undefined && pricing !== undefined) this.#trace.cost = costOf(pricing, this.#price, units);
   }
 }
 

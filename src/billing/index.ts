@@ -16,3 +16,4 @@ export {
   type PricedModel,
 } from './measure.ts';
 export { quote } from './quote.ts';
+export { routeCost } from './route-cost.ts';

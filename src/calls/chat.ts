@@ -97,10 +97,18 @@ async function openCall(deps: CallDeps, caller: Caller, request: ChatRequest, co
   const order = tokenOrder(requested, model);
   const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
-  const { requestId } = context;
-  const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'chat', decidedBy: HELD };
+  const { requestId, trace } = context;
+  const booked = {
+    accountId,
+    keyId,
+    hasKeyLimit,
+    requestId,
+    model: model.id,
+    endpoint: 'chat',
+    decidedBy: HELD,
+    trace,
+  };
   const bill = await openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
-  context.trace.reservationId = bill.reservationId;
   const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
   return { candidates, bill, order, priced: { ...request, heldOutputTokens } };
 }

@@ -94,10 +94,18 @@ async function openCall(deps: CallDeps, caller: Caller, call: NativeCall, contex
   if (call.request.action === 'countTokens') return { candidates, bill: undefined, order };
   const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
-  const { requestId } = context;
-  const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'native', decidedBy: HELD };
+  const { requestId, trace } = context;
+  const booked = {
+    accountId,
+    keyId,
+    hasKeyLimit,
+    requestId,
+    model: model.id,
+    endpoint: 'native',
+    decidedBy: HELD,
+    trace,
+  };
   const bill = await openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
-  context.trace.reservationId = bill.reservationId;
   return { candidates, bill, order };
 }
 

@@ -52,10 +52,9 @@ export async function openOrder(
   const request = { ...soundRequest, referenceAudio: await Promise.all(samples) };
   // Some models are particular about what a sample is, and that is known only now.
   const candidates = samples.length === 0 ? atFirst : able(request);
-  const { requestId } = context;
-  const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'audio_speech' };
+  const { requestId, trace } = context;
+  const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'audio_speech', trace };
   const bill = await openBill(deps, booked, quoted);
-  context.trace.reservationId = bill.reservationId;
   const isByLength = quoted.price.rates.some(({ unit }) => unit === 'milliseconds');
   return {
     deps,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GROUPS_MAX, MODEL_ID_CHARS_MAX, NAME_CHARS_MAX } from '../limits.ts';
-import { pricingSchema, pricingWarnings } from '../pricing/index.ts';
+import { costIssues, costSchema, pricingSchema, pricingWarnings } from '../pricing/index.ts';
 import { acceptsSchema, distinctListOf, routeAcceptsSchema } from './accepts.ts';
 import { crossFindings } from './cross-checks.ts';
 import { pathText } from './problems.ts';
@@ -76,9 +76,12 @@ const routeSchema = z.strictObject({
   upstream: z.string().describe('The id of an upstream.'),
   model: modelName.describe('The name that the model has there.'),
   accepts: routeAcceptsSchema.optional().describe('What this route narrows of what the model accepts.'),
+  cost: costSchema
+    .optional()
+    .describe('What the upstream takes for it, in credits: rates as in `pricing.credits`; shown to operators only.'),
 });
 
-const modelSchema = z.strictObject({
+const modelFields = z.strictObject({
   id: modelName.describe('The public name that callers ask for.'),
   modality: z.enum(MODALITIES).describe('What it makes.'),
   owned_by: label.min(1).describe('Whose model it is, as callers read it; never a vendor or an upstream.'),
@@ -91,6 +94,17 @@ const modelSchema = z.strictObject({
   pricing: pricingSchema.describe('What callers are charged, in credits.'),
   accepts: acceptsSchema.prefault({}).describe('What can be asked of it; what is not listed is refused.'),
   routes: z.array(routeSchema).min(1).describe('The upstreams that serve it.'),
+});
+
+/** A route's cost has the rates that the model's mode uses. */
+const modelSchema = modelFields.superRefine(({ pricing, routes }, context) => {
+  for (const [index, { cost }] of routes.entries()) {
+    const issues = cost === undefined ? [] : costIssues(pricing, cost);
+    for (const { rate, message } of issues) {
+      const path = ['routes', index, 'cost', ...(rate === undefined ? [] : [rate])];
+      context.addIssue({ code: 'custom', path, message });
+    }
+  }
 });
 
 export const documentSchema = z.strictObject({

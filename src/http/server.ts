@@ -14,7 +14,7 @@ import { createGate } from './edge/gate.ts';
 import { isMatchedRaw, loggedPath, notFound, RouteHints } from './edge/not-found.ts';
 import { lingerBeforeClose } from './edge/refuse.ts';
 import { requestIdOf } from './edge/request-id.ts';
-import { type Outcome, outcomeOf, requestLine } from './edge/request-line.ts';
+import { addLine, type Outcome, outcomeOf, requestLine } from './edge/request-line.ts';
 import { Routes } from './edge/route.ts';
 import { Stopping } from './edge/stopping.ts';
 import { Uploads } from './edge/uploads.ts';
@@ -200,7 +200,7 @@ function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequest, re
     const outcome = outcomeOf(request, reply);
     logRequest(deps.log, request, outcome, durationMs);
     const line = requestLine(request, reply, outcome, { createdAtMs, durationMs });
-    if (line !== undefined) deps.requestLog.add(line);
+    if (line !== undefined) addLine(deps.requestLog, line, request.trace);
   });
 }
 

@@ -1,4 +1,4 @@
-import { boundLength, lengthOrder } from '../billing/index.ts';
+import { boundLength, lengthOrder, routeCost } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { retryWhileUnavailable } from '../db/index.ts';
 import { newId } from '../ids.ts';
@@ -7,7 +7,7 @@ import { requireLeased } from '../leased/index.ts';
 import { endAll } from '../ledger/index.ts';
 import { OUTPUT_KEPT_MS, UNOWNED_KEPT_MS } from '../limits.ts';
 import { deleteObjectsAt, recordObjects } from '../objects/index.ts';
-import { charge, type FrozenPrice, type Units } from '../pricing/index.ts';
+import { charge, costOf, type FrozenPrice, type Units } from '../pricing/index.ts';
 import { slots } from '../schemas/index.ts';
 import type { JobDeps } from './deps.ts';
 import type { EngineDeps } from './engine-deps.ts';
@@ -41,10 +41,14 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
       tx,
       ends.map(({ leased }) => leased.job.reservationId),
     );
-    const costs = ends.map((end) => costOf(end, prices.get(end.leased.job.reservationId) as FrozenPrice));
+    const charges = ends.map((end) => chargeOf(end, prices.get(end.leased.job.reservationId) as FrozenPrice));
     const ended = await endJobs(
       tx,
-      ends.map((end, place) => toJobEnd(end, costs[place]?.charged ?? 0n)),
+      ends.map((end, place) => {
+        const { charged = 0n } = charges[place] ?? {};
+        const cost = operatorCost(deps, end, prices.get(end.leased.job.reservationId) as FrozenPrice);
+        return toJobEnd(end, charged, cost);
+      }),
       now,
     );
     requireLeased(ends, ended);
@@ -52,8 +56,8 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
       tx,
       ends.map(({ leased, status }, place) => ({
         id: leased.job.reservationId,
-        actual: status === 'succeeded' ? costs[place]?.charged : undefined,
-        units: status === 'succeeded' ? JSON.stringify(costs[place]?.units) : undefined,
+        actual: status === 'succeeded' ? charges[place]?.charged : undefined,
+        units: status === 'succeeded' ? JSON.stringify(charges[place]?.units) : undefined,
       })),
       now,
     );
@@ -68,15 +72,35 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
 
 type Tx = Parameters<typeof endJobs>[0];
 
-function toJobEnd({ leased, status, errorCode }: EndedJob, charged: MicroCredits): JobEnd {
-  return { jobId: leased.job.id, fence: leased.fence, status, errorCode, charged, attempts: leased.attempts };
+function toJobEnd(
+  { leased, status, errorCode }: EndedJob,
+  charged: MicroCredits,
+  cost: MicroCredits | undefined,
+): JobEnd {
+  return { jobId: leased.job.id, fence: leased.fence, status, errorCode, charged, cost, attempts: leased.attempts };
 }
 
 /** At the price of then, for what was really delivered, as far as it was ordered. */
-function costOf({ leased, status, delivered }: EndedJob, price: FrozenPrice): { charged: MicroCredits; units: Units } {
+function chargeOf(
+  { leased, status, delivered }: EndedJob,
+  price: FrozenPrice,
+): { charged: MicroCredits; units: Units } {
   if (status !== 'succeeded') return { charged: 0n, units: {} };
   const units = deliveredUnits(leased, delivered);
   return { charged: charge(price, units), units };
+}
+
+/** Each upstream is paid for what it delivered; unknown where one of them states no cost, or its route is gone. */
+function operatorCost(deps: JobDeps, { leased, status }: EndedJob, price: FrozenPrice): MicroCredits | undefined {
+  if (status !== 'succeeded') return undefined;
+  let sum = 0n;
+  for (const { upstreamId, upstreamModel, collected } of leased.attempts) {
+    if (collected === null) continue;
+    const pricing = routeCost(deps, leased.job.model, upstreamId, upstreamModel);
+    if (pricing === undefined) return undefined;
+    sum += costOf(pricing, price, deliveredUnits(leased, collected));
+  }
+  return sum;
 }
 
 function deliveredUnits({ job }: LeasedJob, delivered: readonly Collected[]): Units {

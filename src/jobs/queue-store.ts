@@ -181,6 +181,8 @@ export interface JobEnd {
   readonly status: 'succeeded' | 'failed' | 'queue_expired';
   readonly errorCode: JobFault | null;
   readonly charged: bigint;
+  /** What it cost the operator, where that is known. */
+  readonly cost: bigint | undefined;
   readonly attempts: readonly Attempt[];
 }
 
@@ -194,6 +196,7 @@ export async function endJobs(tx: Tx, ends: readonly JobEnd[], now: Date): Promi
     ends.map((end) => end.errorCode),
     ends.map((end) => end.charged),
     ...attemptColumns(ends),
+    ends.map((end) => end.cost),
   ]);
   return new Set(rows.map(({ id }) => id));
 }
@@ -201,12 +204,13 @@ export async function endJobs(tx: Tx, ends: readonly JobEnd[], now: Date): Promi
 // A job that no upstream accepted and that fails for good passes through `running` in this very statement.
 const END_JOBS = `
   with ending as (
-    select * from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::bigint[])
-      as ending (id, fence, status, error_code, charged)
+    select * from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::bigint[], $21::bigint[])
+      as ending (id, fence, status, error_code, charged, cost)
   ), gone as (
     delete from open_jobs using ending where job_id = ending.id and open_jobs.fence = ending.fence returning job_id as id
   ), ended as (
-    update jobs set status = ending.status, error_code = ending.error_code, charged = ending.charged, finished_at = $1,
+    update jobs set status = ending.status, error_code = ending.error_code, charged = ending.charged, cost = ending.cost,
+      finished_at = $1,
       updated_at = $1, progress = case when ending.status = 'succeeded' then 100 else jobs.progress end,
       accepted_at = case when ending.status = 'queue_expired' then null else coalesce(jobs.accepted_at, $1) end
     from ending join gone using (id)

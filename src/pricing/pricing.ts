@@ -26,7 +26,7 @@ const tokenRateFields = {
   reasoning_per_k: rate.optional(),
 };
 
-const creditsSchema = strict({ base: rate.optional(), per_second: rate.optional(), ...tokenRateFields });
+export const creditsSchema = strict({ base: rate.optional(), per_second: rate.optional(), ...tokenRateFields });
 
 const rungSchema = strict({ min_prompt_tokens: z.int().positive({ abort: true }), ...tokenRateFields });
 export type TokenRung = z.infer<typeof rungSchema>;

@@ -35,6 +35,8 @@ export interface RequestRecord {
   readonly reservationId: string | null;
   readonly held: MicroCredits;
   readonly charged: MicroCredits;
+  /** What it cost the operator; null where that is not known. */
+  readonly cost: MicroCredits | null;
   readonly createdAt: Date;
 }
 

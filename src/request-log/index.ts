@@ -6,3 +6,4 @@
 export { LOGGED_ENDPOINTS, type LoggedEndpoint, type RequestLine } from './line.ts';
 export { RequestLog } from './request-log.ts';
 export { forgetRequests } from './store.ts';
+export { newTrace, type RequestTrace } from './trace.ts';

@@ -1,4 +1,5 @@
 import { ENDPOINTS } from '../configuration/index.ts';
+import type { MicroCredits } from '../credits.ts';
 
 /** Kinds of work, and the two routes beside them that prepare it. */
 export const LOGGED_ENDPOINTS = [...ENDPOINTS, 'estimate', 'files'] as const;
@@ -26,6 +27,8 @@ export interface RequestLine {
   /** What it cost is found in the ledger by this. */
   readonly reservationId: string | undefined;
   readonly jobId: string | undefined;
+  /** What a settled call cost the operator, where its route states that. */
+  readonly cost: MicroCredits | undefined;
   /** Refused before any rate limit admitted it, so that a flood is possible: such lines are summed up per minute. */
   readonly isRepeatable: boolean;
 }

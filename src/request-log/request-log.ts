@@ -3,7 +3,7 @@ import { DatabaseUnavailable, type Db } from '../db/index.ts';
 import { REQUEST_LINES_HELD_MAX, REQUEST_LINES_PER_STATEMENT } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { RequestLine } from './line.ts';
-import { insertLines, type WrittenLine } from './store.ts';
+import { type CountedLine, insertLines } from './store.ts';
 
 interface RequestLogDeps {
   readonly db: Db;
@@ -94,7 +94,7 @@ export class RequestLog {
     for (let start = 0; start < lines.length; start += REQUEST_LINES_PER_STATEMENT) {
       const batch = lines.slice(start, start + REQUEST_LINES_PER_STATEMENT);
       await this.#write(
-        batch.map((line) => ({ ...line, requests: 1 })),
+        batch.map((line) => ({ line, requests: 1 })),
         () => this.#putBack(lines.slice(start)),
       );
     }
@@ -112,17 +112,14 @@ export class RequestLog {
       const batch = changed.slice(start, start + REQUEST_LINES_PER_STATEMENT);
       // Before the statement: a refusal that comes meanwhile marks it again.
       for (const tally of batch) tally.isWritten = true;
-      await this.#write(
-        batch.map(({ line, requests }) => ({ ...line, requests })),
-        () => {
-          for (const tally of changed.slice(start)) tally.isWritten = false;
-        },
-      );
+      await this.#write(batch, () => {
+        for (const tally of changed.slice(start)) tally.isWritten = false;
+      });
     }
   }
 
   /** A batch that the database would not take at any time is dropped: kept, it would hold up all that follow. */
-  async #write(batch: readonly WrittenLine[], keep: () => void): Promise<void> {
+  async #write(batch: readonly CountedLine[], keep: () => void): Promise<void> {
     try {
       await insertLines(this.#deps.db, batch);
     } catch (error) {

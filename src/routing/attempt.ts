@@ -2,7 +2,7 @@ import type { Catalogue } from '../catalogue/index.ts';
 import { ApiError, type Fault, UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
 import type { Logger } from '../log.ts';
-import type { RequestTrace } from '../request-trace.ts';
+import type { RequestTrace } from '../request-log/index.ts';
 import type { Upstream, UpstreamPools } from '../vendors/index.ts';
 import type { Candidate } from './candidates.ts';
 import type { Health } from './health.ts';
@@ -39,7 +39,7 @@ export async function firstThatWorks<Result>(
   const turns = deps.health.turns(candidates, repeat);
   for (let turn = turns.next(); turn !== undefined; turn = turns.next()) {
     const { candidate } = turn;
-    if (trace !== undefined) trace.upstreamId = candidate.upstreamId;
+    if (trace !== undefined) noteAttempt(trace, candidate);
     try {
       return await tryOne(deps, turn, requestId, signal, (upstream) => work(candidate, upstream));
     } catch (error) {
@@ -50,6 +50,11 @@ export async function firstThatWorks<Result>(
     }
   }
   throw turns.exhausted();
+}
+
+function noteAttempt(trace: RequestTrace, { upstreamId, cost }: Candidate): void {
+  trace.upstreamId = upstreamId;
+  trace.costPricing = cost;
 }
 
 /** What an upstream does after its answer has begun comes too late for another candidate, but not for its health. */

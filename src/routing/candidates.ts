@@ -2,6 +2,7 @@ import type { Caller } from '../accounts/index.ts';
 import { type Catalogue, type ListedModel, requireModel } from '../catalogue/index.ts';
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
+import { costPricing, type Pricing } from '../pricing/index.ts';
 import type { Vendor } from '../vendors/index.ts';
 import type { RouteAccepts } from './fits.ts';
 import type { Health } from './health.ts';
@@ -21,6 +22,8 @@ export interface Candidate {
   readonly weight: number;
   /** How its route narrows what the model takes. */
   readonly accepts: RouteAccepts;
+  /** What the upstream takes for it; undefined where the configuration does not say. */
+  readonly cost: Pricing | undefined;
 }
 
 export interface CandidateDeps {
@@ -83,7 +86,8 @@ export function findReachable(
     const upstream = deps.catalogue.snapshot.upstreams.get(route.upstream);
     if (upstream?.enabled !== true || !upstream.groups.some((group) => groups.includes(group))) return [];
     const candidate = candidateOf(deps, upstream.id, route.model);
-    return candidate === undefined ? [] : [{ ...candidate, accepts: route.accepts ?? {} }];
+    const cost = route.cost && costPricing(model.pricing, route.cost);
+    return candidate === undefined ? [] : [{ ...candidate, accepts: route.accepts ?? {}, cost }];
   });
 }
 
@@ -107,6 +111,7 @@ export function candidateOf(
     priority: upstream.priority,
     weight: upstream.weight,
     accepts: {},
+    cost: undefined,
   };
 }
 

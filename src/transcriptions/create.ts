@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
 import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia } from '../objects/index.ts';
+import type { RequestTrace } from '../request-log/index.ts';
 import { modelFor } from '../routing/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../schemas/index.ts';
 import { ableCandidates } from './candidates.ts';
@@ -22,6 +23,7 @@ export interface TranscriptionOrder {
   readonly clip: BufferedMedia | StoredMedia | { readonly url: string };
   /** Aborted when the caller leaves; that counts until the credits are held. */
   readonly signal: AbortSignal;
+  readonly trace: RequestTrace;
 }
 
 /**
@@ -57,6 +59,7 @@ export async function startTranscription(deps: StartDeps, caller: Caller, order:
         request,
         audio,
         candidates,
+        trace: order.trace,
         release: () => releaseMemory(input),
       },
     );

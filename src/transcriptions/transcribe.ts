@@ -3,6 +3,7 @@ import { ApiError, type ErrorCode, UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
 import { LostLease, pollTask } from '../leased/index.ts';
 import { TRANSCRIPT_BYTES_MAX, TRANSCRIPTION_MS_MAX, TRANSCRIPTION_POLL_MS } from '../limits.ts';
+import type { RequestTrace } from '../request-log/index.ts';
 import { type Candidate, firstThatWorks, redact } from '../routing/index.ts';
 import type { TranscriptionRequest } from '../schemas/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
@@ -18,6 +19,7 @@ export interface Submission {
   readonly request: TranscriptionRequest;
   readonly audio: AudioFile;
   readonly candidates: readonly Candidate[];
+  readonly trace: RequestTrace;
   /** To be called when the audio is not read any more. */
   readonly release: () => void;
 }
@@ -41,7 +43,7 @@ export function transcribe(work: WorkDeps, record: LeasedRecord, submission: Sub
     const answer = await firstThatWorks(
       deps,
       submission.candidates,
-      { requestId: record.id, signal: leaving },
+      { requestId: record.id, signal: leaving, trace: submission.trace },
       (candidate, upstream) => submit(deps, record, submission, candidate, upstream),
       'submission',
     ).finally(submission.release);

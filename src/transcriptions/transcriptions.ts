@@ -1,8 +1,11 @@
+import { measureTranscription } from '../billing/index.ts';
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
 import { LeasedWork, LostLease } from '../leased/index.ts';
 import { REQUEST_TIMEOUT_MS, RESERVATION_LEASE_MS, TRANSCRIPTIONS_RESUMED_MAX } from '../limits.ts';
+import { costOf, type FrozenPrice } from '../pricing/index.ts';
+import type { RequestTrace } from '../request-log/index.ts';
 import { type AdmitTranscription, type TranscriptionApplicant, transcriptionAdmission } from './admission.ts';
 import type { TranscriptionDeps } from './deps.ts';
 import { endRecord } from './end.ts';
@@ -49,7 +52,9 @@ export class Transcriptions {
     const { price } = applicant;
     const record = { id, fence: 0, wanted, objectKey, seconds, reservationId, price, createdAt, ...unassigned };
     const admitted = this.#admit(applicant);
-    const work = admitted.then(() => this.#run(record, transcribe(this.#work, record, submission)));
+    const work = admitted
+      .then(() => this.#run(record, transcribe(this.#work, record, submission)))
+      .then((saved) => noteCost(submission.trace, price, saved));
     // In hand before it is admitted, so that it never looks dropped.
     const result = this.#withinTimeout(this.#leased.track(record, work));
     result.catch(() => undefined);
@@ -136,4 +141,11 @@ function errorForCaller(error: unknown): unknown {
 /** `x-should-retry: false`, because client libraries retry by themselves and a retry would be charged again. */
 function stillRunning(code: 'request_timeout' | 'shutting_down' | 'database_unavailable', cause?: unknown): ApiError {
   return new ApiError(code, { headers: { 'x-should-retry': 'false' }, cause });
+}
+
+/** For the request log, as far as the caller has waited for the result. */
+function noteCost(trace: RequestTrace, price: FrozenPrice, saved: SavedResult): SavedResult {
+  const { costPricing } = trace;
+  if (costPricing !== undefined) trace.cost = costOf(costPricing, price, measureTranscription(saved.seconds).units);
+  return saved;
 }

@@ -57,6 +57,7 @@ export class Spender {
       upstreamId: 'elsewhere',
       reservationId: bill.reservationId,
       jobId: undefined,
+      cost: undefined,
       isRepeatable: false,
     });
     await this.#requestLog.flush();

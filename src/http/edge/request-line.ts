@@ -3,8 +3,7 @@ import type { Caller } from '../../accounts/index.ts';
 import { type ErrorCode, errorStatus } from '../../errors.ts';
 import { timedUuid } from '../../ids.ts';
 import { MODEL_ID_CHARS_MAX } from '../../limits.ts';
-import type { LoggedEndpoint, RequestLine } from '../../request-log/index.ts';
-import type { RequestTrace } from '../../request-trace.ts';
+import type { LoggedEndpoint, RequestLine, RequestLog, RequestTrace } from '../../request-log/index.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -63,9 +62,16 @@ export function requestLine(
     upstreamId: trace?.upstreamId,
     reservationId: trace?.reservationId,
     jobId: trace?.jobId,
+    cost: trace?.cost,
     // Without a slot it was refused by scope or rate, which no rate limits.
     isRepeatable: release === undefined,
   };
+}
+
+/** A stream is settled behind its last byte: where it is to be told what that cost, its line waits for the settlement. */
+export function addLine(requestLog: RequestLog, line: RequestLine, trace: RequestTrace | undefined): void {
+  if (trace?.costPricing === undefined || trace.billed === undefined) requestLog.add(line);
+  else void trace.billed.then(() => requestLog.add({ ...line, cost: trace.cost }));
 }
 
 /** Notes the model that was asked for, whether or not there is such a one. */

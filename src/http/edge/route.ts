@@ -5,7 +5,7 @@ import type { Actor } from '../../audit/index.ts';
 import type { JsonObject } from '../../json.ts';
 import { parseWith } from '../../parse.ts';
 import type { sessions } from '../../people/index.ts';
-import { newTrace } from '../../request-trace.ts';
+import { newTrace } from '../../request-log/index.ts';
 import type { NativeTokens } from '../../schemas/index.ts';
 import { bytesMaxOf, type Contract, consoleContract, tooLargeCode } from '../contract/contract.ts';
 import type { HttpDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallContext } from '../../calls/index.ts';
 import type { ErrorCode } from '../../errors.ts';
-import { newTrace } from '../../request-trace.ts';
+import { newTrace } from '../../request-log/index.ts';
 
 /** What any call to a model can be refused with. */
 export const CALL_CODES = [

@@ -142,12 +142,13 @@ function start(
   transcription: TranscriptionRequest,
   clip: BufferedMedia | StoredMedia | { readonly url: string },
 ): Promise<Started> {
-  const { signal } = callContext(request, reply);
+  const { signal, trace } = callContext(request, reply);
   return startTranscription(deps, caller, {
     id: isAdopted(request) ? newId('req') : id,
     request: transcription,
     clip,
     signal,
+    trace,
   });
 }
 

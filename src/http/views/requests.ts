@@ -34,6 +34,7 @@ export const requestSchema = requestFields.meta({ id: 'LoggedRequest' });
 
 const operatorFields = requestFields.extend({
   upstream: z.string().nullable().describe('The upstream that was asked last.'),
+  cost: z.number().nullable().describe('What it cost, in credits; null where its route states no cost.'),
 });
 export const operatorRequestSchema = operatorFields.meta({ id: 'RequestRecord' });
 
@@ -62,7 +63,8 @@ export function requestView(request: RequestRecord): z.infer<typeof requestSchem
 }
 
 export function operatorRequestView(request: RequestRecord): z.infer<typeof operatorRequestSchema> {
-  return { ...requestView(request), upstream: request.upstreamId };
+  const cost = request.cost === null ? null : creditsToNumber(request.cost);
+  return { ...requestView(request), upstream: request.upstreamId, cost };
 }
 
 /** The columns of an export; new ones are only ever added behind. */
@@ -90,6 +92,7 @@ export const OPERATOR_REQUEST_COLUMNS: CsvColumns<RequestRecord> = [
   ...REQUEST_COLUMNS,
   ['account_id', ({ accountId }) => accountId],
   ['upstream', ({ upstreamId }) => upstreamId],
+  ['cost', ({ cost }) => cost],
 ];
 
 /** Of an estimate and of a receipt. */

@@ -1,0 +1,34 @@
+import type { MicroCredits } from '../credits.ts';
+import type { Pricing } from '../pricing/index.ts';
+
+/**
+ * What becomes known of a request while it is worked on, for its row in the request log. One object per request, filled in
+ * by the layers that it passes: the edge knows the model that was asked for, billing the reservation, routing the upstream.
+ */
+export interface RequestTrace {
+  model: string | undefined;
+  reservationId: string | undefined;
+  /** Of the last attempt. */
+  upstreamId: string | undefined;
+  jobId: string | undefined;
+  isStreamed: boolean;
+  /** The rates of the upstream that was asked last, where its route states them. */
+  costPricing: Pricing | undefined;
+  /** What the call cost the operator, once it is settled. */
+  cost: MicroCredits | undefined;
+  /** Resolves when the call's reservation has ended, which may be after its answer. */
+  billed: Promise<void> | undefined;
+}
+
+export function newTrace(): RequestTrace {
+  return {
+    model: undefined,
+    reservationId: undefined,
+    upstreamId: undefined,
+    jobId: undefined,
+    isStreamed: false,
+    costPricing: undefined,
+    cost: undefined,
+    billed: undefined,
+  };
+}
