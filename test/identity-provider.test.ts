@@ -111,6 +111,13 @@ async function signInAt(at: Gateway, browser: Browser = newBrowser(at)): Promise
   return finish(browser, await provider.visit(await begin(browser)));
 }
 
+test('R-522: a visitor is told the identity provider’s name, and the page that leads there', async () => {
+  const { json } = await gateway.call('GET', '/api/console/site');
+  const { name, url } = json.identity_provider;
+  assert.equal(name, gateway.config.oidc?.name);
+  assert.equal((await newBrowser().fetch('GET', new URL(url).pathname)).status, 303);
+});
+
 test('a person signs in by the identity provider, and the subject is bound on first use', async () => {
   const { email, accountId } = await knownIdentity();
   const browser = newBrowser();

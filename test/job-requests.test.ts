@@ -2,16 +2,26 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { FILE_KEPT_MS } from '../src/limits.ts';
 import { atConsole, byKey, ConsoleSite } from './support/console-site.ts';
+import { FetchTarget } from './support/fetch-target.ts';
 import type { Answer } from './support/gateway.ts';
+import { picture } from './support/media-samples.ts';
 import { newMember, newOperator, type SignedInPerson } from './support/people.ts';
+
+const PICTURE = await picture('png', { width: 4, height: 4 });
 
 const site = new ConsoleSite();
 let owner: SignedInPerson;
+/** Where pictures are fetched from. */
+let target: FetchTarget;
 before(async () => {
-  await site.start();
+  target = await FetchTarget.start((_request, response) => response.end(PICTURE));
+  await site.start({ settings: { TOLLGATE_FETCH_ALLOW: `127.0.0.1:${target.port}` } });
   owner = await site.owner();
 });
-after(() => site.stop());
+after(async () => {
+  await site.stop();
+  target[Symbol.dispose]();
+});
 afterEach(() => site.gateway.assertBooksBalance());
 
 async function requestOf(jobId: string, person = owner): Promise<Answer['json']> {
@@ -65,6 +75,19 @@ test('R-523: an edit of a file runs again from a fresh link, for as long as the 
   site.gateway.clock.advance(FILE_KEPT_MS / 1000);
   const later = await requestOf(again.json.id);
   assert.deepEqual([later.inputs[0].link, later.inputs[0].url, later.can_run_again], [null, null, false]);
+});
+
+test('R-523: an edit of a picture at an address runs again from that address, whatever is stored', async () => {
+  const { key } = await site.keyOf(owner);
+  const url = `http://127.0.0.1:${target.port}/gate.png`;
+  const made = await site.gateway.call('POST', '/v1/images/edits', { key, body: editOf(url) });
+  assert.equal(made.status, 202, made.text);
+  const open = await requestOf(made.json.id);
+  assert.deepEqual([open.inputs[0].url, open.can_run_again], [url, true]);
+  assert.notEqual(open.inputs[0].link, null);
+  await site.ended(owner, made.json.id);
+  const { inputs, body } = await requestOf(made.json.id);
+  assert.deepEqual([inputs[0].url, inputs[0].link, body.reference_images], [url, null, [url]]);
 });
 
 test('R-523: what came with the request is shown while the job is open, goes with it, and is told to be gone', async () => {
