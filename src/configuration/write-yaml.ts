@@ -8,7 +8,11 @@ export function writeYaml({ upstreams, models }: ConfigDocument): string {
     upstreams: upstreams.map((upstream) => without(upstream, UPSTREAM_DEFAULTS)),
     models: models.map(writtenModel),
   };
-  const text = new Document(written, { aliasDuplicateObjects: false });
+  const text = new Document(written, {
+    aliasDuplicateObjects: false,
+    // Readers of older YAML take 16:9 for a number of seconds.
+    compat: 'yaml-1.1',
+  });
   visit(text, {
     Seq: (_key, list) => flowIfShort(list),
     Map: (_key, map, path) => {
