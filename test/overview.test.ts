@@ -41,6 +41,25 @@ test('R-524: requests, failures and credits since midnight are those of the ledg
   assert.deepEqual([since.since, since.requests], [before.since, now.requests]);
 });
 
+test('R-524: the margin is what was charged beyond the cost that routes state, of calls and of jobs', async () => {
+  site.gateway.clock.advance(86_400);
+  const { json: document } = await site.gateway.admin('GET', '/config');
+  const costs: Readonly<Record<string, object>> = { 'site/speech': { base: 0.5 }, 'sandbox/image': { base: 4 } };
+  for (const model of document.models) if (model.id in costs) model.routes[0].cost = costs[model.id];
+  assert.equal((await overview()).margin, null);
+  await site.made(byKey(key), 'speech');
+  assert.equal((await overview()).margin, null);
+  await site.gateway.putConfig(document);
+  await site.made(byKey(key), 'speech');
+  assert.equal((await overview()).margin, 1.5);
+  const { id } = (await site.made(byKey(key), 'picture')).json;
+  await site.ended(owner, id);
+  assert.equal((await overview()).margin, 7.5);
+  site.open.script({ kind: 'raw', status: 400, body: '{"error": {"message": "no"}}' });
+  await site.run(byKey(key), 'speech');
+  assert.equal((await overview()).margin, 7.5);
+});
+
 test('R-524: open jobs are told by kind and status with the age of the oldest that waits, and what they hold', async () => {
   assert.deepEqual((await overview()).jobs, []);
   const { id } = (await site.made(byKey(key), 'music')).json;

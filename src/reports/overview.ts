@@ -22,6 +22,8 @@ export interface Overview {
   /** Of these, how many were refused or failed, the jobs among them also later. */
   readonly errors: number;
   readonly charged: MicroCredits;
+  /** What was charged for requests whose route states its cost, less that cost; null where none does. */
+  readonly margin: MicroCredits | null;
   readonly reserved: MicroCredits;
   readonly openJobs: readonly OpenJobs[];
   readonly oldestQueuedAt: Date | null;
@@ -35,13 +37,14 @@ export interface Overview {
 /** Figures since a time and of now: a statement each, over an index or a table of what is open. */
 export async function readOverview(db: Db, since: Date): Promise<Overview> {
   await postJournal(db, undefined);
-  const [traffic, charged, reserved, openJobs, oldest, transcriptions, accounts, books] = await Promise.all([
+  const [traffic, charged, margin, reserved, openJobs, oldest, transcriptions, accounts, books] = await Promise.all([
     only<Pick<Overview, 'requests' | 'errors'>>(db, TRAFFIC, [firstUuidAt(since.getTime())]),
     only<Pick<Overview, 'charged'>>(
       db,
       'select coalesce(sum(charged), 0)::bigint as charged from ledger_entries where created_at >= $1',
       [since],
     ),
+    only<Pick<Overview, 'margin'>>(db, MARGIN, [firstUuidAt(since.getTime()), since]),
     only<Pick<Overview, 'reserved'>>(db, 'select coalesce(sum(reserved), 0)::bigint as reserved from balances'),
     db.rows<OpenJobs>(
       `select kind, status, count(*)::int as count from open_jobs join jobs on jobs.id = job_id
@@ -62,7 +65,17 @@ export async function readOverview(db: Db, since: Date): Promise<Overview> {
     ),
     db.rows<Verdict>('select checked_at as "checkedAt", balanced from ledger_checks where checked_at is not null'),
   ]);
-  return { ...traffic, ...charged, ...reserved, openJobs, ...oldest, ...transcriptions, ...accounts, books: books[0] };
+  return {
+    ...traffic,
+    ...charged,
+    ...margin,
+    ...reserved,
+    openJobs,
+    ...oldest,
+    ...transcriptions,
+    ...accounts,
+    books: books[0],
+  };
 }
 
 /** Estimates and uploads only prepare work. Ids are in the order of time. */
@@ -72,6 +85,16 @@ const TRAFFIC = `
       where l.status >= 400 or coalesce(l.error_code, j.error_code) is not null), 0)::int as errors
   from request_log l left join jobs j on j.id = l.job_id
   where l.id >= $1 and l.endpoint not in ('estimate', 'files')`;
+
+/** An entry is never older than its request, so those of this time are enough. */
+const MARGIN = `
+  with known as (
+    select l.reservation_id, coalesce(l.cost, j.cost) as cost from request_log l left join jobs j on j.id = l.job_id
+    where l.id >= $1 and coalesce(l.cost, j.cost) is not null
+  )
+  select ((
+    select coalesce(sum(e.charged), 0) from ledger_entries e join known using (reservation_id) where e.created_at >= $2
+  ) - (select sum(cost) from known))::bigint as margin`;
 
 /** The one row of an aggregate. */
 async function only<Row extends object>(db: Db, sql: string, values: readonly unknown[] = []): Promise<Row> {

@@ -746,7 +746,7 @@ export type Overview = {
   readonly credits_charged: number;
   /** By what is running now. */
   readonly credits_held: number;
-  /** Null as long as no route tells what its upstream costs. */
+  /** What was charged for requests whose route states its `cost`, less that cost; null where none does. */
   readonly margin: number | null;
   /** Open ones. */
   readonly jobs: ReadonlyArray<{
@@ -905,6 +905,8 @@ export type RequestRecord = {
   readonly created_at: number;
   /** The upstream that was asked last. */
   readonly upstream: string | null;
+  /** What it cost, in credits; null where its route states no cost. */
+  readonly cost: number | null;
 };
 
 export type RequestRecordDetail = {
@@ -941,6 +943,8 @@ export type RequestRecordDetail = {
   readonly created_at: number;
   /** The upstream that was asked last. */
   readonly upstream: string | null;
+  /** What it cost, in credits; null where its route states no cost. */
+  readonly cost: number | null;
   /** Null where nothing was held. */
   readonly receipt: {
     /** (sum of count / per × rate) × every ratio + once = charged. Null where no units were counted. */

@@ -18,7 +18,10 @@ const overviewSchema = z
     errors: z.int().describe('Of these, how many were refused or failed, or became a job that failed.'),
     credits_charged: z.number(),
     credits_held: z.number().describe('By what is running now.'),
-    margin: z.number().nullable().describe('Null as long as no route tells what its upstream costs.'),
+    margin: z
+      .number()
+      .nullable()
+      .describe('What was charged for requests whose route states its `cost`, less that cost; null where none does.'),
     jobs: z.array(z.strictObject({ kind: z.string(), status: z.string(), count: z.int() })).describe('Open ones.'),
     oldest_queued_job_age_s: z.number().nullable().describe('Null when none is queued.'),
     transcriptions: z.int().describe('Under way.'),
@@ -77,7 +80,7 @@ function figuresView(overview: Overview, now: Date) {
     errors: overview.errors,
     credits_charged: creditsToNumber(overview.charged),
     credits_held: creditsToNumber(overview.reserved),
-    margin: null,
+    margin: overview.margin === null ? null : creditsToNumber(overview.margin),
     jobs: overview.openJobs.map(({ kind, status, count }) => ({ kind, status, count })),
     oldest_queued_job_age_s:
       oldestQueuedAt === null ? null : Math.max(0, (now.getTime() - oldestQueuedAt.getTime()) / 1000),
