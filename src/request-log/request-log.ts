@@ -3,7 +3,7 @@ import { DatabaseUnavailable, type Db } from '../db/index.ts';
 import { REQUEST_LINES_HELD_MAX, REQUEST_LINES_PER_STATEMENT } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { RequestLine } from './line.ts';
-import { type CountedLine, insertLines } from './store.ts';
+import { type CountedLine, insertLines, upsertLines } from './store.ts';
 
 interface RequestLogDeps {
   readonly db: Db;
@@ -93,10 +93,8 @@ export class RequestLog {
     this.#lines = [];
     for (let start = 0; start < lines.length; start += REQUEST_LINES_PER_STATEMENT) {
       const batch = lines.slice(start, start + REQUEST_LINES_PER_STATEMENT);
-      await this.#write(
-        batch.map((line) => ({ line, requests: 1 })),
-        () => this.#putBack(lines.slice(start)),
-      );
+      const counted = batch.map((line) => ({ line, requests: 1 }));
+      await this.#write(insertLines, counted, () => this.#putBack(lines.slice(start)));
     }
     await this.#writeTallies();
   }
@@ -112,16 +110,16 @@ export class RequestLog {
       const batch = changed.slice(start, start + REQUEST_LINES_PER_STATEMENT);
       // Before the statement: a refusal that comes meanwhile marks it again.
       for (const tally of batch) tally.isWritten = true;
-      await this.#write(batch, () => {
+      await this.#write(upsertLines, batch, () => {
         for (const tally of changed.slice(start)) tally.isWritten = false;
       });
     }
   }
 
   /** A batch that the database would not take at any time is dropped: kept, it would hold up all that follow. */
-  async #write(batch: readonly CountedLine[], keep: () => void): Promise<void> {
+  async #write(write: typeof insertLines, batch: readonly CountedLine[], keep: () => void): Promise<void> {
     try {
-      await insertLines(this.#deps.db, batch);
+      await write(this.#deps.db, batch);
     } catch (error) {
       if (error instanceof DatabaseUnavailable) {
         keep();

@@ -1,4 +1,4 @@
-import type { Db } from '../db/index.ts';
+import { type Db, isUniqueViolation } from '../db/index.ts';
 import { firstUuidAt } from '../ids.ts';
 import type { RequestLine } from './line.ts';
 
@@ -9,18 +9,52 @@ export interface CountedLine {
 }
 
 /** May be repeated: a row that is there is only counted up. */
+export async function upsertLines(db: Db, lines: readonly CountedLine[]): Promise<void> {
+  await db.run(UPSERT, columnsOf(lines));
+}
+
+/** The same for lines that are new, unless the answer to an earlier try was lost: looking for conflicts costs a fourth more. */
 export async function insertLines(db: Db, lines: readonly CountedLine[]): Promise<void> {
-  const rows = lines.map(({ line, requests }) => ({ ...line, cost: line.cost?.toString(), requests }));
-  await db.run(INSERT, [JSON.stringify(rows)]);
+  const columns = columnsOf(lines);
+  try {
+    await db.run(INSERT, columns);
+  } catch (error) {
+    if (!isUniqueViolation(error, 'request_log_pkey')) throw error;
+    await db.run(UPSERT, columns);
+  }
+}
+
+/** In the order of the statement: an array for each column, which the database reads faster than a list of objects. */
+function columnsOf(counted: readonly CountedLine[]): readonly (readonly unknown[])[] {
+  const lines = counted.map(({ line }) => line);
+  return [
+    lines.map(({ id }) => id),
+    lines.map(({ createdAt }) => createdAt.toISOString()),
+    lines.map(({ accountId }) => accountId),
+    lines.map(({ keyId }) => keyId),
+    lines.map(({ personId }) => personId),
+    lines.map(({ requestId }) => requestId),
+    lines.map(({ endpoint }) => endpoint),
+    lines.map(({ model }) => model),
+    lines.map(({ status }) => status),
+    lines.map(({ errorCode }) => errorCode),
+    lines.map(({ durationMs }) => durationMs),
+    lines.map(({ isStreamed }) => isStreamed),
+    lines.map(({ upstreamId }) => upstreamId),
+    lines.map(({ reservationId }) => reservationId),
+    lines.map(({ jobId }) => jobId),
+    lines.map(({ cost }) => cost),
+    counted.map(({ requests }) => requests),
+  ];
 }
 
 const INSERT = `insert into request_log (id, created_at, account_id, key_id, person_id, request_id, endpoint, model, status,
     error_code, duration_ms, streamed, upstream_id, reservation_id, job_id, cost, requests)
-  select id, "createdAt", "accountId", "keyId", "personId", "requestId", endpoint, model, status, "errorCode", "durationMs",
-    "isStreamed", "upstreamId", "reservationId", "jobId", cost, requests
-  from json_to_recordset($1) as line (id uuid, "createdAt" timestamptz, "accountId" text, "keyId" text, "personId" text,
-    "requestId" text, endpoint text, model text, status smallint, "errorCode" text, "durationMs" integer,
-    "isStreamed" boolean, "upstreamId" text, "reservationId" uuid, "jobId" text, cost bigint, requests integer)
+  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+    $9::smallint[], $10::text[], $11::integer[], $12::boolean[], $13::text[], $14::uuid[], $15::text[], $16::bigint[],
+    $17::integer[])`;
+
+const UPSERT = `${INSERT}
   on conflict (id) do update set requests = excluded.requests where request_log.requests < excluded.requests`;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
