@@ -125,7 +125,7 @@ test('R-523: a receipt shows what was charged beyond the hold', async () => {
   );
 });
 
-test('R-523 R-524: the CSV of requests is the whole range, and adds up to the ledger', async () => {
+test('R-523: the CSV of requests is the whole range, and adds up to the ledger', async () => {
   const listed: Row[] = (await read('/requests?limit=100')).data;
   const rows = await csv('/requests?limit=1&format=csv');
   assert.deepEqual(
@@ -158,7 +158,7 @@ test('R-523: an export goes over many pages without a gap', async () => {
   );
 });
 
-test('R-524: a spreadsheet takes what callers wrote for text', async () => {
+test('R-523: a spreadsheet takes what callers wrote for text', async () => {
   const person = await site.owner();
   const { key } = await site.keyOf(person, { name: '=cmd' });
   for (const model of ['=1+1', '+1', '-1', '@a', 'a,"b"']) {
@@ -177,7 +177,7 @@ test('R-524: a spreadsheet takes what callers wrote for text', async () => {
   assert.ok(text.includes(`,'=cmd,`) && text.includes(`,'=2+2,`));
 });
 
-test('R-523: the CSV of the ledger adds up to the balance, whole and by range', async () => {
+test('R-279 R-523: the CSV of the ledger adds up to the balance, whole and by range', async () => {
   await spender.spend({ accountId: owner.accountId, reserve: 3, settle: 1 });
   const rows = await csv('/credits/transactions?format=csv&limit=1');
   const balance = await read('/credits');

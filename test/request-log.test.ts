@@ -121,7 +121,7 @@ test('reads leave no row, and neither does what has no account', async () => {
   assert.deepEqual(await listed(owner), []);
 });
 
-test('R-279: refusals by rate are one row per key, route, code and minute, which counts them', async () => {
+test('R-523: refusals by rate are one row per key, route, code and minute, which counts them', async () => {
   const owner = await site.owner();
   const { key } = await site.keyOf(owner, { rpm: 1 });
   await site.made(byKey(key), 'chat');
