@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { KEY_OVERLAP_SECONDS_MAX, LIVE_KEYS_PER_ACCOUNT_MAX } from '../src/limits.ts';
 import { byKey, ConsoleSite } from './support/console-site.ts';
-import type { Answer } from './support/gateway.ts';
+import { type Answer, Gateway } from './support/gateway.ts';
 import type { SignedInPerson } from './support/people.ts';
 
 const site = new ConsoleSite();
@@ -56,6 +56,18 @@ test('R-096: an overlap of nothing ends the old key at once, and one beyond its 
   assert.equal((await use(next.key)).status, 200);
   const short = await site.keyOf(owner, { expires_at: nowSeconds() + 30 });
   assert.deepEqual((await rolled(short.id, 60)).replaces, { id: short.id, expires_at: nowSeconds() + 30 });
+});
+
+test('R-096: once a roll is answered, every process knows when the old key ends', async (t) => {
+  const { database, clock } = site.gateway;
+  const second = await Gateway.start({ database, clock });
+  t.after(() => second.stop());
+  const useThere = (secret: string) => second.call('GET', '/v1/models', { key: secret });
+  const { id, key } = await site.keyOf(owner);
+  assert.equal((await useThere(key)).status, 200);
+  const next = await rolled(id, 0);
+  refused(await useThere(key), 401, 'key_expired');
+  assert.equal((await useThere(next.key)).status, 200);
 });
 
 test('an operator rolls a key of any account', async () => {
