@@ -78,6 +78,31 @@ for (const [id, cost] of [
   });
 }
 
+test('a repeated create call costs the operator nothing more', async () => {
+  const headers = { 'idempotency-key': 'once' };
+  const body = { model: 'paid/image', prompt: 'a gate', size: '256x256' };
+  const repeating = await paidCaller(gateway);
+  const create = () => gateway.call('POST', '/v1/images/generations', { key: repeating.key, body, headers });
+  const { id } = (await create()).json;
+  await until(async () => {
+    gateway.clock.advance(0.1);
+    return (await gateway.call('GET', `/v1/jobs/${id}`, { key: repeating.key })).json.status === 'succeeded';
+  });
+  const margin = async () => (await gateway.admin('GET', '/overview')).json.margin;
+  const before = await margin();
+  await create();
+  assert.ok(Number.isFinite(before));
+  assert.equal(await margin(), before);
+  const rows = await rowsOf(`paid/image&account=${repeating.accountId}`);
+  assert.deepEqual(
+    rows.map(({ credits, cost }) => [credits, cost]),
+    [
+      [0, null],
+      [20, 5],
+    ],
+  );
+});
+
 test('a cost with rates that the model’s mode does not use is refused where it stands', async () => {
   const wrong = model('wrong/image', 'image', 'images', pictures, { per_second: 1 });
   const answer = await gateway.admin('PUT', '/config', document([wrong]));

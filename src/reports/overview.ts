@@ -89,7 +89,8 @@ const TRAFFIC = `
 /** An entry is never older than its request, so those of this time are enough. */
 const MARGIN = `
   with known as (
-    select l.reservation_id, coalesce(l.cost, j.cost) as cost from request_log l left join jobs j on j.id = l.job_id
+    select l.reservation_id, coalesce(l.cost, j.cost) as cost
+    from request_log l left join jobs j on j.reservation_id = l.reservation_id
     where l.id >= $1 and coalesce(l.cost, j.cost) is not null
   )
   select ((
