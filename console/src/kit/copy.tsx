@@ -1,4 +1,4 @@
-import { Button, Tabs, UnstyledButton } from '@mantine/core';
+import { Button, Tabs, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { useSay } from '../text.tsx';
 
@@ -17,13 +17,8 @@ export function CopyId({ id, label }: { readonly id: string; readonly label: str
   const say = useSay();
   const clipboard = useClipboard({ timeout: 2000 });
   return (
-    <UnstyledButton
-      className="mono copy-id"
-      title={id}
-      aria-label={`${label}: ${id}`}
-      onClick={() => clipboard.copy(id)}
-      aria-live="polite"
-    >
+    <UnstyledButton className="mono copy-id" title={id} onClick={() => clipboard.copy(id)} aria-live="polite">
+      <VisuallyHidden>{label}</VisuallyHidden>
       {clipboard.copied ? say('action.copied') : id.length > ID_CHARS_SHOWN ? `…${id.slice(-ID_CHARS_SHOWN)}` : id}
     </UnstyledButton>
   );

@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core';
+import { Group, Text, VisuallyHidden } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useBalance } from '../api/account.ts';
 import { Credits } from '../kit/values.tsx';
@@ -11,7 +11,8 @@ export function Balance() {
   if (data === undefined) return null;
   return (
     <Group gap="sm" wrap="nowrap">
-      <Link to="/console/credits" style={{ textDecoration: 'none' }} aria-label={say('shell.available')}>
+      <Link to="/console/credits" style={{ textDecoration: 'none' }}>
+        <VisuallyHidden>{say('shell.available')}</VisuallyHidden>
         <Text size="sm" fw={650} className="num" style={data.available <= 0 ? { color: 'var(--bad)' } : {}}>
           <Credits value={data.available} />
           <Text span inherit className="soft" visibleFrom="xs">

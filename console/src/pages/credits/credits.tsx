@@ -6,8 +6,8 @@ import { State } from '../../kit/badge.tsx';
 import { Figure, Figures } from '../../kit/figures.tsx';
 import { dayAfter, FilterDay, Filters, useFilters } from '../../kit/filters.tsx';
 import { Page, Panel } from '../../kit/page.tsx';
-import { Loaded } from '../../kit/states.tsx';
-import { Paged, Table, usePages } from '../../kit/table.tsx';
+import { Problem } from '../../kit/states.tsx';
+import { Paged, type Pages, Table, usePages } from '../../kit/table.tsx';
 import { Credits, Time } from '../../kit/values.tsx';
 import { useSay } from '../../text.tsx';
 import { Entries } from './entries.tsx';
@@ -16,38 +16,41 @@ import { Entries } from './entries.tsx';
 export function CreditsPage() {
   const say = useSay();
   const balance = useBalance(true);
+  const available = balance.data?.available;
+  // What lies below a list is shown when its height is known, so that nothing moves.
+  const grants = usePages<Grant>('/api/console/credits/grants', ({ id }) => id, { limit: 10 });
   return (
     <Page title={say('credits.title')} about={say('credits.about')}>
-      <Loaded query={balance} lines={3}>
-        {({ available, reserved, spent }) => (
-          <Figures>
-            <Figure
-              label={say('overview.available')}
-              value={<Credits value={available} />}
-              hint={say('unit.credits')}
-              {...(available <= 0 ? { tone: 'bad' as const } : {})}
-            />
-            <Figure
-              label={say('overview.held')}
-              value={<Credits value={reserved} />}
-              hint={say('overview.heldAbout')}
-            />
-            <Figure label={say('credits.spent')} value={<Credits value={spent} />} hint={say('credits.spentAbout')} />
-          </Figures>
-        )}
-      </Loaded>
-      <Grants />
-      <Ledger />
+      {balance.error !== null && <Problem error={balance.error} retry={() => void balance.refetch()} />}
+      <Figures>
+        <Figure
+          label={say('overview.available')}
+          value={<Credits value={available} />}
+          hint={say('unit.credits')}
+          {...(available !== undefined && available <= 0 ? { tone: 'bad' as const } : {})}
+        />
+        <Figure
+          label={say('overview.held')}
+          value={<Credits value={balance.data?.reserved} />}
+          hint={say('overview.heldAbout')}
+        />
+        <Figure
+          label={say('credits.spent')}
+          value={<Credits value={balance.data?.spent} />}
+          hint={say('credits.spentAbout')}
+        />
+      </Figures>
+      <Grants pages={grants} />
+      {!grants.isPending && <Ledger />}
     </Page>
   );
 }
 
-function Grants() {
+function Grants({ pages }: { readonly pages: Pages<Grant> }) {
   const say = useSay();
-  const grants = usePages<Grant>('/api/console/credits/grants', ({ id }) => id, { limit: 10 });
   return (
     <Panel title={say('credits.grants')} flush>
-      <Paged pages={grants} empty={say('credits.noGrant')}>
+      <Paged pages={pages} empty={say('credits.noGrant')}>
         {(rows) => (
           <Table
             label={say('credits.grants')}

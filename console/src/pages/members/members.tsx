@@ -44,7 +44,7 @@ export function Members() {
       <Panel flush>
         <Loaded query={members}>{({ data }) => <MemberTable rows={data} isOwner={isOwner} />}</Loaded>
       </Panel>
-      {isOwner && <Invitations />}
+      {isOwner && !members.isPending && <Invitations />}
       {isInviting && <Invite close={() => setInviting(false)} done={setLink} />}
     </Page>
   );
