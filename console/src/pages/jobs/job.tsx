@@ -1,21 +1,19 @@
 import { Box, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { PLAYGROUND_ENDPOINTS, type PlaygroundEndpoint } from '../../api/catalogue.ts';
 import { api } from '../../api/client.ts';
 import { isOpen, jobPath, useAssets, useJob } from '../../api/jobs.ts';
 import type { Job, JobRequest } from '../../api/schema.ts';
-import { useMay, useSignedIn } from '../../api/session.ts';
-import { CodeTabs } from '../../kit/copy.tsx';
+import { useMay } from '../../api/session.ts';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { JobFailure, JobProgress, JobState } from '../../kit/job-state.tsx';
 import { Page, Panel } from '../../kit/page.tsx';
 import { Results } from '../../kit/results.tsx';
 import { Empty, Loaded } from '../../kit/states.tsx';
 import { Credits } from '../../kit/values.tsx';
-import { samplesOf } from '../../samples/samples.ts';
 import { useSay } from '../../text.tsx';
 import { Inputs } from './inputs.tsx';
+import { JobCode } from './job-code.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** One job: what it has made, how it went, what it was asked for and what it cost. */
@@ -90,7 +88,7 @@ function Found({ job }: { readonly job: Job }) {
       <Panel title={say('jobs.inputs')}>
         <Loaded query={request}>{(found) => <Inputs request={found} />}</Loaded>
       </Panel>
-      {request.data !== undefined && <Code request={request.data} />}
+      {request.data !== undefined && <JobCode request={request.data} />}
     </>
   );
 }
@@ -107,19 +105,4 @@ function Made({ job }: { readonly job: Job }) {
       </Loaded>
     </Panel>
   );
-}
-
-function Code({ request }: { readonly request: JobRequest }) {
-  const say = useSay();
-  const { base_url } = useSignedIn();
-  if (!isPlayground(request.endpoint)) return null;
-  return (
-    <Panel title={say('playground.code')}>
-      <CodeTabs samples={samplesOf({ endpoint: request.endpoint, body: request.body, origin: base_url })} />
-    </Panel>
-  );
-}
-
-function isPlayground(endpoint: string): endpoint is PlaygroundEndpoint {
-  return PLAYGROUND_ENDPOINTS.some((known) => known === endpoint);
 }
