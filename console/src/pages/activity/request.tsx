@@ -2,7 +2,8 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
-import type { LoggedRequestDetail } from '../../api/schema.ts';
+import { jobPath } from '../../api/jobs.ts';
+import type { JobRequest, LoggedRequestDetail } from '../../api/schema.ts';
 import { CopyId } from '../../kit/copy.tsx';
 import { ErrorHelp } from '../../kit/error-help.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
@@ -11,6 +12,7 @@ import { Page, Panel } from '../../kit/page.tsx';
 import { Loaded } from '../../kit/states.tsx';
 import { Credits, Time } from '../../kit/values.tsx';
 import { useText } from '../../text.tsx';
+import { JobCode } from '../jobs/job-code.tsx';
 import { Receipt } from './receipt.tsx';
 import { KeyName, Outcome } from './request-table.tsx';
 
@@ -57,8 +59,16 @@ export function RequestDetail({ request }: { readonly request: LoggedRequestDeta
       ) : (
         <Receipt receipt={request.receipt} isRunning={request.state === 'running'} />
       )}
+      {request.job_id !== null && <CodeOfJob jobId={request.job_id} />}
     </Stack>
   );
+}
+
+/** Only a job keeps what it was asked for. */
+function CodeOfJob({ jobId }: { readonly jobId: string }) {
+  const path = `${jobPath(jobId)}/request`;
+  const { data } = useQuery({ queryKey: [path], queryFn: ({ signal }) => api<JobRequest>(path, { signal }) });
+  return data && <JobCode request={data} />;
 }
 
 function RequestFacts({ request }: { readonly request: LoggedRequestDetail }) {
