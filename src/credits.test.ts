@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber, decimalFromNumber } from './credits.ts';
+import { AMOUNT_MICRO_MAX, creditsFromNumber, creditsToNumber, creditsToText, decimalFromNumber } from './credits.ts';
 
 const amount = fc.bigInt({ min: -AMOUNT_MICRO_MAX, max: AMOUNT_MICRO_MAX });
 
@@ -76,3 +76,14 @@ test('a decimal at the most places allowed is read and one with one more is not'
 test('a large number has no decimals and all its zeros', () => {
   assert.deepEqual(decimalFromNumber(1.5e300, 0), { digits: 15n * 10n ** 299n, scale: 0 });
 });
+
+for (const [micro, text] of [
+  [0n, '0'],
+  [1n, '0.000001'],
+  [-1n, '-0.000001'],
+  [1_500_000n, '1.5'],
+  [-20_000_000n, '-20'],
+  [9_007_199_254_740_993_000_001n, '9007199254740993.000001'],
+] as const) {
+  test(`${micro} micro-credits are ${text} in exact decimals`, () => assert.equal(creditsToText(micro), text));
+}

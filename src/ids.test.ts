@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { newId, randomBase62, toBase62 } from './ids.ts';
+import { firstUuidAt, newId, randomBase62, timedUuid, toBase62 } from './ids.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -41,4 +41,18 @@ test('a number in base62 has leading zeros and can be read back', () => {
   assert.equal(toBase62(0, 6), '000000');
   assert.equal(toBase62(62, 6), '000010');
   assert.equal(toBase62(2 ** 32 - 1, 6), '4gfFC3');
+});
+
+test('ids made for a moment are in the order of time, and within it in the order in which they were made', () => {
+  const ms = Date.UTC(2030, 0, 15);
+  const later = timedUuid(ms + 1);
+  const made = Array.from({ length: 50 }, () => timedUuid(ms));
+  // The counter wraps after 4096, so that at most one of these follows a larger one.
+  const falls = made.filter((id, place) => place > 0 && id < (made[place - 1] ?? ''));
+  assert.ok(falls.length <= 1);
+  for (const id of made) {
+    assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.ok(firstUuidAt(ms) <= id && id < firstUuidAt(ms + 1) && id < later);
+  }
+  assert.equal(new Set(made).size, made.length);
 });
