@@ -19,7 +19,7 @@ export function Shell() {
   const session = useSession();
   const { pathname, href } = useLocation();
   const navigate = useNavigate();
-  useSignOut(href);
+  useSignOut(href, session !== null && session !== undefined);
   const isPublic = pathname.startsWith('/console/models');
   useEffect(() => {
     if (session === null && !isPublic) window.location.assign(`/sign-in?next=${encodeURIComponent(href)}`);
@@ -93,9 +93,9 @@ function Visitor() {
   return (
     <>
       <div className="barrier" />
-      <Group px="md" py="sm" justify="space-between">
+      <Group component="header" px="md" py="sm" justify="space-between">
         <Brand />
-        <Group gap="sm">
+        <Group component="nav" gap="sm" aria-label={say('shell.menu')}>
           <Link to="/console/models">{say('nav.models')}</Link>
           <a href="/sign-in">{say('shell.signIn')}</a>
           <Controls session={null} />
@@ -126,10 +126,12 @@ function Places({ places }: { readonly places: readonly Place[] }) {
 }
 
 /** A session that ended elsewhere leads to the sign-in page, and from there back to this one. */
-function useSignOut(href: string): void {
+function useSignOut(href: string, isSignedIn: boolean): void {
   useEffect(() => {
+    // A visitor's own question who is signed in is answered with the same refusal.
+    if (!isSignedIn) return;
     const leave = () => window.location.assign(`/sign-in?next=${encodeURIComponent(href)}`);
     window.addEventListener(SIGNED_OUT, leave);
     return () => window.removeEventListener(SIGNED_OUT, leave);
-  }, [href]);
+  }, [href, isSignedIn]);
 }
