@@ -4,19 +4,31 @@ interface MediaProps {
   readonly kind: 'image' | 'video' | 'audio' | 'thumbnail';
   readonly url: string;
   readonly label: string;
+  /** In pixels, where they are known: its place is then kept free while it loads. */
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
 }
 
 /** A picture, a clip or a sound, to be looked at or listened to in place. */
-export function Media({ kind, url, label }: MediaProps) {
+export function Media({ kind, url, label, width, height }: MediaProps) {
   const say = useSay();
   switch (kind) {
     case 'image':
     case 'thumbnail':
-      return <img className="media" src={url} alt={label} />;
+      return <img className="media" src={url} alt={label} width={width} height={height} />;
     case 'video':
       return (
         // biome-ignore lint/a11y/useMediaCaption: a generated clip has none.
-        <video className="media" src={url} controls playsInline preload="metadata" aria-label={label}>
+        <video
+          className="media"
+          src={url}
+          width={width}
+          height={height}
+          controls
+          playsInline
+          preload="metadata"
+          aria-label={label}
+        >
           {say('media.unplayable')}
         </video>
       );

@@ -27,7 +27,7 @@ function Result({ asset, label }: { readonly asset: Asset; readonly label: strin
   ];
   return (
     <Stack gap="xs">
-      <Media kind={kind} url={url} label={label} />
+      <Media kind={kind} url={url} label={label} width={width} height={height} />
       <Group justify="space-between" gap="xs">
         <Text size="xs" className="soft num">
           {facts.join(' · ')}

@@ -1,15 +1,15 @@
 import { Box, Button, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import { isOpen, jobPath, useAssets, useJob } from '../../api/jobs.ts';
-import type { Job, JobRequest } from '../../api/schema.ts';
+import type { Asset, Job, JobRequest } from '../../api/schema.ts';
 import { useMay } from '../../api/session.ts';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { JobFailure, JobProgress, JobState } from '../../kit/job-state.tsx';
 import { Page, Panel } from '../../kit/page.tsx';
 import { Results } from '../../kit/results.tsx';
-import { Empty, Loaded } from '../../kit/states.tsx';
+import { Empty, Loaded, Loading } from '../../kit/states.tsx';
 import { Credits } from '../../kit/values.tsx';
 import { useSay } from '../../text.tsx';
 import { Inputs } from './inputs.tsx';
@@ -47,6 +47,8 @@ function Found({ job }: { readonly job: Job }) {
     queryFn: ({ signal }) => api<JobRequest>(path, { signal }),
     placeholderData: (before) => before,
   });
+  const assets = useAssets(job);
+  const isComing = request.isPending || (job.status === 'succeeded' && assets.isPending);
   return (
     <>
       <Panel>
@@ -79,7 +81,23 @@ function Found({ job }: { readonly job: Job }) {
           </Box>
         )}
       </Panel>
-      {job.status === 'succeeded' && <Made job={job} />}
+      {/* All at once, so that nothing moves down under the reader's eyes. */}
+      {isComing ? <Loading lines={6} /> : <Rest job={job} request={request} assets={assets} />}
+    </>
+  );
+}
+
+interface RestProps {
+  readonly job: Job;
+  readonly request: UseQueryResult<JobRequest>;
+  readonly assets: UseQueryResult<readonly Asset[]>;
+}
+
+function Rest({ job, request, assets }: RestProps) {
+  const say = useSay();
+  return (
+    <>
+      {job.status === 'succeeded' && <Made job={job} assets={assets} />}
       <Panel title={say('jobs.timeline')}>
         <Loaded query={request} lines={3}>
           {({ timeline }) => <Timeline job={job} times={timeline} />}
@@ -93,9 +111,8 @@ function Found({ job }: { readonly job: Job }) {
   );
 }
 
-function Made({ job }: { readonly job: Job }) {
+function Made({ job, assets }: Pick<RestProps, 'job' | 'assets'>) {
   const say = useSay();
-  const assets = useAssets(job);
   return (
     <Panel title={say('jobs.results')}>
       <Loaded query={assets}>

@@ -1,4 +1,4 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Box, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { PLAYGROUND_ENDPOINTS } from '../../api/catalogue.ts';
 import { State } from '../../kit/badge.tsx';
@@ -80,7 +80,9 @@ function ModelCard({ offer }: { readonly offer: Offer }) {
       <Stack gap={6} h="100%">
         <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
           <Text fw={650}>{offer.name}</Text>
-          <State tone="soft">{say(`kind.${offer.modality}`)}</State>
+          <Box flex="none">
+            <State tone="soft">{say(`kind.${offer.modality}`)}</State>
+          </Box>
         </Group>
         {offer.name !== offer.id && (
           <Text size="xs" className="soft mono">

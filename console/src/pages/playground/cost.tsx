@@ -1,7 +1,9 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { useBalance } from '../../api/account.ts';
+import { useRefresh } from '../../kit/confirm.tsx';
 import { Credits } from '../../kit/values.tsx';
 import { useSay } from '../../text.tsx';
 import { findRequest } from './run.ts';
@@ -30,6 +32,12 @@ export function Cost({ requestId, credits }: CostProps) {
         : false,
   });
   const request = found.data ?? undefined;
+  const refresh = useRefresh();
+  // What a stopped call held comes back a moment later.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is settled or refunded.
+  useEffect(() => {
+    if (request !== undefined && request.state !== 'running') void refresh(['/api/console/credits']);
+  }, [request?.state]);
   const cost = credits ?? (request === undefined || request.state === 'running' ? undefined : (request.credits ?? 0));
   if (cost === undefined && requestId === undefined) return null;
   return (

@@ -73,11 +73,13 @@ async function perform(call: RunCall, key: string, report: Report, signal: Abort
   const { endpoint, body } = call;
   const path = PATHS[endpoint].replace('/v1', '/api/console/run');
   if (endpoint === 'transcriptions') return transcribe(path, call, report, signal);
-  const options = { method: 'POST', headers: { 'idempotency-key': key }, signal } as const;
+  // Named by us, so that a call that is stopped before its answer can still be found in the ledger.
+  const requestId = `playground_${key}`;
+  report({ requestId });
+  const headers = { 'idempotency-key': key, 'x-request-id': requestId };
   // The sound inside the answer can be played and saved as long as the page is open; a link would end.
   const sent = endpoint === 'audio_speech' ? { ...body, output: 'b64_json' } : body;
-  const answer = await send(path, { ...options, body: sent });
-  report({ requestId: requestIdOf(answer) });
+  const answer = await send(path, { method: 'POST', headers, body: sent, signal });
   if (endpoint === 'chat') return chat(answer, report);
   if (makesJob(endpoint)) return report({ job: (await answer.json()) as Job });
   const speech = (await answer.json()) as Speech | VoicePreviews;
