@@ -105,7 +105,7 @@ test('R-523: what was refunded has a receipt without units, and what held nothin
     receipt.entries.map(({ type }: Row) => type),
     ['reserve', 'refund'],
   );
-  const [free] = (await read('/requests?endpoint=estimate')).data;
+  const [free] = (await read('/requests?endpoint=files')).data;
   assert.equal((await read(`/requests/${free.id}`)).receipt, null);
 });
 

@@ -37,12 +37,11 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   music: 'audio_music',
   speech: 'audio_speech',
   transcription: 'transcriptions',
-  estimate: 'estimate',
   file: 'files',
 };
-const FREE = ['estimate', 'file'];
+const FREE = ['file'];
 
-for (const kind of Object.keys(RUNS)) {
+for (const kind of Object.keys(ENDPOINTS)) {
   test(`R-523: ${kind} leaves a row with its model, its cost and who asked for it`, async () => {
     const owner = await site.owner();
     const { id: keyId, key } = await site.keyOf(owner, { name: 'robot' });
@@ -69,6 +68,12 @@ for (const kind of Object.keys(RUNS)) {
     assert.equal('upstream' in byApi, false);
   });
 }
+
+test('an estimate leaves no row: a form asks for one at every change', async () => {
+  const owner = await site.owner();
+  await site.made(atConsole(owner), 'estimate');
+  assert.deepEqual(await listed(owner), []);
+});
 
 test('R-523: what was refused leaves a row with its code: body, model, credits, upstream', async () => {
   const owner = await site.owner(0);
@@ -240,7 +245,7 @@ test('what was gathered is written when the process stops', async () => {
   const { key } = await site.keyOf(owner);
   const { database, clock } = site.gateway;
   const other = await Gateway.start({ database, clock });
-  await other.call('POST', '/v1/estimate', { key, body: { endpoint: 'images', model: 'sandbox/image', prompt: 'x' } });
+  await other.call('POST', '/v1/chat/completions', { key, body: { model: 'sandbox/chat' } });
   await other.stop();
   const [row] = await db.rows<{ count: number }>(
     'select count(*)::int as count from request_log where account_id = $1',

@@ -1,8 +1,8 @@
 import { ENDPOINTS } from '../configuration/index.ts';
 import type { MicroCredits } from '../credits.ts';
 
-/** Kinds of work, and the two routes beside them that prepare it. */
-export const LOGGED_ENDPOINTS = [...ENDPOINTS, 'estimate', 'files'] as const;
+/** Kinds of work, and uploads for it. Estimates are not logged: a form asks for one at every change. */
+export const LOGGED_ENDPOINTS = [...ENDPOINTS, 'files'] as const;
 export type LoggedEndpoint = (typeof LOGGED_ENDPOINTS)[number];
 
 /** A request that has ended. */

@@ -19,7 +19,12 @@ export function Figure({ label, value, hint, tone }: FigureProps) {
       <Text size="sm" className="soft">
         {label}
       </Text>
-      <Text size="xl" fw={650} className="num" {...(tone === undefined ? {} : { style: { color: `var(--${tone})` } })}>
+      <Text
+        fz={{ base: 'lg', sm: 'xl' }}
+        fw={650}
+        className="num"
+        {...(tone === undefined ? {} : { style: { color: `var(--${tone})` } })}
+      >
         {value}
       </Text>
       {hint !== undefined && (

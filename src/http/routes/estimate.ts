@@ -63,7 +63,6 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpDeps): void {
       access: 'caller',
       scope: 'any',
       console: 'run',
-      logged: 'estimate',
       body: { kind: 'json', schema: estimateBody, bytesMax: ESTIMATE_BODY_BYTES_MAX },
       answers: { 200: estimateSchema },
       codes: ESTIMATE_CODES,

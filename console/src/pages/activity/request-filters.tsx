@@ -13,7 +13,6 @@ const ENDPOINTS = [
   'audio_music',
   'transcriptions',
   'native',
-  'estimate',
   'files',
 ] as const;
 
