@@ -1,36 +1,20 @@
 import { z } from 'zod';
-import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX } from '../../limits.ts';
 import { ACCOUNT_ROLES, changeMembership, invitations, links, mailedLinks, membersOf } from '../../people/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
-import { invitationView, linkSchema } from '../views/people.ts';
+import {
+  invitationSchema,
+  invitationView,
+  linkSchema,
+  memberSchema,
+  memberView,
+  openInvitationView,
+  wholeListOf,
+} from '../views/people.ts';
 
 const role = z.enum(ACCOUNT_ROLES);
-const memberSchema = z
-  .strictObject({
-    id: z.string(),
-    object: z.literal('member'),
-    email: z.string(),
-    name: z.string(),
-    role,
-    last_sign_in_at: z.int().nullable(),
-  })
-  .meta({ id: 'Member' });
-const invitationSchema = z
-  .strictObject({
-    id: z.string(),
-    object: z.literal('invitation'),
-    email: z.string(),
-    role: role.nullable(),
-    invited_by: z.string(),
-    created_at: z.int(),
-    expires_at: z.int(),
-  })
-  .meta({ id: 'Invitation' });
-
-const list = <Item extends z.ZodType>(item: Item) => z.strictObject({ object: z.literal('list'), data: z.array(item) });
 const deleted = (object: 'member' | 'invitation') =>
   z.strictObject({ id: z.string(), object: z.literal(object), deleted: z.literal(true) });
 
@@ -43,7 +27,7 @@ export function consoleMemberRoutes(routes: Routes, deps: HttpDeps): void {
       summary: 'Who belongs to the account',
       access: 'session',
       role: 'viewer',
-      answers: { 200: list(memberSchema) },
+      answers: { 200: wholeListOf(memberSchema) },
     },
     async ({ accountId }) => {
       const members = await membersOf(deps.db, accountId);
@@ -93,7 +77,7 @@ export function consoleMemberRoutes(routes: Routes, deps: HttpDeps): void {
       summary: 'Open invitations to the account',
       access: 'session',
       role: 'owner',
-      answers: { 200: list(invitationSchema) },
+      answers: { 200: wholeListOf(invitationSchema) },
     },
     async ({ accountId }) => {
       const open = await links.openInvitations(deps.db, accountId, deps.clock.now());
@@ -139,27 +123,4 @@ export function consoleMemberRoutes(routes: Routes, deps: HttpDeps): void {
       return { id: param('invitation_id'), object: 'invitation', deleted: true };
     },
   );
-}
-
-function memberView(member: Awaited<ReturnType<typeof membersOf>>[number]): z.infer<typeof memberSchema> {
-  return {
-    id: member.id,
-    object: 'member',
-    email: member.email,
-    name: member.name,
-    role: member.role,
-    last_sign_in_at: member.lastSignInAt === null ? null : unixSeconds(member.lastSignInAt),
-  };
-}
-
-function openInvitationView(link: links.OneTimeLink): z.infer<typeof invitationSchema> {
-  return {
-    id: link.id,
-    object: 'invitation',
-    email: link.email,
-    role: link.role,
-    invited_by: link.createdBy,
-    created_at: unixSeconds(link.createdAt),
-    expires_at: unixSeconds(link.expiresAt),
-  };
 }
