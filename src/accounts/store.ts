@@ -87,13 +87,17 @@ export async function lockAccount(tx: Tx, id: string): Promise<Account | undefin
   return account;
 }
 
-/** Throws `invalid_parameter` when `after` is no account. */
-export async function listAccounts(db: Db, { limit, after }: Page): Promise<Account[]> {
+/**
+ * `search` is in the name, the e-mail address or is the id, in any case of letters. Throws `invalid_parameter` when
+ * `after` is no account.
+ */
+export async function listAccounts(db: Db, { limit, after }: Page, search?: string): Promise<Account[]> {
   const accounts = await db.rows<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts
-     where $2::text is null or (created_at, id) < (select created_at, id from accounts where id = $2)
+     where ($2::text is null or (created_at, id) < (select created_at, id from accounts where id = $2))
+       and ($3::text is null or id = $3 or position(lower($3) in lower(name || ' ' || coalesce(email, ''))) > 0)
      order by created_at desc, id desc limit $1`,
-    [limit, after ?? null],
+    [limit, after ?? null, search ?? null],
   );
   if (accounts.length === 0 && after !== undefined && (await findAccount(db, after)) === undefined) {
     throw new ApiError('invalid_parameter', { message: '"after" must be the id of an account.', param: 'after' });

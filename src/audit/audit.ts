@@ -33,11 +33,24 @@ export interface AuditRow extends Change {
   readonly requestId: string | null;
 }
 
-/** Newest first; `after` is the id of the last row already seen. */
-export async function listChanges(db: Db, limit: number, after: bigint | undefined): Promise<AuditRow[]> {
+/** What is left out does not matter. */
+export interface ChangeFilter {
+  readonly actor?: string | undefined;
+  /** An action, or what several begin with: `key` or `key.create`. */
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  /** The id of the last row already seen. */
+  readonly after?: bigint | undefined;
+}
+
+/** Newest first. */
+export async function listChanges(db: Db, limit: number, filter: ChangeFilter = {}): Promise<AuditRow[]> {
+  const { actor, action, target, after } = filter;
   return db.rows<AuditRow>(
     `select id, at, actor, action, target, detail, request_id as "requestId" from audit
-     where id < $2 order by id desc limit $1`,
-    [limit, after ?? 9_223_372_036_854_775_807n],
+     where id < $2 and ($3::text is null or actor = $3) and ($5::text is null or target = $5)
+       and ($4::text is null or action = $4 or starts_with(action, $4 || '.'))
+     order by id desc limit $1`,
+    [limit, after ?? 9_223_372_036_854_775_807n, actor ?? null, action ?? null, target ?? null],
   );
 }

@@ -34,6 +34,7 @@ import { configAdminRoutes } from './routes/admin-config.ts';
 import { grantAdminRoutes } from './routes/admin-grants.ts';
 import { jobAdminRoutes } from './routes/admin-jobs.ts';
 import { keyAdminRoutes } from './routes/admin-keys.ts';
+import { memberAdminRoutes } from './routes/admin-members.ts';
 import { oauthClientAdminRoutes } from './routes/admin-oauth-clients.ts';
 import { oauthGrantAdminRoutes } from './routes/admin-oauth-grants.ts';
 import { overviewAdminRoutes } from './routes/admin-overview.ts';
@@ -165,6 +166,7 @@ function addRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
   consoleKeyRoutes(routes, deps);
   consoleOauthGrantRoutes(routes, deps);
   peopleAdminRoutes(routes, deps);
+  memberAdminRoutes(routes, deps);
   overviewAdminRoutes(routes, deps);
   recordAdminRoutes(routes, deps);
   usageReportRoutes(routes, deps);

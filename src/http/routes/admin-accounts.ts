@@ -6,7 +6,7 @@ import { ADMIN_BODY_BYTES_MAX, EMAIL_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHA
 import { optional } from '../../parse.ts';
 import { createAccountWithOwner } from '../../people/index.ts';
 import { figuresOf } from '../../reports/index.ts';
-import { concurrencyField, groupsField, nameField, pageQuery, rpmField } from '../contract/fields.ts';
+import { concurrencyField, groupsField, nameField, pageQuery, rpmField, textParam } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
 import { accountSchema, accountView } from '../views/admin.ts';
@@ -55,12 +55,12 @@ export function accountAdminRoutes(routes: Routes, deps: HttpDeps): void {
       path: '/api/admin/accounts',
       summary: 'All accounts, newest first',
       access: 'operator',
-      query: pageQuery,
+      query: pageQuery.extend({ search: textParam.describe('Part of the name or e-mail address, or the id.') }),
       answers: { 200: listOf(accountSchema) },
       codes: ['precheck_failed'],
     },
     async ({ query }) => {
-      const read = (limit: number) => listAccounts(deps.db, { limit, after: query.after });
+      const read = (limit: number) => listAccounts(deps.db, { limit, after: query.after }, query.search);
       const accounts = await page(query.limit, read, (account) => account);
       return { ...accounts, data: await views(accounts.data) };
     },

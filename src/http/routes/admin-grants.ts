@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { grants, orPrecheckFailed } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
+import { listGrants } from '../../ledger/index.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
 import { optional } from '../../parse.ts';
-import { momentField, nameField, referenceField, signedCreditsField } from '../contract/fields.ts';
+import { momentField, nameField, pageQuery, referenceField, signedCreditsField } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
-import type { Routes } from '../edge/route.ts';
+import { listOf, page, type Routes } from '../edge/route.ts';
 import { grantSchema, grantView } from '../views/ledger.ts';
+import { requireAccount } from './key-bodies.ts';
 
 const reason = nameField.describe('Why, for the audit.');
 
@@ -66,6 +68,24 @@ export function grantAdminRoutes(routes: Routes, deps: HttpDeps): void {
         reason: body.reason,
       };
       return grantView(await orPrecheckFailed(() => grants.give(deps, actor, order)));
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/accounts/{account_id}/grants',
+      summary: 'The credits that an account was given, newest first',
+      access: 'operator',
+      query: pageQuery,
+      answers: { 200: listOf(grantSchema) },
+      codes: ['account_not_found', 'precheck_failed'],
+    },
+    async ({ param, query }) => {
+      const { id } = await requireAccount(deps, param('account_id'));
+      const read = (limit: number) =>
+        orPrecheckFailed(() => listGrants(deps.db, id, { limit, after: query.after }, deps.clock.now()));
+      return page(query.limit, read, grantView);
     },
   );
 

@@ -4,7 +4,7 @@ import { listChanges } from '../../audit/index.ts';
 import { orPrecheckFailed } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
 import { books, listEntries } from '../../ledger/index.ts';
-import { pageQuery } from '../contract/fields.ts';
+import { pageQuery, textParam } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
 import { auditSchema, auditView } from '../views/audit.ts';
@@ -65,12 +65,17 @@ export function recordAdminRoutes(routes: Routes, { db, clock }: HttpDeps): void
       path: '/api/admin/audit',
       summary: 'Every change, newest first',
       access: 'operator',
-      query: pageQuery.extend({ after: z.coerce.number().int().min(1).optional() }),
+      query: pageQuery.extend({
+        actor: textParam.describe('Who made it, as the entries name them.'),
+        action: textParam.describe('Such as `key.create`, or `key` for all that is done with keys.'),
+        target: textParam.describe('The id or name of what was changed.'),
+        after: z.coerce.number().int().min(1).optional(),
+      }),
       answers: { 200: listOf(auditSchema) },
     },
-    ({ query }) => {
-      const after = query.after === undefined ? undefined : BigInt(query.after);
-      return page(query.limit, (limit) => listChanges(db, limit, after), auditView);
+    ({ query: { limit, after, ...filter } }) => {
+      const place = after === undefined ? undefined : BigInt(after);
+      return page(limit, (most) => listChanges(db, most, { ...filter, after: place }), auditView);
     },
   );
 }
