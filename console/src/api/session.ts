@@ -39,3 +39,8 @@ export function useMay(role: (typeof RANKS)[number]): boolean {
 export function isOperator({ person }: SignedIn): boolean {
   return person.operator_role !== null;
 }
+
+/** An auditor sees what an operator sees, and changes nothing. */
+export function useMayOperate(): boolean {
+  return useSignedIn().person.operator_role === 'operator';
+}

@@ -10,6 +10,7 @@ export function State({ tone, children }: { readonly tone: Tone; readonly childr
       radius="sm"
       tt="none"
       fw={600}
+      miw="max-content"
       style={{ color: `var(--${tone})`, borderColor: `color-mix(in srgb, var(--${tone}) 45%, transparent)` }}
     >
       {children}

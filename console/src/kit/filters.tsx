@@ -14,7 +14,7 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
   ) as Filter<Name>;
   const change = (changed: Readonly<Partial<Record<Name, string | null | undefined>>>) => {
     const set = Object.entries({ ...search, ...changed }).filter(([, value]) => isSet(value));
-    void navigate({ to: '.', search: Object.fromEntries(set) as never, replace: true });
+    void navigate({ to: '.', search: Object.fromEntries(set), replace: true });
   };
   const clear = () => change(Object.fromEntries(names.map((name) => [name, undefined])) as Filter<Name>);
   return { values, change, clear };

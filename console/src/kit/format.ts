@@ -53,3 +53,15 @@ export function bytesText(bytes: number, language: Language): string {
   const [unit, size] = bytes >= 1 << 20 ? ['MiB', 1 << 20] : bytes >= 1 << 10 ? ['KiB', 1 << 10] : ['B', 1];
   return `${new Intl.NumberFormat(LOCALES[language], { maximumFractionDigits: 1 }).format(bytes / Number(size))} ${unit}`;
 }
+
+const DAY_MS = 86_400_000;
+
+/** The last second of a day in UTC, given as YYYY-MM-DD, in Unix seconds. */
+export function endOfDay(day: string): number {
+  return (Date.parse(`${day}T00:00:00Z`) + DAY_MS) / 1000 - 1;
+}
+
+/** The day in UTC as YYYY-MM-DD. */
+export function dayOf(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString().slice(0, 10);
+}

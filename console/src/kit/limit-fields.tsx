@@ -41,7 +41,7 @@ export function LimitFields({ draft, change }: LimitFieldsProps) {
         label={say('limit.reset')}
         description={say('limit.resetAbout')}
         value={draft.reset}
-        onChange={(reset) => change({ ...draft, reset: (reset ?? '') as LimitDraft['reset'] })}
+        onChange={(reset) => change({ ...draft, reset: reset ?? '' })}
         disabled={draft.limit === ''}
         data={[
           { value: '', label: say('limit.never') },
