@@ -1,0 +1,65 @@
+import { Stack } from '@mantine/core';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { useMayOperate } from '../../../api/session.ts';
+import { Confirm } from '../../../kit/confirm.tsx';
+import { Diff } from '../../../kit/diff.tsx';
+import { Page, Panel } from '../../../kit/page.tsx';
+import { Loaded, Loading } from '../../../kit/states.tsx';
+import { useSay } from '../../../text.tsx';
+import { applyVersion, CHANGED_BY_CONFIG, useVersionInForce, useVersionYaml, useYaml } from './config-api.ts';
+
+const Editor = lazy(async () => ({ default: (await import('./editor.tsx')).Editor }));
+
+/** One earlier configuration: its text, how it differs from the one in force, and the way back to it. */
+export function ConfigVersion() {
+  const say = useSay();
+  const { version = '' } = useParams({ strict: false }) as { readonly version?: string };
+  const yaml = useVersionYaml(version);
+  const inForce = useYaml();
+  const { data: first } = useVersionInForce();
+  const isCurrent = String(first?.version) === version;
+  return (
+    <Page
+      title={say('configuration.versionTitle', { version })}
+      about={<Link to={'/console/admin/configuration/versions'}>{say('configuration.tabs.versions')}</Link>}
+      actions={isCurrent ? undefined : <RollBack version={Number(version)} />}
+    >
+      <Loaded query={yaml} lines={6}>
+        {(text) => (
+          <Stack gap="lg">
+            {!isCurrent && inForce.data !== undefined && (
+              <Panel title={say('configuration.backChanges')}>
+                <Diff label={say('configuration.backChanges')} before={inForce.data} after={text} />
+              </Panel>
+            )}
+            <Panel title={say('configuration.tabs.document')}>
+              <Suspense fallback={<Loading lines={6} />}>
+                <Editor label={say('configuration.editor')} text={text} schema={undefined} problems={[]} isReadOnly />
+              </Suspense>
+            </Panel>
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function RollBack({ version }: { readonly version: number }) {
+  const say = useSay();
+  const navigate = useNavigate();
+  if (!useMayOperate()) return null;
+  return (
+    <Confirm
+      label={say('configuration.rollBack')}
+      title={say('configuration.rollBackTitle', { version })}
+      act={async () => {
+        await applyVersion(version);
+        await navigate({ to: '/console/admin/configuration/versions' });
+      }}
+      changes={CHANGED_BY_CONFIG}
+    >
+      {say('configuration.rollBackAbout')}
+    </Confirm>
+  );
+}
