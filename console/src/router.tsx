@@ -15,10 +15,23 @@ const landing = createRoute({
 
 const shell = createRoute({ getParentRoute: () => root, path: '/console', component: Shell });
 
-/** A page inside the shell, at a path below /console. */
 // biome-ignore lint/suspicious/noExplicitAny: the library's own type of a lazily loaded component.
-function page(path: string, load: () => Promise<Record<string, any>>, name: string) {
+type Load = () => Promise<Record<string, any>>;
+
+/** A page inside the shell, at a path below /console. */
+function page(path: string, load: Load, name: string) {
   return createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load, name) });
+}
+
+const operator = createRoute({
+  getParentRoute: () => shell,
+  path: 'admin',
+  component: lazyRouteComponent(() => import('./pages/admin/gate.tsx'), 'OperatorGate'),
+});
+
+/** A page for operators, at a path below /console/admin. */
+function operatorPage(path: string, load: Load, name: string) {
+  return createRoute({ getParentRoute: () => operator, path, component: lazyRouteComponent(load, name) });
 }
 
 const pages = [
@@ -39,8 +52,31 @@ const pages = [
   page('files', () => import('./pages/files/files.tsx'), 'Files'),
 ];
 
+const operatorPages = [
+  operatorPage('/', () => import('./pages/admin/today/today.tsx'), 'Today'),
+  operatorPage('accounts', () => import('./pages/admin/accounts/accounts.tsx'), 'Accounts'),
+  operatorPage('accounts/$accountId', () => import('./pages/admin/accounts/account.tsx'), 'Account'),
+  operatorPage('people', () => import('./pages/admin/people.tsx'), 'People'),
+  operatorPage('upstreams', () => import('./pages/admin/upstreams/upstreams.tsx'), 'Upstreams'),
+  operatorPage('configuration', () => import('./pages/admin/configuration/configuration.tsx'), 'Configuration'),
+  operatorPage('configuration/models', () => import('./pages/admin/configuration/models.tsx'), 'ConfigModels'),
+  operatorPage('configuration/versions', () => import('./pages/admin/configuration/versions.tsx'), 'ConfigVersions'),
+  operatorPage(
+    'configuration/versions/$version',
+    () => import('./pages/admin/configuration/version.tsx'),
+    'ConfigVersion',
+  ),
+  operatorPage('requests', () => import('./pages/admin/requests/requests.tsx'), 'Requests'),
+  operatorPage('requests/$requestId', () => import('./pages/admin/requests/request.tsx'), 'Request'),
+  operatorPage('jobs', () => import('./pages/admin/jobs.tsx'), 'Jobs'),
+  operatorPage('clients', () => import('./pages/admin/clients/clients.tsx'), 'Clients'),
+  operatorPage('clients/$clientId', () => import('./pages/admin/clients/client.tsx'), 'Client'),
+  operatorPage('audit', () => import('./pages/admin/audit.tsx'), 'Audit'),
+  operatorPage('books', () => import('./pages/admin/books.tsx'), 'Books'),
+];
+
 export const router = createRouter({
-  routeTree: root.addChildren([landing, shell.addChildren(pages)]),
+  routeTree: root.addChildren([landing, shell.addChildren([...pages, operator.addChildren(operatorPages)])]),
   defaultPendingComponent: Loading,
   scrollRestoration: true,
 });
