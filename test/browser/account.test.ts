@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { type Browser, type BrowserContext, chromium, type Download, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { usedFolder } from '../support/first-start.ts';
 import { adminToken, freePort, Program } from '../support/program.ts';
 
@@ -243,7 +243,7 @@ async function tableOf(page: Page, name: string): Promise<readonly (readonly str
 /** The file behind the page's button, as rows by the names of its columns. */
 async function exported(page: Page): Promise<readonly Readonly<Record<string, string>>[]> {
   const [download] = await Promise.all([
-    page.waitForEvent('download') as Promise<Download>,
+    page.waitForEvent('download'),
     page.getByRole('link', { name: 'Download CSV' }).click(),
   ]);
   const [head = '', ...lines] = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');

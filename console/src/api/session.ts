@@ -3,7 +3,7 @@ import { api, Refusal, rememberCsrfToken } from './client.ts';
 import type { SignedIn } from './schema.ts';
 
 /** Who is signed in; null for a visitor. */
-export const sessionQuery = queryOptions({
+const sessionQuery = queryOptions({
   queryKey: ['/api/console/session'],
   queryFn: async ({ signal }): Promise<SignedIn | null> => {
     try {

@@ -1,20 +1,22 @@
+import type { LoggedEndpoint } from '../../../../src/request-log/index.ts';
 import { useKeyNames } from '../../api/account.ts';
 import type { Call } from '../../api/client.ts';
 import { dayAfter, type Filter, FilterDay, FilterSelect, Filters, FilterText, useFilters } from '../../kit/filters.tsx';
 import { useSay } from '../../text.tsx';
 
 const NAMES = ['since', 'until', 'model', 'key', 'endpoint', 'status', 'code', 'request_id'] as const;
-const ENDPOINTS = [
-  'chat',
-  'images',
-  'image_edits',
-  'videos',
-  'audio_speech',
-  'audio_music',
-  'transcriptions',
-  'native',
-  'files',
-] as const;
+/** Every name that a route has in the request log; the compiler compares. */
+const ENDPOINTS = Object.keys({
+  chat: true,
+  images: true,
+  image_edits: true,
+  videos: true,
+  audio_speech: true,
+  audio_music: true,
+  transcriptions: true,
+  native: true,
+  files: true,
+} satisfies Record<LoggedEndpoint, true>);
 
 type RequestFilter = Filter<(typeof NAMES)[number]>;
 

@@ -46,7 +46,7 @@ function Reason({ entry }: { readonly entry: Transaction }) {
           {say('credits.job')}
         </Link>
       ) : (
-        <Link to="/console/activity" search={{ request_id } as never}>
+        <Link to="/console/activity" search={{ request_id }}>
           {say('credits.request')}
         </Link>
       )}

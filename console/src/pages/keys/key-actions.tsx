@@ -68,7 +68,7 @@ function More({ apiKey, open }: MoreProps) {
       <Menu.Dropdown>
         <Menu.Item onClick={() => open('edit')}>{say('action.edit')}</Menu.Item>
         <Menu.Item onClick={() => open('roll')}>{say('keys.roll')}</Menu.Item>
-        <Menu.Item onClick={() => void navigate({ to: '/console/activity', search: { key: apiKey.id } as never })}>
+        <Menu.Item onClick={() => void navigate({ to: '/console/activity', search: { key: apiKey.id } })}>
           {say('nav.activity')}
         </Menu.Item>
       </Menu.Dropdown>

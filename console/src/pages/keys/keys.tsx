@@ -103,7 +103,7 @@ function LastUsed({ apiKey: { id, last_used_at } }: { readonly apiKey: ApiKeyRec
   const say = useSay();
   if (last_used_at === null) return <span className="soft">{say('keys.neverUsed')}</span>;
   return (
-    <Link to="/console/activity" search={{ key: id } as never}>
+    <Link to="/console/activity" search={{ key: id }}>
       <Time at={last_used_at} />
     </Link>
   );

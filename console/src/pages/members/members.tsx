@@ -115,7 +115,7 @@ function RoleSelect({ member }: { readonly member: Member }) {
         aria-label={say('members.roleOf', { name: member.name })}
         value={member.role}
         disabled={change.isPending}
-        onChange={(role) => role !== null && change.mutate(role as Role)}
+        onChange={(role) => role !== null && change.mutate(role)}
         data={ROLES.map((value) => ({ value, label: say(`members.roles.${value}`) }))}
         allowDeselect={false}
       />
