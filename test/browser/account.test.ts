@@ -20,7 +20,8 @@ after(() => browser.close());
 test('R-523: the account holder’s console', async (t) => {
   const folder = await usedFolder(t);
   const port = await freePort();
-  const program = await Program.start(t, { TOLLGATE_DATA: folder, PORT: String(port) });
+  const settings = { TOLLGATE_DATA: folder, PORT: String(port) };
+  let program = await Program.start(t, settings);
   const context = await browser.newContext({ locale: 'en-GB', acceptDownloads: true });
   t.after(() => context.close());
   const page = await context.newPage();
@@ -177,12 +178,29 @@ test('R-523: the account holder’s console', async (t) => {
   });
   assert.deepEqual(problems, []);
 
+  await t.test('a gateway that is restarted in the middle is waited for, and nothing is lost', async () => {
+    await page.goto(`${program.url}/console/credits`);
+    await page.getByRole('heading', { name: 'Ledger' }).waitFor();
+    // Without the time, which is told as long ago.
+    const entries = async () => (await tableOf(page, 'Ledger')).map((row) => row.slice(1));
+    const before = await entries();
+    assert.equal(await program.kill('SIGTERM'), 0);
+    await page.getByLabel('From day').fill('2001-01-01');
+    await page.getByText('The gateway cannot be reached.').waitFor();
+    program = await Program.start(t, settings);
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    assert.deepEqual(await entries(), before);
+  });
+
   await t.test('a session that was ended elsewhere leads to signing in, and back to the same place', async () => {
     await setPassword(page, program, adminToken(folder));
     const elsewhere = await signedIn(program.url);
     t.after(() => elsewhere.close());
     const there = await elsewhere.newPage();
     await there.goto(`${program.url}/console/profile`);
+    const old = await context.newPage();
+    await old.goto(`${program.url}/console/keys`);
+    await old.getByRole('heading', { name: 'API keys' }).waitFor();
     await page.goto(`${program.url}/console/activity?status=ok`);
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await endOthers(there);
@@ -193,6 +211,8 @@ test('R-523: the account holder’s console', async (t) => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL(/\/console\/credits/);
     await page.getByRole('heading', { name: 'Ledger' }).waitFor();
+    // The other tab has the token of the session before, and works on with the new one.
+    assert.match(await makeKey(old, 'from an old tab'), /^sk-tg1-/);
   });
 });
 

@@ -53,6 +53,14 @@ test('from the printed link to a picture that an app made', async (t) => {
   assert.equal(await app.code(), 0, app.said);
   assert.match(app.said, /app-picture\.png for 10 credits/);
   assert.equal(sniff(await readFile(join(app.folder, 'app-picture.png')))?.mimeType, 'image/png');
+
+  await page.goto(`${origin}/console/apps`);
+  await page
+    .getByRole('row', { name: /A test app.*10 of 25/ })
+    .getByRole('button', { name: 'Revoke' })
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('No app may act for this account.').waitFor();
   assert.deepEqual(problems, []);
 });
 
