@@ -2,20 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { api } from './client.ts';
 import type { CatalogueModel, PublicList } from './schema.ts';
 
-export type Endpoint = CatalogueModel['endpoints'][number];
-
-/** The endpoints that the playground has; the native format has no place in it. */
-export const PLAYGROUND_ENDPOINTS = [
-  'chat',
-  'images',
-  'image_edits',
-  'videos',
-  'audio_speech',
-  'audio_music',
-  'transcriptions',
-] as const satisfies readonly Endpoint[];
-export type PlaygroundEndpoint = (typeof PLAYGROUND_ENDPOINTS)[number];
-
 /** Every model that the account reaches, with all that can be asked of it. */
 export function useCatalogue(isWanted = true) {
   return useQuery({

@@ -1,4 +1,4 @@
-import type { PlaygroundEndpoint } from '../api/catalogue.ts';
+import type { PlaygroundEndpoint } from '../api/endpoints.ts';
 import type { CatalogueModel } from '../api/schema.ts';
 import type { SampleCall } from './samples.ts';
 

@@ -1,4 +1,4 @@
-import type { PlaygroundEndpoint } from '../api/catalogue.ts';
+import type { PlaygroundEndpoint } from '../api/endpoints.ts';
 
 export const PATHS: Readonly<Record<PlaygroundEndpoint, string>> = {
   chat: '/v1/chat/completions',

@@ -76,8 +76,34 @@ with open("${resultName(endpoint, body)}", "wb") as file:
     file.write(made.content)`;
 }
 
+/** What the library knows by name. Anything else goes in its own dictionary, or the library refuses it. */
+const KNOWN = new Set([
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'n',
+  'seed',
+  'stop',
+  'tools',
+  'tool_choice',
+  'presence_penalty',
+  'frequency_penalty',
+  'response_format',
+  'timestamp_granularities',
+  'language',
+  'prompt',
+  'user',
+]);
+
 function keywords(body: Readonly<Record<string, unknown>>, indent = '    '): string {
-  return Object.entries(body)
+  const named = Object.entries(body).filter(([name]) => KNOWN.has(name));
+  const others = Object.entries(body).filter(([name]) => !KNOWN.has(name));
+  return [...named, ...(others.length === 0 ? [] : [['extra_body', Object.fromEntries(others)] as const])]
     .map(([name, value]) => `${indent}${name}=${literal(value, indent)},\n`)
     .join('');
 }

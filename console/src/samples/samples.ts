@@ -1,4 +1,4 @@
-import type { PlaygroundEndpoint } from '../api/catalogue.ts';
+import type { PlaygroundEndpoint } from '../api/endpoints.ts';
 import { curlSample } from './curl.ts';
 import { pythonSample } from './python.ts';
 import { typescriptSample } from './typescript.ts';

@@ -1,4 +1,4 @@
-import { PLAYGROUND_ENDPOINTS, type PlaygroundEndpoint } from '../../api/catalogue.ts';
+import { PLAYGROUND_ENDPOINTS, type PlaygroundEndpoint } from '../../api/endpoints.ts';
 import type { JobRequest } from '../../api/schema.ts';
 import { useSignedIn } from '../../api/session.ts';
 import { CodeTabs } from '../../kit/copy.tsx';

@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
-import { PLAYGROUND_ENDPOINTS, type PlaygroundEndpoint } from '../../api/catalogue.ts';
+import { PLAYGROUND_ENDPOINTS, type PlaygroundEndpoint } from '../../api/endpoints.ts';
 import { useSession } from '../../api/session.ts';
 import { State } from '../../kit/badge.tsx';
 import { CodeTabs } from '../../kit/copy.tsx';

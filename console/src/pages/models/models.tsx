@@ -1,6 +1,6 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { PLAYGROUND_ENDPOINTS } from '../../api/catalogue.ts';
+import { PLAYGROUND_ENDPOINTS } from '../../api/endpoints.ts';
 import { State } from '../../kit/badge.tsx';
 import { FilterSelect, Filters, FilterText, useFilters } from '../../kit/filters.tsx';
 import { Page } from '../../kit/page.tsx';

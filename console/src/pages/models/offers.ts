@@ -1,4 +1,5 @@
-import { type Endpoint, useCatalogue, usePublicModels } from '../../api/catalogue.ts';
+import { useCatalogue, usePublicModels } from '../../api/catalogue.ts';
+import type { Endpoint } from '../../api/endpoints.ts';
 import type { CatalogueModel, PublicPricing } from '../../api/schema.ts';
 import { useSession } from '../../api/session.ts';
 

@@ -32,6 +32,7 @@ export function ChatFields({ draft, setDraft, submit, isRunning }: ChatFieldsPro
       <Textarea
         label={say('field.message')}
         description={say('playground.enter')}
+        placeholder={draft.turns.length === 0 ? say('playground.example.chat') : ''}
         value={draft.message}
         onChange={({ currentTarget: { value } }) => setDraft((now) => ({ ...now, message: value }))}
         onKeyDown={sendOnEnter}

@@ -1,4 +1,4 @@
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import type { Field, FieldName } from './fields.ts';
 
 /** A file that was uploaded, or an address that stands for one. */
@@ -91,6 +91,12 @@ export function missingField(
 ): FieldName | 'message' | 'clip' | undefined {
   if (endpoint === 'chat') return draft.message.trim() === '' ? 'message' : undefined;
   if (endpoint === 'transcriptions') return draft.clip === undefined ? 'clip' : undefined;
+  // A clip can be made from words or from media, and from one of them it must be.
+  if (endpoint === 'videos') {
+    const sources = fields.filter(({ kind, name }) => kind === 'media' || name === 'prompt');
+    const hasSource = sources.some((field) => wireValue(field, draft.fields[field.name]) !== undefined);
+    return hasSource ? undefined : 'prompt';
+  }
   const required = fields.filter((field) => 'isRequired' in field && field.isRequired === true);
   return required.find((field) => wireValue(field, draft.fields[field.name]) === undefined)?.name;
 }

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
 import { api, Refusal } from '../../api/client.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import type { Estimate } from '../../api/schema.ts';
 import { creditsText } from '../../kit/format.ts';
 import { Formula } from '../../kit/formula.tsx';

@@ -1,6 +1,5 @@
 import { Checkbox, NumberInput, Select, Textarea, TextInput } from '@mantine/core';
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
-import type { CatalogueModel } from '../../api/schema.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import { useSay } from '../../text.tsx';
 import type { FieldValue, Upload } from './draft.ts';
 import type { Field } from './fields.ts';
@@ -10,7 +9,6 @@ interface FieldInputProps {
   readonly field: Field;
   readonly value: FieldValue | undefined;
   readonly change: (value: FieldValue | undefined) => void;
-  readonly model: CatalogueModel;
   readonly endpoint: PlaygroundEndpoint;
 }
 
@@ -28,6 +26,7 @@ export function FieldInput({ field, value, change, endpoint }: FieldInputProps) 
           value={text}
           onChange={(event) => change(event.currentTarget.value)}
           required={field.isRequired === true}
+          {...(isExample(field.name, endpoint) ? { placeholder: say(`playground.example.${endpoint}`) } : {})}
           autosize
           minRows={field.isRequired === true ? 3 : 2}
           maxRows={14}
@@ -73,6 +72,19 @@ export function FieldInput({ field, value, change, endpoint }: FieldInputProps) 
       return <MediaField field={field} label={label} files={isUploads(value) ? value : []} change={change} />;
   }
 }
+
+/** Whether the field is the one that the endpoint's example is for. */
+function isExample(name: Field['name'], endpoint: PlaygroundEndpoint): endpoint is keyof typeof EXAMPLES {
+  return Object.hasOwn(EXAMPLES, endpoint) && EXAMPLES[endpoint as keyof typeof EXAMPLES] === name;
+}
+
+const EXAMPLES = {
+  images: 'prompt',
+  image_edits: 'prompt',
+  videos: 'prompt',
+  audio_music: 'prompt',
+  audio_speech: 'input',
+} as const;
 
 function isUploads(value: FieldValue | undefined): value is readonly Upload[] {
   return Array.isArray(value);

@@ -1,4 +1,4 @@
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import type { CatalogueModel } from '../../api/schema.ts';
 
 /** One field of the form, under the name that it has in the body. */

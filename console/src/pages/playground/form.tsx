@@ -1,8 +1,7 @@
 import { Button, Collapse, Group, JsonInput, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { FormEvent } from 'react';
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
-import type { CatalogueModel } from '../../api/schema.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import { Panel } from '../../kit/page.tsx';
 import { useSay } from '../../text.tsx';
 import { ChatFields } from './chat-fields.tsx';
@@ -14,7 +13,6 @@ import type { Field } from './fields.ts';
 import type { SetDraft } from './workbench.tsx';
 
 interface FormProps {
-  readonly model: CatalogueModel;
   readonly endpoint: PlaygroundEndpoint;
   readonly fields: readonly Field[];
   readonly body: Body;
@@ -26,7 +24,7 @@ interface FormProps {
 }
 
 export function Form(props: FormProps) {
-  const { model, endpoint, fields, body, draft, setDraft, isRunning, submit, stop } = props;
+  const { endpoint, fields, body, draft, setDraft, isRunning, submit, stop } = props;
   const say = useSay();
   const missing = missingField(endpoint, fields, draft);
   const isBroken = parseMore(draft.more) === undefined;
@@ -39,7 +37,16 @@ export function Form(props: FormProps) {
       const { [field.name]: _, ...others } = now.fields;
       return { ...now, fields: value === undefined ? others : { ...others, [field.name]: value } };
     });
-  const [words, settings] = [fields.filter(isWide), fields.filter((field) => !isWide(field))];
+  const input = (field: Field) => (
+    <FieldInput
+      key={field.name}
+      field={field}
+      value={draft.fields[field.name]}
+      change={(value) => set(field, value)}
+      endpoint={endpoint}
+    />
+  );
+  const groups = fieldGroups(fields);
   return (
     <Panel title={say('playground.request')}>
       <form onSubmit={send} aria-label={say('playground.request')}>
@@ -48,30 +55,9 @@ export function Form(props: FormProps) {
             <ChatFields draft={draft} setDraft={setDraft} submit={submit} isRunning={isRunning} />
           )}
           {endpoint === 'transcriptions' && <ClipField draft={draft} setDraft={setDraft} />}
-          {words.map((field) => (
-            <FieldInput
-              key={field.name}
-              field={field}
-              value={draft.fields[field.name]}
-              change={(value) => set(field, value)}
-              model={model}
-              endpoint={endpoint}
-            />
-          ))}
-          {settings.length > 0 && (
-            <div className="settings">
-              {settings.map((field) => (
-                <FieldInput
-                  key={field.name}
-                  field={field}
-                  value={draft.fields[field.name]}
-                  change={(value) => set(field, value)}
-                  model={model}
-                  endpoint={endpoint}
-                />
-              ))}
-            </div>
-          )}
+          {groups.words.map(input)}
+          {groups.media.length > 0 && <div className="settings of-media">{groups.media.map(input)}</div>}
+          {groups.settings.length > 0 && <div className="settings">{groups.settings.map(input)}</div>}
           <FurtherFields more={draft.more} change={(more) => setDraft((now) => ({ ...now, more }))} />
           <EstimateLine endpoint={endpoint} body={body} draft={draft} isBroken={isBroken} />
           <Group gap="sm">
@@ -95,9 +81,14 @@ export function Form(props: FormProps) {
   );
 }
 
-/** Words and media need the whole width; settings stand beside one another. */
-function isWide(field: Field): boolean {
-  return (field.kind === 'text' && field.isLong === true) || field.kind === 'media';
+/** Words need the whole width; media and settings stand beside one another. */
+function fieldGroups(fields: readonly Field[]) {
+  const isLong = (field: Field) => field.kind === 'text' && field.isLong === true;
+  return {
+    words: fields.filter(isLong),
+    media: fields.filter(({ kind }) => kind === 'media'),
+    settings: fields.filter((field) => !isLong(field) && field.kind !== 'media'),
+  };
 }
 
 function FurtherFields({ more, change }: { readonly more: string; readonly change: (more: string) => void }) {

@@ -1,5 +1,5 @@
 import { useLocalStorage } from '@mantine/hooks';
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import { useSignedIn } from '../../api/session.ts';
 import type { Body } from './draft.ts';
 

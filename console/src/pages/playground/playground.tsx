@@ -1,8 +1,9 @@
 import { Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { PLAYGROUND_ENDPOINTS, type PlaygroundEndpoint, useCatalogue } from '../../api/catalogue.ts';
+import { useCatalogue } from '../../api/catalogue.ts';
 import { api } from '../../api/client.ts';
+import { PLAYGROUND_ENDPOINTS, type PlaygroundEndpoint } from '../../api/endpoints.ts';
 import { jobPath } from '../../api/jobs.ts';
 import type { CatalogueModel, JobRequest } from '../../api/schema.ts';
 import { useMay } from '../../api/session.ts';

@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
 import { Refusal } from '../../api/client.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import { isOpen, useAssets, useJob } from '../../api/jobs.ts';
 import type { Job } from '../../api/schema.ts';
 import { useRefresh } from '../../kit/confirm.tsx';

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
 import { api, Refusal, send } from '../../api/client.ts';
 import { rememberClip } from '../../api/clips.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import type { Job, LoggedRequest, Speech, Transcription, VoicePreviews } from '../../api/schema.ts';
 import { useRefresh } from '../../kit/confirm.tsx';
 import { makesJob, PATHS } from '../../samples/call.ts';

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import type { PlaygroundEndpoint } from '../../api/catalogue.ts';
+import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import type { CatalogueModel } from '../../api/schema.ts';
 import { useSignedIn } from '../../api/session.ts';
 import { CodeTabs } from '../../kit/copy.tsx';
@@ -45,7 +45,6 @@ export function Workbench({ model, endpoint, draft, setDraft, fill }: WorkbenchP
     <>
       <div className="halves bench">
         <Form
-          model={model}
           endpoint={endpoint}
           fields={fields}
           body={body}
