@@ -9,7 +9,9 @@ export function curlSample(call: SampleCall): string {
   if (endpoint === 'transcriptions' && call.fileName !== undefined) return formSample(url, call);
   const json = `${AUTH} -H 'Content-Type: application/json' \\\n  -d ${quoted(JSON.stringify(body, undefined, 2))}`;
   if (makesJob(endpoint)) return jobSample(url, json, call);
-  const flags = endpoint === 'audio_speech' ? ` -o ${resultName(endpoint, body)}` : body.stream === true ? ' -N' : '';
+  // Proposals for a voice come as JSON.
+  const isSound = endpoint === 'audio_speech' && body.voice_description === undefined;
+  const flags = isSound ? ` -o ${resultName(endpoint, body)}` : body.stream === true ? ' -N' : '';
   return `curl -sS${flags} ${url} \\\n  ${json}`;
 }
 

@@ -166,7 +166,7 @@ function Thumbnail({ job }: { readonly job: Job }) {
   }
   return (
     <span className="thumb soft">
-      <Icon name={job.kind === 'audio' ? 'transcriptions' : 'jobs'} size={36} />
+      <Icon name={job.kind === 'audio' ? 'activity' : 'jobs'} size={36} />
     </span>
   );
 }
