@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { JobRecord } from '../../api/schema.ts';
 import { State, type Tone } from '../../kit/badge.tsx';
@@ -10,7 +10,7 @@ import { Page, Panel } from '../../kit/page.tsx';
 import { Paged, Table, usePages } from '../../kit/table.tsx';
 import { Credits, Time } from '../../kit/values.tsx';
 import { useSay, useText } from '../../text.tsx';
-import { AccountLink } from './account-link.tsx';
+import { AccountLink, WithAccountNames } from './account-link.tsx';
 
 const NAMES = ['account', 'status', 'kind', 'model', 'code', 'request_id', 'since', 'until'] as const;
 const KINDS = ['image', 'video', 'audio'] as const;
@@ -35,24 +35,26 @@ export function Jobs() {
     <Page title={say('allJobs.title')} about={say('allJobs.about')}>
       <JobFilters />
       <Panel flush>
-        <Paged pages={pages} empty={say('allJobs.none')}>
-          {(rows) => (
-            <Table
-              label={say('allJobs.title')}
-              rows={rows}
-              keyOf={(job) => job.id}
-              columns={[
-                { label: say('allJobs.created'), cell: (job) => <Created job={job} /> },
-                { label: say('requests.account'), cell: (job) => <AccountLink id={job.account_id} /> },
-                { label: say('activity.model'), cell: (job) => <Model job={job} /> },
-                { label: say('allJobs.status'), cell: (job) => <Status job={job} /> },
-                { label: say('allJobs.attempts'), cell: (job) => <Attempts job={job} /> },
-                { label: say('allJobs.took'), end: true, cell: (job) => <Took job={job} /> },
-                { label: say('activity.credits'), end: true, cell: (job) => <Credits value={job.usage?.credits} /> },
-              ]}
-            />
-          )}
-        </Paged>
+        <WithAccountNames>
+          <Paged pages={pages} empty={say('allJobs.none')}>
+            {(rows) => (
+              <Table
+                label={say('allJobs.title')}
+                rows={rows}
+                keyOf={(job) => job.id}
+                columns={[
+                  { label: say('allJobs.created'), cell: (job) => <Created job={job} /> },
+                  { label: say('requests.account'), cell: (job) => <AccountLink id={job.account_id} /> },
+                  { label: say('activity.model'), cell: (job) => <Model job={job} /> },
+                  { label: say('allJobs.status'), cell: (job) => <Status job={job} /> },
+                  { label: say('allJobs.attempts'), cell: (job) => <Attempts job={job} /> },
+                  { label: say('allJobs.took'), end: true, cell: (job) => <Took job={job} /> },
+                  { label: say('activity.credits'), end: true, cell: (job) => <Credits value={job.usage?.credits} /> },
+                ]}
+              />
+            )}
+          </Paged>
+        </WithAccountNames>
       </Panel>
     </Page>
   );
@@ -89,14 +91,12 @@ function JobFilters() {
 function Created({ job }: { readonly job: JobRecord }) {
   const say = useSay();
   return (
-    <>
-      <Link to={'/console/admin/requests'} search={{ account: job.account_id, request_id: job.request_id } as never}>
+    <Stack gap={0} align="flex-start" className="targets">
+      <Link to="/console/admin/requests" search={{ account: job.account_id, request_id: job.request_id } as never}>
         <Time at={job.created_at} />
       </Link>
-      <Text size="xs">
-        <CopyId id={job.id} label={say('allJobs.copyId')} />
-      </Text>
-    </>
+      <CopyId id={job.id} label={say('allJobs.copyId')} />
+    </Stack>
   );
 }
 

@@ -75,7 +75,8 @@ type Latest = Pick<EditorProps, 'change' | 'schema' | 'text'>;
 function extensionsOf(label: string, isReadOnly: boolean, latest: RefObject<Latest>): Extension {
   return [
     EditorView.cspNonce.of(document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    // In the order of Tab also where nothing can be written: what scrolls must be reachable.
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     EditorState.readOnly.of(isReadOnly),
     EditorState.tabSize.of(2),
     indentUnit.of('  '),

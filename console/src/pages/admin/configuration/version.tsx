@@ -13,24 +13,41 @@ const Editor = lazy(async () => ({ default: (await import('./editor.tsx')).Edito
 
 /** One earlier configuration: its text, how it differs from the one in force, and the way back to it. */
 export function ConfigVersion() {
-  const say = useSay();
   const { version = '' } = useParams({ strict: false }) as { readonly version?: string };
-  const yaml = useVersionYaml(version);
   const inForce = useYaml();
-  const { data: first } = useVersionInForce();
-  const isCurrent = String(first?.version) === version;
+  const first = useVersionInForce();
+  // All at once, so that nothing moves when the next part comes.
+  return (
+    <Loaded query={first} lines={6}>
+      {(newest) => (
+        <Loaded query={inForce} lines={6}>
+          {(text) => <Version version={version} inForce={String(newest?.version) === version ? undefined : text} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+interface VersionProps {
+  readonly version: string;
+  /** The text in force, where it is another version's. */
+  readonly inForce: string | undefined;
+}
+
+function Version({ version, inForce }: VersionProps) {
+  const say = useSay();
   return (
     <Page
       title={say('configuration.versionTitle', { version })}
-      about={<Link to={'/console/admin/configuration/versions'}>{say('configuration.tabs.versions')}</Link>}
-      actions={isCurrent ? undefined : <RollBack version={Number(version)} />}
+      about={<Link to="/console/admin/configuration/versions">{say('configuration.tabs.versions')}</Link>}
+      actions={inForce === undefined ? undefined : <RollBack version={Number(version)} />}
     >
-      <Loaded query={yaml} lines={6}>
+      <Loaded query={useVersionYaml(version)} lines={6}>
         {(text) => (
           <Stack gap="lg">
-            {!isCurrent && inForce.data !== undefined && (
+            {inForce !== undefined && (
               <Panel title={say('configuration.backChanges')}>
-                <Diff label={say('configuration.backChanges')} before={inForce.data} after={text} />
+                <Diff label={say('configuration.backChanges')} before={inForce} after={text} />
               </Panel>
             )}
             <Panel title={say('configuration.tabs.document')}>

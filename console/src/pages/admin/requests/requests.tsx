@@ -6,7 +6,7 @@ import { Page, Panel } from '../../../kit/page.tsx';
 import { Paged, usePages } from '../../../kit/table.tsx';
 import { useSay } from '../../../text.tsx';
 import { RequestTable } from '../../activity/request-table.tsx';
-import { AccountLink } from '../account-link.tsx';
+import { AccountLink, WithAccountNames } from '../account-link.tsx';
 
 export const REQUESTS_PATH = '/api/admin/requests';
 const REFRESH_MS = 15_000;
@@ -39,15 +39,17 @@ export function Requests() {
     <Page title={say('requests.title')} about={say('requests.about')} actions={csv}>
       <RequestFilters />
       <Panel flush>
-        <Paged pages={pages} empty={say(Object.keys(values).length > 0 ? 'filter.nothing' : 'requests.none')}>
-          {(rows) => (
-            <RequestTable
-              rows={rows}
-              root="/console/admin/requests"
-              columns={[{ label: say('requests.account'), cell: (row) => <Whose row={row} /> }]}
-            />
-          )}
-        </Paged>
+        <WithAccountNames>
+          <Paged pages={pages} empty={say(Object.keys(values).length > 0 ? 'filter.nothing' : 'requests.none')}>
+            {(rows) => (
+              <RequestTable
+                rows={rows}
+                root="/console/admin/requests"
+                columns={[{ label: say('requests.account'), cell: (row) => <Whose row={row} /> }]}
+              />
+            )}
+          </Paged>
+        </WithAccountNames>
       </Panel>
     </Page>
   );

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Select } from '@mantine/core';
+import { Box, Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, queryOf } from '../../../api/client.ts';
@@ -18,6 +18,8 @@ const SPLITS = ['model', 'modality', 'endpoint'] as const;
 const RANGES = ['7', '30', '90'] as const;
 const DAY_MS = 86_400_000;
 const ROWS_MAX = 10_000;
+/** Of the chart with its legend, so that nothing below it moves when it comes. */
+const CHART_HEIGHT = 310;
 
 /** The first day of the last `days`, in UTC. */
 export function firstDay(days: number): string {
@@ -66,15 +68,17 @@ export function Spend() {
   );
   return (
     <Panel title={say('today.spending')} actions={controls}>
-      <Loaded query={usage} lines={6}>
-        {({ data, from, to }) =>
-          data.length === 0 ? (
-            <Empty>{say('overview.nothing')}</Empty>
-          ) : (
-            <Days cells={data as readonly UsageCell[]} from={from} to={to} />
-          )
-        }
-      </Loaded>
+      <Box mih={CHART_HEIGHT}>
+        <Loaded query={usage} lines={6}>
+          {({ data, from, to }) =>
+            data.length === 0 ? (
+              <Empty>{say('overview.nothing')}</Empty>
+            ) : (
+              <Days cells={data as readonly UsageCell[]} from={from} to={to} />
+            )
+          }
+        </Loaded>
+      </Box>
     </Panel>
   );
 }

@@ -10,6 +10,7 @@ import { Loaded } from '../../../kit/states.tsx';
 import { Table } from '../../../kit/table.tsx';
 import { Credits, Time } from '../../../kit/values.tsx';
 import { useSay, useText } from '../../../text.tsx';
+import { WithAccountNames } from '../account-link.tsx';
 import { useOverview } from './overview.ts';
 import { Spend } from './spend.tsx';
 import { TopAccounts } from './top-accounts.tsx';
@@ -25,11 +26,13 @@ export function Today() {
             <Trouble overview={overview} />
             <Traffic overview={overview} />
             <Work overview={overview} />
+            <Spend />
+            <WithAccountNames>
+              <TopAccounts />
+            </WithAccountNames>
           </>
         )}
       </Loaded>
-      <Spend />
-      <TopAccounts />
     </Page>
   );
 }
