@@ -196,7 +196,7 @@ test('R-279 R-523: the CSV of the ledger adds up to the balance, whole and by ra
   );
 });
 
-for (const split of ['model', 'key', 'modality', 'endpoint'] as const) {
+for (const split of ['model', 'key', 'modality', 'endpoint', 'account'] as const) {
   test(`R-523: usage by day and ${split} adds up to the ledger, to the micro-credit`, async () => {
     const { data, split_by } = await read(`/usage?group_by=day&split_by=${split}`);
     assert.equal(split_by, split);

@@ -1265,7 +1265,7 @@ export type Usage = {
 export type UsageReport = {
   readonly object: 'usage';
   readonly group_by: 'day' | 'account' | 'key' | 'model' | 'modality' | 'endpoint';
-  readonly split_by: 'model' | 'key' | 'modality' | 'endpoint' | null;
+  readonly split_by: 'model' | 'key' | 'modality' | 'endpoint' | 'account' | null;
   readonly from: number;
   readonly to: number;
   readonly data: ReadonlyArray<{

@@ -9,7 +9,8 @@ const PATH = '/api/admin/accounts';
 /** A page of accounts has at most so many; others are told by their id. */
 const NAMES_MAX = 100;
 
-function useAccountNames() {
+/** The names of the newest accounts, by id. */
+export function useAccountNames() {
   return useQuery({
     queryKey: [PATH, 'names'],
     queryFn: async ({ signal }) => {

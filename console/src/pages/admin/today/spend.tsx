@@ -12,9 +12,10 @@ import { Table } from '../../../kit/table.tsx';
 import { Credits } from '../../../kit/values.tsx';
 import { useSay, useText } from '../../../text.tsx';
 import { type DayRow, dayRows, daysBetween, seriesOf, type UsageCell } from '../../overview/usage.ts';
+import { useAccountNames } from '../account-link.tsx';
 
 export const USAGE_PATH = '/api/admin/usage';
-const SPLITS = ['model', 'modality', 'endpoint'] as const;
+const SPLITS = ['model', 'account', 'modality', 'endpoint'] as const;
 const RANGES = ['7', '30', '90'] as const;
 const DAY_MS = 86_400_000;
 const ROWS_MAX = 10_000;
@@ -44,7 +45,7 @@ export function Spend() {
         aria-label={say('overview.divide')}
         value={split}
         onChange={(chosen) => change({ split: chosen })}
-        data={SPLITS.map((value) => ({ value, label: say(`overview.by.${value}`) }))}
+        data={SPLITS.map((value) => ({ value, label: say(`today.by.${value}`) }))}
       />
       <Select
         size="xs"
@@ -74,7 +75,7 @@ export function Spend() {
             data.length === 0 ? (
               <Empty>{say('overview.nothing')}</Empty>
             ) : (
-              <Days cells={data as readonly UsageCell[]} from={from} to={to} />
+              <Days cells={data as readonly UsageCell[]} from={from} to={to} split={split} />
             )
           }
         </Loaded>
@@ -87,21 +88,19 @@ interface DaysProps {
   readonly cells: readonly UsageCell[];
   readonly from: number;
   readonly to: number;
+  readonly split: (typeof SPLITS)[number];
 }
 
-function Days({ cells, from, to }: DaysProps) {
+function Days({ cells, from, to, split }: DaysProps) {
   const { say } = useText();
+  const names = useAccountNames().data;
   const days = useMemo(() => daysBetween(from, to), [from, to]);
   // What only failed has cost nothing, and is no part of what was spent.
-  const series = useMemo(
-    () =>
-      seriesOf(
-        cells.filter(({ credits }) => credits > 0),
-        days,
-        say('overview.others'),
-      ),
-    [cells, days, say],
-  );
+  const series = useMemo(() => {
+    const spent = cells.filter(({ credits }) => credits > 0);
+    const nameOf = (group: string) => (split === 'account' ? (names?.get(group) ?? group) : group);
+    return seriesOf(spent, days, say('overview.others')).map((one) => ({ ...one, name: nameOf(one.name) }));
+  }, [cells, days, say, names, split]);
   return (
     <>
       <DayChart label={say('today.spending')} days={days} series={series} />
