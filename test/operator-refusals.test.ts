@@ -298,6 +298,8 @@ const ROUTES_OF_IDS: readonly (readonly [method: string, path: string, code: str
   ['GET', '/accounts/{id}/ledger', 'account_not_found'],
   ['POST', '/accounts/{id}/keys', 'account_not_found', GOOD.key],
   ['GET', '/accounts/{id}/keys', 'account_not_found'],
+  ['GET', '/jobs/{id}', 'job_not_found'],
+  ['GET', '/jobs/{id}/request', 'job_not_found'],
   ['PATCH', '/keys/{id}', 'key_not_found', GOOD.keyChange],
   ['DELETE', '/keys/{id}', 'key_not_found'],
   ['DELETE', '/oauth/clients/{id}', 'client_not_found'],

@@ -19,6 +19,7 @@ export interface JobRecord extends Job {
 
 /** What is left out does not matter. */
 export interface JobSearch {
+  readonly id?: string | undefined;
   readonly account?: string | undefined;
   readonly key?: string | undefined;
   readonly model?: string | undefined;
@@ -36,9 +37,9 @@ export interface JobSearch {
 
 /** Of all accounts, newest first. Throws `invalid_parameter` when `after` is no job. */
 export async function listAllJobs(db: Db, search: JobSearch): Promise<readonly JobRecord[]> {
-  const { account, key, model, endpoint, status, kind, code, requestId, since, until, after, limit } = search;
+  const { id, account, key, model, endpoint, status, kind, code, requestId, since, until, after, limit } = search;
   const jobs = await db.rows<JobRecord>(SEARCH, [
-    ...[account, key, model, endpoint, status, kind, code, requestId, since, until, after, limit],
+    ...[account, key, model, endpoint, status, kind, code, requestId, since, until, after, limit, id],
   ]);
   if (jobs.length === 0 && after !== undefined && !(await isJob(db, after))) {
     throw new ApiError('invalid_parameter', { message: '"after" must be the id of a job.', param: 'after' });
@@ -65,4 +66,5 @@ const SEARCH = `
     and ($8::text is null or reservation_id in (select r.id from reservations r where r.request_id = $8))
     and ($9::timestamptz is null or created_at >= $9) and ($10::timestamptz is null or created_at < $10)
     and ($11::text is null or (created_at, id) < (select created_at, id from jobs where id = $11))
+    and ($13::text is null or id = $13)
   order by created_at desc, id desc limit $12`;

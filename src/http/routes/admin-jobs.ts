@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApiError } from '../../errors.ts';
 import { listAllJobs } from '../../jobs/index.ts';
 import { textParam } from '../contract/fields.ts';
 import { callListQuery } from '../contract/request-queries.ts';
@@ -28,6 +29,22 @@ export function jobAdminRoutes(routes: Routes, { db }: HttpDeps): void {
     ({ query: { limit, request_id, ...filter } }) => {
       const read = (most: number) => listAllJobs(db, { ...filter, requestId: request_id, limit: most });
       return page(limit, read, jobRecordView);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/jobs/{job_id}',
+      summary: 'One job of any account, with the upstreams that were asked',
+      access: 'operator',
+      answers: { 200: jobRecordSchema },
+      codes: ['job_not_found', 'database_unavailable'],
+    },
+    async ({ param }) => {
+      const [job] = await listAllJobs(db, { id: param('job_id'), limit: 1 });
+      if (job === undefined) throw new ApiError('job_not_found');
+      return jobRecordView(job);
     },
   );
 }

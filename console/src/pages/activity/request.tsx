@@ -2,7 +2,6 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
-import { jobPath } from '../../api/jobs.ts';
 import type { JobRequest, LoggedRequestDetail } from '../../api/schema.ts';
 import { CopyId } from '../../kit/copy.tsx';
 import { ErrorHelp } from '../../kit/error-help.tsx';
@@ -35,12 +34,18 @@ export function Request() {
   );
 }
 
-export function RequestDetail({ request }: { readonly request: LoggedRequestDetail }) {
+interface RequestDetailProps {
+  readonly request: LoggedRequestDetail;
+  /** Where its job is looked at: of the reader's account, or of any. */
+  readonly side?: 'console' | 'admin';
+}
+
+export function RequestDetail({ request, side = 'console' }: RequestDetailProps) {
   const { say } = useText();
   return (
     <Stack gap="lg">
       <Panel title={say('request.answer')}>
-        <RequestFacts request={request} />
+        <RequestFacts request={request} side={side} />
       </Panel>
       {request.error_code !== null && (
         <Panel title={say('request.wrong')}>
@@ -59,19 +64,19 @@ export function RequestDetail({ request }: { readonly request: LoggedRequestDeta
       ) : (
         <Receipt receipt={request.receipt} isRunning={request.state === 'running'} />
       )}
-      {request.job_id !== null && <CodeOfJob jobId={request.job_id} />}
+      {request.job_id !== null && <CodeOfJob jobId={request.job_id} side={side} />}
     </Stack>
   );
 }
 
 /** Only a job keeps what it was asked for. */
-function CodeOfJob({ jobId }: { readonly jobId: string }) {
-  const path = `${jobPath(jobId)}/request`;
+function CodeOfJob({ jobId, side }: { readonly jobId: string; readonly side: 'console' | 'admin' }) {
+  const path = `/api/${side}/jobs/${jobId}/request`;
   const { data } = useQuery({ queryKey: [path], queryFn: ({ signal }) => api<JobRequest>(path, { signal }) });
   return data && <JobCode request={data} />;
 }
 
-function RequestFacts({ request }: { readonly request: LoggedRequestDetail }) {
+function RequestFacts({ request, side = 'console' }: RequestDetailProps) {
   const { say, language } = useText();
   return (
     <Facts>
@@ -102,7 +107,7 @@ function RequestFacts({ request }: { readonly request: LoggedRequestDetail }) {
       </Fact>
       {request.job_id !== null && (
         <Fact label={say('request.job')}>
-          <Link to="/console/jobs/$id" params={{ id: request.job_id }} className="mono">
+          <Link to={`/console/${side === 'admin' ? 'admin/' : ''}jobs/${request.job_id}`} className="mono">
             {request.job_id}
           </Link>
         </Fact>

@@ -31,7 +31,7 @@ export function Request() {
                 </Fact>
               </Facts>
             </Panel>
-            <RequestDetail request={request} />
+            <RequestDetail request={request} side="admin" />
           </>
         )}
       </Loaded>

@@ -1,16 +1,16 @@
 import { Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { JobRecord } from '../../api/schema.ts';
-import { State, type Tone } from '../../kit/badge.tsx';
-import { CopyId } from '../../kit/copy.tsx';
-import { dayAfter, FilterDay, FilterSelect, Filters, FilterText, useFilters } from '../../kit/filters.tsx';
-import { durationText } from '../../kit/format.ts';
-import { Name } from '../../kit/name.tsx';
-import { Page, Panel } from '../../kit/page.tsx';
-import { Paged, Table, usePages } from '../../kit/table.tsx';
-import { Credits, Time } from '../../kit/values.tsx';
-import { useSay, useText } from '../../text.tsx';
-import { AccountLink, WithAccountNames } from './account-link.tsx';
+import type { JobRecord } from '../../../api/schema.ts';
+import { State, type Tone } from '../../../kit/badge.tsx';
+import { CopyId } from '../../../kit/copy.tsx';
+import { dayAfter, FilterDay, FilterSelect, Filters, FilterText, useFilters } from '../../../kit/filters.tsx';
+import { durationText } from '../../../kit/format.ts';
+import { Name } from '../../../kit/name.tsx';
+import { Page, Panel } from '../../../kit/page.tsx';
+import { Paged, Table, usePages } from '../../../kit/table.tsx';
+import { Credits, Time } from '../../../kit/values.tsx';
+import { useSay, useText } from '../../../text.tsx';
+import { AccountLink, WithAccountNames } from '../account-link.tsx';
 
 const NAMES = ['account', 'status', 'kind', 'model', 'code', 'request_id', 'since', 'until'] as const;
 const KINDS = ['image', 'video', 'audio'] as const;
@@ -92,7 +92,7 @@ function Created({ job }: { readonly job: JobRecord }) {
   const say = useSay();
   return (
     <Stack gap={0} align="flex-start" className="targets">
-      <Link to="/console/admin/requests" search={{ account: job.account_id, request_id: job.request_id } as never}>
+      <Link to={`/console/admin/jobs/${job.id}`}>
         <Time at={job.created_at} />
       </Link>
       <CopyId id={job.id} label={say('allJobs.copyId')} />
@@ -125,7 +125,7 @@ function Status({ job }: { readonly job: JobRecord }) {
   );
 }
 
-function Attempts({ job }: { readonly job: JobRecord }) {
+export function Attempts({ job }: { readonly job: JobRecord }) {
   if (job.attempts.length === 0) return <span className="soft">–</span>;
   return job.attempts.map(({ upstream, model, state, error_code }, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: attempts are in order and never change their place.
