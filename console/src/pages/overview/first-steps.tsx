@@ -1,4 +1,4 @@
-import { Button, Group, List, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Code } from '../../kit/copy.tsx';
 import { Panel } from '../../kit/page.tsx';
@@ -9,20 +9,20 @@ export function FirstSteps() {
   const say = useSay();
   return (
     <Panel title={say('first.title')}>
-      <List type="ordered" spacing="lg" size="sm" listStyleType="decimal">
-        <List.Item>
+      <ol className="steps">
+        <li>
           <Text size="sm" mb="xs">
             {say('first.playground')}
           </Text>
           <Button component={Link} to="/console/playground">
             {say('first.openPlayground')}
           </Button>
-        </List.Item>
-        <List.Item>
+        </li>
+        <li>
           <Text size="sm" mb="xs">
             {say('first.key')}
           </Text>
-          <Group>
+          <Group gap="xs">
             <Button component={Link} to="/console/keys" variant="default">
               {say('first.makeKey')}
             </Button>
@@ -30,14 +30,14 @@ export function FirstSteps() {
               {say('nav.models')}
             </Button>
           </Group>
-        </List.Item>
-        <List.Item>
+        </li>
+        <li>
           <Text size="sm" mb="xs">
             {say('first.call')}
           </Text>
           <Code text={`curl ${window.location.origin}/v1/models -H "Authorization: Bearer $TOLLGATE_KEY"`} />
-        </List.Item>
-      </List>
+        </li>
+      </ol>
     </Panel>
   );
 }
