@@ -117,7 +117,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   if (deps.config.corsOrigins.length > 0) allowOrigins(server, deps.config.corsOrigins);
   const routes = new Routes(server, deps);
   addRoutes(routes, deps, stopping);
-  consolePages(server, deps.config);
+  consolePages(server, deps.config, deps.browser);
   addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
   const hints = new RouteHints(routes.contracts);
   return {

@@ -2,10 +2,14 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, Refusal, rememberCsrfToken } from './client.ts';
 import type { SignedIn } from './schema.ts';
 
+/** What the gateway saw when it sent this page: without a cookie there is no session to ask for. */
+const hasCookie = document.querySelector<HTMLMetaElement>('meta[name=session-cookie]')?.content !== 'none';
+
 /** Who is signed in; null for a visitor. */
 const sessionQuery = queryOptions({
   queryKey: ['/api/console/session'],
   queryFn: async ({ signal }): Promise<SignedIn | null> => {
+    if (!hasCookie) return null;
     try {
       const signedIn = await api<SignedIn>('/api/console/session', { signal });
       rememberCsrfToken(signedIn.csrf_token);

@@ -54,6 +54,11 @@ export class BrowserSessions {
     return signedIn;
   }
 
+  /** Whether there may be a session, without looking it up. */
+  hasCookie(request: FastifyRequest): boolean {
+    return cookieOf(request, this.#cookieName) !== undefined;
+  }
+
   /** Throws `not_signed_in`, or `csrf_refused` for a changing request without the session's token. */
   async require(request: FastifyRequest): Promise<sessions.SignedIn> {
     const signedIn = await this.find(request);

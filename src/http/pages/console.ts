@@ -7,12 +7,15 @@ import type { Config, S3Settings } from '../../config.ts';
 import { html } from '../../html.ts';
 import { notFound } from '../edge/not-found.ts';
 import { acceptedEncoding } from '../edge/rendered.ts';
+import type { BrowserSessions } from '../edge/session.ts';
 import { layout, pageHeaders } from './layout.ts';
 
 const BUILT = fileURLToPath(new URL('../../../console/dist', import.meta.url));
 const PAGE = 'index.html';
 /** Where the build leaves room for the nonce of its styles. */
 const NONCE = /__NONCE__/g;
+/** And for whether the browser has a session's cookie, which scripts cannot see. */
+const SESSION_COOKIE = '__SESSION_COOKIE__';
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -53,7 +56,11 @@ class ConsoleFiles {
 }
 
 /** The console's pages, which are one file, and what that loads. A client that does not ask for HTML finds nothing there. */
-export function consolePages(server: FastifyInstance, config: Pick<Config, 's3'>): void {
+export function consolePages(
+  server: FastifyInstance,
+  config: Pick<Config, 's3'>,
+  sessions: Pick<BrowserSessions, 'hasCookie'>,
+): void {
   const files = new ConsoleFiles(BUILT);
   const mediaOrigin = config.s3 && bucketOrigin(config.s3);
   const page = (request: FastifyRequest, reply: FastifyReply) => {
@@ -62,7 +69,7 @@ export function consolePages(server: FastifyInstance, config: Pick<Config, 's3'>
     const nonce = randomBytes(16).toString('base64');
     return reply
       .headers({ ...pageHeaders(), 'content-security-policy': policy(nonce, mediaOrigin), vary: 'accept' })
-      .send(files.page.replace(NONCE, nonce));
+      .send(files.page.replace(NONCE, nonce).replace(SESSION_COOKIE, sessions.hasCookie(request) ? 'sent' : 'none'));
   };
   for (const path of ['/', '/console', '/console/*']) server.get(path, page);
   server.get('/favicon.svg', (request, reply) => {

@@ -46,6 +46,8 @@ export function Editor({ label, text, change, schema, problems, isReadOnly, hand
       parent: place.current,
       state: EditorState.create({ doc: text, extensions: extensionsOf(label, isReadOnly, latest) }),
     });
+    // What scrolls must be reachable by keyboard, also where it cannot be edited.
+    made.scrollDOM.tabIndex = 0;
     view.current = made;
     return () => made.destroy();
   }, [label, isReadOnly]);
