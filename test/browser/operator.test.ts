@@ -46,6 +46,7 @@ test('R-524: the operator’s console', async (t) => {
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   const admin = adminToken(folder);
   const [account] = (await program.get('/api/admin/accounts', admin)).json.data;
+  const [job] = (await program.get('/api/admin/jobs', admin)).json.data;
   const { key } = (
     await program.call('POST', `/api/admin/accounts/${account.id}/keys`, { key: admin, body: { name: 'test' } })
   ).json;
@@ -156,7 +157,12 @@ test('R-524: the operator’s console', async (t) => {
     ] as const) {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme });
-      for (const path of [...PAGES, `/accounts/${account.id}`, `/accounts/${account.id}?tab=ledger`]) {
+      for (const path of [
+        ...PAGES,
+        `/accounts/${account.id}`,
+        `/accounts/${account.id}?tab=ledger`,
+        `/jobs/${job.id}`,
+      ]) {
         await at(path);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await page.waitForLoadState('networkidle');

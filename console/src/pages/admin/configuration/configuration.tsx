@@ -6,7 +6,7 @@ import type { ConfigCheck } from '../../../api/schema.ts';
 import { useMayOperate } from '../../../api/session.ts';
 import { Notice } from '../../../kit/notice.tsx';
 import { Panel } from '../../../kit/page.tsx';
-import { Loaded, Loading, Problem } from '../../../kit/states.tsx';
+import { Loaded, Problem } from '../../../kit/states.tsx';
 import { useSay } from '../../../text.tsx';
 import { type Applied, useCheck, useDocumentSchema, useYaml } from './config-api.ts';
 import type { EditorHandle } from './editor.tsx';
@@ -59,7 +59,7 @@ function Document({ inForce }: { readonly inForce: string }) {
       {applied !== undefined && (
         <Notice tone="good">{say('configuration.applied', { version: applied.version })}</Notice>
       )}
-      <Suspense fallback={<Loading lines={6} />}>
+      <Suspense fallback={<div className="editor" />}>
         <Editor
           label={say('configuration.editor')}
           text={text}

@@ -13,10 +13,10 @@ const COLOURS = HighlightStyle.define([
 ]);
 
 const THEME = EditorView.theme({
-  '&': { fontSize: '0.8125rem', maxHeight: '65vh', color: 'inherit' },
+  '&': { fontSize: '0.8125rem', height: '65vh', color: 'inherit' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mantine-font-family-monospace)', lineHeight: '1.6', overflow: 'auto' },
-  '.cm-content': { caretColor: 'var(--mantine-color-text)', minHeight: '16rem' },
+  '.cm-content': { caretColor: 'var(--mantine-color-text)' },
   '.cm-cursor': { borderLeftColor: 'var(--mantine-color-text)' },
   '.cm-gutters': { background: 'var(--ground)', color: 'var(--soft)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { background: 'color-mix(in srgb, var(--soft) 10%, transparent)' },

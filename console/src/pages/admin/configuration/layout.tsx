@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page } from '../../../kit/page.tsx';
+import { Loading } from '../../../kit/states.tsx';
 import { Time } from '../../../kit/values.tsx';
 import { useSay } from '../../../text.tsx';
 import { useVersionInForce } from './config-api.ts';
@@ -19,7 +20,9 @@ interface LayoutProps {
 export function ConfigurationLayout({ shown, actions, children }: LayoutProps) {
   const say = useSay();
   const navigate = useNavigate();
-  const { data: version } = useVersionInForce();
+  const { data: version, isPending } = useVersionInForce();
+  // The line about the version may need two on a phone; nothing below it moves when it comes.
+  if (isPending) return <Loading lines={6} />;
   const about =
     version === null || version === undefined ? (
       say('configuration.about')

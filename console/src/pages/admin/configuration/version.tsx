@@ -5,7 +5,7 @@ import { useMayOperate } from '../../../api/session.ts';
 import { Confirm } from '../../../kit/confirm.tsx';
 import { Diff } from '../../../kit/diff.tsx';
 import { Page, Panel } from '../../../kit/page.tsx';
-import { Loaded, Loading } from '../../../kit/states.tsx';
+import { Loaded } from '../../../kit/states.tsx';
 import { useSay } from '../../../text.tsx';
 import { applyVersion, CHANGED_BY_CONFIG, useVersionInForce, useVersionYaml, useYaml } from './config-api.ts';
 
@@ -51,7 +51,7 @@ function Version({ version, inForce }: VersionProps) {
               </Panel>
             )}
             <Panel title={say('configuration.tabs.document')}>
-              <Suspense fallback={<Loading lines={6} />}>
+              <Suspense fallback={<div className="editor" />}>
                 <Editor label={say('configuration.editor')} text={text} schema={undefined} problems={[]} isReadOnly />
               </Suspense>
             </Panel>
