@@ -151,6 +151,36 @@ test('R-522 R-523: every endpoint is tried in the playground, and costs what it 
     await page.getByRole('article').nth(1).waitFor();
   });
 
+  await t.test('a list of jobs shows by itself that one has ended', async () => {
+    await open(bench, 'model=sandbox/image');
+    await page.getByLabel('Prompt').fill('a slow gate');
+    await page.getByRole('button', { name: /Further fields/ }).click();
+    await page.getByRole('textbox', { name: 'Further fields' }).fill('{"sandbox": {"delay_ms": 3000}}');
+    await pressRun(page);
+    await page.getByRole('link', { name: 'Open the job' }).first().waitFor();
+    await page.goto(`${program.url}/console/jobs?model=sandbox/image`);
+    await page
+      .getByRole('article')
+      .first()
+      .getByText(/queued|running/)
+      .waitFor();
+    await page.getByRole('article').first().getByText('done').waitFor();
+  });
+
+  await t.test('a file is uploaded, can be fetched by its link, and is deleted', async () => {
+    await page.goto(`${program.url}/console/files`);
+    const rows = page.getByRole('row', { name: /picture\.png/ });
+    // The one that was edited.
+    await rows.first().waitFor();
+    await pick(page, page.getByRole('button', { name: 'Upload' }), picture);
+    await rows.nth(1).waitFor();
+    const link = (await rows.first().getByRole('link').getAttribute('href')) ?? '';
+    assert.deepEqual(await (await page.request.get(link)).body(), await readFile(picture));
+    await rows.first().getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await rows.nth(1).waitFor({ state: 'detached' });
+  });
+
   await t.test('what fails says its code, cause and cure, and costs nothing', async () => {
     await open(bench, 'model=sandbox/image');
     await page.getByLabel('Prompt').fill('something unwanted');
