@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core';
 import { useSay } from '../../text.tsx';
-import type { Turn } from './draft.ts';
+import { lastMessage, type Turn } from './draft.ts';
 import type { Run } from './run.ts';
 
 /** What was said so far, and what is being said now. */
@@ -12,7 +12,7 @@ export function Conversation({ turns, run }: { readonly turns: readonly Turn[]; 
         // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added at the end.
         <Said key={index} by={turn.role} text={turn.content} />
       ))}
-      {isOpen && <Said by="user" text={lastMessage(run)} />}
+      {isOpen && <Said by="user" text={lastMessage(run.call.body)} />}
       {isOpen && run.state !== 'failed' && <Said by="assistant" text={run.text ?? '…'} />}
       {isOpen && run.state === 'failed' && run.text !== undefined && <Said by="assistant" text={run.text} />}
     </Stack>
@@ -29,10 +29,4 @@ function Said({ by, text }: { readonly by: Turn['role']; readonly text: string }
       <Text style={{ whiteSpace: 'pre-wrap' }}>{text}</Text>
     </div>
   );
-}
-
-function lastMessage({ call }: Run): string {
-  const { messages } = call.body;
-  const last: unknown = Array.isArray(messages) ? messages.at(-1)?.content : undefined;
-  return typeof last === 'string' ? last : '';
 }

@@ -142,3 +142,9 @@ function conversationOf(messages: unknown): Partial<Draft> {
     ? { system, turns: turns.slice(0, -1), message: last.content }
     : { system, turns, message: '' };
 }
+
+/** What a chat was told last. */
+export function lastMessage({ messages }: Body): string {
+  const last: unknown = Array.isArray(messages) ? messages.at(-1)?.content : undefined;
+  return typeof last === 'string' ? last : '';
+}

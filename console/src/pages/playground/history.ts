@@ -1,7 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks';
 import type { PlaygroundEndpoint } from '../../api/endpoints.ts';
 import { useSignedIn } from '../../api/session.ts';
-import type { Body } from './draft.ts';
+import { type Body, lastMessage } from './draft.ts';
 
 /** A call that was made in this browser: enough to make it again, and to find what came of it. */
 export interface PastRun {
@@ -36,8 +36,8 @@ export function useHistory() {
 
 /** The words of a call, for a list. */
 export function wordsOf({ body }: Pick<PastRun, 'body'>): string {
-  const { messages } = body;
-  const last: unknown = Array.isArray(messages) ? messages.at(-1)?.content : undefined;
-  const words = [last, body.prompt, body.input, body.voice_description].find((text) => typeof text === 'string');
+  const words = [lastMessage(body) || undefined, body.prompt, body.input, body.voice_description].find(
+    (text) => typeof text === 'string',
+  );
   return typeof words === 'string' ? words : '';
 }

@@ -6,7 +6,7 @@ import { CodeTabs } from '../../kit/copy.tsx';
 import { Panel } from '../../kit/page.tsx';
 import { samplesOf } from '../../samples/samples.ts';
 import { useSay } from '../../text.tsx';
-import { type Body, bodyOf, type Draft, missingField } from './draft.ts';
+import { type Body, bodyOf, type Draft, lastMessage, missingField } from './draft.ts';
 import { fieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
 import { useHistory } from './history.ts';
@@ -89,10 +89,12 @@ function useConversation(run: Run | undefined, setDraft: SetDraft): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each run that has been answered.
   useEffect(() => {
     if (state !== 'answered' || call?.endpoint !== 'chat' || text === undefined) return;
+    const sent = lastMessage(call.body);
     setDraft((now) => ({
       ...now,
-      turns: [...now.turns, { role: 'user', content: now.message }, { role: 'assistant', content: text }],
-      message: '',
+      turns: [...now.turns, { role: 'user', content: sent }, { role: 'assistant', content: text }],
+      // What was written on while the answer came is kept.
+      message: now.message === sent ? '' : now.message,
     }));
   }, [key, state]);
 }
