@@ -9,7 +9,7 @@ type PathOf<Tree> = {
 }[keyof Tree & string];
 
 export type TextKey = PathOf<Texts>;
-export type Values = Readonly<Record<string, string | number>>;
+type Values = Readonly<Record<string, string | number>>;
 export type Say = (key: TextKey, values?: Values) => string;
 
 export const LANGUAGES = { en: 'English', zh: '中文' } as const;

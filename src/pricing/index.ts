@@ -2,7 +2,7 @@
  * What things cost: the `pricing` object of a model, and pure arithmetic from it to exact micro-credits.
  * Hides decimals, tiers and ratios; the one rounding is at the end of `charge`.
  */
-export { type CostRates, costIssues, costOf, costPricing, costSchema } from './cost.ts';
+export { costIssues, costOf, costPricing, costSchema } from './cost.ts';
 export { type ChargeFactors, chargeFactors, frozenFactors } from './factors.ts';
 export {
   charge,

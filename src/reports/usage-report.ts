@@ -9,7 +9,7 @@ export type UsageGrouping = (typeof USAGE_GROUPINGS)[number];
 
 /** What days can be divided by. */
 export const SPLITS = ['model', 'key', 'modality', 'endpoint', 'account'] as const satisfies readonly UsageGrouping[];
-export type UsageSplit = (typeof SPLITS)[number];
+type UsageSplit = (typeof SPLITS)[number];
 
 /** What was charged and what failed, of one group; of one day and group where days are divided. */
 export interface UsageReportRow {

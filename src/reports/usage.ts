@@ -18,7 +18,7 @@ export interface UsageRange {
 
 /** What was run in the console has no key: it is counted under this name. */
 export const CONSOLE = 'console';
-export const KEY = `coalesce(r.key_id, '${CONSOLE}')`;
+const KEY = `coalesce(r.key_id, '${CONSOLE}')`;
 
 const GROUPS = {
   day: `to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,

@@ -3,7 +3,7 @@
  * memory and written behind in batches, so that no request waits for its own. Hides batching, its bounds, and how a flood of
  * refusals becomes few rows. What things cost stands in the ledger and never here.
  */
-export { LOGGED_ENDPOINTS, type LoggedEndpoint, type RequestLine } from './line.ts';
+export type { LoggedEndpoint, RequestLine } from './line.ts';
 export { RequestLog } from './request-log.ts';
 export { forgetRequests } from './store.ts';
 export { newTrace, type RequestTrace } from './trace.ts';

@@ -1,9 +1,8 @@
-import { ENDPOINTS } from '../configuration/index.ts';
+import type { ENDPOINTS } from '../configuration/index.ts';
 import type { MicroCredits } from '../credits.ts';
 
 /** Kinds of work, and uploads for it. Estimates are not logged: a form asks for one at every change. */
-export const LOGGED_ENDPOINTS = [...ENDPOINTS, 'files'] as const;
-export type LoggedEndpoint = (typeof LOGGED_ENDPOINTS)[number];
+export type LoggedEndpoint = (typeof ENDPOINTS)[number] | 'files';
 
 /** A request that has ended. */
 export interface RequestLine {

@@ -70,7 +70,7 @@ function attempt(path: string, { method = 'GET', query, body, contentType, heade
       ...(type === undefined ? {} : { 'content-type': type }),
       ...(method === 'GET' ? {} : { 'x-csrf-token': csrfToken }),
     },
-    ...(body === undefined ? {} : { body: isPlain ? (body as string | FormData) : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isPlain ? body : JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
 }

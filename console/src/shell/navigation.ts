@@ -4,7 +4,7 @@ import type { TextKey } from '../text.tsx';
 /** One entry of the menu; the name is its icon and its text. */
 export interface Place {
   readonly to: string;
-  readonly name: IconName & keyof typeof import('../../text/en.json')['nav'];
+  readonly name: IconName;
 }
 
 export const ACCOUNT_PLACES: readonly Place[] = [

@@ -1,7 +1,7 @@
 import { creditsToText, type MicroCredits } from '../../credits.ts';
 
 /** Text for spreadsheets, as RFC 4180 has it. An amount of credits is given as it is, and written in exact decimals. */
-export type CsvField = string | number | boolean | MicroCredits | null;
+type CsvField = string | number | boolean | MicroCredits | null;
 
 /** A column: its name, and what stands in it for a row. */
 export type CsvColumns<Row> = readonly (readonly [name: string, field: (row: Row) => CsvField])[];
@@ -19,14 +19,9 @@ function csvLine(fields: readonly CsvField[]): string {
 }
 
 function csvField(field: CsvField): string {
-  switch (typeof field) {
-    case 'bigint':
-      return creditsToText(field);
-    case 'string':
-      return quoted(field);
-    default:
-      return field === null ? '' : String(field);
-  }
+  if (typeof field === 'bigint') return creditsToText(field);
+  if (typeof field === 'string') return quoted(field);
+  return field === null ? '' : String(field);
 }
 
 /** A spreadsheet must take it for text, even if a model is called `=1+1`. */

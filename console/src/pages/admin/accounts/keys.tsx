@@ -72,7 +72,7 @@ function Name({ accountId, apiKey }: { readonly accountId: string; readonly apiK
   return (
     <>
       <Group gap="xs">
-        <Link to={'/console/admin/requests'} search={{ account: accountId, key: apiKey.id } as never}>
+        <Link to={'/console/admin/requests'} search={{ account: accountId, key: apiKey.id }}>
           <Text component="span" fw={600} size="sm">
             {apiKey.name}
           </Text>

@@ -33,11 +33,7 @@ export function AccountLedger({ accountId }: { readonly accountId: string }) {
 function About({ accountId, entry }: { readonly accountId: string; readonly entry: Transaction }) {
   if (entry.request_id === null) return <span className="soft">–</span>;
   return (
-    <Link
-      to={'/console/admin/requests'}
-      search={{ account: accountId, request_id: entry.request_id } as never}
-      className="mono"
-    >
+    <Link to={'/console/admin/requests'} search={{ account: accountId, request_id: entry.request_id }} className="mono">
       {entry.model ?? entry.request_id}
     </Link>
   );

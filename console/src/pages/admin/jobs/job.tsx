@@ -67,7 +67,7 @@ function Found({ job, request }: { readonly job: JobRecord; readonly request: Jo
           <Fact label={say('activity.requestId')}>
             <Link
               to="/console/admin/requests"
-              search={{ account: job.account_id, request_id: job.request_id } as never}
+              search={{ account: job.account_id, request_id: job.request_id }}
               className="mono"
             >
               {job.request_id}

@@ -128,7 +128,7 @@ interface PlaceLinkProps {
 
 function PlaceLink({ to, search = {}, children }: PlaceLinkProps) {
   return (
-    <Link to={to} search={search as never}>
+    <Link to={to} search={search}>
       {children}
     </Link>
   );
