@@ -18,6 +18,7 @@ import type { Told } from './money-process.ts';
 
 const ADMIN_TOKEN = 'admin-token-of-the-chaos';
 const ACCOUNTS = 8;
+const DUTY_TURNS_MAX = 10;
 const LIFE_MS_MAX = 1_500;
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '50' } } });
@@ -64,13 +65,27 @@ async function killOnce(kill: number): Promise<void> {
   await dead;
   left += await countOpen();
   const url = await reader();
-  await admin(url, 'POST', '/clock', { advance_seconds: RESERVATION_LEASE_MS / 1000 + 1 });
-  const open = await countOpen();
+  const open = await endAbandoned(url);
   const books = await admin<{ balanced: boolean }>(url, 'GET', '/books?full=1');
   const wrong = await countWrong(calls);
   told += calls.length;
   if (open > 0 || wrong > 0 || !books.balanced)
     throw new Error(`after kill ${kill}: ${open} open, ${wrong} wrong, ${JSON.stringify(books)}`);
+}
+
+/**
+ * Lets every lease run out, and returns how many reservations are open still. More than one turn of the duty may be needed:
+ * on a busy machine the database goes on with a dead process's last transaction, and the duty leaves locked accounts out.
+ */
+async function endAbandoned(url: string): Promise<number> {
+  let open = 0;
+  for (let turn = 1; turn <= DUTY_TURNS_MAX; turn++) {
+    await admin(url, 'POST', '/clock', { advance_seconds: RESERVATION_LEASE_MS / 1000 + 1 });
+    open = await countOpen();
+    if (open === 0) return 0;
+    await sleep(turn * 100);
+  }
+  return open;
 }
 
 /** How many of these calls are not in the books, or not at what was told. */
