@@ -42,7 +42,8 @@ for (const kind of Object.keys(RUNS)) {
     const { data } = (await host.call('GET', '/requests?key=console')).json;
     assert.deepEqual(
       data.map(({ key_id, person_id, credits }: Answer['json']) => [key_id, person_id, credits]),
-      [[null, member.id, spent]],
+      // A form asks for an estimate at every change, so that none leaves a row.
+      kind === 'estimate' ? [] : [[null, member.id, spent]],
     );
     assert.deepEqual(
       (await site.gateway.admin('GET', `/usage?account=${host.accountId}&key=console`)).json.data.length,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { getAssets, getJob, listJobs } from '../../jobs/index.ts';
-import { pageQuery } from '../contract/fields.ts';
+import { pageQuery, textParam } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
 import { assetsSchema, assetView, jobSchema, jobView } from '../views/jobs.ts';
@@ -9,7 +9,7 @@ import { assetsSchema, assetView, jobSchema, jobView } from '../views/jobs.ts';
 const listQuery = pageQuery.extend({
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'queue_expired', 'canceled']).optional(),
   kind: z.enum(['image', 'video', 'audio']).optional(),
-  model: z.string().optional(),
+  model: textParam,
 });
 
 const PRIVATE = 'private, no-store';
