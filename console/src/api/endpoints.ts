@@ -1,3 +1,4 @@
+import type { LoggedEndpoint } from '../../../src/request-log/index.ts';
 import type { Model } from './schema.ts';
 
 export type Endpoint = Model['endpoints'][number];
@@ -13,3 +14,16 @@ export const PLAYGROUND_ENDPOINTS = [
   'transcriptions',
 ] as const satisfies readonly Endpoint[];
 export type PlaygroundEndpoint = (typeof PLAYGROUND_ENDPOINTS)[number];
+
+/** Every name that a route has in the request log; the compiler compares. */
+export const LOGGED_ENDPOINTS = Object.keys({
+  chat: true,
+  images: true,
+  image_edits: true,
+  videos: true,
+  audio_speech: true,
+  audio_music: true,
+  transcriptions: true,
+  native: true,
+  files: true,
+} satisfies Record<LoggedEndpoint, true>);

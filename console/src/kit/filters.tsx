@@ -17,7 +17,12 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
     void navigate({ to: '.', search: Object.fromEntries(set), replace: true });
   };
   const clear = () => change(Object.fromEntries(names.map((name) => [name, undefined])) as Filter<Name>);
-  return { values, change, clear };
+  /** What a filter's field is given. */
+  const of = (name: Name) => ({
+    value: values[name],
+    change: (value: string | undefined) => change({ [name]: value } as Filter<Name>),
+  });
+  return { values, change, clear, of };
 }
 
 function isSet(value: unknown): boolean {

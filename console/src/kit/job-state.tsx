@@ -13,6 +13,8 @@ const TONES: Readonly<Record<Job['status'], Tone>> = {
   canceled: 'soft',
 };
 
+export const JOB_STATUSES = Object.keys(TONES) as readonly Job['status'][];
+
 export function JobState({ status }: { readonly status: Job['status'] }) {
   const say = useSay();
   return <State tone={TONES[status]}>{say(`jobs.status.${status}`)}</State>;

@@ -1,22 +1,10 @@
-import type { LoggedEndpoint } from '../../../../src/request-log/index.ts';
 import { useKeyNames } from '../../api/account.ts';
 import type { Call } from '../../api/client.ts';
+import { LOGGED_ENDPOINTS } from '../../api/endpoints.ts';
 import { dayAfter, type Filter, FilterDay, FilterSelect, Filters, FilterText, useFilters } from '../../kit/filters.tsx';
 import { useSay } from '../../text.tsx';
 
 const NAMES = ['since', 'until', 'model', 'key', 'endpoint', 'status', 'code', 'request_id'] as const;
-/** Every name that a route has in the request log; the compiler compares. */
-const ENDPOINTS = Object.keys({
-  chat: true,
-  images: true,
-  image_edits: true,
-  videos: true,
-  audio_speech: true,
-  audio_music: true,
-  transcriptions: true,
-  native: true,
-  files: true,
-} satisfies Record<LoggedEndpoint, true>);
 
 type RequestFilter = Filter<(typeof NAMES)[number]>;
 
@@ -51,7 +39,7 @@ export function RequestFilters({ values, change, clear, isSet }: ReturnType<type
         label={say('activity.route')}
         value={values.endpoint}
         change={(endpoint) => change({ endpoint })}
-        options={ENDPOINTS.map((value) => ({ value, label: value }))}
+        options={LOGGED_ENDPOINTS.map((value) => ({ value, label: value }))}
       />
       <FilterSelect
         label={say('activity.key')}

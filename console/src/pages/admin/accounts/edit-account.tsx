@@ -1,19 +1,22 @@
-import { Group, NumberInput, TagsInput, TextInput } from '@mantine/core';
+import { TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../../api/client.ts';
 import type { Account } from '../../../api/schema.ts';
 import { FormButton } from '../../../kit/form-button.tsx';
 import { useSay } from '../../../text.tsx';
 import { ACCOUNTS_PATH } from './accounts.tsx';
+import { RateFields, type Rates } from './rate-fields.tsx';
 
 /** Name, routing groups, and the rates of the account's apps and console. */
 export function EditAccount({ account }: { readonly account: Account }) {
   const say = useSay();
   const [name, setName] = useState(account.name);
   const [groups, setGroups] = useState<string[]>([...account.groups]);
-  const [rpm, setRpm] = useState<string | number>(account.limits.rpm ?? '');
-  const [concurrency, setConcurrency] = useState<string | number>(account.limits.concurrency ?? '');
-  const limits = { rpm: numberOrNull(rpm), concurrency: numberOrNull(concurrency) };
+  const [rates, setRates] = useState<Rates>({
+    rpm: account.limits.rpm ?? '',
+    concurrency: account.limits.concurrency ?? '',
+  });
+  const limits = { rpm: numberOrNull(rates.rpm), concurrency: numberOrNull(rates.concurrency) };
   return (
     <FormButton
       label={say('account.edit')}
@@ -35,24 +38,7 @@ export function EditAccount({ account }: { readonly account: Account }) {
         value={groups}
         onChange={setGroups}
       />
-      <Group grow align="flex-start">
-        <NumberInput
-          label={say('account.rpm')}
-          description={say('account.limitAbout')}
-          value={rpm}
-          onChange={setRpm}
-          min={1}
-          allowDecimal={false}
-        />
-        <NumberInput
-          label={say('account.concurrency')}
-          description={say('account.limitAbout')}
-          value={concurrency}
-          onChange={setConcurrency}
-          min={1}
-          allowDecimal={false}
-        />
-      </Group>
+      <RateFields rates={rates} change={setRates} />
     </FormButton>
   );
 }

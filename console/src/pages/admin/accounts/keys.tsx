@@ -15,6 +15,7 @@ import { Paged, Table, usePages } from '../../../kit/table.tsx';
 import { Time } from '../../../kit/values.tsx';
 import { useSay } from '../../../text.tsx';
 import { ACCOUNTS_PATH } from './accounts.tsx';
+import { RateFields, type Rates } from './rate-fields.tsx';
 
 /** The keys of an account: an operator makes, disables and deletes them too, and sets rates above the account's own. */
 export function AccountKeys({ account }: { readonly account: Account }) {
@@ -123,13 +124,12 @@ function MakeKey({ path, done }: { readonly path: string; readonly done: (made: 
   const say = useSay();
   const [name, setName] = useState('');
   const [limit, setLimit] = useState<string | number>('');
-  const [rpm, setRpm] = useState<string | number>('');
-  const [concurrency, setConcurrency] = useState<string | number>('');
+  const [rates, setRates] = useState<Rates>({ rpm: '', concurrency: '' });
   const body = {
     name,
     ...(limit === '' ? {} : { credit_limit: Number(limit) }),
-    ...(rpm === '' ? {} : { rpm: Number(rpm) }),
-    ...(concurrency === '' ? {} : { concurrency: Number(concurrency) }),
+    ...(rates.rpm === '' ? {} : { rpm: Number(rates.rpm) }),
+    ...(rates.concurrency === '' ? {} : { concurrency: Number(rates.concurrency) }),
   };
   return (
     <FormButton
@@ -158,24 +158,7 @@ function MakeKey({ path, done }: { readonly path: string; readonly done: (made: 
         min={0}
         decimalScale={6}
       />
-      <Group grow align="flex-start">
-        <NumberInput
-          label={say('account.rpm')}
-          description={say('account.limitAbout')}
-          value={rpm}
-          onChange={setRpm}
-          min={1}
-          allowDecimal={false}
-        />
-        <NumberInput
-          label={say('account.concurrency')}
-          description={say('account.limitAbout')}
-          value={concurrency}
-          onChange={setConcurrency}
-          min={1}
-          allowDecimal={false}
-        />
-      </Group>
+      <RateFields rates={rates} change={setRates} />
     </FormButton>
   );
 }

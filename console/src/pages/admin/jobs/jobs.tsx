@@ -1,10 +1,10 @@
 import { Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { JobRecord } from '../../../api/schema.ts';
-import { State, type Tone } from '../../../kit/badge.tsx';
 import { CopyId } from '../../../kit/copy.tsx';
 import { dayAfter, FilterDay, FilterSelect, Filters, FilterText, useFilters } from '../../../kit/filters.tsx';
 import { durationText } from '../../../kit/format.ts';
+import { JOB_STATUSES, JobState } from '../../../kit/job-state.tsx';
 import { Name } from '../../../kit/name.tsx';
 import { Page, Panel } from '../../../kit/page.tsx';
 import { Paged, Table, usePages } from '../../../kit/table.tsx';
@@ -15,15 +15,6 @@ import { AccountLink, WithAccountNames } from '../account-link.tsx';
 const NAMES = ['account', 'status', 'kind', 'model', 'code', 'request_id', 'since', 'until'] as const;
 const KINDS = ['image', 'video', 'audio'] as const;
 const REFRESH_MS = 15_000;
-const TONES: Readonly<Record<JobRecord['status'], Tone>> = {
-  queued: 'soft',
-  running: 'warn',
-  succeeded: 'good',
-  failed: 'bad',
-  queue_expired: 'bad',
-  canceled: 'soft',
-};
-const STATUSES = Object.keys(TONES) as JobRecord['status'][];
 
 /** The jobs of all accounts, and which upstreams were asked for each. */
 export function Jobs() {
@@ -62,11 +53,7 @@ export function Jobs() {
 
 function JobFilters() {
   const say = useSay();
-  const { values, change, clear } = useFilters(NAMES);
-  const of = (name: (typeof NAMES)[number]) => ({
-    value: values[name],
-    change: (value: string | undefined) => change({ [name]: value }),
-  });
+  const { values, of, clear } = useFilters(NAMES);
   return (
     <Filters clear={Object.keys(values).length === 0 ? undefined : clear}>
       <FilterDay label={say('filter.since')} {...of('since')} />
@@ -74,7 +61,7 @@ function JobFilters() {
       <FilterSelect
         label={say('allJobs.status')}
         {...of('status')}
-        options={STATUSES.map((value) => ({ value, label: say(`allJobs.statuses.${value}`) }))}
+        options={JOB_STATUSES.map((value) => ({ value, label: say(`jobs.status.${value}`) }))}
       />
       <FilterSelect
         label={say('allJobs.kind')}
@@ -112,10 +99,9 @@ function Model({ job }: { readonly job: JobRecord }) {
 }
 
 function Status({ job }: { readonly job: JobRecord }) {
-  const say = useSay();
   return (
     <>
-      <State tone={TONES[job.status]}>{say(`allJobs.statuses.${job.status}`)}</State>
+      <JobState status={job.status} />
       {job.error_code !== undefined && (
         <Text size="xs" className="mono">
           {job.error_code}

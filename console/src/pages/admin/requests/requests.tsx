@@ -1,5 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { queryOf } from '../../../api/client.ts';
+import { LOGGED_ENDPOINTS } from '../../../api/endpoints.ts';
 import type { RequestRecord } from '../../../api/schema.ts';
 import { dayAfter, FilterDay, FilterSelect, Filters, FilterText, useFilters } from '../../../kit/filters.tsx';
 import { Page, Panel } from '../../../kit/page.tsx';
@@ -11,18 +12,6 @@ import { AccountLink, WithAccountNames } from '../account-link.tsx';
 export const REQUESTS_PATH = '/api/admin/requests';
 const REFRESH_MS = 15_000;
 const NAMES = ['since', 'until', 'status', 'endpoint', 'account', 'key', 'model', 'code', 'request_id'] as const;
-const ENDPOINTS = [
-  'chat',
-  'images',
-  'image_edits',
-  'videos',
-  'audio_speech',
-  'audio_music',
-  'transcriptions',
-  'native',
-  'estimate',
-  'files',
-] as const;
 
 /** The requests of all accounts, with the upstream that answered each. */
 export function Requests() {
@@ -71,11 +60,7 @@ function Whose({ row }: { readonly row: RequestRecord }) {
 
 function RequestFilters() {
   const say = useSay();
-  const { values, change, clear } = useFilters(NAMES);
-  const of = (name: (typeof NAMES)[number]) => ({
-    value: values[name],
-    change: (value: string | undefined) => change({ [name]: value }),
-  });
+  const { values, of, clear } = useFilters(NAMES);
   return (
     <Filters clear={Object.keys(values).length === 0 ? undefined : clear}>
       <FilterDay label={say('filter.since')} {...of('since')} />
@@ -88,7 +73,7 @@ function RequestFilters() {
       <FilterSelect
         label={say('activity.route')}
         {...of('endpoint')}
-        options={ENDPOINTS.map((value) => ({ value, label: value }))}
+        options={LOGGED_ENDPOINTS.map((value) => ({ value, label: value }))}
       />
       <FilterText label={say('requests.account')} {...of('account')} />
       <FilterText label={say('activity.key')} {...of('key')} />
