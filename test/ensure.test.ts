@@ -11,7 +11,8 @@ const HAS_TERMINAL = spawnSync('script', ['--version']).status === 0;
 function bareCheckout(t: TestContext) {
   const folder = workFolder(t);
   for (const name of ['scripts', 'bin']) mkdirSync(join(folder, name));
-  copyFileSync('scripts/ensure.mjs', join(folder, 'scripts', 'ensure.mjs'));
+  for (const script of ['ensure.mjs', 'console-build.mjs'])
+    copyFileSync(`scripts/${script}`, join(folder, 'scripts', script));
   const lock = JSON.stringify({ packages: { '': {}, 'node_modules/a': { version: '1', integrity: 'x' } } });
   writeFileSync(join(folder, 'package-lock.json'), lock);
   const go = join(folder, 'go');
@@ -80,7 +81,8 @@ type LockedPath = keyof typeof LOCKED;
 function optionsOfInstall(t: TestContext, args: readonly string[], installed: object): string | undefined {
   const folder = workFolder(t);
   for (const name of ['scripts', 'bin', 'node_modules']) mkdirSync(join(folder, name));
-  copyFileSync('scripts/ensure.mjs', join(folder, 'scripts', 'ensure.mjs'));
+  for (const script of ['ensure.mjs', 'console-build.mjs'])
+    copyFileSync(`scripts/${script}`, join(folder, 'scripts', script));
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: LOCKED }));
   writeFileSync(join(folder, 'node_modules', '.package-lock.json'), JSON.stringify({ packages: installed }));
   writeFileSync(join(folder, 'bin', 'npm'), '#!/bin/sh\necho "$@" > npm-was-run\nexit 1\n', { mode: 0o755 });

@@ -84,6 +84,11 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
     await assert.rejects(client.post('/chat/completions', { body: { ...body, odd: 1 } }), {
       code: 'unknown_parameter',
     });
-    await assert.rejects(client.models.list(), { status: 404 });
+    await assert.rejects(client.batches.list(), { status: 404 });
+    await assert.rejects(stranger.models.list(), { status: 401 });
+    assert.deepEqual(
+      (await client.models.list()).data.map(({ object }) => object),
+      ['model'],
+    );
   });
 });
