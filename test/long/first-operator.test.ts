@@ -27,7 +27,8 @@ test('a start prints a link that signs in the demo operator once, until a passwo
   const page = await browser.open(path);
   // Looking at it is no use of it: programs preview links.
   await browser.open(path);
-  assert.match((await browser.submit(page, {})).text, /demo@tollgate\.localhost · operator/);
+  assert.equal((await browser.submit(page, {})).path, '/');
+  assert.match((await browser.open('/account')).text, /demo@tollgate\.localhost · operator/);
   assert.equal((await browser.open(path)).status, 404);
   const { json } = await browser.json('GET', '/api/console/session', undefined, '');
   assert.equal(json.account.name, 'demo');
