@@ -12,11 +12,13 @@ const ALL = ['src/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'test/**/*.test.
 const LONG = 'test/long/**';
 // These need a browser: scripts/browser.ts runs them.
 const BROWSER = 'test/browser/**';
+// These need servers from Debian's packages: scripts/engines/main.ts runs them.
+const ENGINES = 'test/engines/**';
 
 /** The path decides: what lies in test/long is the long tier. */
 export function filesOf(tier: Tier): string[] {
   if (tier === 'long') return globSync(`${LONG}/*.test.ts`);
-  return globSync(ALL, { exclude: [LONG, BROWSER] });
+  return globSync(ALL, { exclude: [LONG, BROWSER, ENGINES] });
 }
 
 /** Of either tier: a path, or the name of a file without its folder and ending. Throws where there is none. */

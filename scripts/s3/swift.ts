@@ -2,13 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { installPackage } from '../debian.ts';
+import { freePorts } from '../free-ports.ts';
 
 /** Debian's own: its packages are for no other. */
 const PYTHON = '/usr/bin/python3';
@@ -96,17 +96,4 @@ async function kill(server: ChildProcess): Promise<void> {
   const ended = once(server, 'exit');
   server.kill('SIGKILL');
   await ended;
-}
-
-/** All held until all are known, so that none is given twice. */
-async function freePorts(count: number): Promise<number[]> {
-  const holders = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  const ports: number[] = [];
-  for (const holder of holders) {
-    if (!holder.listening) await once(holder, 'listening');
-    const address = holder.address();
-    if (address !== null && typeof address === 'object') ports.push(address.port);
-  }
-  for (const holder of holders) holder.close();
-  return ports;
 }
