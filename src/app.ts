@@ -5,16 +5,7 @@ import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import {
-  Bus,
-  type Db,
-  type DbAddress,
-  migrate,
-  openDb,
-  retryWhileUnavailable,
-  TestClock,
-  WriteProbe,
-} from './db/index.ts';
+import { Bus, type Db, type DbAddress, migrate, openDb, probes, retryWhileUnavailable, TestClock } from './db/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
 import { BrowserSessions, createHttpServer, type HttpDeps } from './http/index.ts';
@@ -122,7 +113,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     mail: outward.mail,
     browser: new BrowserSessions({ ...shared, ...outward, throttle, config }),
     testClock,
-    writeProbe: new WriteProbe(db, log),
+    writeProbe: new probes.WriteProbe(db, log),
+    schemaProbe: new probes.SchemaProbe(db),
     requestLog: new RequestLog({ db, clock, log, days: config.requestLogDays }),
     version: VERSION,
   };

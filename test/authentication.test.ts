@@ -35,11 +35,19 @@ function refused(answer: Answer, status: number, code: string): void {
   assert.deepEqual([answer.status, answer.json.error.code], [status, code]);
 }
 
-test('R-082: every route but the price list, signed links, the probe, what a visitor is told and the contract itself asks for a credential', async () => {
+test('R-082: every route but the price list, signed links, the probes, what a visitor is told and the contract itself asks for a credential', async () => {
   const open = await operationsOf(gateway, 'public');
   assert.deepEqual(
     open.map(({ method, path }) => `${method} ${path}`),
-    ['GET /api/hub/public/models', 'GET /media/none', 'GET /healthz', 'GET /api/console/site', 'GET /openapi.json'],
+    [
+      'GET /api/hub/public/models',
+      'GET /media/none',
+      'GET /healthz',
+      'GET /livez',
+      'GET /readyz',
+      'GET /api/console/site',
+      'GET /openapi.json',
+    ],
   );
   for (const { method, path } of open) {
     // A link that was not signed is no link, with or without a credential.

@@ -55,11 +55,11 @@ describe('addresses', () => {
     });
   }
 
-  test('R-024: a path begins with its version, and only the price list, the probe, signed links and the operator have none', async () => {
+  test('R-024: a path begins with its version, and only the price list, the probes, signed links and the operator have none', async () => {
     for (const { path } of await documentedPaths()) {
       assert.match(
         path,
-        /^\/(v1|v1beta|api\/admin|api\/console|media)\/|^\/(api\/hub\/public\/models|healthz|openapi\.json)$/,
+        /^\/(v1|v1beta|api\/admin|api\/console|media)\/|^\/(api\/hub\/public\/models|healthz|livez|readyz|openapi\.json)$/,
       );
     }
   });

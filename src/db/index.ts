@@ -16,7 +16,7 @@ export {
 } from './db.ts';
 export { GroupCommit } from './group-commit.ts';
 export { MigrationError, migrate, migrationState, refuseOtherHistory } from './migrate.ts';
+export * as probes from './probes.ts';
 export { retryWhileUnavailable } from './retry-while-unavailable.ts';
 export { TestClock } from './test-clock.ts';
 export { whileBusy } from './while-busy.ts';
-export { WriteProbe } from './write-probe.ts';

@@ -22,7 +22,7 @@ export interface AppliedMigration {
   readonly digest: string;
 }
 
-interface Migration extends AppliedMigration {
+export interface Migration extends AppliedMigration {
   readonly text: string;
 }
 
@@ -75,7 +75,7 @@ export async function migrate(
 /** Of a database, which is only read, or of the list in a backup. */
 export async function migrationState(source: Queries | readonly AppliedMigration[]): Promise<MigrationState> {
   const applied = 'rows' in source ? await appliedMigrations(source) : source;
-  return compare(applied, await readMigrations(FOLDER));
+  return compare(applied, await readMigrations());
 }
 
 /** Throws MigrationError where the tables are of another history, in which no statement of this release is valid. */
@@ -84,13 +84,13 @@ export async function refuseOtherHistory(db: Db, dataFolder: string | undefined)
   if (found.state === 'other history') throw await otherHistory(db, found.name, dataFolder);
 }
 
-async function appliedMigrations(queries: Queries): Promise<readonly AppliedMigration[]> {
+export async function appliedMigrations(queries: Queries): Promise<readonly AppliedMigration[]> {
   const [table] = await queries.rows<{ name: string | null }>(`select to_regclass('migrations')::text as name`);
   if (table?.name == null) return [];
   return queries.rows('select number, name, digest from migrations order by number');
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
+export async function readMigrations(folder: string = FOLDER): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}_.*\.sql$/.test(file)).sort();
   return Promise.all(
     files.map(async (file, index) => {

@@ -2,7 +2,7 @@ import type { AccountDeps, Authenticator } from '../accounts/index.ts';
 import type { CallDeps } from '../calls/index.ts';
 import type { Catalogue, CatalogueDeps } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
-import type { TestClock, WriteProbe } from '../db/index.ts';
+import type { probes, TestClock } from '../db/index.ts';
 import type { CreateDeps } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import type { CleanUp } from '../objects/index.ts';
@@ -31,6 +31,7 @@ export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDe
   readonly requestLog: RequestLog;
   /** Present when the operator may move time. */
   readonly testClock: TestClock | undefined;
-  readonly writeProbe: WriteProbe;
+  readonly writeProbe: probes.WriteProbe;
+  readonly schemaProbe: probes.SchemaProbe;
   readonly version: string;
 }

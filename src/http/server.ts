@@ -61,6 +61,7 @@ import { modelRoutes } from './routes/models.ts';
 import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
 import { mountAuthorizationServer } from './routes/oauth.ts';
+import { probeRoutes } from './routes/probes.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
 import { requestAdminRoutes, requestRoutes } from './routes/requests.ts';
 import { speechRoutes } from './routes/speech.ts';
@@ -151,6 +152,7 @@ function addRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
   fileRoutes(routes, deps);
   linkRoutes(routes, deps);
   healthRoutes(routes, deps, stopping);
+  probeRoutes(routes, deps, stopping);
   accountAdminRoutes(routes, deps);
   keyAdminRoutes(routes, deps);
   configAdminRoutes(routes, deps);

@@ -2,7 +2,7 @@ import type { Authenticator } from '../accounts/index.ts';
 import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Bus, Db, TestClock, WriteProbe } from '../db/index.ts';
+import type { Bus, Db, probes, TestClock } from '../db/index.ts';
 import { forgetFiles } from '../files/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
 import { type CallLedger, endAbandoned, lapseExpired } from '../ledger/index.ts';
@@ -26,7 +26,7 @@ export interface WorkerDeps {
   readonly transcriptions: Transcriptions;
   readonly log: Logger;
   readonly testClock: TestClock | undefined;
-  readonly writeProbe: WriteProbe;
+  readonly writeProbe: probes.WriteProbe;
   readonly requestLog: RequestLog;
   readonly config: Pick<Config, 'requestLogDays'>;
 }

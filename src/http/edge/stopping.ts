@@ -2,6 +2,8 @@ import type { Server } from 'node:http';
 
 const SWEEP_EVERY_MS = 50;
 
+const PROBE = /^\/(healthz|livez|readyz)(\?|$)/;
+
 /** Ends a server in order: nothing new, running requests to their end, then every connection. */
 export class Stopping {
   readonly #server: Server;
@@ -27,9 +29,9 @@ export class Stopping {
     if (this.#begun && this.#running === 0) this.#drained.resolve();
   }
 
-  /** The health probe is still answered, so that a load balancer learns of the stop. */
+  /** Probes are still answered, so that a load balancer learns of the stop. */
   refuses(url: string): boolean {
-    return this.#begun && !url.startsWith('/healthz');
+    return this.#begun && !PROBE.test(url);
   }
 
   /** Goes on listening while requests run: a closed port would tell a load balancer less than a refusal does. */

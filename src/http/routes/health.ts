@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { countDue } from '../../jobs/index.ts';
-import { HEALTH_CACHE_MS, HEALTH_PROBE_TIMEOUT_MS } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
 import type { Stopping } from '../edge/stopping.ts';
+import { cachedLook } from './cached-look.ts';
 
 const healthSchema = z
   .strictObject({
@@ -19,7 +19,7 @@ const healthSchema = z
   .meta({ id: 'Health' });
 
 export function healthRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
-  const probe = cachedProbe(deps);
+  const probe = cachedLook(() => look(deps), NOTHING_FOUND);
   routes.add(
     {
       method: 'GET',
@@ -67,20 +67,6 @@ interface Found {
 
 const NOTHING_FOUND: Found = { db: 'unavailable', outbox_pending: 0, cleanup_pending: 0, cleanup_oldest_due_age_s: 0 };
 
-/** Asks the database at most once a second, and waits for it at most one. */
-function cachedProbe(deps: HttpDeps): () => Promise<Found> {
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  let answer: Promise<Found> = Promise.resolve(NOTHING_FOUND);
-  return () => {
-    const nowMs = performance.now();
-    if (nowMs - askedAtMs > HEALTH_CACHE_MS) {
-      askedAtMs = nowMs;
-      answer = withinTimeout(look(deps));
-    }
-    return answer;
-  };
-}
-
 async function look({ db, clock, cleanUp }: HttpDeps): Promise<Found> {
   const [due, backlog] = await Promise.all([countDue(db, clock.now()), cleanUp.backlog()]);
   return {
@@ -89,14 +75,4 @@ async function look({ db, clock, cleanUp }: HttpDeps): Promise<Found> {
     cleanup_pending: backlog.pending,
     cleanup_oldest_due_age_s: backlog.oldestSeconds,
   };
-}
-
-async function withinTimeout(looking: Promise<Found>): Promise<Found> {
-  const late = Promise.withResolvers<Found>();
-  const timer = setTimeout(() => late.resolve(NOTHING_FOUND), HEALTH_PROBE_TIMEOUT_MS);
-  try {
-    return await Promise.race([looking.catch(() => NOTHING_FOUND), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
