@@ -9,11 +9,14 @@ comment on column migrations.digest is 'SHA-256 of the text, by which a database
 create table processes (
   id text primary key,
   started_at timestamptz not null,
-  last_seen timestamptz not null
+  last_seen timestamptz not null,
+  role text not null check (role in ('both', 'serve', 'work'))
 );
 comment on table processes is
   'Live processes of this deployment. Liveness is judged by the database''s own time: processes on several machines '
   'must agree on it, and it must not jump with the test clock.';
+
+comment on column processes.role is 'Whether it answers callers, works on jobs and duties of the deployment, or does both.';
 
 create table test_clock (
   only_row boolean primary key default true check (only_row),

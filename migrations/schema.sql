@@ -624,7 +624,10 @@ create table processes (
   id text not null,
   started_at timestamp with time zone not null,
   last_seen timestamp with time zone not null,
-  PRIMARY KEY (id)
+  -- Whether it answers callers, works on jobs and duties of the deployment, or does both.
+  role text not null,
+  PRIMARY KEY (id),
+  CHECK (role = ANY (ARRAY['both'::text, 'serve'::text, 'work'::text]))
 );
 
 -- Digest of the public price list, for its modification date; at most one row.

@@ -73,7 +73,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
   const configuration = readConfiguration(config, options);
   const { embedded, address, db } = await openDatabase(options, undo);
-  const bus = new Bus(db, address, newId('proc'), log);
+  const bus = new Bus(db, address, newId('proc'), log, config.role);
   const { clock, testClock } = await openClock(options, db, bus);
   const secrets = rootSecretsOf(config);
   const objects = await openObjectStore(config, secrets);
@@ -120,8 +120,10 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   };
   undo.push(startDuties(deps));
   undo.push(() => deps.transcriptions.stop(drainTimeoutMs));
-  const jobLoop = new JobLoop({ ...deps, engine: new Engine(jobDeps) });
-  undo.push(() => jobLoop.stop(drainTimeoutMs));
+  if (config.role !== 'serve') {
+    const jobLoop = new JobLoop({ ...deps, engine: new Engine(jobDeps) });
+    undo.push(() => jobLoop.stop(drainTimeoutMs));
+  }
   const server = await createHttpServer(deps);
   const url = await server.listen(config.port, config.host);
   undo.push(() => server.stop(drainTimeoutMs));

@@ -26,6 +26,7 @@ test('R-526: nothing set is a complete configuration without any secret of its o
   assert.deepEqual(loadConfig({}), {
     port: 8787,
     host: '127.0.0.1',
+    role: 'both',
     publicUrl: 'http://127.0.0.1:8787',
     dataFolder: './data',
     configFile: undefined,

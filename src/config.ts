@@ -21,6 +21,7 @@ export { type Environment, Secret } from './settings.ts';
 export interface Config {
   readonly port: number;
   readonly host: string;
+  readonly role: Role;
   /** Without a trailing slash. */
   readonly publicUrl: string;
   readonly dataFolder: string;
@@ -113,6 +114,7 @@ export function loadConfig(env: Environment): Config {
   const config: Config = {
     port,
     host,
+    role: settings.choice('TOLLGATE_ROLE', 'both', ROLES),
     publicUrl: settings.origin('PUBLIC_URL', `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`),
     dataFolder: settings.text('TOLLGATE_DATA', './data'),
     configFile: settings.optional('TOLLGATE_CONFIG'),
@@ -150,6 +152,11 @@ export function loadConfig(env: Environment): Config {
   if (config.testClock && production)
     settings.complain('TOLLGATE_TEST_CLOCK', 'cannot be used with NODE_ENV=production');
   if (databaseUrl !== undefined) requireSharedSecrets(settings, config);
+  else if (config.role !== 'both')
+    settings.complain(
+      'TOLLGATE_ROLE',
+      'other than both needs DATABASE_URL: no other process reaches the embedded database',
+    );
   // Ignoring it would leave an operator believing that limits are shared when they are not.
   if (settings.optional('REDIS_URL') !== undefined)
     settings.complain('REDIS_URL', 'is not supported by this release; unset it');
@@ -159,6 +166,10 @@ export function loadConfig(env: Environment): Config {
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);
   return Object.freeze(config);
 }
+
+/** What a process does: answers callers (`serve`), works on jobs and on duties of the deployment (`work`), or both. */
+export type Role = (typeof ROLES)[number];
+const ROLES = ['both', 'serve', 'work'] as const;
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const satisfies LogLevel[];
 export const SIGN_UP_MODES = ['closed', 'invite', 'open'] as const;

@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import type { Role } from '../config.ts';
 import { CACHE_LEASE_MS, HEARTBEAT_EVERY_MS, PEER_LEASE_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { clientOptions, DatabaseUnavailable, type Db, type DbAddress, type Queries } from './db.ts';
 
 /** What processes tell each other. */
-export type Topic = 'key' | 'grant' | 'account' | 'person' | 'config' | 'clock' | 'upstream' | 'job';
+export type Topic = 'key' | 'grant' | 'account' | 'person' | 'config' | 'clock' | 'upstream' | 'job' | 'transcription';
 
 /** What a listener does about a change counts as heard only when it is done. It must not fail. */
 type Listener = (subject: string) => void | Promise<void>;
+
+/** Processes of a deployment by what they do. */
+export interface Peers {
+  readonly serving: number;
+  readonly working: number;
+}
 
 const PG_NOTIFY_NAME = 'tollgate';
 
@@ -31,6 +38,7 @@ export class Bus {
   readonly #db: Db;
   readonly #address: DbAddress;
   readonly #log: Logger;
+  readonly #role: Role;
   readonly #listeners = new Map<Topic, Listener[]>();
   readonly #waiting = new Map<string, (processId: string) => void>();
   readonly #onLost: (() => void)[] = [];
@@ -39,13 +47,14 @@ export class Bus {
   #heardUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
-  #peers = 0;
+  #peers: Peers = { serving: 0, working: 0 };
 
-  constructor(db: Db, address: DbAddress, processId: string, log: Logger) {
+  constructor(db: Db, address: DbAddress, processId: string, log: Logger, role: Role = 'both') {
     this.#db = db;
     this.#address = address;
     this.processId = processId;
     this.#log = log;
+    this.#role = role;
   }
 
   /** Throws DatabaseUnavailable when the database does not let it listen; then it may be started again. */
@@ -78,8 +87,8 @@ export class Bus {
     return performance.now() < this.#heardUntilMs;
   }
 
-  /** Other live processes of this deployment, as of the last beat. */
-  get peers(): number {
+  /** Other live processes of this deployment by what they do, as of the last beat; one of role `both` counts twice. */
+  get peers(): Peers {
     return this.#peers;
   }
 
@@ -162,19 +171,21 @@ export class Bus {
   }
 
   async #sayAlive(client: pg.Client): Promise<void> {
-    const result = await client.query<{ peers: number }>({
+    const result = await client.query<Peers>({
       name: 'alive',
       text: `with alive as (
-          insert into processes (id, started_at, last_seen) values ($1, clock_timestamp(), clock_timestamp())
+          insert into processes (id, started_at, last_seen, role)
+          values ($1, clock_timestamp(), clock_timestamp(), $3)
           on conflict (id) do update set last_seen = excluded.last_seen
         ), dead as (
           delete from processes where last_seen < clock_timestamp() - $2 * interval '1 millisecond'
         )
-        select count(*)::int as peers from processes
-        where id <> $1 and last_seen >= clock_timestamp() - $2 * interval '1 millisecond'`,
-      values: [this.processId, PEER_LEASE_MS],
+        select (count(*) filter (where role <> 'work'))::int as serving,
+          (count(*) filter (where role <> 'serve'))::int as working
+        from processes where id <> $1 and last_seen >= clock_timestamp() - $2 * interval '1 millisecond'`,
+      values: [this.processId, PEER_LEASE_MS, this.#role],
     });
-    this.#peers = result.rows[0]?.peers ?? 0;
+    this.#peers = result.rows[0] ?? this.#peers;
   }
 
   #lose(reason: string, client: pg.Client | undefined = this.#client): void {

@@ -3,7 +3,7 @@
  * Hides the driver, prepared statements, retries after a deadlock, and which of the many failures mean
  * "the database is away". SQL itself is written in each folder's store.ts.
  */
-export { announce, Bus } from './bus.ts';
+export { announce, Bus, type Topic } from './bus.ts';
 export {
   DatabaseUnavailable,
   type Db,

@@ -78,6 +78,7 @@ export interface HttpServer {
 }
 
 export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
+  const serves = deps.config.role !== 'work';
   const gate = Promise.withResolvers<Server>();
   const server = Fastify({
     serverFactory: (listener) => {
@@ -100,7 +101,12 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   });
   const stopping = new Stopping(await gate.promise);
   const open = { stopping, uploads: new Uploads(deps.clock, clientAddress(deps.config.trustedProxies)) };
-  const missing = ({ method, url }: FastifyRequest) => notFound(method, url, hints.for(method, url));
+  const missing = ({ method, url }: FastifyRequest) =>
+    notFound(
+      method,
+      url,
+      serves ? hints.for(method, url) : ' This process works on jobs and answers its health alone.',
+    );
   takeBodies(server);
   server.addHook('onRequest', (request, reply, done) => {
     observe(deps, open, request, reply);
@@ -117,9 +123,13 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   server.setNotFoundHandler((request, reply) => sendError(reply, missing(request)));
   if (deps.config.corsOrigins.length > 0) allowOrigins(server, deps.config.corsOrigins);
   const routes = new Routes(server, deps);
-  addRoutes(routes, deps, stopping);
-  consolePages(server, deps.config, deps.browser);
-  addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
+  healthRoutes(routes, deps, stopping);
+  probeRoutes(routes, deps, stopping);
+  if (serves) {
+    addRoutes(routes, deps);
+    consolePages(server, deps.config, deps.browser);
+    addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
+  }
   const hints = new RouteHints(routes.contracts);
   return {
     listen: (port, host) => server.listen({ port, host }),
@@ -133,7 +143,7 @@ interface OpenRequests {
   readonly uploads: Uploads;
 }
 
-function addRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
+function addRoutes(routes: Routes, deps: HttpDeps): void {
   modelRoutes(routes, deps);
   publicModelRoutes(routes, deps);
   accountRoutes(routes, deps);
@@ -151,8 +161,6 @@ function addRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping): void {
   jobRequestRoutes(routes, deps);
   fileRoutes(routes, deps);
   linkRoutes(routes, deps);
-  healthRoutes(routes, deps, stopping);
-  probeRoutes(routes, deps, stopping);
   accountAdminRoutes(routes, deps);
   keyAdminRoutes(routes, deps);
   configAdminRoutes(routes, deps);

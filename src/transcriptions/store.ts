@@ -1,5 +1,5 @@
 import type { MicroCredits } from '../credits.ts';
-import type { Db, Queries, Tx } from '../db/index.ts';
+import { announce, type Db, type Queries, type Tx } from '../db/index.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Fenced } from '../leased/index.ts';
@@ -153,13 +153,28 @@ export async function takeOver(db: Db, { now, lease, dropped, limit }: TakeOver)
   );
 }
 
-/** Releases the lease, so that another process takes the record without waiting for it to run out. */
-export async function letGo(db: Db, { id, fence }: Fenced, now: Date): Promise<void> {
-  await db.run(
-    `update transcriptions set owner = null, lease_until = least(lease_until, $3)
-     where id = $1 and fence = $2 and status in ('pending', 'processing')`,
-    [id, fence, now],
-  );
+/** Releases the lease and announces it, so that another process takes the record at once. */
+export function letGo(db: Db, { id, fence }: Fenced, now: Date): Promise<void> {
+  return db.transaction(async (tx) => {
+    const touched = await tx.run(
+      `update transcriptions set owner = null, lease_until = least(lease_until, $3)
+       where id = $1 and fence = $2 and status in ('pending', 'processing')`,
+      [id, fence, now],
+    );
+    if (touched > 0) await announce(tx, 'transcription', id);
+  });
+}
+
+/** The same for records that this owner works on no more. */
+export function letGoOf(db: Db, owner: string, ids: readonly string[], now: Date): Promise<void> {
+  return db.transaction(async (tx) => {
+    const touched = await tx.run(
+      `update transcriptions set owner = null, lease_until = least(lease_until, $3)
+       where id = any ($2) and owner = $1 and status in ('pending', 'processing')`,
+      [owner, ids, now],
+    );
+    if (touched > 0) await announce(tx, 'transcription', '');
+  });
 }
 
 interface RecordRow extends Omit<TranscriptionRecord, 'result'> {

@@ -10,7 +10,7 @@ import { type AdmitTranscription, type TranscriptionApplicant, transcriptionAdmi
 import type { TranscriptionDeps } from './deps.ts';
 import { endRecord } from './end.ts';
 import type { LeasedRecord, Outcome, SavedResult } from './record.ts';
-import { letGo, selectOpenIds, takeOver } from './store.ts';
+import { letGo, letGoOf, selectOpenIds, takeOver } from './store.ts';
 import { LeftRunning, type Submission, takeUp, transcribe, type WorkDeps } from './transcribe.ts';
 import { Waits } from './waits.ts';
 
@@ -69,6 +69,13 @@ export class Transcriptions {
     await Promise.all(works.filter(({ item }) => item.task === null).map(({ done }) => done));
   }
 
+  /** For a process that takes nothing up: its records that it works on no more are left to another. */
+  async releaseDropped(): Promise<void> {
+    const { db, clock, processId } = this.#deps;
+    const dropped = await this.#dropped();
+    if (dropped.length > 0) await letGoOf(db, processId, dropped, clock.now());
+  }
+
   /**
    * Call it when no caller waits any more. Calls that are under way come to their end, or are given back after this long;
    * tasks are left to the next process.
@@ -79,13 +86,18 @@ export class Transcriptions {
 
   async #takeOver(limit: number): Promise<readonly LeasedRecord[]> {
     const { db, clock, processId, log } = this.#deps;
-    // First the open ones, then which are in hand: the other way round, one that begins meanwhile would seem dropped.
-    const dropped = (await selectOpenIds(db, processId)).filter((id) => !this.#leased.inHand.has(id));
+    const dropped = await this.#dropped();
     const now = clock.now();
     const lease = { owner: processId, until: new Date(now.getTime() + RESERVATION_LEASE_MS) };
     const records = await takeOver(db, { now, lease, dropped, limit });
     if (records.length > 0) killPoint(log, 'transcription.take-over.after-commit');
     return records;
+  }
+
+  async #dropped(): Promise<readonly string[]> {
+    // First the open ones, then which are in hand: the other way round, one that begins meanwhile would seem dropped.
+    const open = await selectOpenIds(this.#deps.db, this.#deps.processId);
+    return open.filter((id) => !this.#leased.inHand.has(id));
   }
 
   /** The outcome stands in the record and in the log; no caller waits for it. */

@@ -2,7 +2,7 @@ import type { Authenticator } from '../accounts/index.ts';
 import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Bus, Db, probes, TestClock } from '../db/index.ts';
+import type { Bus, Db, probes, TestClock, Topic } from '../db/index.ts';
 import { forgetFiles } from '../files/index.ts';
 import { forgetKeys } from '../jobs/index.ts';
 import { type CallLedger, endAbandoned, lapseExpired } from '../ledger/index.ts';
@@ -28,48 +28,77 @@ export interface WorkerDeps {
   readonly testClock: TestClock | undefined;
   readonly writeProbe: probes.WriteProbe;
   readonly requestLog: RequestLog;
-  readonly config: Pick<Config, 'requestLogDays'>;
+  readonly config: Pick<Config, 'requestLogDays' | 'role'>;
 }
 
 interface Duty {
   readonly name: string;
   readonly everyMs: number;
+  /** Runs also when a process tells of this. */
+  readonly topic?: Topic;
   readonly run: () => unknown;
 }
 
-/** What runs beside the requests, and how often. Every process does all of it: each duty is harmless when shared. */
+/**
+ * What runs beside the requests, and how often: first what a process does for itself in any role, then what one with the
+ * role `work` does for the deployment. Many processes may do the latter at once: each duty is harmless when shared.
+ */
 function duties(deps: WorkerDeps): readonly Duty[] {
-  const { db, bus, clock, authenticator, catalogue, throttle, cleanUp, callLedger, transcriptions, log } = deps;
-  let peersSeen = 0;
+  const own = dutiesOfProcess(deps);
+  return deps.config.role === 'serve' ? [...own, releaseDropped(deps)] : [...own, ...dutiesOfDeployment(deps)];
+}
+
+/** Without these its own reservations, caches and rows that wait to be written would not be right. */
+function dutiesOfProcess(deps: WorkerDeps): readonly Duty[] {
+  const { authenticator, catalogue, callLedger } = deps;
   return [
     // Several times per lease, so that one slow round does not lose it.
     { name: 'extend leases', everyMs: 5_000, run: () => callLedger.extendLease() },
     { name: 'end what an outage left open', everyMs: 5_000, run: () => callLedger.maintain() },
-    { name: 'end abandoned reservations', everyMs: 5_000, run: () => endAbandoned(db, clock.now()) },
-    { name: 'take up transcriptions', everyMs: 5_000, run: () => transcriptions.resume() },
-    { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },
-    { name: 'forget what has expired', everyMs: 60_000, run: () => forgetExpired(db, clock.now()) },
-    { name: 'clear expired transcripts', everyMs: 60_000, run: () => expireTranscripts({ db, clock, log }) },
-    { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
     // Takes up what an announcement could not, because the database failed just then.
     { name: 'reload the catalogue', everyMs: 30_000, run: () => catalogue.reload() },
     { name: 'try whether the database takes writes', everyMs: 3_000, run: () => deps.writeProbe.run() },
     { name: 'save last use of keys', everyMs: 10_000, run: () => authenticator.saveLastUsed() },
     { name: 'write the request log', everyMs: 1_000, run: () => deps.requestLog.flush() },
+    watchForPeers(deps),
+  ];
+}
+
+function watchForPeers({ bus, throttle, log, config }: WorkerDeps): Duty {
+  let seen = 0;
+  const run = () => {
+    const { serving } = bus.peers;
+    if (!throttle.shared && config.role !== 'work' && serving > seen) {
+      log.warn({ processes: serving + 1 }, 'processes share this database, but each counts rate limits alone');
+    }
+    seen = serving;
+  };
+  return { name: 'watch for peers', everyMs: 5_000, run };
+}
+
+/** A process that takes nothing up leaves what it has dropped to those that do. */
+function releaseDropped({ transcriptions }: WorkerDeps): Duty {
+  return { name: 'release transcriptions', everyMs: 5_000, run: () => transcriptions.releaseDropped() };
+}
+
+function dutiesOfDeployment(deps: WorkerDeps): readonly Duty[] {
+  const { db, clock, cleanUp, transcriptions, log, config } = deps;
+  return [
+    { name: 'end abandoned reservations', everyMs: 5_000, run: () => endAbandoned(db, clock.now()) },
+    {
+      name: 'take up transcriptions',
+      everyMs: 5_000,
+      topic: 'transcription',
+      run: () => transcriptions.resume(),
+    },
+    { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },
+    { name: 'forget what has expired', everyMs: 60_000, run: () => forgetExpired(db, clock.now()) },
+    { name: 'clear expired transcripts', everyMs: 60_000, run: () => expireTranscripts({ db, clock, log }) },
+    { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
     {
       name: 'forget old requests',
       everyMs: 60_000,
-      run: () => forgetRequests(db, clock.now(), deps.config.requestLogDays),
-    },
-    {
-      name: 'watch for peers',
-      everyMs: 5_000,
-      run: () => {
-        if (!throttle.shared && bus.peers > peersSeen) {
-          log.warn({ processes: bus.peers + 1 }, 'processes share this database, but each counts rate limits alone');
-        }
-        peersSeen = bus.peers;
-      },
+      run: () => forgetRequests(db, clock.now(), config.requestLogDays),
     },
   ];
 }
@@ -88,6 +117,7 @@ async function forgetExpired(db: Db, now: Date): Promise<void> {
 export function startDuties(deps: WorkerDeps): () => Promise<void> {
   const all = duties(deps);
   const running = all.map((duty) => repeat(duty, deps.log));
+  for (const duty of all) if (duty.topic !== undefined) deps.bus.on(duty.topic, () => void runOnce(duty, deps.log));
   // In their order: this process's leases must be extended before leases are found to have run out.
   deps.testClock?.onMoved(async () => {
     for (const duty of all) await runOnce(duty, deps.log);

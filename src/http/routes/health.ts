@@ -46,12 +46,16 @@ export function healthRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping)
   );
 }
 
-function warnings({ bus, throttle, writeProbe, health, catalogue }: HttpDeps): string[] {
+function warnings({ bus, throttle, writeProbe, health, catalogue, config }: HttpDeps): string[] {
+  const { serving, working } = bus.peers;
   const lost = health.modelsWithoutCandidate(catalogue.snapshot);
   return [
     ...(writeProbe.problem === undefined ? [] : [`The database takes no writes: ${writeProbe.problem}.`]),
-    ...(bus.peers > 0 && !throttle.shared
-      ? [`${bus.peers + 1} processes share this database, but each counts rate limits alone`]
+    ...(serving > 0 && config.role !== 'work' && !throttle.shared
+      ? [`${serving + 1} processes share this database, but each counts rate limits alone`]
+      : []),
+    ...(config.role === 'serve' && working === 0
+      ? ['no process of this deployment works on jobs: start one whose TOLLGATE_ROLE is work or both']
       : []),
     ...lost.map((id) => `model ${id} has no candidate: every upstream of it is failing`),
   ];
