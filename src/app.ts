@@ -6,13 +6,14 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
 import { Bus, type Db, type DbAddress, migrate, openDb, probes, retryWhileUnavailable, TestClock } from './db/index.ts';
+import { startEdges } from './edges.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
-import { BrowserSessions, createHttpServer, type HttpDeps } from './http/index.ts';
+import { BrowserSessions, type HttpDeps } from './http/index.ts';
 import { newId } from './ids.ts';
-import { Engine, type JobDeps, jobAdmission } from './jobs/index.ts';
+import { type JobDeps, jobAdmission } from './jobs/index.ts';
 import { CallLedger } from './ledger/index.ts';
-import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS, DRAIN_TIMEOUT_MS } from './limits.ts';
+import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { Mailer } from './mail/index.ts';
 import { CleanUp, MemorySlots } from './objects/index.ts';
@@ -27,7 +28,6 @@ import { MemoryThrottle } from './throttle/index.ts';
 import { Transcriptions } from './transcriptions/index.ts';
 import { vendors as ownVendors, UpstreamPools, type Vendor } from './vendors/index.ts';
 import { VERSION } from './version.ts';
-import { JobLoop, startDuties } from './worker/index.ts';
 
 export interface App {
   /** Where it listens. */
@@ -89,7 +89,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   await retryWhileUnavailable(() => putInForce(shared, catalogue, configuration));
   await retryWhileUnavailable(() => makeFirstOperator(shared, config.firstOperator));
 
-  let drainTimeoutMs = DRAIN_TIMEOUT_MS;
+  let { drainMs } = config;
   const callLedger = new CallLedger({ db, clock, processId: bus.processId });
   undo.push(() => callLedger.close());
   const outward = openOutward(config, clock, log);
@@ -118,23 +118,16 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     requestLog: new RequestLog({ db, clock, log, days: config.requestLogDays }),
     version: VERSION,
   };
-  undo.push(startDuties(deps));
-  undo.push(() => deps.transcriptions.stop(drainTimeoutMs));
-  if (config.role !== 'serve') {
-    const jobLoop = new JobLoop({ ...deps, engine: new Engine(jobDeps) });
-    undo.push(() => jobLoop.stop(drainTimeoutMs));
-  }
-  const server = await createHttpServer(deps);
-  const url = await server.listen(config.port, config.host);
-  undo.push(() => server.stop(drainTimeoutMs));
+  const edges = await startEdges(deps, jobDeps);
+  undo.push(() => edges.stop(drainMs));
   const demo = { mayMakeDemo: embedded !== undefined, operatorEmail: config.firstOperator?.email };
   const firstSteps = await prepareFirstSteps({ db, clock, catalogue }, demo);
   return {
-    url,
+    url: edges.url,
     firstSteps,
     reapplyFile: async () => putInForce(shared, catalogue, readConfiguration(config, options)),
-    stop: (timeoutMs = DRAIN_TIMEOUT_MS) => {
-      drainTimeoutMs = timeoutMs;
+    stop: (timeoutMs = drainMs) => {
+      drainMs = timeoutMs;
       return unwind(undo);
     },
   };

@@ -27,6 +27,8 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     port: 8787,
     host: '127.0.0.1',
     role: 'both',
+    stopDelayMs: 0,
+    drainMs: 30_000,
     publicUrl: 'http://127.0.0.1:8787',
     dataFolder: './data',
     configFile: undefined,

@@ -4,12 +4,14 @@ import {
   ADMIN_TOKEN_CHARS_MIN,
   ADMIN_TOKENS_MAX,
   CONCURRENCY_MAX,
+  DRAIN_SECONDS_MAX,
   JOB_MINUTES_MAX,
   PASSWORD_CHARS_MAX,
   PASSWORD_CHARS_MIN,
   REQUEST_LOG_DAYS_MAX,
   RPM_MAX,
   SIGN_UP_CREDITS_MAX,
+  STOP_DELAY_SECONDS_MAX,
 } from './limits.ts';
 import type { LogLevel } from './log.ts';
 import { type OidcSettings, oidcSettings } from './oidc-settings.ts';
@@ -22,6 +24,10 @@ export interface Config {
   readonly port: number;
   readonly host: string;
   readonly role: Role;
+  /** How long it is unready and still serves, before it drains. */
+  readonly stopDelayMs: number;
+  /** How long requests and steps of jobs that run may take to end. */
+  readonly drainMs: number;
   /** Without a trailing slash. */
   readonly publicUrl: string;
   readonly dataFolder: string;
@@ -115,6 +121,8 @@ export function loadConfig(env: Environment): Config {
     port,
     host,
     role: settings.choice('TOLLGATE_ROLE', 'both', ROLES),
+    stopDelayMs: 1000 * settings.integer('TOLLGATE_STOP_DELAY_SECONDS', 0, 0, STOP_DELAY_SECONDS_MAX),
+    drainMs: 1000 * settings.integer('TOLLGATE_DRAIN_SECONDS', 30, 0, DRAIN_SECONDS_MAX),
     publicUrl: settings.origin('PUBLIC_URL', `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`),
     dataFolder: settings.text('TOLLGATE_DATA', './data'),
     configFile: settings.optional('TOLLGATE_CONFIG'),

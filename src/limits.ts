@@ -178,7 +178,9 @@ export const BUCKETS_MAX = 200_000;
 export const MODEL_LISTS_CACHED_MAX = 200;
 
 // Waits.
-export const DRAIN_TIMEOUT_MS = 30_000;
+/** Upper bounds of the settings for a stop. */
+export const STOP_DELAY_SECONDS_MAX = 600;
+export const DRAIN_SECONDS_MAX = 3_600;
 export const DB_CONNECT_TIMEOUT_MS = 1_500;
 /** For a start, before which the database has not been heard of: the machine may be starting as a whole. */
 export const DB_FIRST_CONNECT_TIMEOUT_MS = 15_000;

@@ -27,6 +27,7 @@ const ROOMS: readonly string[] = ['views', 'contract', 'edge', 'routes'];
 
 const TOP_FILES: Readonly<Record<string, string>> = {
   'app.ts': '(app)',
+  'edges.ts': '(app)',
   'first-start.ts': '(app)',
   'start-configuration.ts': '(app)',
   'main.ts': '(main)',

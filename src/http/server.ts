@@ -73,8 +73,8 @@ import { videoRoutes } from './routes/videos.ts';
 export interface HttpServer {
   /** The address it listens on. */
   listen(port: number, host: string): Promise<string>;
-  /** Refuses new requests, lets running ones end within `timeoutMs`, then closes every connection. */
-  stop(timeoutMs: number): Promise<void>;
+  /** Is unready for `unreadyMs`, then refuses new requests, lets running ones end within `drainMs`, and closes all. */
+  stop(unreadyMs: number, drainMs: number): Promise<void>;
 }
 
 export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
@@ -133,7 +133,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   const hints = new RouteHints(routes.contracts);
   return {
     listen: (port, host) => server.listen({ port, host }),
-    stop: (timeoutMs) => stopping.stop(timeoutMs, () => server.close()),
+    stop: (unreadyMs, drainMs) => stopping.stop(unreadyMs, drainMs, () => server.close()),
   };
 }
 
@@ -200,12 +200,12 @@ function addPages(pages: Pages, deps: HttpDeps, oauth: AuthorizationServer): voi
 function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequest, reply: FastifyReply): void {
   const startedMs = performance.now();
   const createdAtMs = deps.clock.nowMs();
-  open.stopping.enter();
+  open.stopping.enter(reply.raw);
   open.uploads.enter(request, reply);
   reply.header('x-request-id', request.id);
   // Emitted once, however the answer ends: sent, failed, or the caller gone.
   reply.raw.on('close', () => {
-    open.stopping.leave();
+    open.stopping.leave(reply.raw);
     open.uploads.leave(request);
     request.release?.();
     const durationMs = performance.now() - startedMs;
@@ -222,7 +222,7 @@ function earlyRefusal(
   stopping: Stopping,
   missing: (request: FastifyRequest) => ApiError,
 ): ApiError | undefined {
-  if (stopping.refuses(request.url)) return new ApiError('shutting_down');
+  if (stopping.refuses(request.raw)) return new ApiError('shutting_down');
   return isRouted(request) ? undefined : missing(request);
 }
 

@@ -41,10 +41,19 @@ export class Engine implements EngineDeps {
     try {
       for (let next: LeasedJob | undefined = job; next !== undefined; next = await this.#step(current, signal)) {
         current = next;
+        if (this.leased.stopping.aborted) return await this.#handOver(current);
       }
     } catch (error) {
-      if (!(error instanceof LostLease) && !signal.aborted) await this.#leave(current, error);
+      if (error instanceof LostLease) return;
+      if (signal.aborted) await this.#handOver(current);
+      else await this.#leave(current, error);
     }
+  }
+
+  /** The process ends: a job between two steps, or in one that was aborted, is another's at once. */
+  async #handOver(leased: LeasedJob): Promise<void> {
+    // Without the database the lease runs out by itself.
+    await this.queue.release(leased).catch(() => undefined);
   }
 
   /** Undefined: the job waits for something, or is over. */

@@ -1,4 +1,4 @@
-import type { Db, Queries, Tx } from '../db/index.ts';
+import { announce, type Db, type Queries, type Tx } from '../db/index.ts';
 import { parseJson } from '../json.ts';
 import type { Fenced } from '../leased/index.ts';
 import type { JobFault } from './faults.ts';
@@ -152,6 +152,14 @@ export async function extendJobs(db: Db, leased: readonly Fenced[], leaseUntil: 
      where job_id = leased.id and open_jobs.fence = leased.fence`,
     [leased.map(({ id }) => id), leased.map(({ fence }) => fence), leaseUntil],
   );
+}
+
+/** Ends a lease and announces it. A write under it changes something still, so the caller makes no more of them. */
+export function releaseJob(db: Db, { id, fence }: Fenced, now: Date): Promise<void> {
+  return db.transaction(async (tx) => {
+    const touched = await tx.run('update open_jobs set due_at = $3 where job_id = $1 and fence = $2', [id, fence, now]);
+    if (touched > 0) await announce(tx, 'job', '');
+  });
 }
 
 /**

@@ -4,7 +4,7 @@ import { JOB_LEASE_MS } from '../limits.ts';
 import type { JobDeps } from './deps.ts';
 import type { Attempt, LeasedJob } from './job.ts';
 import { outputKeys } from './output-keys.ts';
-import { disownOutputs, extendJobs, type StepSave, saveSteps, takeJobs } from './queue-store.ts';
+import { disownOutputs, extendJobs, releaseJob, type StepSave, saveSteps, takeJobs } from './queue-store.ts';
 
 const SAVES_PER_ROUND_MAX = 256;
 /** A job that is let go was not in a hurry: when many wait for slow upstreams, this is most of all that is written. */
@@ -44,6 +44,11 @@ export class JobQueue {
   /** Call it several times per lease. */
   async extend(inHand: readonly Fenced[]): Promise<void> {
     if (inHand.length > 0) await extendJobs(this.#deps.db, inHand, leaseFrom(this.#deps.clock.now()));
+  }
+
+  /** Gives the lease up: the job is due at once, for any process. */
+  release({ id, fence }: Fenced): Promise<void> {
+    return releaseJob(this.#deps.db, { id, fence }, this.#deps.clock.now());
   }
 
   /** Writes a change and returns the job as it is then. Throws LostLease. */

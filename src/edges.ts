@@ -1,0 +1,35 @@
+import { createHttpServer, type HttpDeps } from './http/index.ts';
+import { Engine, type JobDeps } from './jobs/index.ts';
+import { JobLoop, startDuties } from './worker/index.ts';
+
+/** What moves the gateway: requests, and the clock. */
+export interface Edges {
+  /** Where it listens. */
+  readonly url: string;
+  /** Drains both: readiness goes first, then requests and jobs that run get so long to end. Never fails. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/** Starts duties, job loop and HTTP server, as far as the process's role has them; all of them or none. */
+export async function startEdges(deps: HttpDeps, jobDeps: JobDeps): Promise<Edges> {
+  const { role, port, host, stopDelayMs } = deps.config;
+  const stopDuties = startDuties(deps);
+  const jobLoop = role === 'serve' ? undefined : new JobLoop({ ...deps, engine: new Engine(jobDeps) });
+  const server = await createHttpServer(deps);
+  const stop = async (drainMs: number, delayMs = 0) => {
+    const deadlineMs = performance.now() + delayMs + drainMs;
+    // Jobs are handed over while callers are still served: no caller waits for a step.
+    await Promise.allSettled([server.stop(delayMs, drainMs), jobLoop?.stop(drainMs)]);
+    // Not before: callers wait for transcriptions.
+    await deps.transcriptions.stop(Math.max(0, deadlineMs - performance.now())).catch(() => undefined);
+    await stopDuties().catch(() => undefined);
+  };
+  try {
+    const url = await server.listen(port, host);
+    // A process that only works has no callers who must first learn that it is going.
+    return { url, stop: (drainMs) => stop(drainMs, role === 'work' ? 0 : stopDelayMs) };
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+}
