@@ -1,6 +1,6 @@
 import { StartError } from './start-error.ts';
 
-// The packages of this repository that an installation may leave out: docs/operating.md, "In production".
+// The packages of this repository that an installation may leave out: docs/operating.md, "Deployment".
 
 /** Throws StartError where the package is not installed. */
 export async function loadEmbeddedPostgres() {

@@ -62,7 +62,7 @@ function settingsOf(environment: Invocation['environment'], tell: Tell): Config 
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     tell(
-      ...error.problems.map((text) => problem('settings', text, 'docs/operating.md and the README list the settings.')),
+      ...error.problems.map((text) => problem('settings', text, 'docs/settings.md lists the settings.')),
     );
     return undefined;
   }

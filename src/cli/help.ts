@@ -13,7 +13,7 @@ const FOOT = [
   '  tollgate --version (-V)           the release',
   '',
   'Settings come from the environment, the same for every command as for the gateway itself: TOLLGATE_DATA names its',
-  'data folder, DATABASE_URL a PostgreSQL server of your own. docs/operating.md lists them all.',
+  'data folder, DATABASE_URL a PostgreSQL server of your own. docs/settings.md lists them all.',
 ];
 
 export function helpFor(command: Command): string {

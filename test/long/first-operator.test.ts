@@ -124,8 +124,8 @@ test('a person who is there already is not made the first operator, and keeps th
   assert.equal((await browser.fetch('GET', '/api/admin/accounts')).status, 404);
 });
 
-test('docs/operating.md makes an operator by a command that works as it stands there', async (t) => {
-  const document = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+test('docs/people.md makes an operator by a command that works as it stands there', async (t) => {
+  const document = readFileSync(new URL('../../docs/people.md', import.meta.url), 'utf8');
   const command = /^bin\/tollgate\.mjs admin create \S+$/m.exec(document)?.[0];
   assert.ok(command);
   const env = { ...BARE_ENVIRONMENT, PUBLIC_URL, ...(await ownDatabase(t)) };

@@ -4,15 +4,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { sniff } from '../../src/media/index.ts';
 import { BARE_ENVIRONMENT } from '../support/environment.ts';
+import { fencedBlocks, ROOT, readDocument, runShell } from '../support/manual.ts';
 import { freePort } from '../support/program.ts';
 
 // README.md and docs/tour.md as a newcomer follows them: `npm start`, then every command as it stands there. The commands
 // name the default port; curl is led to the one that this gateway really has by its own configuration file.
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DOCUMENTED_ORIGIN = 'http://127.0.0.1:8787';
 const NOT_IN_A_CLONE = new Set(['.git', 'data', 'tollgate.yaml']);
 
@@ -58,19 +57,19 @@ after(async () => {
 });
 
 test('README.md begins with npm start, which prints the line that exports the demo key', async () => {
-  assert.equal((await blocks('README.md', 'sh'))[0], 'npm start\n');
+  assert.equal(blocks('README.md', 'sh')[0], 'npm start\n');
   assert.match(printed, /^ *export TOLLGATE_KEY=sk-tg1-\w+$/m);
 });
 
 test('the commands of README.md run as they stand there', async () => {
-  const [, ...commands] = await blocks('README.md', 'sh');
+  const [, ...commands] = blocks('README.md', 'sh');
   const { output, code } = await shell(commands.join('\n'));
   assert.equal(code, 0, output);
   assert.match(output, /"content":"12 \* 7 = 84[^"]*"/);
 });
 
 test('the session in README.md prints what it promises', async () => {
-  const [session = ''] = await blocks('README.md', 'console');
+  const [session = ''] = blocks('README.md', 'console');
   const steps = sessionSteps(session);
   const { output, code } = await shell(steps.map(({ command }) => `${command}\necho --- end of step`).join('\n'));
   assert.equal(code, 0, output);
@@ -81,7 +80,7 @@ test('the session in README.md prints what it promises', async () => {
 });
 
 test('the program in README.md runs as it stands there, led to the port of this gateway', async () => {
-  const [program = ''] = await blocks('README.md', 'ts');
+  const [program = ''] = blocks('README.md', 'ts');
   await writeFile(join(folder, 'program.mjs'), program.replace(DOCUMENTED_ORIGIN, origin));
   const { output, code } = await shell('node program.mjs');
   assert.equal(code, 0, output);
@@ -89,7 +88,7 @@ test('the program in README.md runs as it stands there, led to the port of this 
 });
 
 test('the commands of docs/tour.md run as they stand there, one after the other', async () => {
-  const commands = await blocks('docs/tour.md', 'sh');
+  const commands = blocks('docs/tour.md', 'sh');
   const { output, code } = await shell(commands.join('\n'));
   assert.equal(code, 0, output);
   assert.doesNotMatch(output, /"error":/);
@@ -106,8 +105,8 @@ test('the commands of docs/tour.md run as they stand there, one after the other'
 });
 
 test('an app is registered as docs/oauth.md says, and the example asks for consent with it', async () => {
-  const [register = ''] = await blocks('docs/oauth.md', 'sh');
-  const [run = ''] = await blocks('docs/oauth.md', 'console');
+  const [register = ''] = blocks('docs/oauth.md', 'sh');
+  const [run = ''] = blocks('docs/oauth.md', 'console');
   const [{ command } = { command: '' }] = sessionSteps(run);
   const registered = await shell(register);
   assert.equal(registered.code, 0, registered.output);
@@ -132,7 +131,7 @@ test('an app is registered as docs/oauth.md says, and the example asks for conse
 
 test('every npm script that the documents name is there, and each of their links leads somewhere', async () => {
   const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
-  for (const document of ['README.md', 'docs/contributing.md']) {
+  for (const document of ['README.md', 'docs/contributing.md', 'docs/operating.md', 'docs/people.md']) {
     const text = await readFile(join(ROOT, document), 'utf8');
     for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)/g)) assert.ok(script in scripts, script);
     for (const [, path = ''] of text.matchAll(/\]\(([\w./-]+)\)/g)) await readdirOrFile(path);
@@ -157,31 +156,14 @@ async function started(): Promise<void> {
   });
 }
 
-/** The fenced blocks of one language. */
-async function blocks(document: string, language: string): Promise<string[]> {
-  const text = await readFile(join(ROOT, document), 'utf8');
-  const fenced = new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$`, 'gms');
-  return [...text.matchAll(fenced)].map(([, indent = '', block = '']) =>
-    block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  );
+function blocks(document: string, language: string): string[] {
+  return fencedBlocks(readDocument(document), language).map(({ commands }) => commands);
 }
 
-/** Runs commands in one shell that stops at the first that fails, after the line which the start told to paste. */
-async function shell(commands: string): Promise<{ output: string; code: number | null }> {
+/** Runs commands after the line which the start told to paste. */
+function shell(commands: string): Promise<{ output: string; code: number | null }> {
   const key = /^ *(export TOLLGATE_KEY=.*)$/m.exec(printed)?.[1] ?? '';
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', `${key}\n${commands}`], {
-    cwd: folder,
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  }
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { output, code };
+  return runShell(`${key}\n${commands}`, { cwd: folder, env: environment });
 }
 
 /** Commands follow a `$`; what stands below each is promised, with `…` for whatever differs from run to run. */
