@@ -25,8 +25,9 @@ create table test_clock (
 comment on table test_clock is 'Offset of the test clock, shared by all processes; at most one row.';
 
 create unlogged table write_probe (
-  filler text storage plain not null
+  filler text not null
 );
+alter table write_probe alter column filler set storage plain;
 comment on table write_probe is
   'Target of the write probe, always empty: the probe writes a few pages into a new file of it and rolls back, which '
   'proves that the disk has room. Unlogged, so that the probe adds nothing to the write-ahead log.';
