@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { installPackage } from '../debian.ts';
 
 /** The Debian packages whose servers the tests in test/engines start, each with the program that proves it is installed. */
-const PACKAGES = [{ name: 'redis-server', program: '/usr/bin/redis-server' }] as const;
+const PACKAGES = [
+  { name: 'redis-server', program: '/usr/bin/redis-server' },
+  { name: 'postgresql', program: '/usr/bin/pg_dump' },
+] as const;
 
 /** What keeps these servers from running on this machine; the packages are installed first where that can be done. */
 export function installEngines(): string | undefined {
