@@ -61,9 +61,7 @@ function settingsOf(environment: Invocation['environment'], tell: Tell): Config 
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    tell(
-      ...error.problems.map((text) => problem('settings', text, 'docs/settings.md lists the settings.')),
-    );
+    tell(...error.problems.map((text) => problem('settings', text, 'docs/settings.md lists the settings.')));
     return undefined;
   }
 }
