@@ -3,7 +3,8 @@ import pg from 'pg';
 import type { Role } from '../config.ts';
 import { CACHE_LEASE_MS, HEARTBEAT_EVERY_MS, PEER_LEASE_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { clientOptions, DatabaseUnavailable, type Db, type DbAddress, type Queries } from './db.ts';
+import { clientOptions, type Db, type DbAddress, type Queries } from './db.ts';
+import { DatabaseUnavailable } from './errors.ts';
 
 /** What processes tell each other. */
 export type Topic = 'key' | 'grant' | 'account' | 'person' | 'config' | 'clock' | 'upstream' | 'job' | 'transcription';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DatabaseUnavailable } from './db.ts';
+import { DatabaseUnavailable } from './errors.ts';
 import { GroupCommit } from './group-commit.ts';
 
 /** Records its rounds, which end when `release` is called. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseUnavailable } from './db.ts';
+import { DatabaseUnavailable } from './errors.ts';
 
 interface Pending<Member, Result> {
   readonly member: Member;

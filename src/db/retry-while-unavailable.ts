@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseUnavailable } from './db.ts';
+import { DatabaseUnavailable } from './errors.ts';
 
 const RETRY_MS_MAX = 60_000;
 const RETRY_DELAY_MS = 250;

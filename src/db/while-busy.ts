@@ -1,4 +1,4 @@
-import { DatabaseUnavailable } from './db.ts';
+import { DatabaseUnavailable } from './errors.ts';
 
 /** How long a database that is available and only busy is retried. */
 const BUSY_MS_MAX = 10_000;

@@ -1,5 +1,6 @@
 import type { Logger } from '../log.ts';
-import { DatabaseUnavailable, type Db } from './db.ts';
+import type { Db } from './db.ts';
+import { DatabaseUnavailable } from './errors.ts';
 
 /** Why a database that can be read takes no writes, by SQLSTATE. */
 const PROBLEMS: Readonly<Record<string, string>> = {
