@@ -6,10 +6,6 @@ export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-export function isPostgresUrl(text: string): boolean {
-  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
-}
-
 /** Scheme, host and credentials; everything else about the connection follows from them. */
 export function isSmtpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;

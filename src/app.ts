@@ -72,8 +72,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const { config, log, vendors = ownVendors } = options;
   // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
   const configuration = readConfiguration(config, options);
-  const { embedded, address, db } = await openDatabase(options, undo);
-  const bus = new Bus(db, address, newId('proc'), log, config.role);
+  const { embedded, db } = await openDatabase(options, undo);
+  const bus = new Bus(db, newId('proc'), log, config.role);
   const { clock, testClock } = await openClock(options, db, bus);
   const secrets = rootSecretsOf(config);
   const objects = await openObjectStore(config, secrets);
@@ -140,7 +140,7 @@ async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[
   await migrateAt(address, options, embedded && resolve(options.config.dataFolder));
   const db = openDb(address, options.log);
   undo.push(() => db.close());
-  return { embedded, address, db };
+  return { embedded, db };
 }
 
 /** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */

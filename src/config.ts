@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isAddressRange, isEmail, isMailbox, isOrigin, isPostgresUrl, isSmtpUrl } from './addresses.ts';
+import { isAddressRange, isEmail, isMailbox, isOrigin, isSmtpUrl } from './addresses.ts';
 import {
   ADMIN_TOKEN_CHARS_MIN,
   ADMIN_TOKENS_MAX,
@@ -15,6 +15,7 @@ import {
 } from './limits.ts';
 import type { LogLevel } from './log.ts';
 import { type OidcSettings, oidcSettings } from './oidc-settings.ts';
+import { databaseUrlProblem } from './postgres-url.ts';
 import { type Environment, Secret, Settings } from './settings.ts';
 
 export { type Environment, Secret } from './settings.ts';
@@ -196,9 +197,8 @@ function adminTokens(settings: Settings): readonly Secret[] {
 
 /** With a shared database every process must agree on these, so none may make its own. */
 function requireSharedSecrets(settings: Settings, config: Config): void {
-  if (!isPostgresUrl(config.databaseUrl?.reveal() ?? '')) {
-    settings.complain('DATABASE_URL', 'must be an address such as postgres://user:password@host:5432/tollgate');
-  }
+  const problem = databaseUrlProblem(config.databaseUrl?.reveal() ?? '');
+  if (problem !== undefined) settings.complain('DATABASE_URL', problem);
   if (config.adminTokens.length === 0) settings.complain('TOLLGATE_ADMIN_TOKEN', 'is required with DATABASE_URL');
   if (config.rootSecret === undefined) settings.complain('TOLLGATE_SECRET', 'is required with DATABASE_URL');
 }

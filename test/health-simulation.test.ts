@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { applyDocument, Catalogue, type CatalogueDeps } from '../src/catalogue/index.ts';
 import { Secret } from '../src/config.ts';
-import { Bus, type Db, openDb } from '../src/db/index.ts';
+import { Bus, openDb, type PooledDb } from '../src/db/index.ts';
 import { ApiError, UpstreamError } from '../src/errors.ts';
 import { candidatesFor, firstThatWorks, Health } from '../src/routing/index.ts';
 import { UpstreamPools, vendors } from '../src/vendors/index.ts';
@@ -16,13 +16,13 @@ const PER_SECOND = 50;
 const SEEDS = [1, 2, 3];
 
 let database: TestDatabase;
-let db: Db;
+let db: PooledDb;
 let bus: Bus;
 const pools = new UpstreamPools();
 before(async () => {
   database = await createDatabase();
   db = openDb(database.address, silentLog);
-  bus = new Bus(db, database.address, 'proc_simulation', silentLog);
+  bus = new Bus(db, 'proc_simulation', silentLog);
   await bus.start();
 });
 after(async () => {

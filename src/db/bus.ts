@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Role } from '../config.ts';
 import { CACHE_LEASE_MS, HEARTBEAT_EVERY_MS, PEER_LEASE_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { clientOptions, type Db, type DbAddress, type Queries } from './db.ts';
+import type { PooledDb, Queries } from './db.ts';
 import { DatabaseUnavailable } from './errors.ts';
 
 /** What processes tell each other. */
@@ -36,8 +36,7 @@ export async function announce(tx: Queries, topic: Topic, subject: string): Prom
  */
 export class Bus {
   readonly processId: string;
-  readonly #db: Db;
-  readonly #address: DbAddress;
+  readonly #db: PooledDb;
   readonly #log: Logger;
   readonly #role: Role;
   readonly #listeners = new Map<Topic, Listener[]>();
@@ -50,12 +49,12 @@ export class Bus {
   #stopped = false;
   #peers: Peers = { serving: 0, working: 0 };
 
-  constructor(db: Db, address: DbAddress, processId: string, log: Logger, role: Role = 'both') {
+  constructor(db: PooledDb, processId: string, log: Logger, role: Role = 'both') {
     this.#db = db;
-    this.#address = address;
     this.processId = processId;
     this.#log = log;
     this.#role = role;
+    db.onMoved(() => this.#lose('another server is in use'));
   }
 
   /** Throws DatabaseUnavailable when the database does not let it listen; then it may be started again. */
@@ -153,12 +152,11 @@ export class Bus {
   }
 
   async #connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...clientOptions(this.#address), query_timeout: CACHE_LEASE_MS });
+    const client = await this.#db.openConnection(CACHE_LEASE_MS);
     client.on('notification', (notification) => this.#hear(notification.payload ?? ''));
     client.on('error', (error) => this.#lose(error.message, client));
     client.on('end', () => this.#lose('the connection ended', client));
     try {
-      await client.connect();
       await client.query(`listen ${PG_NOTIFY_NAME}`);
       if (this.#stopped) throw new Error('stopped while it connected');
     } catch (error) {

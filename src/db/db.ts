@@ -1,14 +1,11 @@
-import pg from 'pg';
-import {
-  DB_CONNECT_TIMEOUT_MS,
-  DB_LOCK_TIMEOUT_MS,
-  DB_STATEMENT_TIMEOUT_MS,
-  DB_TRANSACTION_IDLE_MS_MAX,
-} from '../limits.ts';
+import type pg from 'pg';
+import { DB_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { isDeadlock, translated } from './errors.ts';
+import { parsePostgresUrl } from '../postgres-url.ts';
+import { isDeadlock, isDemotion, isShutdown, translated } from './errors.ts';
+import { Servers, type ServersOptions } from './servers.ts';
 
-/** Where the database is: one address, or the embedded server's socket. */
+/** Where the database is: an address, which may name several servers, or the embedded server's socket. */
 export type DbAddress =
   | { readonly url: string }
   | { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
@@ -37,55 +34,55 @@ export interface Db extends Queries {
   close(): Promise<void>;
 }
 
-const POOL_CONNECTIONS_MAX = 16;
+/** The whole of it: `Db` for those who write statements, the rest for the bus and for whom it is reported to. */
+export interface PooledDb extends Db {
+  /** A connection outside the pool, on the server that the pool uses. The caller ends it. */
+  openConnection(queryTimeoutMs: number): Promise<pg.Client>;
+  /** Called when another server is in use from now on. */
+  onMoved(listener: () => void): void;
+  /** What an operator should know of the servers. */
+  readonly warnings: readonly string[];
+}
+
 const DEADLOCK_ATTEMPTS_MAX = 4;
 
-export function openDb(address: DbAddress, log: Logger, connectTimeoutMs?: number): Db {
-  const pool = new pg.Pool({
-    ...clientOptions(address, connectTimeoutMs),
-    max: POOL_CONNECTIONS_MAX,
-    idleTimeoutMillis: 30_000,
-    allowExitOnIdle: true,
-  });
-  let closed = false;
-  // Without a listener the loss of a connection would end the process. The pool itself listens to idle ones only; a
-  // connection lost in use is noticed by the statement that runs on it, or by the next.
-  pool.on('error', (error) => {
-    if (!closed) log.warn({ reason: error.message }, 'an idle database connection was lost');
-  });
-  pool.on('connect', (client) => client.on('error', () => undefined));
+export function openDb(address: DbAddress, log: Logger, connectTimeoutMs: number = DB_CONNECT_TIMEOUT_MS): PooledDb {
+  const servers = new Servers({ ...serversAt(address), log, connectTimeoutMs });
   return {
-    rows: (statement, values) => translated(() => rowsOn(pool, statement, values)),
-    run: (statement, values) => translated(() => runOn(pool, statement, values)),
-    transaction: (work) => transactionOn(pool, work),
-    close: async () => {
-      closed = true;
-      await pool.end();
+    rows: (statement, values) => translated(() => onSession(servers, (client) => rowsOn(client, statement, values))),
+    run: (statement, values) => translated(() => onSession(servers, (client) => runOn(client, statement, values))),
+    transaction: (work) => transactionOn(servers, work),
+    openConnection: (queryTimeoutMs) => translated(() => servers.open(queryTimeoutMs)),
+    onMoved: (listener) => servers.onMoved(listener),
+    get warnings() {
+      return servers.warnings;
     },
+    close: () => servers.close(),
   };
 }
 
-/** Also used by the listener, whose connection lives outside the pool. */
-export function clientOptions(address: DbAddress, connectTimeoutMs: number = DB_CONNECT_TIMEOUT_MS): pg.ClientConfig {
-  return {
-    ...('url' in address ? { connectionString: address.url } : address),
-    connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: DB_STATEMENT_TIMEOUT_MS,
-    lock_timeout: DB_LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: DB_TRANSACTION_IDLE_MS_MAX,
-    // The server's own limit comes first; this one is for a server that has stopped answering at all.
-    query_timeout: DB_STATEMENT_TIMEOUT_MS + 1_000,
-    keepAlive: true,
-    application_name: 'tollgate',
-    types: { getTypeParser },
-  };
+/** Of several servers it must be one that takes writes, unless the address says otherwise. */
+function serversAt(address: DbAddress): Pick<ServersOptions, 'servers' | 'sessionAttrs'> {
+  if (!('url' in address)) return { servers: [{ name: 'embedded', ...address }], sessionAttrs: 'any' };
+  const { servers, sessionAttrs } = parsePostgresUrl(address.url);
+  return { servers, sessionAttrs: sessionAttrs ?? (servers.length > 1 ? 'read-write' : 'any') };
 }
 
-const INT8_OID = 20;
+/** As the pool of the driver has it: after any error the connection is closed. */
+async function onSession<Result>(servers: Servers, work: (client: Connection) => Promise<Result>): Promise<Result> {
+  const { client, release } = await servers.connect();
+  try {
+    const result = await work(client);
+    release();
+    return result;
+  } catch (error) {
+    release(errorOf(error));
+    throw error;
+  }
+}
 
-/** Amounts are int8 and must never pass through a double. */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
-  return oid === INT8_OID ? BigInt : pg.types.getTypeParser(oid, format);
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 interface Connection {
@@ -114,18 +111,18 @@ function statementName(text: string): string {
   return name;
 }
 
-async function transactionOn<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+async function transactionOn<Result>(servers: Servers, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await translated(() => transactionOnce(pool, work));
+      return await translated(() => transactionOnce(servers, work));
     } catch (error) {
       if (attempt === DEADLOCK_ATTEMPTS_MAX || !isDeadlock(error)) throw error;
     }
   }
 }
 
-async function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
+async function transactionOnce<Result>(servers: Servers, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const { client, release } = await servers.connect();
   let broken: Error | undefined;
   try {
     await client.query('begin');
@@ -143,8 +140,9 @@ async function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<
     await client.query('rollback').catch((failure: Error) => {
       broken = failure;
     });
+    if (isDemotion(error) || isShutdown(error)) broken = errorOf(error);
     throw error;
   } finally {
-    client.release(broken);
+    release(broken);
   }
 }

@@ -46,3 +46,18 @@ function isUnavailable(error: unknown): boolean {
     UNAVAILABLE_STATE.test(state) || UNAVAILABLE_SYSTEM_CODE.test(state) || UNAVAILABLE_MESSAGE.test(error.message)
   );
 }
+
+/** The server refuses a write because it is a standby or was made read-only. */
+export function isDemotion(error: unknown): boolean {
+  return sqlState(error) === '25006';
+}
+
+/** The server is being shut down, has crashed or is not up yet: the connection is of no more use. */
+export function isShutdown(error: unknown): boolean {
+  return /^57P0[123]$/.test(sqlState(error));
+}
+
+/** The pool is exhausted: its server answers, and another one would not help. */
+export function isPoolTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
+}

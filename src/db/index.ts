@@ -4,7 +4,7 @@
  * "the database is away". SQL itself is written in each folder's store.ts.
  */
 export { announce, Bus, type Topic } from './bus.ts';
-export { type Db, type DbAddress, openDb, type Queries, type Tx } from './db.ts';
+export { type Db, type DbAddress, openDb, type PooledDb, type Queries, type Tx } from './db.ts';
 export { DatabaseUnavailable, isCheckViolation, isUniqueViolation } from './errors.ts';
 export { GroupCommit } from './group-commit.ts';
 export { MigrationError, migrate, migrationState, refuseOtherHistory } from './migrate.ts';

@@ -24,7 +24,7 @@ const { log } = createLog('error');
 const app = await startApp({ config, environment: {}, log, progress: () => undefined });
 const address = { url: config.databaseUrl?.reveal() ?? '' };
 const db = openDb(address, log);
-const bus = new Bus(db, address, newId('proc'), log);
+const bus = new Bus(db, newId('proc'), log);
 const clock = new TestClock(db, bus);
 await clock.load();
 await bus.start();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
-import { Bus, type Db, type DbAddress, openDb, type Tx } from '../../src/db/index.ts';
+import { Bus, type DbAddress, openDb, type PooledDb, type Tx } from '../../src/db/index.ts';
 import { newId } from '../../src/ids.ts';
 import { revokeGrant } from '../../src/oauth/index.ts';
 import { SCOPES } from '../../src/scopes.ts';
@@ -35,14 +35,14 @@ export interface TokenOptions {
 
 /** Rows as the authorization server writes them, for tests of what tokens open and not of how they are obtained. */
 export class Apps {
-  readonly db: Db;
+  readonly db: PooledDb;
   readonly #clock: Clock;
   readonly #bus: Bus;
 
   private constructor(address: DbAddress, clock: Clock) {
     this.db = openDb(address, silentLog);
     this.#clock = clock;
-    this.#bus = new Bus(this.db, address, newId('proc'), silentLog);
+    this.#bus = new Bus(this.db, newId('proc'), silentLog);
   }
 
   static async open({ database, clock }: { database: { address: DbAddress }; clock: Clock }): Promise<Apps> {

@@ -1,0 +1,113 @@
+import pg from 'pg';
+import { DB_LOCK_TIMEOUT_MS, DB_STATEMENT_TIMEOUT_MS, DB_TRANSACTION_IDLE_MS_MAX } from '../limits.ts';
+import type { PostgresServer, SessionAttrs } from '../postgres-url.ts';
+import { DatabaseUnavailable } from './errors.ts';
+
+/** A server of the deployment: an address of an operator's, or the embedded server's socket. */
+export type Server =
+  | PostgresServer
+  | {
+      readonly name: string;
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly database: string;
+    };
+
+/** What a server says of itself when a session begins. */
+export interface ServerState {
+  readonly isStandby: boolean;
+  /** Of a standby always, else where an operator has set it so. */
+  readonly isReadOnly: boolean;
+  /** Grows by one with each promotion; 0 of a standby. */
+  readonly timeline: number;
+  /** The same on a primary and all its replicas. */
+  readonly systemId: string;
+}
+
+export function clientOptions(server: Server, connectTimeoutMs: number): pg.ClientConfig {
+  const { name: _name, ...place } = server;
+  return {
+    ...('url' in place ? { connectionString: place.url } : place),
+    connectionTimeoutMillis: connectTimeoutMs,
+    // The server's own limit comes first; this one is for a server that has stopped answering at all.
+    query_timeout: DB_STATEMENT_TIMEOUT_MS + 1_000,
+    keepAlive: true,
+    application_name: 'tollgate',
+    types: { getTypeParser },
+  };
+}
+
+const INT8_OID = 20;
+
+/** Amounts are int8 and must never pass through a double. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
+  return oid === INT8_OID ? BigInt : pg.types.getTypeParser(oid, format);
+}
+
+// By a statement, not as parameters of the start-up message, which a pooler in between refuses or swallows.
+const LIMITS = Object.entries({
+  statement_timeout: DB_STATEMENT_TIMEOUT_MS,
+  lock_timeout: DB_LOCK_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: DB_TRANSACTION_IDLE_MS_MAX,
+}).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
+
+const STATE = [
+  'pg_is_in_recovery() as "isStandby"',
+  `current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
+  // The name of a WAL file begins with its timeline. The control file has it too, but only from the next checkpoint on.
+  `case when pg_is_in_recovery() then 0
+     else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`,
+  `(select system_identifier::text from pg_control_system()) as "systemId"`,
+];
+
+/** Begins a session in one round trip: limits of time, and what the server is, where that matters. */
+export async function prepareSession(client: pg.ClientBase, timeoutMs: number): Promise<void> {
+  await withinDeadline(client, `select ${LIMITS.join(', ')}`, timeoutMs);
+}
+
+export async function prepareAndInspect(client: pg.ClientBase, timeoutMs: number): Promise<ServerState> {
+  const { rows } = await withinDeadline(client, `select ${[...LIMITS, ...STATE].join(', ')}`, timeoutMs);
+  return rows[0] as ServerState;
+}
+
+/** A server that takes a connection and then says nothing must not cost more than one that takes none. */
+async function withinDeadline(client: pg.ClientBase, text: string, timeoutMs: number): Promise<pg.QueryResult> {
+  const config: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: timeoutMs };
+  return client.query(config);
+}
+
+/** Opens a connection, looks and closes it. */
+export async function inspect(server: Server, timeoutMs: number): Promise<ServerState> {
+  const client = new pg.Client(clientOptions(server, timeoutMs));
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await prepareAndInspect(client, timeoutMs);
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+/** The lower the better; undefined is unsuitable. */
+export function rankOf(state: ServerState, attrs: SessionAttrs): number | undefined {
+  switch (attrs) {
+    case 'any':
+      return 0;
+    case 'read-write':
+      return state.isReadOnly ? undefined : 0;
+    case 'primary':
+      return state.isStandby ? undefined : 0;
+    case 'read-only':
+      return state.isReadOnly ? 0 : undefined;
+    case 'standby':
+      return state.isStandby ? 0 : undefined;
+    case 'prefer-standby':
+      return state.isStandby ? 0 : 1;
+  }
+}
+
+export function unsuitable({ name }: Server, state: ServerState): DatabaseUnavailable {
+  const what = state.isStandby ? 'a standby' : state.isReadOnly ? 'read-only' : 'a primary that takes writes';
+  return new DatabaseUnavailable(`${name} is ${what}`);
+}
