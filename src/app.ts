@@ -101,6 +101,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const deps: HttpDeps = {
     ...shared,
     ...transcriptionDeps,
+    db,
     admitJob: jobAdmission(jobDeps),
     transcriptions: new Transcriptions(transcriptionDeps),
     cleanUp: new CleanUp(jobDeps),

@@ -41,7 +41,7 @@ export function parsePostgresUrl(text: string): PostgresUrl {
     throw new PostgresUrlError('cannot have load_balance_hosts: all connections of a process go to one server');
   for (const name of ['target_session_attrs', 'load_balance_hosts']) parameters.delete(name);
   const [hosts, ports] = [listOf(parameters, 'host'), listOf(parameters, 'port')];
-  const places = hosts.length > 0 ? placesOf(hosts, ports) : authority.split(',').map(placeOf);
+  const places = hosts.length > 0 ? placesOf(hosts, ports) : authority.split(',').map(hostAndPort);
   if (places.length > SERVERS_MAX) throw new PostgresUrlError(`must name at most ${SERVERS_MAX} hosts`);
   const servers = places.map(({ host, port }) => {
     const own = new URLSearchParams(parameters);
@@ -102,7 +102,7 @@ interface Place {
   readonly port: string;
 }
 
-function placeOf(text: string): Place {
+function hostAndPort(text: string): Place {
   const [, host, port] = PLACE.exec(text) ?? [];
   if (host === undefined || host === '') throw new PostgresUrlError(EXPECTED);
   return { host, port: checkedPort(port) };

@@ -1,6 +1,9 @@
 /** The database cannot be reached, is starting or stopping, is full, or did not answer in time. */
 export class DatabaseUnavailable extends Error {}
 
+/** None of the servers may be used, or this one: a standby, a stale primary, another cluster. The message says which and why. */
+export class UnsuitableServer extends Error {}
+
 /** Runs `work`; whatever means that the database is away becomes DatabaseUnavailable, with its cause. */
 export async function translated<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -43,7 +46,10 @@ function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const state = sqlState(error);
   return (
-    UNAVAILABLE_STATE.test(state) || UNAVAILABLE_SYSTEM_CODE.test(state) || UNAVAILABLE_MESSAGE.test(error.message)
+    error instanceof UnsuitableServer ||
+    UNAVAILABLE_STATE.test(state) ||
+    UNAVAILABLE_SYSTEM_CODE.test(state) ||
+    UNAVAILABLE_MESSAGE.test(error.message)
   );
 }
 

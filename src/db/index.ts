@@ -1,7 +1,7 @@
 /**
  * PostgreSQL: a pool, transactions, migrations, and the bus on which processes tell each other what changed.
- * Hides the driver, prepared statements, retries after a deadlock, and which of the many failures mean
- * "the database is away". SQL itself is written in each folder's store.ts.
+ * Hides the driver, which of several servers takes writes, prepared statements, retries after a deadlock, and which of
+ * the many failures mean "the database is away". SQL itself is written in each folder's store.ts.
  */
 export { announce, Bus, type Topic } from './bus.ts';
 export { type Db, type DbAddress, openDb, type PooledDb, type Queries, type Tx } from './db.ts';

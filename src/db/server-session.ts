@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DB_LOCK_TIMEOUT_MS, DB_STATEMENT_TIMEOUT_MS, DB_TRANSACTION_IDLE_MS_MAX } from '../limits.ts';
 import type { PostgresServer, SessionAttrs } from '../postgres-url.ts';
-import { DatabaseUnavailable } from './errors.ts';
+import { UnsuitableServer } from './errors.ts';
 
 /** A server of the deployment: an address of an operator's, or the embedded server's socket. */
 export type Server =
@@ -107,7 +107,7 @@ export function rankOf(state: ServerState, attrs: SessionAttrs): number | undefi
   }
 }
 
-export function unsuitable({ name }: Server, state: ServerState): DatabaseUnavailable {
+export function unsuitable({ name }: Server, state: ServerState): UnsuitableServer {
   const what = state.isStandby ? 'a standby' : state.isReadOnly ? 'read-only' : 'a primary that takes writes';
-  return new DatabaseUnavailable(`${name} is ${what}`);
+  return new UnsuitableServer(`${name} is ${what}`);
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { DEMOTION_EVERY_MS, SERVER_GRACE_MS, SERVER_WATCH_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { SessionAttrs } from '../postgres-url.ts';
-import { DatabaseUnavailable, isPoolTimeout } from './errors.ts';
+import { isPoolTimeout, UnsuitableServer } from './errors.ts';
 import { ServerPool, type Session } from './server-pool.ts';
 import { inspect, rankOf, type Server, type ServerState, unsuitable } from './server-session.ts';
 
@@ -101,21 +101,21 @@ export class Servers {
 
   async #inspectAll(): Promise<ServerPool> {
     const { servers, connectTimeoutMs, sessionAttrs, log } = this.#options;
-    const problems: Error[] = [];
+    const problems: string[] = [];
     const suitable = await gather(servers, async (server) => {
       try {
         const state = await inspect(server, connectTimeoutMs);
         if (rankOf(state, sessionAttrs) === undefined) throw unsuitable(server, state);
         return { server, state };
       } catch (error) {
-        problems.push(named(server, error));
+        problems.push(problemOf(server, error));
         return undefined;
       }
     });
     const [best, ...others] = suitable.sort((one, other) => this.#compare(one, other));
-    if (best === undefined) throw noneSuits(problems);
+    if (best === undefined) throw new UnsuitableServer(problems.join('; '));
     const foreign = others.find(({ state }) => state.systemId !== best.state.systemId);
-    if (foreign !== undefined) throw noneSuits([otherCluster(foreign.server)]);
+    if (foreign !== undefined) throw otherCluster(foreign.server);
     this.#accept(best.server, best.state);
     if (this.#pool?.server !== best.server)
       log.warn({ server: best.server.name, timeline: best.state.timeline }, 'the database server in use from now on');
@@ -130,7 +130,7 @@ export class Servers {
     this.#systemId ??= state.systemId;
     if (state.systemId !== this.#systemId) throw otherCluster(server);
     if (this.#isForWrites && state.timeline < this.#timeline)
-      throw new DatabaseUnavailable(
+      throw new UnsuitableServer(
         `${server.name} is a stale primary of timeline ${state.timeline}: timeline ${this.#timeline} was seen already`,
       );
     this.#timeline = Math.max(this.#timeline, state.timeline);
@@ -215,17 +215,12 @@ async function gather(
   return [...found];
 }
 
-function named({ name }: Server, error: unknown): Error {
+function problemOf({ name }: Server, error: unknown): string {
   const reasons = error instanceof AggregateError ? error.errors : [error];
-  const reason = reasons.map((one) => (one instanceof Error ? one.message : String(one))).join('; ');
-  return new Error(reason.startsWith(name) ? reason : `${name}: ${reason}`, { cause: error });
+  const reason = reasons.map((one) => (one instanceof Error ? one.message : String(one))).join(', ');
+  return reason.startsWith(name) ? reason : `${name}: ${reason}`;
 }
 
-function noneSuits(problems: readonly Error[]): DatabaseUnavailable {
-  const cause = new AggregateError(problems, problems.map(({ message }) => message).join('; '));
-  return new DatabaseUnavailable('No server of the database suits.', { cause });
-}
-
-function otherCluster({ name }: Server): DatabaseUnavailable {
-  return new DatabaseUnavailable(`${name} is no replica of the others: its system identifier differs`);
+function otherCluster({ name }: Server): UnsuitableServer {
+  return new UnsuitableServer(`${name} is no replica of the others: its system identifier differs`);
 }

@@ -46,7 +46,7 @@ export function healthRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping)
   );
 }
 
-function warnings({ bus, throttle, writeProbe, health, catalogue, config }: HttpDeps): string[] {
+function warnings({ db, bus, throttle, writeProbe, health, catalogue, config }: HttpDeps): string[] {
   const { serving, working } = bus.peers;
   const lost = health.modelsWithoutCandidate(catalogue.snapshot);
   return [
@@ -58,6 +58,7 @@ function warnings({ bus, throttle, writeProbe, health, catalogue, config }: Http
       ? ['no process of this deployment works on jobs: start one whose TOLLGATE_ROLE is work or both']
       : []),
     ...lost.map((id) => `model ${id} has no candidate: every upstream of it is failing`),
+    ...db.warnings,
   ];
 }
 
