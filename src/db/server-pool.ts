@@ -9,7 +9,7 @@ const POOL_CONNECTIONS_MAX = 16;
 export interface Session {
   readonly client: pg.PoolClient;
   /** Gives it back; with an error it is closed instead. */
-  release(error?: Error): void;
+  readonly release: (error?: Error) => void;
 }
 
 export interface PoolOptions {
@@ -38,7 +38,7 @@ export class ServerPool {
       max: POOL_CONNECTIONS_MAX,
       idleTimeoutMillis: 30_000,
       allowExitOnIdle: true,
-      onConnect: (client) => this.#begin(client),
+      verify: (client, done) => void this.#begin(client).then(() => done(), done),
     });
     // Without a listener the loss of a connection would end the process. The pool itself listens to idle ones only; a
     // connection lost in use is noticed by the statement that runs on it, or by the next.
