@@ -15,6 +15,17 @@ test('no two ids are the same', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
+test('ids of requests, jobs, results and files made later sort behind those made before', () => {
+  for (const prefix of ['req', 'job', 'ast', 'file'] as const) {
+    const first = newId(prefix);
+    const madeAt = Number.parseInt(first.slice(prefix.length + 1, prefix.length + 10), 36);
+    assert.ok(madeAt <= Date.now() && madeAt > Date.now() - 3_600_000);
+    const second = newId(prefix);
+    assert.ok(first.slice(0, prefix.length + 10) <= second.slice(0, prefix.length + 10));
+    assert.notEqual(first, second);
+  }
+});
+
 test('random text has the length asked for, also when the pool of bytes runs out in it', () => {
   fc.assert(fc.property(fc.nat(20_000), (length) => assert.equal(randomBase62(length).length, length)));
 });

@@ -1,4 +1,5 @@
 import { randomFillSync, randomUUID } from 'node:crypto';
+import { systemClock } from './clock.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 24;
@@ -20,9 +21,20 @@ export type IdPrefix =
   | 'link'
   | 'oag';
 
-/** `acct_` and 24 base62 characters (142 bits): unguessable, unique across processes and restarts. */
+/** What every request, job, result or file has one of: their tables have millions of rows, indexed by these ids. */
+const TIMED: ReadonlySet<IdPrefix> = new Set(['req', 'job', 'ast', 'file']);
+/** Milliseconds in base 36, which sorts alike in every collation; eight characters would end in 2059. */
+const TIME_LENGTH = 9;
+
+/**
+ * `acct_` and 24 base62 characters: unguessable, unique across processes and restarts. Ids of what there is much of begin
+ * with the time, so that a new row is put beside the last one in an index of any size; after it 89 bits are random. The
+ * time is for locality alone, and the system's: no rule reads it.
+ */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${randomBase62(ID_LENGTH)}`;
+  if (!TIMED.has(prefix)) return `${prefix}_${randomBase62(ID_LENGTH)}`;
+  const time = systemClock.nowMs().toString(36).padStart(TIME_LENGTH, '0');
+  return `${prefix}_${time}${randomBase62(ID_LENGTH - TIME_LENGTH)}`;
 }
 
 export function isIdOf(prefix: IdPrefix, id: string): boolean {
