@@ -80,6 +80,15 @@ comment on column key_spending.day is 'The day that day_spent counts.';
 comment on column key_spending.week is 'First day (Monday) of the week that week_spent counts.';
 comment on column key_spending.month is 'First day of the month that month_spent counts.';
 
+create table prices (
+  id uuid primary key,
+  price json not null
+);
+comment on table prices is
+  'Frozen prices, each stored once however many reservations were made at it. Rows are never changed or removed.';
+comment on column prices.id is 'Digest of the text, made by the program.';
+comment on column prices.price is 'Rates, ratios and tiers as they were in force. Never searched.';
+
 create table reservations (
   id uuid primary key,
   amount bigint not null check (amount >= 0),
@@ -92,7 +101,7 @@ create table reservations (
   job_id text,
   model text not null,
   endpoint text not null,
-  price json not null
+  price_id uuid not null
 );
 comment on table reservations is
   'Credits reserved for one call or job. Rows are never updated, so a long history has no dead tuples. No foreign '
@@ -103,7 +112,7 @@ comment on column reservations.id is
 comment on column reservations.key_id is 'An API key or an OAuth grant; null for the console.';
 comment on column reservations.grant_ids is 'The grants it was taken from, in spending order.';
 comment on column reservations.parts is 'How much was taken from each of grant_ids.';
-comment on column reservations.price is 'The price in force when the credits were reserved. Never searched.';
+comment on column reservations.price_id is 'The price in force when the credits were reserved, in prices.';
 
 create index reservations_by_request on reservations (request_id, account_id);
 comment on index reservations_by_request is 'A caller looks its request up by the id in the answer.';
@@ -194,9 +203,12 @@ alter table ledger_entries add constraint ledger_entries_sound check (
 
 create function ledger_refuse_change() returns trigger language plpgsql as $$
 begin
-  raise exception 'ledger entries are never changed or removed';
+  raise exception 'rows of % are never changed or removed', tg_table_name;
 end $$;
 comment on function ledger_refuse_change is 'Refuses the statement.';
+create trigger prices_append_only before update or delete or truncate on prices
+  for each statement execute function ledger_refuse_change();
+comment on trigger prices_append_only on prices is 'A frozen price is never changed or removed.';
 create trigger ledger_entries_append_only before update or delete or truncate on ledger_entries
   for each statement execute function ledger_refuse_change();
 comment on trigger ledger_entries_append_only on ledger_entries is 'Entries are never changed or removed.';

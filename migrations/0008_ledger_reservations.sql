@@ -12,7 +12,7 @@ create type ledger_change as (
   job_id text,
   model text,
   endpoint text,
-  price json,
+  price_id uuid,
   late boolean,
   units json
 );
@@ -229,7 +229,7 @@ begin
         end if;
       end loop;
       new_reservations := new_reservations || row(change.id, amount, change.at, change.account_id, change.key_id, split_ids,
-        split_parts, change.request_id, change.job_id, change.model, change.endpoint, change.price)::reservations;
+        split_parts, change.request_id, change.job_id, change.model, change.endpoint, change.price_id)::reservations;
       new_entries := new_entries || row(change.account_id, number, 'reserve', 0, -amount, amount, 0, 0, balance,
         change.at, change.id, split_ids, entry_parts, null)::ledger_entries;
       answers[change.ordinality] := json_build_array(split_ids, split_parts);
@@ -248,8 +248,9 @@ comment on function ledger_reserve is
   'spending order. Answers each such change at its index: the split as [[grant ids], [parts]]; {"reason": "balance" or '
   '"key_limit", "left": micro-credits} for a refusal; "busy", "unknown", or "conflict" for an id used with other values.';
 
-create function ledger_commit(moment timestamptz, lock_mode text, changes json, owner text, lease_until timestamptz)
-returns json language plpgsql
+create function ledger_commit(
+  moment timestamptz, lock_mode text, changes json, new_prices json, owner text, lease_until timestamptz
+) returns json language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan as $$
 declare
@@ -275,11 +276,14 @@ begin
   perform ledger_recall(locked, list);
   answers := ledger_end(moment, locked, busy, list, answers);
   perform ledger_lapse_and_cover(moment, locked);
+  insert into prices select key::uuid, value from json_each(new_prices) order by key on conflict do nothing;
   answers := ledger_reserve(moment, busy, list, owner, lease_until, answers);
   return array_to_json(answers);
 end $$;
 comment on function ledger_commit is
   'Makes a list of changes in one transaction; endings first, so that what they return can be reserved. Answers each at '
   'its index; a "busy" one was not made, since another transaction had its account locked and the lock mode was "skip". '
+  'new_prices has the prices that they name by their ids; they are stored in the order of ids and under the accounts'' '
+  'locks, which excludes deadlocks. '
   'Every look-up is by a whole key: the settings keep a plan made for small tables right for large ones, and keep it from '
   'being made again for every commit.';

@@ -27,6 +27,7 @@ create table ledger_journal (
   purse_id uuid not null,
   owner text not null,
   changes json not null,
+  prices json not null,
   primary key (account_id, number)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, vacuum_truncate = false);
 comment on table ledger_journal is
@@ -35,13 +36,16 @@ comment on table ledger_journal is
 comment on column ledger_journal.owner is 'Process that owns the reservations; see reservation_owners.';
 comment on column ledger_journal.changes is
   'List of all changes that were written from the purse at one time; see ledger_change.';
+comment on column ledger_journal.prices is
+  'The prices that the changes written at that time name, each by its id: once per row, since most calls of a moment have '
+  'the same.';
 
 create function ledger_journal_entries(lines ledger_journal[]) returns table (
   account_id text, number bigint, type text, available bigint, reserved bigint, charged bigint, balance bigint,
   created_at timestamptz, reservation_id uuid, grant_ids text[], parts bigint[], units json,
   -- Of a reservation that begins:
   reserved_at timestamptz, lease_until timestamptz, owner text, purse_id uuid, drawn bigint, key_id text,
-  request_id text, model text, endpoint text, price json
+  request_id text, model text, endpoint text, price_id uuid
 ) language plpgsql stable as $$
 #variable_conflict use_column
 declare
@@ -52,7 +56,7 @@ begin
     select line.account_id, line.purse_id, line.owner,
       row_number() over (order by line.number, change.ordinality) as position, change.kind, change.id, change.amount,
       to_timestamp(change.at_ms::float8 / 1000) as at, to_timestamp(change.lease_ms::float8 / 1000) as lease_until,
-      change.key_id, change.request_id, change.model, change.endpoint, change.price, change.units
+      change.key_id, change.request_id, change.model, change.endpoint, change.price_id, change.units
     from unnest(lines) as line
     cross join lateral json_populate_recordset(null::ledger_change, line.changes) with ordinality as change
   ),
@@ -114,7 +118,7 @@ begin
     select account_id, position, 1 as step, 'reserve' as type, -reserved as available, reserved, 0::bigint as charged, at,
       id, grant_ids, case cardinality(parts) when 1 then array[-parts[1]]
         else array(select -part from unnest(parts) as part) end as parts, null::json as units,
-      lease_until, owner, purse_id, amount as drawn, key_id, request_id, model, endpoint, price
+      lease_until, owner, purse_id, amount as drawn, key_id, request_id, model, endpoint, price_id
     from reservations_split
     union all
     select account_id, position, 2, kind, reserved - covered, -reserved, covered, at, id, grant_ids,
@@ -130,7 +134,7 @@ begin
     entries.charged, (b.available + sum(entries.available) over so_far)::bigint,
     greatest(b.updated_at, max(entries.at) over so_far), entries.id, entries.grant_ids, entries.parts, entries.units,
     entries.at, entries.lease_until, entries.owner, entries.purse_id, entries.drawn, entries.key_id, entries.request_id,
-    entries.model, entries.endpoint, entries.price
+    entries.model, entries.endpoint, entries.price_id
   from entries join balances b on b.account_id = entries.account_id
   window so_far as (partition by entries.account_id order by entries.position, entries.step);
 end $$;
@@ -150,6 +154,12 @@ begin
   posted as materialized (
     select * from ledger_journal_entries(array(select line from lines))
   ),
+  new_prices as (
+    insert into prices select distinct on (price.key) price.key::uuid, price.value
+    from lines cross join lateral json_each((lines.line).prices) as price
+    order by price.key
+    on conflict do nothing
+  ),
   new_entries as (
     insert into ledger_entries
       (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
@@ -160,10 +170,10 @@ begin
   ),
   new_reservations as (
     insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint,
-      price)
+      price_id)
     select reservation_id, reserved, reserved_at, account_id, key_id, grant_ids,
       case cardinality(parts) when 1 then array[-parts[1]] else array(select -part from unnest(parts) as part) end,
-      request_id, model, endpoint, price
+      request_id, model, endpoint, price_id
     from posted where type = 'reserve'
   ),
   opened as (
@@ -183,7 +193,8 @@ begin
   where purses.id = drawn.purse_id;
 end $$;
 comment on function ledger_post is
-  'Posts the journal of locked accounts: deletes its rows and inserts the entries and reservations that they become.';
+  'Posts the journal of locked accounts: deletes its rows and inserts the entries, reservations and prices that they '
+  'become.';
 
 create function ledger_recall(locked text[], changes ledger_change[]) returns void language plpgsql as $$
 begin
@@ -286,13 +297,15 @@ comment on view ledger_entries_now is
 create view reservations_now as
 with unposted as materialized (
   select account_id, type, reserved, charged, created_at, reservation_id, reserved_at, key_id, request_id, model, endpoint,
-    price
+    price_id
   from ledger_unposted_entries
 ),
 begun as (
-  select id, account_id, key_id, amount, created_at, request_id, job_id, model, endpoint, price from reservations
+  select r.id, account_id, key_id, amount, created_at, request_id, job_id, model, endpoint, price
+  from reservations r left join prices on prices.id = price_id
   union all
-  select reservation_id, account_id, key_id, reserved, reserved_at, request_id, null, model, endpoint, price
+  select reservation_id, account_id, key_id, reserved, reserved_at, request_id, null, model, endpoint,
+    (select line.prices -> price_id::text from ledger_journal as line where line.prices -> price_id::text is not null limit 1)
   from unposted where type = 'reserve'
 )
 select begun.*,

@@ -408,6 +408,9 @@ create table ledger_journal (
   owner text not null,
   -- List of all changes that were written from the purse at one time; see ledger_change.
   changes json not null,
+  -- The prices that the changes written at that time name, each by its id: once per row, since most calls of a moment
+  -- have the same.
+  prices json not null,
   PRIMARY KEY (account_id, number)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, vacuum_truncate=false);
 
@@ -618,6 +621,17 @@ CREATE INDEX people_newest ON public.people USING btree (created_at DESC, id DES
 CREATE UNIQUE INDEX people_email ON public.people USING btree (lower(email));
 CREATE UNIQUE INDEX people_subject ON public.people USING btree (issuer, subject);
 
+-- Frozen prices, each stored once however many reservations were made at it. Rows are never changed or removed.
+create table prices (
+  -- Digest of the text, made by the program.
+  id uuid not null,
+  -- Rates, ratios and tiers as they were in force. Never searched.
+  price json not null,
+  PRIMARY KEY (id)
+);
+-- A frozen price is never changed or removed.
+CREATE TRIGGER prices_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.prices FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+
 -- Live processes of this deployment. Liveness is judged by the database's own time: processes on several machines must
 -- agree on it, and it must not jump with the test clock.
 create table processes (
@@ -723,8 +737,8 @@ create table reservations (
   job_id text,
   model text not null,
   endpoint text not null,
-  -- The price in force when the credits were reserved. Never searched.
-  price json not null,
+  -- The price in force when the credits were reserved, in prices.
+  price_id uuid not null,
   PRIMARY KEY (id),
   CHECK (amount >= 0)
 );
@@ -890,7 +904,7 @@ create type ledger_change as (
   job_id text,
   model text,
   endpoint text,
-  price json,
+  price_id uuid,
   -- Of a reservation that was admitted from a purse which has been recalled since: it is never refused, and as much as
   -- is left is reserved.
   late boolean,
@@ -899,9 +913,10 @@ create type ledger_change as (
 
 -- Makes a list of changes in one transaction; endings first, so that what they return can be reserved. Answers each at
 -- its index; a "busy" one was not made, since another transaction had its account locked and the lock mode was "skip".
--- Every look-up is by a whole key: the settings keep a plan made for small tables right for large ones, and keep it
--- from being made again for every commit.
-CREATE OR REPLACE FUNCTION public.ledger_commit(moment timestamp with time zone, lock_mode text, changes json, owner text, lease_until timestamp with time zone)
+-- new_prices has the prices that they name by their ids; they are stored in the order of ids and under the accounts'
+-- locks, which excludes deadlocks. Every look-up is by a whole key: the settings keep a plan made for small tables
+-- right for large ones, and keep it from being made again for every commit.
+CREATE OR REPLACE FUNCTION public.ledger_commit(moment timestamp with time zone, lock_mode text, changes json, new_prices json, owner text, lease_until timestamp with time zone)
  RETURNS json
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -933,6 +948,7 @@ begin
   perform ledger_recall(locked, list);
   answers := ledger_end(moment, locked, busy, list, answers);
   perform ledger_lapse_and_cover(moment, locked);
+  insert into prices select key::uuid, value from json_each(new_prices) order by key on conflict do nothing;
   answers := ledger_reserve(moment, busy, list, owner, lease_until, answers);
   return array_to_json(answers);
 end $function$;
@@ -1210,7 +1226,7 @@ end $function$;
 -- reservations are paid from one grant, and then no array is taken apart: this is most of what a call costs the
 -- database.
 CREATE OR REPLACE FUNCTION public.ledger_journal_entries(lines ledger_journal[])
- RETURNS TABLE(account_id text, number bigint, type text, available bigint, reserved bigint, charged bigint, balance bigint, created_at timestamp with time zone, reservation_id uuid, grant_ids text[], parts bigint[], units json, reserved_at timestamp with time zone, lease_until timestamp with time zone, owner text, purse_id uuid, drawn bigint, key_id text, request_id text, model text, endpoint text, price json)
+ RETURNS TABLE(account_id text, number bigint, type text, available bigint, reserved bigint, charged bigint, balance bigint, created_at timestamp with time zone, reservation_id uuid, grant_ids text[], parts bigint[], units json, reserved_at timestamp with time zone, lease_until timestamp with time zone, owner text, purse_id uuid, drawn bigint, key_id text, request_id text, model text, endpoint text, price_id uuid)
  LANGUAGE plpgsql
  STABLE
 AS $function$
@@ -1223,7 +1239,7 @@ begin
     select line.account_id, line.purse_id, line.owner,
       row_number() over (order by line.number, change.ordinality) as position, change.kind, change.id, change.amount,
       to_timestamp(change.at_ms::float8 / 1000) as at, to_timestamp(change.lease_ms::float8 / 1000) as lease_until,
-      change.key_id, change.request_id, change.model, change.endpoint, change.price, change.units
+      change.key_id, change.request_id, change.model, change.endpoint, change.price_id, change.units
     from unnest(lines) as line
     cross join lateral json_populate_recordset(null::ledger_change, line.changes) with ordinality as change
   ),
@@ -1285,7 +1301,7 @@ begin
     select account_id, position, 1 as step, 'reserve' as type, -reserved as available, reserved, 0::bigint as charged, at,
       id, grant_ids, case cardinality(parts) when 1 then array[-parts[1]]
         else array(select -part from unnest(parts) as part) end as parts, null::json as units,
-      lease_until, owner, purse_id, amount as drawn, key_id, request_id, model, endpoint, price
+      lease_until, owner, purse_id, amount as drawn, key_id, request_id, model, endpoint, price_id
     from reservations_split
     union all
     select account_id, position, 2, kind, reserved - covered, -reserved, covered, at, id, grant_ids,
@@ -1301,7 +1317,7 @@ begin
     entries.charged, (b.available + sum(entries.available) over so_far)::bigint,
     greatest(b.updated_at, max(entries.at) over so_far), entries.id, entries.grant_ids, entries.parts, entries.units,
     entries.at, entries.lease_until, entries.owner, entries.purse_id, entries.drawn, entries.key_id, entries.request_id,
-    entries.model, entries.endpoint, entries.price
+    entries.model, entries.endpoint, entries.price_id
   from entries join balances b on b.account_id = entries.account_id
   window so_far as (partition by entries.account_id order by entries.position, entries.step);
 end $function$;
@@ -1408,7 +1424,8 @@ begin
   return null;
 end $function$;
 
--- Posts the journal of locked accounts: deletes its rows and inserts the entries and reservations that they become.
+-- Posts the journal of locked accounts: deletes its rows and inserts the entries, reservations and prices that they
+-- become.
 CREATE OR REPLACE FUNCTION public.ledger_post(account_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1422,6 +1439,12 @@ begin
   posted as materialized (
     select * from ledger_journal_entries(array(select line from lines))
   ),
+  new_prices as (
+    insert into prices select distinct on (price.key) price.key::uuid, price.value
+    from lines cross join lateral json_each((lines.line).prices) as price
+    order by price.key
+    on conflict do nothing
+  ),
   new_entries as (
     insert into ledger_entries
       (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at, reservation_id,
@@ -1432,10 +1455,10 @@ begin
   ),
   new_reservations as (
     insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint,
-      price)
+      price_id)
     select reservation_id, reserved, reserved_at, account_id, key_id, grant_ids,
       case cardinality(parts) when 1 then array[-parts[1]] else array(select -part from unnest(parts) as part) end,
-      request_id, model, endpoint, price
+      request_id, model, endpoint, price_id
     from posted where type = 'reserve'
   ),
   opened as (
@@ -1521,7 +1544,7 @@ CREATE OR REPLACE FUNCTION public.ledger_refuse_change()
  LANGUAGE plpgsql
 AS $function$
 begin
-  raise exception 'ledger entries are never changed or removed';
+  raise exception 'rows of % are never changed or removed', tg_table_name;
 end $function$;
 
 -- Reserves credits of locked accounts: admits an account's changes in their order and splits each over the grants in
@@ -1642,7 +1665,7 @@ begin
         end if;
       end loop;
       new_reservations := new_reservations || row(change.id, amount, change.at, change.account_id, change.key_id, split_ids,
-        split_parts, change.request_id, change.job_id, change.model, change.endpoint, change.price)::reservations;
+        split_parts, change.request_id, change.job_id, change.model, change.endpoint, change.price_id)::reservations;
       new_entries := new_entries || row(change.account_id, number, 'reserve', 0, -amount, amount, 0, 0, balance,
         change.at, change.id, split_ids, entry_parts, null)::ledger_entries;
       answers[change.ordinality] := json_build_array(split_ids, split_parts);
@@ -1862,9 +1885,9 @@ create view ledger_unposted_entries as
     request_id,
     model,
     endpoint,
-    price
+    price_id
    FROM ledger_journal_entries(ARRAY( SELECT line.*::ledger_journal AS line
-           FROM ledger_journal line)) entry(account_id, number, type, available, reserved, charged, balance, created_at, reservation_id, grant_ids, parts, units, reserved_at, lease_until, owner, purse_id, drawn, key_id, request_id, model, endpoint, price);
+           FROM ledger_journal line)) entry(account_id, number, type, available, reserved, charged, balance, created_at, reservation_id, grant_ids, parts, units, reserved_at, lease_until, owner, purse_id, drawn, key_id, request_id, model, endpoint, price_id);
 
 -- Every reservation with how it stands: open, settled or refunded, what was charged, and when it ended.
 create view reservations_now as
@@ -1880,20 +1903,21 @@ create view reservations_now as
             ledger_unposted_entries.request_id,
             ledger_unposted_entries.model,
             ledger_unposted_entries.endpoint,
-            ledger_unposted_entries.price
+            ledger_unposted_entries.price_id
            FROM ledger_unposted_entries
         ), begun AS (
-         SELECT reservations.id,
-            reservations.account_id,
-            reservations.key_id,
-            reservations.amount,
-            reservations.created_at,
-            reservations.request_id,
-            reservations.job_id,
-            reservations.model,
-            reservations.endpoint,
-            reservations.price
-           FROM reservations
+         SELECT r.id,
+            r.account_id,
+            r.key_id,
+            r.amount,
+            r.created_at,
+            r.request_id,
+            r.job_id,
+            r.model,
+            r.endpoint,
+            prices.price
+           FROM reservations r
+             LEFT JOIN prices ON prices.id = r.price_id
         UNION ALL
          SELECT unposted_1.reservation_id,
             unposted_1.account_id,
@@ -1904,7 +1928,10 @@ create view reservations_now as
             NULL::text,
             unposted_1.model,
             unposted_1.endpoint,
-            unposted_1.price
+            ( SELECT line.prices -> unposted_1.price_id::text
+                   FROM ledger_journal line
+                  WHERE (line.prices -> unposted_1.price_id::text) IS NOT NULL
+                 LIMIT 1)
            FROM unposted unposted_1
           WHERE unposted_1.type = 'reserve'::text
         )

@@ -21,6 +21,7 @@ const [grant] = await db.rows<{ id: string }>('select id from grants where accou
 ]);
 const grantId = grant?.id ?? '';
 const stray = newReservation(account, 1n).id;
+const [price] = await db.rows<{ id: string }>('select price_id as id from reservations where id = $1', [settled.id]);
 
 /** What is altered by hand, how it is put right again, and what the books say in between. */
 const corruptions: readonly (readonly [statement: string, undo: string, figure: string, id: string])[] = [
@@ -72,6 +73,12 @@ const corruptions: readonly (readonly [statement: string, undo: string, figure: 
     `update reservations set amount = 21 where id = '${open.id}'`,
     `update reservations set amount = 20 where id = '${open.id}'`,
     'reservations.amount',
+    open.id,
+  ],
+  [
+    `update reservations set price_id = '${stray}' where id = '${open.id}'`,
+    `update reservations set price_id = '${price?.id}' where id = '${open.id}'`,
+    'reservations.price_id',
     open.id,
   ],
   [

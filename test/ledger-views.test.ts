@@ -146,7 +146,8 @@ test('the views show before posting what the tables have after it', async (t) =>
     else await calls.settle(call, BigInt(random.whole(0, 20)), '{"requests":1}');
   }
   for (let n = 0; n < 20; n++) {
-    const call = newReservation(account, BigInt(random.whole(0, 100)), n % 2 === 0 ? key : undefined);
+    const price = `{"mode":"per_request","rung":${n % 3}}`;
+    const call = { ...newReservation(account, BigInt(random.whole(0, 100)), n % 2 === 0 ? key : undefined), price };
     assert.equal((await calls.reserve(call, false)).state, 'admitted');
     if (n % 4 === 0) await until(async () => (await ledger.db.rows(HAS_RESERVATION, [call.id])).length === 1);
     else if (n % 4 === 1) await calls.refund(call);
@@ -166,7 +167,11 @@ test('the views show before posting what the tables have after it', async (t) =>
   );
   const statuses = new Set(reservations.map((row) => ('status' in row ? row.status : undefined)));
   assert.deepEqual(statuses, new Set(['open', 'refunded', 'settled']));
+  const prices = new Set(reservations.map((row) => ('price' in row ? JSON.stringify(row.price) : '')));
+  assert.equal(prices.size, 4);
+  assert.equal((await ledger.db.rows(RUNGS)).length, 3);
   assert.ok(entries.some((row) => 'parts' in row && Array.isArray(row.parts) && row.parts.length === 2));
 });
 
+const RUNGS = `select from prices where price ->> 'rung' is not null`;
 const HAS_RESERVATION = `select from reservations_now where id = $1 and status = 'open'`;

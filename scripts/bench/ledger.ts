@@ -207,10 +207,13 @@ async function vacuum(address: ClientConfig): Promise<void> {
 }
 
 const OLD_RESERVATIONS = `
+  with known as (
+    insert into prices values (md5($4)::uuid, $4::json) on conflict do nothing
+  )
   insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, model, endpoint,
-    price)
+    price_id)
   select uuidv7(interval '-1 day'), 1000, updated_at, account_id, $2, array(select id from grants where account_id = $1),
-    '{1000}', 'req_old' || pair, 'studio/chat-large', 'chat', $4::json
+    '{1000}', 'req_old' || pair, 'studio/chat-large', 'chat', md5($4)::uuid
   from balances, generate_series(1, $3::int) as pair where account_id = $1`;
 
 const OLD_ENTRIES_OF_ACCOUNT = `

@@ -177,8 +177,9 @@ export async function selectAssets(db: Db, jobId: string): Promise<Asset[]> {
 
 /** The price that each job's credits were held at. */
 export async function selectPrices(db: Queries, reservationIds: readonly string[]): Promise<Map<string, unknown>> {
-  const rows = await db.rows<{ id: string; price: unknown }>('select id, price from reservations where id = any ($1)', [
-    reservationIds,
-  ]);
+  const rows = await db.rows<{ id: string; price: unknown }>(
+    'select r.id, price from reservations r join prices on prices.id = price_id where r.id = any ($1)',
+    [reservationIds],
+  );
   return new Map(rows.map(({ id, price }) => [id, price]));
 }

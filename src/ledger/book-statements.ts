@@ -141,7 +141,7 @@ function oneByOne(ids: string): string {
 
 function reservationChecks(reservations: string): string {
   return `
-    select figure, reservations.id, recorded, coalesce(computed, 'none') as computed
+    select figure, reservations.id, coalesce(recorded, 'none') as recorded, coalesce(computed, 'none') as computed
     from ${reservations}
     left join open_reservations on reservation_id = reservations.id
     cross join lateral (
@@ -153,6 +153,7 @@ function reservationChecks(reservations: string): string {
     ) as entry_figures
     cross join lateral (values
       ('reservations.amount', amount::text || ' ' || grant_ids::text || ' ' || parts::text, split),
+      ('reservations.price_id', (select id::text from prices where id = price_id), price_id::text),
       ('open_reservations', case when reservation_id is null then 'ended' else 'open' end, state),
       ('reservations.amount', case when reservation_id is null then '0' else amount::text end, still_reserved)
     ) as checks (figure, recorded, computed)

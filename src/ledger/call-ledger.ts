@@ -132,7 +132,8 @@ export class CallLedger {
   #writeHold(reservation: NewReservation, purse: Purse, isInBackground: boolean): Promise<boolean> {
     const atMs = this.#deps.clock.nowMs();
     const times = { atMs, leaseMs: atMs + RESERVATION_LEASE_MS };
-    const line = { purse, change: changeJson({ kind: 'reserve', ...reservation }, times) };
+    const { price } = reservation;
+    const line = { purse, change: changeJson({ kind: 'reserve', ...reservation }, times), price };
     return isInBackground ? this.#journal.writeSoon(line) : this.#journal.write(line);
   }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { MicroCredits } from '../credits.ts';
 
 /** `price` is a JSON text: it is stored as it is, and the same one serves many calls. */
@@ -41,14 +42,14 @@ export interface JournalTimes {
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
 /**
- * A change as the SQL type `ledger_change` reads it. `price` and `units` are JSON texts already, and are not parsed again on
- * the path of every call. Throws a RangeError for a text that PostgreSQL cannot store.
+ * A change as the SQL type `ledger_change` reads it. `units` is a JSON text already, and is not parsed again on the path of
+ * every call. Of the price it has the id: see pricesJson. Throws a RangeError for a text that PostgreSQL cannot store.
  */
 export function changeJson(change: Change, times?: JournalTimes): string {
   const fields = change.kind === 'reserve' ? reserveFields(change, times) : endFields(change, times);
   const json = JSON.stringify(fields);
   if (UNSTORABLE.test(json)) throw new RangeError(`Reservation ${change.id} has a text that cannot be stored.`);
-  if (change.kind === 'reserve') return `${json.slice(0, -1)},"price":${change.price}}`;
+  if (change.kind === 'reserve') return json;
   return change.units === undefined ? json : `${json.slice(0, -1)},"units":${change.units}}`;
 }
 
@@ -65,8 +66,29 @@ function reserveFields(change: Change & { kind: 'reserve' }, times: JournalTimes
     job_id: change.jobId,
     model: change.model,
     endpoint: change.endpoint,
+    price_id: priceIdOf(change.price),
     late: change.isLate,
   };
+}
+
+/** The prices that a list of changes names, as JSON: an object of each text by its id. */
+export function pricesJson(prices: Iterable<string>): string {
+  return `{${Array.from(new Set(prices), (price) => `"${priceIdOf(price)}":${price}`).join(',')}}`;
+}
+
+/** A configuration has a few prices, and each serves many calls. */
+const PRICE_IDS_CACHED_MAX = 1_000;
+const priceIds = new Map<string, string>();
+
+/** Half of a SHA-256 digest of the text, written as a UUID, which the database stores in 16 bytes. */
+function priceIdOf(price: string): string {
+  let id = priceIds.get(price);
+  if (id === undefined) {
+    id = hash('sha256', price).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+    if (priceIds.size >= PRICE_IDS_CACHED_MAX) priceIds.clear();
+    priceIds.set(price, id);
+  }
+  return id;
 }
 
 function endFields({ id, accountId, actual }: Change & { kind: 'end' }, times: JournalTimes | undefined): object {

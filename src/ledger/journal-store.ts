@@ -1,4 +1,5 @@
 import type { Queries } from '../db/index.ts';
+import { pricesJson } from './change.ts';
 import type { Line } from './journal.ts';
 
 /**
@@ -7,13 +8,14 @@ import type { Line } from './journal.ts';
  * this statement's commit, and this statement waits for none.
  */
 export async function insertLines(queries: Queries, lines: readonly Line[]): Promise<ReadonlySet<string>> {
-  const rows = await queries.rows<{ purse_id: string }>(INSERT_LINES, [byPurse(lines)]);
+  const prices = lines.flatMap(({ price }) => (price === undefined ? [] : [price]));
+  const rows = await queries.rows<{ purse_id: string }>(INSERT_LINES, [byPurse(lines), pricesJson(prices)]);
   return new Set(rows.map(({ purse_id }) => purse_id));
 }
 
 const INSERT_LINES = `
-  insert into ledger_journal (account_id, purse_id, owner, changes)
-  select purses.account_id, purses.id, purses.process_id, line.value
+  insert into ledger_journal (account_id, purse_id, owner, changes, prices)
+  select purses.account_id, purses.id, purses.process_id, line.value, $2::json
   from json_each($1) as line join purses on purses.id = line.key::uuid
   for key share of purses skip locked
   returning purse_id`;

@@ -21,6 +21,8 @@ export interface Line {
   readonly purse: Purse;
   /** See changeJson. */
   readonly change: string;
+  /** Of a reservation, the text of its price. */
+  readonly price?: string;
 }
 
 /**

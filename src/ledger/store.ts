@@ -1,7 +1,7 @@
 import type { MicroCredits } from '../credits.ts';
 import type { Queries } from '../db/index.ts';
 import type { JsonObject } from '../json.ts';
-import { type Change, changeJson } from './change.ts';
+import { type Change, changeJson, pricesJson } from './change.ts';
 
 /** Which process owns a reservation, and until when without extending its lease. */
 export interface Lease {
@@ -123,9 +123,11 @@ export type Answer = ReserveAnswer | EndAnswer;
 export async function commitChanges(queries: Queries, commit: LedgerCommit): Promise<readonly Answer[]> {
   const { now, lockMode, changes, lease } = commit;
   if (changes.length === 0) return [];
+  const prices = changes.flatMap((change) => (change.kind === 'reserve' ? [change.price] : []));
+  const list = `[${changes.map((change) => changeJson(change)).join(',')}]`;
   const [row] = await queries.rows<{ answers: readonly Answer[] }>(
-    'select ledger_commit($1, $2, $3, $4, $5) as answers',
-    [now, lockMode, `[${changes.map((change) => changeJson(change)).join(',')}]`, lease?.owner, lease?.until],
+    'select ledger_commit($1, $2, $3, $4, $5, $6) as answers',
+    [now, lockMode, list, pricesJson(prices), lease?.owner, lease?.until],
   );
   return row?.answers ?? [];
 }

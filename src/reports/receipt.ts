@@ -29,7 +29,8 @@ export async function receiptOf(
   const newest = await listEntries(db, accountId, { reservationId, after: undefined, limit: ENTRIES_MAX });
   const entries = newest.toReversed();
   const [reservation] = await db.rows<{ amount: MicroCredits; price: FrozenPrice }>(
-    'select amount, price from reservations where id = $1 and account_id = $2',
+    `select amount, price from reservations r join prices on prices.id = price_id
+     where r.id = $1 and r.account_id = $2`,
     [reservationId, accountId],
   );
   if (reservation === undefined) return undefined;

@@ -145,7 +145,8 @@ export async function takeOver(db: Db, { now, lease, dropped, limit }: TakeOver)
      )
      update transcriptions set owner = $2, lease_until = $3, fence = fence + 1, status = 'processing',
        settlement_state = 'unknown'
-     from due join reservations on reservations.id = due.reservation_id where due.id = transcriptions.id
+     from due join reservations on reservations.id = due.reservation_id join prices on prices.id = price_id
+     where due.id = transcriptions.id
      returning transcriptions.id, fence, request as wanted, object_key as "objectKey", seconds,
        due.reservation_id as "reservationId", price, transcriptions.created_at as "createdAt",
        upstream_id as "upstreamId", upstream_model as "upstreamModel", task`,
