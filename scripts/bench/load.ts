@@ -7,8 +7,8 @@ const ROUND_SECONDS = 3;
 /** Code that is still being compiled tells nothing about the code. */
 const WARM_UP_SECONDS = 10;
 const CONNECTIONS = 32;
-/** The ledger makes entries of its journal half a second later, and that belongs to the requests too. */
-const SETTLE_MS = 1_000;
+/** The ledger makes entries of its journal a second later, and that belongs to the requests too. */
+const SETTLE_MS = 1_500;
 
 export interface Load {
   readonly path: string;
