@@ -1,9 +1,10 @@
-/** A configuration with one model of each kind that is measured, served by the bench's own upstream. */
-export function configurationFor(url: string): string {
+/** A configuration with one model of each kind that is measured, served by the bench's own upstreams. */
+export function configurationFor(url: string, studioUrl = url): string {
   return JSON.stringify({
     upstreams: [
       { id: 'fake', vendor: 'openai', base_url: `${url}/v1` },
-      { id: 'queue', vendor: 'fal', base_url: url, api_key: 'key' },
+      { id: 'studio', vendor: 'openai', base_url: `${studioUrl}/v1` },
+      { id: 'queue', vendor: 'fal', base_url: studioUrl, api_key: 'key' },
       { id: 'fake-native', vendor: 'gemini', base_url: url, api_key: 'key' },
     ],
     models: [CHAT, SLOW_CHAT, NATIVE, INSTANT, SLOW, SPEECH, TRANSCRIPTION],
@@ -22,7 +23,7 @@ const INSTANT = {
   owned_by: 'bench',
   endpoints: ['images'],
   pricing: { mode: 'per_image', credits: { base: 1 } },
-  routes: [{ upstream: 'fake', model: 'upstream-model' }],
+  routes: [{ upstream: 'studio', model: 'upstream-model' }],
 };
 const SLOW = {
   id: 'bench/slow',

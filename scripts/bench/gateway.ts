@@ -33,10 +33,14 @@ export interface Gateway extends BenchServer {
  * The gateway as an operator starts it: the launcher, embedded PostgreSQL with fsync, auth, limits and log on. The bench
  * knows nothing of it but its command, its settings and its routes, so that it can measure another tree just as well.
  */
-export async function startGateway({ tree, nodeOptions }: Subject, upstreamUrl?: string): Promise<Gateway> {
+export async function startGateway(
+  { tree, nodeOptions }: Subject,
+  upstreamUrl?: string,
+  studioUrl?: string,
+): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
   const configuration = join(folder, 'bench.yaml');
-  if (upstreamUrl !== undefined) await writeFile(configuration, configurationFor(upstreamUrl));
+  if (upstreamUrl !== undefined) await writeFile(configuration, configurationFor(upstreamUrl, studioUrl));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const launcher = spawn(process.execPath, [join(tree, 'bin/tollgate.mjs'), 'serve'], {

@@ -1,0 +1,175 @@
+// What old rows cost: the same calls and jobs on a young deployment and on one with the rows of a year, in turn.
+//   npm run bench:rows                                            at 10^5, 10^6 and 10^7 ledger entries, about half an hour
+//   npm run bench:rows -- --entries 100000 --folder /big/disk     10^7 entries need 10 GB in the folder, /tmp by default
+// Both gateways run as an operator starts them; what is filled in is SQL (rows-fill.ts). Linux alone, as the bench is.
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import { request } from 'undici';
+import { chatLoad } from './chat.ts';
+import { type Gateway, startGateway } from './gateway.ts';
+import { measureRounds } from './load.ts';
+import { addAccounts, addCalls, type Past } from './rows-fill.ts';
+import { forkServer } from './servers.ts';
+import { median, printTable, type Row, ratioRow } from './table.ts';
+
+const CHAT_ROUNDS = 9;
+const JOB_ROUNDS = 9;
+const JOBS_PER_ROUND = 192;
+/** An account may have 64 open. */
+const JOBS_AT_ONCE = 32;
+const GOAL = '≤ 1.1';
+
+const { values } = parseArgs({
+  options: { entries: { type: 'string', default: '100000,1000000,10000000' }, folder: { type: 'string' } },
+});
+if (values.folder !== undefined) process.env.TMPDIR = values.folder;
+const sizes = values.entries.split(',').map(Number);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
+
+const subject = { tree: join(import.meta.dirname, '../..'), nodeOptions: '' };
+const upstream = await forkServer('./fake-upstream.ts');
+const studio = await forkServer('./fake-studio.ts');
+const { young, old, client, past } = await startPair();
+const rows: Row[] = [];
+try {
+  let filled = 0;
+  for (const entries of sizes) {
+    console.error(`Filling up to ${entries.toLocaleString('en')} entries …`);
+    await fill(filled, entries / 2);
+    filled = entries / 2;
+    console.error('Measuring …');
+    rows.push(...(await measure(entries)));
+  }
+} finally {
+  await client.end();
+  await Promise.all([young.stop(), old.stop(), upstream.stop(), studio.stop()]);
+}
+printTable(rows);
+
+interface Pair {
+  readonly young: Gateway;
+  readonly old: Gateway;
+  /** To the old one's database. */
+  readonly client: Client;
+  readonly past: Past;
+}
+
+async function startPair(): Promise<Pair> {
+  const young = await startGateway(subject, upstream.url, studio.url);
+  const old = await startGateway(subject, upstream.url, studio.url);
+  const host = join(old.folder, 'postgres');
+  const client = new Client({ host, port: 5432, user: 'postgres', database: 'postgres' });
+  await client.connect();
+  await client.query('set synchronous_commit = off');
+  const past = { client, calls: (sizes.at(-1) ?? 0) / 2, endMs: Date.now() - 3_600_000 };
+  await addAccounts(past);
+  return { young, old, client, past };
+}
+
+async function fill(from: number, upto: number): Promise<void> {
+  const begun = performance.now();
+  await addCalls(past, from, upto);
+  console.error(`  ${Math.round((upto - from) / ((performance.now() - begun) / 1000))} calls per second`);
+  await client.query('vacuum analyze');
+  await client.query('checkpoint');
+}
+
+async function measure(entries: number): Promise<Row[]> {
+  const at = `${entries.toLocaleString('en')} entries`;
+  const limited = { credit_limit: 1_000_000, credit_limit_reset: 'month' };
+  const keys: string[] = [];
+  for (const gateway of [young, old]) {
+    const path = `/accounts/${gateway.accountId}/keys`;
+    keys.push((await gateway.admin<{ key: string }>(path, { name: 'limited', ...limited })).key);
+  }
+  const byPurse = await measureRounds(young, old, chatLoad('plain'), CHAT_ROUNDS);
+  const [youngKey = '', oldKey = ''] = keys;
+  const byLock = await measureRounds(
+    { ...young, key: youngKey },
+    { ...old, key: oldKey },
+    chatLoad('plain'),
+    CHAT_ROUNDS,
+  );
+  const rows = [
+    { what: `${at}: chat`, rounds: byPurse },
+    { what: `${at}: chat under the account lock`, rounds: byLock },
+  ].flatMap(({ what, rounds }) => [
+    ratioRow(
+      { measure: `${what}, processor µs with the database`, goal: GOAL },
+      rounds.map(({ bare, tollgate }) => [
+        bare.cpuMicros + bare.databaseMicros,
+        tollgate.cpuMicros + tollgate.databaseMicros,
+      ]),
+    ),
+    ratioRow(
+      { measure: `${what}, of that the database`, goal: '' },
+      rounds.map(({ bare, tollgate }) => [bare.databaseMicros, tollgate.databaseMicros]),
+    ),
+  ]);
+  return [...rows, ...(await measureJobs(at)), await diskRow(at)];
+}
+
+async function measureJobs(at: string): Promise<Row[]> {
+  const pairs: [JobFigures, JobFigures][] = [];
+  for (const gateway of [young, old]) await makeJobs(gateway);
+  for (let round = 0; round < JOB_ROUNDS; round++) pairs.push([await makeJobs(young), await makeJobs(old)]);
+  return [
+    ratioRow(
+      { measure: `${at}: job made and done, processor µs with the database`, goal: GOAL },
+      pairs.map(([bare, aged]) => [bare.cpuMicros, aged.cpuMicros]),
+    ),
+    ratioRow(
+      { measure: `${at}: job, median ms until it is admitted`, goal: GOAL },
+      pairs.map(([bare, aged]) => [bare.admissionMs, aged.admissionMs]),
+    ),
+  ];
+}
+
+interface JobFigures {
+  readonly cpuMicros: number;
+  readonly admissionMs: number;
+}
+
+/** Processor time of both processes per job, from its creation to its end, and how long its creation took. */
+async function makeJobs(gateway: Gateway): Promise<JobFigures> {
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ model: 'bench/instant', prompt: 'a gate in the rain' });
+  const before = gateway.used();
+  const waits: number[] = [];
+  for (let made = 0; made < JOBS_PER_ROUND; made += JOBS_AT_ONCE) {
+    const create = async () => {
+      const begun = performance.now();
+      const answer = await request(`${gateway.url}/v1/images/generations`, { method: 'POST', headers, body });
+      await answer.body.dump();
+      if (answer.statusCode !== 202) throw new Error(`a job was answered ${answer.statusCode}`);
+      waits.push(performance.now() - begun);
+    };
+    await Promise.all(Array.from({ length: JOBS_AT_ONCE }, create));
+    while ((await countOpen(gateway, headers)) > 0) await sleep(50);
+  }
+  await sleep(1_500);
+  const after = gateway.used();
+  const cpu = after.cpuMicros + after.databaseMicros - before.cpuMicros - before.databaseMicros;
+  return { cpuMicros: cpu / JOBS_PER_ROUND, admissionMs: median(waits) };
+}
+
+async function countOpen(gateway: Gateway, headers: Record<string, string>): Promise<number> {
+  let open = 0;
+  for (const status of ['queued', 'running']) {
+    const answer = await request(`${gateway.url}/v1/jobs?status=${status}&limit=1`, { headers });
+    open += ((await answer.body.json()) as { data: unknown[] }).data.length;
+  }
+  return open;
+}
+
+/** Bytes on disk per call that has ended, indexes included: what a deployment grows by. */
+async function diskRow(at: string): Promise<Row> {
+  const { rows: found } = await client.query<{ bytes: string; calls: string }>(
+    `select sum(pg_total_relation_size(name::regclass)) as bytes, (select count(*) from reservations) as calls
+     from unnest(array['reservations', 'ledger_entries']) as name`,
+  );
+  const bytes = Number(found[0]?.bytes) / Number(found[0]?.calls);
+  return { measure: `${at}: bytes of ledger per call`, bare: undefined, tollgate: bytes, ratio: '', goal: '' };
+}
