@@ -43,6 +43,19 @@ export class Snapshot {
     return entry !== undefined && groups.some((group) => entry.groups.has(group)) ? entry.model : undefined;
   }
 
+  /** Whether it is configured, for any group. */
+  has(id: string): boolean {
+    return this.#models.has(id);
+  }
+
+  /** Every model on an upstream's wire that a route leads to. */
+  wireModels(upstreamId: string): string[] {
+    const routes = this.document.models.flatMap((model) =>
+      model.routes.filter(({ upstream }) => upstream === upstreamId),
+    );
+    return [...new Set(routes.map(({ model }) => model))];
+  }
+
   reachableFrom(groups: readonly string[]): ListedModel[] {
     const entries = [...this.#models.values()];
     return entries.filter((entry) => groups.some((group) => entry.groups.has(group))).map((entry) => entry.model);

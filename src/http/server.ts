@@ -3,7 +3,6 @@ import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } fr
 import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, errorEnvelope, errorHeaders } from '../errors.ts';
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
-import type { Logger } from '../log.ts';
 import type { AuthorizationServer } from '../oauth/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { HttpDeps } from './deps.ts';
@@ -11,10 +10,10 @@ import { takeBodies } from './edge/body.ts';
 import { clientAddress } from './edge/client-address.ts';
 import { allowOrigins } from './edge/cors.ts';
 import { createGate } from './edge/gate.ts';
-import { isMatchedRaw, loggedPath, notFound, RouteHints } from './edge/not-found.ts';
+import { notFound, RouteHints } from './edge/not-found.ts';
+import { isRouted, observe } from './edge/observe.ts';
 import { lingerBeforeClose } from './edge/refuse.ts';
 import { requestIdOf } from './edge/request-id.ts';
-import { addLine, type Outcome, outcomeOf, requestLine } from './edge/request-line.ts';
 import { Routes } from './edge/route.ts';
 import { Stopping } from './edge/stopping.ts';
 import { Uploads } from './edge/uploads.ts';
@@ -137,12 +136,6 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   };
 }
 
-/** What counts the requests that are under way. */
-interface OpenRequests {
-  readonly stopping: Stopping;
-  readonly uploads: Uploads;
-}
-
 function addRoutes(routes: Routes, deps: HttpDeps): void {
   modelRoutes(routes, deps);
   publicModelRoutes(routes, deps);
@@ -196,26 +189,6 @@ function addPages(pages: Pages, deps: HttpDeps, oauth: AuthorizationServer): voi
   devicePages(pages, deps, deps.browser);
 }
 
-/** Every answer carries its request id; every request gives back what it held and leaves one line in the log. */
-function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequest, reply: FastifyReply): void {
-  const startedMs = performance.now();
-  const createdAtMs = deps.clock.nowMs();
-  open.stopping.enter(reply.raw);
-  open.uploads.enter(request, reply);
-  reply.header('x-request-id', request.id);
-  // Emitted once, however the answer ends: sent, failed, or the caller gone.
-  reply.raw.on('close', () => {
-    open.stopping.leave(reply.raw);
-    open.uploads.leave(request);
-    request.release?.();
-    const durationMs = performance.now() - startedMs;
-    const outcome = outcomeOf(request, reply);
-    logRequest(deps.log, request, outcome, durationMs);
-    const line = requestLine(request, reply, outcome, { createdAtMs, durationMs });
-    if (line !== undefined) addLine(deps.requestLog, line, request.trace);
-  });
-}
-
 /** Before any body is read: nothing in it can matter where nothing is. */
 function earlyRefusal(
   request: FastifyRequest,
@@ -224,27 +197,6 @@ function earlyRefusal(
 ): ApiError | undefined {
   if (stopping.refuses(request.raw)) return new ApiError('shutting_down');
   return isRouted(request) ? undefined : missing(request);
-}
-
-function isRouted({ is404, routeOptions, raw }: FastifyRequest): boolean {
-  return !is404 && routeOptions.url !== undefined && isMatchedRaw(routeOptions.url, raw.url ?? '');
-}
-
-function logRequest(log: Logger, request: FastifyRequest, { status, code }: Outcome, ms: number): void {
-  const isKnown = isRouted(request);
-  log.info({
-    request_id: request.id,
-    method: request.method,
-    // The pattern and not the address: a query may hold a credential.
-    route: isKnown ? request.routeOptions.url : null,
-    path: isKnown ? undefined : loggedPath(request.raw.url ?? ''),
-    status,
-    ms: Math.round(ms * 100) / 100,
-    account: request.caller?.accountId ?? request.signedIn?.membership?.accountId,
-    key: request.caller?.keyId,
-    person: request.signedIn?.person.id,
-    code,
-  });
 }
 
 declare module 'fastify' {

@@ -8,7 +8,6 @@ import type { ObjectStore } from '../../storage/index.ts';
 import { momentParam } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
-import { wireModelsOf } from './admin-upstreams.ts';
 
 const overviewSchema = z
   .strictObject({
@@ -93,7 +92,7 @@ function figuresView(overview: Overview, now: Date) {
 function healthView({ health, catalogue: { snapshot } }: HttpDeps) {
   const targets = snapshot.document.upstreams.flatMap(({ id }) => [
     { upstream_id: id, model: null },
-    ...wireModelsOf(snapshot.document.models, id).map((model) => ({ upstream_id: id, model })),
+    ...snapshot.wireModels(id).map((model) => ({ upstream_id: id, model })),
   ]);
   return {
     open_breakers: targets.filter(

@@ -158,10 +158,11 @@ function breakerView(view: BreakerView): z.infer<typeof breakerSchema> {
   };
 }
 
-function upstreamViews(
-  { document: { upstreams, models }, secrets }: Snapshot,
-  { health }: HttpDeps,
-): z.infer<typeof upstreamSchema>[] {
+function upstreamViews(snapshot: Snapshot, { health }: HttpDeps): z.infer<typeof upstreamSchema>[] {
+  const {
+    document: { upstreams, models },
+    secrets,
+  } = snapshot;
   return upstreams.map((upstream) => ({
     id: upstream.id,
     object: 'upstream',
@@ -177,15 +178,9 @@ function upstreamViews(
     models: models.filter(({ routes }) => routes.some((route) => route.upstream === upstream.id)).map(({ id }) => id),
     attempts_last_minute: health.attemptsLastMinute(upstream.id),
     health: breakerView(health.view(upstream.id)),
-    upstream_models: wireModelsOf(models, upstream.id).map((id) => ({
+    upstream_models: snapshot.wireModels(upstream.id).map((id) => ({
       id,
       health: breakerView(health.view(upstream.id, id)),
     })),
   }));
-}
-
-/** Every model on its wire that a route leads to. */
-export function wireModelsOf(models: Snapshot['document']['models'], upstreamId: string): string[] {
-  const routes = models.flatMap((model) => model.routes.filter(({ upstream }) => upstream === upstreamId));
-  return [...new Set(routes.map(({ model }) => model))];
 }
