@@ -5,7 +5,7 @@ import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import { Bus, type Db, type DbAddress, migrate, openDb, probes, retryWhileUnavailable, TestClock } from './db/index.ts';
+import { Bus, type Db, type DbAddress, migrate, openDb, retryWhileUnavailable, TestClock } from './db/index.ts';
 import { startEdges } from './edges.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
@@ -17,6 +17,7 @@ import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { Mailer } from './mail/index.ts';
 import { CleanUp, MemorySlots } from './objects/index.ts';
+import { openSignals } from './open-signals.ts';
 import { loadEmbeddedPostgres } from './packages.ts';
 import { identity } from './people/index.ts';
 import { RequestLog } from './request-log/index.ts';
@@ -32,6 +33,8 @@ import { VERSION } from './version.ts';
 export interface App {
   /** Where it listens. */
   readonly url: string;
+  /** Where its metrics are, when they have a port of their own. */
+  readonly metricsUrl: string | undefined;
   readonly firstSteps: FirstSteps;
   /** Applies the configuration file again. Throws when it is not valid; then nothing has changed. */
   reapplyFile(): Promise<void>;
@@ -95,11 +98,11 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const outward = openOutward(config, clock, log);
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
-  const jobDeps: JobDeps = { ...shared, ...outward, catalogue, health, objects, jobMinutes };
-  const transcriptionDeps = { ...jobDeps, memorySlots: new MemorySlots(), processId: bus.processId, transcriptDays };
   const throttle = new MemoryThrottle(clock);
+  const seen = await openSignals({ ...shared, db, config, catalogue, health, throttle, version: VERSION }, undo);
+  const jobDeps = { ...shared, ...outward, ...seen, catalogue, health, objects, jobMinutes } satisfies JobDeps;
+  const transcriptionDeps = { ...jobDeps, memorySlots: new MemorySlots(), processId: bus.processId, transcriptDays };
   const deps: HttpDeps = {
-    ...shared,
     ...transcriptionDeps,
     db,
     admitJob: jobAdmission(jobDeps),
@@ -110,12 +113,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     adminTokens: adminTokensOf(config),
     authenticator,
     throttle,
-    openId: outward.openId,
-    mail: outward.mail,
     browser: new BrowserSessions({ ...shared, ...outward, throttle, config }),
     testClock,
-    writeProbe: new probes.WriteProbe(db, log),
-    schemaProbe: new probes.SchemaProbe(db),
     requestLog: new RequestLog({ db, clock, log, days: config.requestLogDays }),
     version: VERSION,
   };
@@ -125,6 +124,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const firstSteps = await prepareFirstSteps({ db, clock, catalogue }, demo);
   return {
     url: edges.url,
+    metricsUrl: seen.metricsUrl,
     firstSteps,
     reapplyFile: async () => putInForce(shared, catalogue, readConfiguration(config, options)),
     stop: (timeoutMs = drainMs) => {

@@ -17,6 +17,7 @@ import type { LogLevel } from './log.ts';
 import { type OidcSettings, oidcSettings } from './oidc-settings.ts';
 import { databaseUrlProblem } from './postgres-url.ts';
 import { type Environment, Secret, Settings } from './settings.ts';
+import { type SignalSettings, signalSettings } from './signal-settings.ts';
 
 export { type Environment, Secret } from './settings.ts';
 
@@ -68,6 +69,7 @@ export interface Config {
   readonly signUp: SignUpSettings;
   /** Undefined sends no mail: links are passed on by hand. */
   readonly mail: MailSettings | undefined;
+  readonly signals: SignalSettings;
   readonly testClock: boolean;
   readonly production: boolean;
   readonly logLevel: LogLevel;
@@ -154,6 +156,7 @@ export function loadConfig(env: Environment): Config {
       credits: settings.integer('TOLLGATE_SIGNUP_CREDITS', 0, 0, SIGN_UP_CREDITS_MAX),
     },
     mail: mailSettings(settings),
+    signals: signalSettings(settings),
     testClock: settings.flag('TOLLGATE_TEST_CLOCK'),
     production,
     logLevel: settings.choice('LOG_LEVEL', 'info', LOG_LEVELS),

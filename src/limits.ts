@@ -252,3 +252,13 @@ export const MAILS_AT_ONCE_MAX = 4;
 export const MAIL_TIMEOUT_MS = 20_000;
 /** How long a stop waits for mails under way. */
 export const MAIL_DRAIN_MS = 3_000;
+
+/** Series of one metric; what exceeds them is counted in one. */
+export const METRIC_SERIES_MAX = 5_000;
+/** Gauges that are read from the database are as old as this at most. */
+export const GAUGES_CACHE_MS = 10_000;
+export const GAUGES_TIMEOUT_MS = 2_000;
+/** Of the port for metrics. */
+export const METRICS_CONNECTIONS_MAX = 32;
+
+export const SLOW_REQUEST_MS_MAX = 3_600_000;

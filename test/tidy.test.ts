@@ -10,13 +10,13 @@ import { vendors } from '../src/vendors/index.ts';
 
 const LEVELS: readonly (readonly string[])[] = [
   ['(single files)', 'text'],
-  ['db', 'fetch', 'mail', 'media', 'pricing', 'schemas', 'storage', 'throttle'],
+  ['db', 'fetch', 'mail', 'media', 'pricing', 'schemas', 'signals', 'storage', 'throttle'],
   ['audit', 'backup', 'configuration', 'objects'],
   ['accounts', 'catalogue', 'ledger', 'request-log', 'vendors'],
   ['billing', 'reports', 'routing'],
   ['leased'],
   ['calls', 'files', 'jobs', 'oauth', 'people', 'transcriptions'],
-  ['http', 'worker'],
+  ['http', 'metrics', 'worker'],
   ['(app)'],
   ['cli'],
   ['(main)'],
@@ -29,6 +29,7 @@ const TOP_FILES: Readonly<Record<string, string>> = {
   'app.ts': '(app)',
   'edges.ts': '(app)',
   'first-start.ts': '(app)',
+  'open-signals.ts': '(app)',
   'start-configuration.ts': '(app)',
   'main.ts': '(main)',
 };

@@ -38,7 +38,9 @@ export async function openBill(deps: BillingDeps, order: BillOrder, quoted: Quot
     amount: quoted.amount,
     price: quoted.priceText,
   };
+  const begunMs = performance.now();
   const admission = await orPrecheckFailed(() => deps.callLedger.reserve(reservation, hasKeyLimit));
+  if (trace !== undefined) trace.holdMs = performance.now() - begunMs;
   if (admission.state === 'refused') throw insufficientCredits(reservation, admission, decidedBy);
   return new Bill(deps, reservation, quoted.price, trace);
 }
@@ -87,6 +89,7 @@ export class Bill {
   /** Takes what these units cost at the frozen price and gives the rest back. Returns what was charged. */
   async settle(units: Units): Promise<MicroCredits> {
     const actual = charge(this.#price, units);
+    const begunMs = performance.now();
     try {
       const ending = await orPrecheckFailed(() =>
         this.#callLedger.settle(this.#reservation, actual, JSON.stringify(units)),
@@ -94,6 +97,7 @@ export class Bill {
       this.#noteCost(units);
       return ending.charged;
     } finally {
+      if (this.#trace !== undefined) this.#trace.settleMs = performance.now() - begunMs;
       this.#ended.resolve();
     }
   }

@@ -3,6 +3,7 @@ import { DB_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { parsePostgresUrl } from '../postgres-url.ts';
 import { isDeadlock, isDemotion, isShutdown, translated } from './errors.ts';
+import type { PoolFigures } from './server-pool.ts';
 import { Servers, type ServersOptions } from './servers.ts';
 
 /** Where the database is: an address, which may name several servers, or the embedded server's socket. */
@@ -42,6 +43,7 @@ export interface PooledDb extends Db {
   onMoved(listener: () => void): void;
   /** What an operator should know of the servers. */
   readonly warnings: readonly string[];
+  readonly pool: PoolFigures;
 }
 
 const DEADLOCK_ATTEMPTS_MAX = 4;
@@ -56,6 +58,9 @@ export function openDb(address: DbAddress, log: Logger, connectTimeoutMs: number
     onMoved: (listener) => servers.onMoved(listener),
     get warnings() {
       return servers.warnings;
+    },
+    get pool() {
+      return servers.figures;
     },
     close: () => servers.close(),
   };

@@ -12,6 +12,19 @@ export interface Session {
   readonly release: (error?: Error) => void;
 }
 
+/** How busy the connections are, as of the moment of reading. */
+export interface PoolFigures {
+  readonly max: number;
+  readonly open: number;
+  readonly idle: number;
+  /** Statements and transactions that wait for a connection now. */
+  readonly waiting: number;
+  /** How many have had to wait since this server is in use. */
+  readonly waits: number;
+}
+
+export const NO_POOL: PoolFigures = { max: POOL_CONNECTIONS_MAX, open: 0, idle: 0, waiting: 0, waits: 0 };
+
 export interface PoolOptions {
   readonly connectTimeoutMs: number;
   readonly log: Logger;
@@ -28,6 +41,7 @@ export class ServerPool {
   readonly #pool: pg.Pool;
   readonly #clients = new Set<pg.ClientBase & { end(): Promise<void> }>();
   #ended: Promise<void> | undefined;
+  #waits = 0;
 
   constructor(server: Server, options: PoolOptions) {
     const { connectTimeoutMs, log } = options;
@@ -52,7 +66,13 @@ export class ServerPool {
     this.#pool.on('remove', (client) => this.#clients.delete(client));
   }
 
+  get figures(): PoolFigures {
+    const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { max: POOL_CONNECTIONS_MAX, open, idle, waiting, waits: this.#waits };
+  }
+
   async connect(): Promise<Session> {
+    if (this.#pool.idleCount === 0 && this.#pool.totalCount >= POOL_CONNECTIONS_MAX) this.#waits++;
     const client = await this.#pool.connect();
     return {
       client,

@@ -3,7 +3,7 @@ import { DEMOTION_EVERY_MS, SERVER_GRACE_MS, SERVER_WATCH_MS } from '../limits.t
 import type { Logger } from '../log.ts';
 import type { SessionAttrs } from '../postgres-url.ts';
 import { isPoolTimeout, UnsuitableServer } from './errors.ts';
-import { ServerPool, type Session } from './server-pool.ts';
+import { NO_POOL, type PoolFigures, ServerPool, type Session } from './server-pool.ts';
 import { inspect, rankOf, type Server, type ServerState, unsuitable } from './server-session.ts';
 
 export interface ServersOptions {
@@ -50,6 +50,11 @@ export class Servers {
     return this.#strays.map(
       (name) => `The database server ${name} takes writes beside ${inUse}, which is in use: stop it before it is used.`,
     );
+  }
+
+  /** Of the connections to the server in use. */
+  get figures(): PoolFigures {
+    return this.#pool?.figures ?? NO_POOL;
   }
 
   /** Called when another server is in use from now on. */

@@ -56,6 +56,7 @@ import { imageRoutes } from './routes/images.ts';
 import { jobRequestRoutes } from './routes/job-requests.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { linkRoutes } from './routes/links.ts';
+import { metricsRoute } from './routes/metrics.ts';
 import { modelRoutes } from './routes/models.ts';
 import { musicRoutes } from './routes/music.ts';
 import { nativeRoutes } from './routes/native.ts';
@@ -124,6 +125,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   const routes = new Routes(server, deps);
   healthRoutes(routes, deps, stopping);
   probeRoutes(routes, deps, stopping);
+  if (deps.exposition !== undefined) metricsRoute(server, deps.exposition, deps.config.signals.metrics.token);
   if (serves) {
     addRoutes(routes, deps);
     consolePages(server, deps.config, deps.browser);

@@ -104,7 +104,7 @@ async function call(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, con
   try {
     const order = orderOf(engine, leased, attempt);
     const request = forVendor(deps, job.request);
-    const submitted = await tryOne(deps, turn, job.requestId, signal, (upstream) =>
+    const submitted = await tryOne(deps, turn, { requestId: job.requestId, signal }, (upstream) =>
       work.submit(request, order, upstream),
     );
     return await afterSubmit(engine, leased, attempt, submitted, signal);

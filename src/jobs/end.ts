@@ -66,7 +66,10 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
     await keepAndDrop(tx, ends, now);
     for (const { leased, status } of ends) killPoint(deps.log, `job.end.${status}.before-commit`, leased.job.id);
   });
-  for (const { leased, status } of ends) killPoint(deps.log, `job.end.${status}.after-commit`, leased.job.id);
+  for (const { leased, status } of ends) {
+    killPoint(deps.log, `job.end.${status}.after-commit`, leased.job.id);
+    deps.signals?.jobEnded(leased.job.kind, status);
+  }
   return ends.map(() => undefined);
 }
 

@@ -3,6 +3,7 @@
  * open work, which this folder never writes.
  */
 export { type AccountFigures, figuresOf } from './accounts.ts';
+export { type Backlog, readBacklog } from './backlog.ts';
 export { type Overview, readOverview } from './overview.ts';
 export { type Receipt, receiptOf } from './receipt.ts';
 export { findRecord, listRequests, type RequestFilter, type RequestRecord, requestPages } from './requests.ts';

@@ -12,6 +12,13 @@ export interface RequestTrace {
   upstreamId: string | undefined;
   jobId: string | undefined;
   isStreamed: boolean;
+  /** When the first byte of a streamed answer was sent, on the monotonic clock. */
+  streamedAtMs: number | undefined;
+  /** How long the reservation took. */
+  holdMs: number | undefined;
+  /** How long upstreams took, all attempts together: to the whole answer, or to the first piece of a stream. */
+  upstreamMs: number | undefined;
+  settleMs: number | undefined;
   /** The rates of the upstream that was asked last, where its route states them. */
   costPricing: Pricing | undefined;
   /** What the call cost the operator, once it is settled. */
@@ -27,6 +34,10 @@ export function newTrace(): RequestTrace {
     upstreamId: undefined,
     jobId: undefined,
     isStreamed: false,
+    streamedAtMs: undefined,
+    holdMs: undefined,
+    upstreamMs: undefined,
+    settleMs: undefined,
     costPricing: undefined,
     cost: undefined,
     billed: undefined,

@@ -3,6 +3,7 @@ import { ApiError, type Fault, UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
 import type { Logger } from '../log.ts';
 import type { RequestTrace } from '../request-log/index.ts';
+import type { Signals } from '../signals/index.ts';
 import type { Upstream, UpstreamPools } from '../vendors/index.ts';
 import type { Candidate } from './candidates.ts';
 import type { Health } from './health.ts';
@@ -14,6 +15,8 @@ export interface AttemptDeps {
   readonly health: Health;
   readonly pools: UpstreamPools;
   readonly log: Logger;
+  /** Present where metrics are exported. */
+  readonly signals?: Signals | undefined;
 }
 
 /** Whose attempts they are, and when to give up. */
@@ -32,21 +35,25 @@ export interface AttemptContext {
 export async function firstThatWorks<Result>(
   deps: AttemptDeps,
   candidates: readonly Candidate[],
-  { requestId, signal, trace }: AttemptContext,
+  context: AttemptContext,
   work: (candidate: Candidate, upstream: Upstream) => Promise<Result>,
   repeat: Repeat = 'call',
 ): Promise<Result> {
+  const { signal, trace } = context;
   const turns = deps.health.turns(candidates, repeat);
+  const begunMs = performance.now();
   for (let turn = turns.next(); turn !== undefined; turn = turns.next()) {
     const { candidate } = turn;
     if (trace !== undefined) noteAttempt(trace, candidate);
     try {
-      return await tryOne(deps, turn, requestId, signal, (upstream) => work(candidate, upstream));
+      return await tryOne(deps, turn, context, (upstream) => work(candidate, upstream));
     } catch (error) {
       if (signal.aborted) throw new ApiError('request_canceled', { cause: error });
       if (!(error instanceof UpstreamError)) throw error;
       refuseFinal(error);
       turns.failed(candidate, error);
+    } finally {
+      if (trace !== undefined) trace.upstreamMs = performance.now() - begunMs;
     }
   }
   throw turns.exhausted();
@@ -87,12 +94,11 @@ export function noteOverclaim(
   health.noteOverclaim(upstreamId, upstreamModel, detail);
 }
 
-/** One try: told to the upstream's health and to the log. Throws what the work throws. */
+/** One try: told to the upstream's health, to the metrics and to the log. Throws what the work throws. */
 export async function tryOne<Result>(
   deps: AttemptDeps,
   { candidate, permit, pauseMs }: Turn,
-  requestId: string,
-  signal: AbortSignal,
+  { requestId, signal }: AttemptContext,
   work: (upstream: Upstream) => Promise<Result>,
 ): Promise<Result> {
   const { health } = deps;
@@ -103,10 +109,13 @@ export async function tryOne<Result>(
     try {
       const result = await work(upstreamOf(candidate, deps.pools, signal));
       health.noteSuccess(candidate, permit);
+      count(deps.signals, candidate, startedMs, 'ok');
       logAttempt(deps.log, candidate, requestId, startedMs);
       return result;
     } catch (error) {
-      if (!signal.aborted && error instanceof UpstreamError) {
+      const isFault = !signal.aborted && error instanceof UpstreamError;
+      count(deps.signals, candidate, startedMs, isFault ? error.fault : 'canceled');
+      if (isFault) {
         redactError(deps.catalogue.snapshot, error);
         logAttempt(deps.log, candidate, requestId, startedMs, error);
         health.noteFault(candidate, permit, requestId, error);
@@ -116,6 +125,12 @@ export async function tryOne<Result>(
   } finally {
     health.noteEnd(permit);
   }
+}
+
+/** Upstreams and their models are those of the configuration, so there are not many series. */
+function count(signals: Signals | undefined, candidate: Candidate, startedMs: number, outcome: string): void {
+  const { upstreamId, upstreamModel } = candidate;
+  signals?.attemptEnded(upstreamId, upstreamModel, outcome, (performance.now() - startedMs) / 1000);
 }
 
 export function upstreamOf(candidate: Candidate, pools: UpstreamPools, signal: AbortSignal): Upstream {

@@ -46,6 +46,8 @@ const contracts = new Map<boolean, ContractCheck>();
 /** The whole program on a real port and a real database, with a clock moved by hand. */
 export class Gateway {
   readonly url: string;
+  /** Where the metrics are, when they have a port of their own. */
+  readonly metricsUrl: string | undefined;
   readonly config: Config;
   readonly clock: ManualClock;
   readonly database: TestDatabase;
@@ -58,6 +60,7 @@ export class Gateway {
   private constructor(app: App, config: Config, database: TestDatabase, clock: ManualClock, ownsDatabase: boolean) {
     this.#app = app;
     this.url = app.url;
+    this.metricsUrl = app.metricsUrl;
     this.config = config;
     this.database = database;
     this.clock = clock;

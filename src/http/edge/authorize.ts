@@ -29,12 +29,18 @@ type Authorization = (request: FastifyRequest, reply: FastifyReply) => Promise<v
 export function authorize(deps: HttpDeps, contract: Contract): Authorization {
   const identify = identifier(deps, contract);
   const { body } = contract;
-  if (body === undefined) return identify;
+  if (body === undefined) {
+    return async (request, reply) => {
+      await identify(request, reply);
+      request.authorizedAtMs = performance.now();
+    };
+  }
   const tooLarge = tooLargeCode(contract);
   return async (request, reply) => {
     const bytesMax = bytesMaxOf(body, isForm(request));
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new ApiError(tooLarge);
     await identify(request, reply);
+    request.authorizedAtMs = performance.now();
     refuseEncoded(request);
     if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
   };

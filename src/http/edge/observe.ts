@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../log.ts';
+import type { Signals } from '../../signals/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { isMatchedRaw, loggedPath } from './not-found.ts';
 import { addLine, type Outcome, outcomeOf, requestLine } from './request-line.ts';
+import { isSlow, logSlow } from './slow-request.ts';
 import type { Stopping } from './stopping.ts';
 import type { Uploads } from './uploads.ts';
 
@@ -17,6 +19,7 @@ export function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequ
   const startedMs = performance.now();
   const createdAtMs = deps.clock.nowMs();
   open.stopping.enter(reply.raw);
+  deps.signals?.requestBegan();
   open.uploads.enter(request, reply);
   reply.header('x-request-id', request.id);
   // Emitted once, however the answer ends: sent, failed, or the caller gone.
@@ -27,6 +30,8 @@ export function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequ
     const durationMs = performance.now() - startedMs;
     const outcome = outcomeOf(request, reply);
     logRequest(deps.log, request, outcome, durationMs);
+    if (deps.signals !== undefined) count(deps.signals, request, outcome, startedMs, durationMs);
+    if (isSlow(deps, request, startedMs, durationMs)) logSlow(deps.log, request, outcome, startedMs, durationMs);
     const line = requestLine(request, reply, outcome, { createdAtMs, durationMs });
     if (line !== undefined) addLine(deps.requestLog, line, request.trace);
   });
@@ -34,6 +39,27 @@ export function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequ
 
 export function isRouted({ is404, routeOptions, raw }: FastifyRequest): boolean {
   return !is404 && routeOptions.url !== undefined && isMatchedRaw(routeOptions.url, raw.url ?? '');
+}
+
+/** A request that no route takes is of one series, whatever address it was sent to. */
+function count(
+  signals: Signals,
+  request: FastifyRequest,
+  { status, code }: Outcome,
+  startedMs: number,
+  durationMs: number,
+): void {
+  const { method, trace, routeOptions } = request;
+  const streamedAtMs = trace?.streamedAtMs;
+  signals.requestEnded({
+    method: isRouted(request) ? method : 'other',
+    route: isRouted(request) ? (routeOptions.url ?? '') : 'none',
+    model: trace?.model,
+    status,
+    code,
+    seconds: durationMs / 1000,
+    firstByteSeconds: streamedAtMs === undefined ? undefined : (streamedAtMs - startedMs) / 1000,
+  });
 }
 
 function logRequest(log: Logger, request: FastifyRequest, { status, code }: Outcome, ms: number): void {

@@ -98,5 +98,7 @@ export function modelOfForm(values: readonly (readonly [name: string, value: str
 
 /** From now on the answer is sent piece by piece. */
 export function markStreamed({ request: { trace } }: FastifyReply): void {
-  if (trace !== undefined) trace.isStreamed = true;
+  if (trace === undefined) return;
+  trace.isStreamed = true;
+  trace.streamedAtMs = performance.now();
 }

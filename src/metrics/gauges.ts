@@ -1,0 +1,126 @@
+import type { Backlog } from '../reports/index.ts';
+import { type Figure, gauge, type Sample } from '../signals/index.ts';
+import type { MetricsDeps } from './deps.ts';
+
+/** What the database and the disk said last; undefined before the first reading, and while they cannot be read. */
+export interface Reading {
+  readonly backlog: Backlog | undefined;
+  readonly disk: { readonly free: number; readonly size: number } | undefined;
+}
+
+/** Figures that are read where they are anyway, when they are asked for. */
+export function gauges(deps: MetricsDeps, reading: () => Reading): readonly Figure[] {
+  return [...ofProcess(deps), ...ofUpstreams(deps), ...ofDeployment(() => reading().backlog), ...ofDisk(reading)];
+}
+
+function ofProcess({ db, bus, config, throttle, writeProbe, version }: MetricsDeps): readonly Figure[] {
+  return [
+    labelled(
+      'tollgate_build_info',
+      'Always 1; the labels tell the release and the runtime.',
+      ['version', 'node'],
+      () => [{ labels: [version, process.version], value: 1 }],
+    ),
+    labelled(
+      'tollgate_processes',
+      'Live processes of the deployment by what they do; one may do both.',
+      ['role'],
+      () => [
+        { labels: ['serve'], value: bus.peers.serving + Number(config.role !== 'work') },
+        { labels: ['work'], value: bus.peers.working + Number(config.role !== 'serve') },
+      ],
+    ),
+    gauge('tollgate_limiter_shared', 'Whether rate limits are counted by all processes together.', () =>
+      Number(throttle.shared),
+    ),
+    gauge('tollgate_limiter_degraded', 'Whether each of several processes counts rate limits alone.', () =>
+      Number(!throttle.shared && bus.peers.serving > 0),
+    ),
+    gauge('tollgate_database_writable', 'Whether the last trial write was taken.', () =>
+      Number(writeProbe.problem === undefined),
+    ),
+    gauge('tollgate_db_pool_max', 'Connections that this process may open.', () => db.pool.max),
+    labelled('tollgate_db_pool_connections', 'Connections of this process.', ['state'], () => [
+      { labels: ['idle'], value: db.pool.idle },
+      { labels: ['busy'], value: db.pool.open - db.pool.idle },
+    ]),
+    gauge('tollgate_db_pool_waiting', 'Statements and transactions that wait for a connection.', () => db.pool.waiting),
+    {
+      kind: 'counter',
+      family: {
+        name: 'tollgate_db_pool_waits_total',
+        help: 'Statements and transactions that had to wait for a connection.',
+        labelNames: [],
+      },
+      read: () => [{ labels: [], value: db.pool.waits }],
+    },
+  ];
+}
+
+const WHOLE_UPSTREAM = '';
+const BREAKER_VALUES = { closed: 0, half_open: 1, open: 2 } as const;
+
+function ofUpstreams({ health, catalogue }: MetricsDeps): readonly Figure[] {
+  const help =
+    '0 closed, 1 half-open, 2 open. Without a model: the upstream as a whole, for its credential and balance.';
+  return [
+    labelled('tollgate_upstream_breaker_state', help, ['upstream', 'upstream_model'], () =>
+      catalogue.snapshot.document.upstreams.flatMap(({ id }) =>
+        [WHOLE_UPSTREAM, ...catalogue.snapshot.wireModels(id)].map((model) => ({
+          labels: [id, model],
+          value: BREAKER_VALUES[health.view(id, model).state],
+        })),
+      ),
+    ),
+    gauge(
+      'tollgate_models_without_candidate',
+      'Models whose callers are answered 503, because every upstream is failing.',
+      () => health.modelsWithoutCandidate(catalogue.snapshot).length,
+    ),
+  ];
+}
+
+function ofDeployment(read: () => Backlog | undefined): readonly Figure[] {
+  return [
+    labelled('tollgate_jobs_open', 'Jobs of the deployment that have not ended.', ['kind', 'state'], () =>
+      (read()?.jobs ?? []).map(({ kind, status, count }) => ({ labels: [kind, status], value: count })),
+    ),
+    gauge(
+      'tollgate_jobs_oldest_due_seconds',
+      'How long the job that is due longest waits to be taken.',
+      () => read()?.oldestDueSeconds,
+    ),
+    gauge('tollgate_transcriptions_open', 'Transcriptions under way.', () => read()?.transcriptions),
+    gauge(
+      'tollgate_ledger_journal_lines',
+      'Lines of the journal that are no entries yet, counted up to 10000.',
+      () => read()?.journalLines,
+    ),
+    gauge(
+      'tollgate_ledger_journal_age_seconds',
+      'Age of the oldest line that is no entry yet.',
+      () => read()?.oldestLineSeconds,
+    ),
+    gauge('tollgate_books_imbalance', 'Whether the last check of the books found a difference; must be 0.', () => {
+      const books = read()?.books;
+      return books && Number(!books.balanced);
+    }),
+    gauge(
+      'tollgate_books_check_age_seconds',
+      'How long ago the books were last checked.',
+      () => read()?.books?.ageSeconds,
+    ),
+  ];
+}
+
+function ofDisk(reading: () => Reading): readonly Figure[] {
+  const where = 'of the disk that holds the data folder';
+  return [
+    gauge('tollgate_disk_free_bytes', `Free room ${where}.`, () => reading().disk?.free),
+    gauge('tollgate_disk_size_bytes', `Size ${where}.`, () => reading().disk?.size),
+  ];
+}
+
+function labelled(name: string, help: string, labelNames: string[], read: () => readonly Sample[]): Figure {
+  return { kind: 'gauge', family: { name, help, labelNames }, read };
+}

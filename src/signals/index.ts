@@ -1,0 +1,7 @@
+/**
+ * What is seen of a running process from outside: counters that hot paths feed, metrics as Prometheus text and over OTLP,
+ * and spans. Hides how series are kept and which libraries export them; these are loaded only where an export is on.
+ */
+export { type Figure, gauge, type Sample } from './families.ts';
+export { type Exposition, openExposition } from './prometheus.ts';
+export { Signals } from './signals.ts';
