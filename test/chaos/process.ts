@@ -1,10 +1,10 @@
 // The whole program, which ends, halts or stops itself at a kill point when its driver orders it. It reads its own log, where
 // `killPoint` writes: the program does nothing else for this.
 import { writeSync } from 'node:fs';
-import { flushCompileCache, registerHooks } from 'node:module';
+import { flushCompileCache } from 'node:module';
 import { pino } from 'pino';
 import type { KillPoint } from '../../src/kill-point.ts';
-import type { Edit } from './planted.ts';
+import { applyEdits } from './edits.ts';
 
 /** From the driver: to begin, once it has read its modules; where to end, halt or stop; or not to after all. */
 export type Command = 'begin' | Order | 'go on';
@@ -44,24 +44,6 @@ function readLine(line: string): void {
   process.kill(process.pid, signal);
 }
 
-/** Modules with a planted bug are not read as they are written. */
-function plant(edits: readonly Edit[]): void {
-  registerHooks({
-    load(url, context, nextLoad) {
-      const loaded = nextLoad(url, context);
-      const mine = edits.filter(({ file }) => url.endsWith(`/src/${file}`));
-      if (mine.length === 0) return loaded;
-      const { source } = loaded;
-      let text = typeof source === 'string' ? source : new TextDecoder().decode(source ?? undefined);
-      for (const { file, from, to } of mine) {
-        if (text.split(from).length !== 2) throw new Error(`a planted bug no longer fits ${file}: "${from}"`);
-        text = text.replace(from, () => to);
-      }
-      return { ...loaded, source: text };
-    },
-  });
-}
-
 // Without its driver it has no purpose.
 process.once('disconnect', () => process.exit());
 const begun = Promise.withResolvers<void>();
@@ -69,7 +51,7 @@ process.on('message', (command: Command) => {
   if (command === 'begin') begun.resolve();
   else [order, passed] = [command === 'go on' ? undefined : command, 0];
 });
-plant(JSON.parse(process.argv[2] ?? '[]'));
+applyEdits(JSON.parse(process.argv[2] ?? '[]'));
 const [{ startApp }, { loadConfig }] = await Promise.all([import('../../src/app.ts'), import('../../src/config.ts')]);
 // Otherwise only a process that ends in order would leave what it compiled to the next.
 flushCompileCache();
