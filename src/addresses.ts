@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
-import { EMAIL_CHARS_MAX } from './limits.ts';
+import { ADDRESS_IPV6_BITS, EMAIL_CHARS_MAX } from './limits.ts';
 
 export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
@@ -34,4 +34,18 @@ export function isAddressRange(text: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/** Of IPv6 the network's part: one subscriber can send from every address of it. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail = ''] = address.toLowerCase().replace(/%.*$/, '').split('::');
+  // An IPv4 address in IPv6's form is one machine's.
+  const [, mapped] = /^(?:ffff:)?(\d+\.\d+\.\d+\.\d+)$/.exec(head === '' ? tail : '') ?? [];
+  if (mapped !== undefined) return mapped;
+  const groups = (text: string) => (text === '' ? [] : text.split(':'));
+  const groupCount = groups(head).length + groups(tail).length;
+  const zeros = address.includes('::') ? Array<string>(8 - groupCount).fill('0') : [];
+  const all = [...groups(head), ...zeros, ...groups(tail)].map((group) => Number.parseInt(group, 16).toString(16));
+  return `${all.slice(0, ADDRESS_IPV6_BITS / 16).join(':')}::/${ADDRESS_IPV6_BITS}`;
 }

@@ -1,7 +1,6 @@
-import { isIPv6 } from 'node:net';
+import { networkOf } from '../addresses.ts';
 import { ApiError } from '../errors.ts';
 import {
-  ADDRESS_IPV6_BITS,
   FOLLOWED_LINKS_PER_ADDRESS_RPM,
   INVITATIONS_PER_ACCOUNT_RPM,
   LINK_REQUESTS_PER_ADDRESS_RPM,
@@ -70,18 +69,4 @@ async function take(
   const slot = await throttle.take(subject, { rpm, concurrency });
   if (slot.state === 'refused') throw new ApiError('rate_limited', { headers: { 'retry-after': '60' } });
   return slot.release;
-}
-
-/** Of IPv6 the network's part: one subscriber can send from every address of it. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail = ''] = address.toLowerCase().replace(/%.*$/, '').split('::');
-  // An IPv4 address in IPv6's form is one machine's.
-  const [, mapped] = /^(?:ffff:)?(\d+\.\d+\.\d+\.\d+)$/.exec(head === '' ? tail : '') ?? [];
-  if (mapped !== undefined) return mapped;
-  const groups = (text: string) => (text === '' ? [] : text.split(':'));
-  const groupCount = groups(head).length + groups(tail).length;
-  const zeros = address.includes('::') ? Array<string>(8 - groupCount).fill('0') : [];
-  const all = [...groups(head), ...zeros, ...groups(tail)].map((group) => Number.parseInt(group, 16).toString(16));
-  return `${all.slice(0, ADDRESS_IPV6_BITS / 16).join(':')}::/${ADDRESS_IPV6_BITS}`;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { networkOf } from './turn.ts';
+import { networkOf } from './addresses.ts';
 
 for (const [address, network] of [
   ['203.0.113.9', '203.0.113.9'],
