@@ -42,6 +42,8 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     defaultConcurrency: 15,
     tokenRpm: 60,
     tokenConcurrency: 15,
+    connectionsMax: 10_000,
+    connectionsPerAddressMax: 1_000,
     trustedProxies: [],
     corsOrigins: [],
     partnerKeyHeader: 'x-partner-api-key',

@@ -4,6 +4,7 @@ import {
   ADMIN_TOKEN_CHARS_MIN,
   ADMIN_TOKENS_MAX,
   CONCURRENCY_MAX,
+  CONNECTIONS_MAX_MAX,
   DRAIN_SECONDS_MAX,
   JOB_MINUTES_MAX,
   PASSWORD_CHARS_MAX,
@@ -51,6 +52,9 @@ export interface Config {
   /** Of all access tokens of an account together. */
   readonly tokenRpm: number;
   readonly tokenConcurrency: number;
+  /** Open connections of the process, and of one address that is not a trusted proxy. */
+  readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -139,6 +143,8 @@ export function loadConfig(env: Environment): Config {
     defaultConcurrency: settings.integer('TOLLGATE_CONCURRENCY', 15, 1, CONCURRENCY_MAX),
     tokenRpm: settings.integer('TOLLGATE_TOKEN_RPM', 60, 1, RPM_MAX),
     tokenConcurrency: settings.integer('TOLLGATE_TOKEN_CONCURRENCY', 15, 1, CONCURRENCY_MAX),
+    connectionsMax: settings.integer('TOLLGATE_CONNECTIONS', 10_000, 1, CONNECTIONS_MAX_MAX),
+    connectionsPerAddressMax: settings.integer('TOLLGATE_CONNECTIONS_PER_ADDRESS', 1_000, 1, CONNECTIONS_MAX_MAX),
     trustedProxies: settings.list('TOLLGATE_TRUSTED_PROXIES', 'addresses or CIDR ranges', isAddressRange),
     corsOrigins: settings.list('TOLLGATE_CORS_ORIGINS', 'origins such as https://app.example.com', isOrigin),
     partnerKeyHeader: settings.header('TOLLGATE_PARTNER_KEY_HEADER', 'x-partner-api-key'),

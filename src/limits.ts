@@ -41,6 +41,14 @@ export const UPLOADS_PER_ACCOUNT_MAX = 64;
 export const UPLOADS_PER_ADDRESS_MAX = 128;
 /** How much later than these say a body may be given up. */
 export const UPLOADS_CHECK_MS = 1_000;
+/** Above the cap of connections of an address, so many more are told so; the rest are reset. */
+export const REFUSED_CONNECTIONS_PER_ADDRESS_MAX = 16;
+export const CONNECTIONS_MAX_MAX = 1_000_000;
+/** What a caller must read of an answer that waits for it, in each window. */
+export const READER_WINDOW_MS = 60_000;
+export const READER_BYTES_PER_SECOND_MIN = KIB;
+/** How much later than that a reader may be disconnected. */
+export const CONNECTIONS_CHECK_MS = 1_000;
 
 // Upstreams.
 export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;

@@ -8,6 +8,7 @@ import { StorageUnavailable } from '../storage/index.ts';
 import type { HttpDeps } from './deps.ts';
 import { takeBodies } from './edge/body.ts';
 import { clientAddress } from './edge/client-address.ts';
+import { boundConnections } from './edge/connections.ts';
 import { allowOrigins } from './edge/cors.ts';
 import { createGate } from './edge/gate.ts';
 import { notFound, RouteHints } from './edge/not-found.ts';
@@ -83,6 +84,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   const server = Fastify({
     serverFactory: (listener) => {
       const created = createGate(listener);
+      boundConnections(created, deps);
       gate.resolve(created);
       return created;
     },

@@ -29,10 +29,11 @@ export class RawConnection {
     }
   }
 
-  /** Stays open for sending when the server has ended its side. */
-  static async open(url: string): Promise<RawConnection> {
+  /** Stays open for sending when the server has ended its side. `from` is another address of this machine. */
+  static async open(url: string, from?: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    const local = from === undefined ? {} : { localAddress: from };
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true, ...local });
     await once(socket, 'connect');
     return new RawConnection(socket);
   }
@@ -47,6 +48,11 @@ export class RawConnection {
   /** Says that nothing more will be sent. */
   finish(): void {
     this.#socket.end();
+  }
+
+  /** Reads nothing more. */
+  pause(): void {
+    this.#socket.pause();
   }
 
   /** Goes away as a killed program does. */

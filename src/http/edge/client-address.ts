@@ -10,11 +10,11 @@ export type ClientAddress = (request: IncomingMessage) => string;
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return (request) => request.socket.remoteAddress ?? '';
-  const trusted = blockListOf(trustedProxies);
+  const isTrusted = addressList(trustedProxies);
   return (request) => {
     const hops = String(request.headers['x-forwarded-for'] ?? '').split(',');
     let address = request.socket.remoteAddress ?? '';
-    while (hops.length > 0 && isListed(trusted, address)) {
+    while (hops.length > 0 && isTrusted(address)) {
       const hop = hops.pop()?.trim() ?? '';
       if (isIP(hop) === 0) break;
       address = hop;
@@ -23,7 +23,8 @@ export function clientAddress(trustedProxies: readonly string[]): ClientAddress 
   };
 }
 
-function blockListOf(ranges: readonly string[]): BlockList {
+/** Whether an address is one of these or in one of these ranges. */
+export function addressList(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', bits] = range.split('/');
@@ -31,10 +32,8 @@ function blockListOf(ranges: readonly string[]): BlockList {
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }
-  return list;
-}
-
-function isListed(list: BlockList, address: string): boolean {
-  const family = isIP(address);
-  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  return (address) => {
+    const family = isIP(address);
+    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
 }

@@ -20,8 +20,8 @@ export function refuse(response: ServerResponse, requestId: string, code: ErrorC
   response.end(body);
 }
 
-/** The same for what the parser could not even make a request of. */
-function refuseSocket(socket: Socket, code: ErrorCode): void {
+/** The same for what the parser could not even make a request of, or has not read. */
+export function refuseSocket(socket: Socket, code: ErrorCode): void {
   if (!socket.writable) {
     socket.destroy();
     return;
