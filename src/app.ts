@@ -53,8 +53,16 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Chance and waiting by hand, in tests. */
   readonly pacing?: Pacing;
+  /** Of a process under a supervisor, which has the embedded server, if there is one. */
+  readonly supervised?: SupervisedStart | undefined;
   /** Other vendors than those of this program, in tests. */
   readonly vendors?: readonly Vendor[];
+}
+
+export interface SupervisedStart {
+  readonly database: EmbeddedPostgres['connection'] | undefined;
+  /** Whether this process makes what a first start makes. */
+  readonly isFirst: boolean;
 }
 
 /** Builds every part, top to bottom, and starts listening. What was started is stopped again when a later part fails. */
@@ -75,7 +83,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const { config, log, vendors = ownVendors } = options;
   // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
   const configuration = readConfiguration(config, options);
-  const { embedded, db } = await openDatabase(options, undo);
+  const { isEmbedded, db } = await openDatabase(options, undo);
   const bus = new Bus(db, newId('proc'), log, config.role);
   const { clock, testClock } = await openClock(options, db, bus);
   const secrets = rootSecretsOf(config);
@@ -120,7 +128,10 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   };
   const edges = await startEdges(deps, jobDeps);
   undo.push(() => edges.stop(drainMs));
-  const demo = { mayMakeDemo: embedded !== undefined, operatorEmail: config.firstOperator?.email };
+  const demo = {
+    mayMakeDemo: isEmbedded && options.supervised?.isFirst !== false,
+    operatorEmail: config.firstOperator?.email,
+  };
   const firstSteps = await prepareFirstSteps({ db, clock, catalogue }, demo);
   return {
     url: edges.url,
@@ -135,13 +146,14 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
 }
 
 async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[]) {
-  const embedded = await openEmbedded(options);
-  if (embedded !== undefined) undo.push(() => embedded.stop());
+  const own = options.supervised === undefined ? await openEmbedded(options) : undefined;
+  if (own !== undefined) undo.push(() => own.stop());
+  const embedded = own?.connection ?? options.supervised?.database;
   const address = databaseAddress(options.config, embedded);
   await migrateAt(address, options, embedded && resolve(options.config.dataFolder));
   const db = openDb(address, options.log);
   undo.push(() => db.close());
-  return { embedded, db };
+  return { isEmbedded: embedded !== undefined, db };
 }
 
 /** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */
@@ -186,16 +198,20 @@ async function unwind(undo: (() => Promise<unknown>)[]): Promise<void> {
   for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step().catch(() => undefined);
 }
 
-async function openEmbedded({ config, log, progress }: AppOptions): Promise<EmbeddedPostgres | undefined> {
+/** The embedded server, unless the settings name another. */
+export async function openEmbedded(
+  { config, log, progress }: Pick<AppOptions, 'config' | 'log' | 'progress'>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<EmbeddedPostgres | undefined> {
   if (config.databaseUrl !== undefined) return undefined;
   const { startEmbeddedPostgres } = await loadEmbeddedPostgres();
   const folder = resolve(config.dataFolder);
   openDataFolder(folder);
-  return startEmbeddedPostgres({ folder, log, progress });
+  return startEmbeddedPostgres({ folder, log, progress, settings });
 }
 
-function databaseAddress(config: Config, embedded: EmbeddedPostgres | undefined): DbAddress {
-  if (embedded !== undefined) return embedded.connection;
+function databaseAddress(config: Config, embedded: EmbeddedPostgres['connection'] | undefined): DbAddress {
+  if (embedded !== undefined) return embedded;
   if (config.databaseUrl === undefined) throw new Error('there is no database');
   return { url: config.databaseUrl.reveal() };
 }

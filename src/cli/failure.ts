@@ -40,10 +40,18 @@ function databaseProblem(cause: unknown): string {
   return `The database is not available: ${reasons.join('; ')}. If DATABASE_URL is set, check it.`;
 }
 
+/** Under a supervisor it is the one that binds. */
+const SYSTEM_CALLS: readonly unknown[] = ['listen', 'bind'];
+
 type AddressError = Error & { readonly code: string; readonly address?: string; readonly port?: number };
 
 function isAddressError(error: Error): error is AddressError {
-  return 'code' in error && String(error.code) in ADDRESS_PROBLEMS && 'syscall' in error && error.syscall === 'listen';
+  return (
+    'code' in error &&
+    String(error.code) in ADDRESS_PROBLEMS &&
+    'syscall' in error &&
+    SYSTEM_CALLS.includes(error.syscall)
+  );
 }
 
 function addressProblem({ code, address, port }: AddressError): string {

@@ -1,53 +1,160 @@
-import { type App, startApp } from '../app.ts';
-import { type Environment, loadConfig } from '../config.ts';
+import { type App, openEmbedded, type SupervisedStart, startApp } from '../app.ts';
+import { type Config, type Environment, loadConfig } from '../config.ts';
 import { createLog, type LogOutput } from '../log.ts';
 import { hasCollectorFlags } from '../memory.ts';
-import type { Command, Invocation } from './command.ts';
+import { type Command, type Invocation, UsageError } from './command.ts';
+import { isSupervised, obeySupervisor, Supervisor, tellReady } from './supervisor.ts';
 import { welcome } from './welcome.ts';
 
 const ECHO_MS_MAX = 250;
 const PARENT_CHECK_EVERY_MS = 250;
+const PROCESSES_MAX = 64;
+/** Connections to the embedded server: of each process, and beside them. */
+const CONNECTIONS_PER_PROCESS = 20;
+const CONNECTIONS_BESIDE = 20;
 
 export const serve: Command = {
   name: 'serve',
   operands: [],
-  options: {},
+  options: { processes: { value: 'N', summary: 'so many processes on one port, 1 to 64; 1 is the default' } },
   summary: 'start the gateway (also without a command)',
-  details: `Starts the gateway and stays until it is stopped. SIGTERM or Ctrl-C ends it in order: running requests get
-30 seconds, then the database is stopped; a second signal does not wait. SIGHUP applies the configuration
-file again. The log goes to standard output, one JSON object per line.`,
+  details: `Starts the gateway and stays until it is stopped. SIGTERM or Ctrl-C ends it in order: it is unready for
+TOLLGATE_STOP_DELAY_SECONDS, running requests get TOLLGATE_DRAIN_SECONDS, then the database is stopped; a second
+signal does not wait. SIGHUP applies the configuration file again. The log goes to standard output, one JSON object
+per line. With --processes a supervisor shares one port among them and starts again what ends.`,
   run: runServer,
 };
 
-async function runServer({ environment }: Invocation): Promise<number> {
+async function runServer({ environment, options }: Invocation): Promise<number> {
+  const count = processCount(options.processes ?? '1');
   const config = loadConfig(environment);
   const output = createLog(config.logLevel);
   if (!hasCollectorFlags())
     output.log.warn('V8 runs without the flags of `npm start`, see "Memory" in docs/operating.md');
-  const progress = (message: string) => console.error(message);
+  return count > 1 ? runProcesses(count, { config, environment, output }) : runProcess({ config, environment, output });
+}
+
+function processCount(text: string): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= PROCESSES_MAX) return count;
+  throw new UsageError(`--processes must be a whole number from 1 to ${PROCESSES_MAX}.`);
+}
+
+interface Start {
+  readonly config: Config;
+  readonly environment: Environment;
+  readonly output: LogOutput;
+}
+
+async function runProcess({ config, environment, output }: Start): Promise<number> {
   // One listener from beginning to end: between two of them a signal would kill the process.
   let stop: (signal: string) => void = endAtOnce;
-  onStopSignal((signal) => stop(signal));
-  onParentGone(environment, () => stop('parent gone'));
+  let isStopping = false;
   // Without a listener it would end the process; the file may have been read before it came.
   let isDue = false;
   let reapply = () => {
     isDue = true;
   };
   process.on('SIGHUP', () => reapply());
-  const app = await startApp({ config, environment, log: output.log, progress });
+  if (isSupervised()) {
+    // A signal to the whole group or unit arrives here and at the supervisor, which tells it on: both are one.
+    const stopOnce = () => {
+      if (!isStopping) stop('supervisor');
+    };
+    process.on('SIGTERM', stopOnce);
+    process.on('SIGINT', () => undefined);
+    obeySupervisor({ stop: stopOnce, end: endAtOnce, reapply: () => reapply() });
+  } else {
+    onStopSignal((signal) => stop(signal));
+    onParentGone(environment, () => stop('parent gone'));
+  }
+  const app = await startApp({
+    config,
+    environment,
+    log: output.log,
+    progress: tell,
+    supervised: supervisedStart(environment),
+  });
   reapply = () => reapplyFile(app, output);
   if (isDue) reapply();
   const signalled = new Promise<string>((resolve) => {
     stop = resolve;
   });
-  console.error(welcome(app.url, config, app.firstSteps));
-  output.log.info({ signal: await signalled }, 'stopping');
+  const text = welcome(app.url, config, app.firstSteps);
+  if (isSupervised()) tellReady(text);
+  else tell(text);
+  const signal = await signalled;
+  isStopping = true;
+  output.log.info({ signal }, 'stopping');
   // A second signal does not wait.
   stop = endAtOnce;
   await app.stop();
   output.flush();
   return 0;
+}
+
+/** The supervisor: has the embedded database and the port, and answers nothing itself. */
+async function runProcesses(count: number, { config, environment, output }: Start): Promise<number> {
+  const { log } = output;
+  let stop: (signal: string) => void = endAtOnce;
+  onStopSignal((signal) => stop(signal));
+  onParentGone(environment, () => stop('parent gone'));
+  const settings = { max_connections: String(CONNECTIONS_BESIDE + count * CONNECTIONS_PER_PROCESS) };
+  const embedded = await openEmbedded({ config, log, progress: tell }, settings);
+  const database = embedded?.connection;
+  const supervisor = new Supervisor({
+    count,
+    log,
+    environmentOf: (place) => environmentOf(place, environment, { database, isFirst: place === 0 }),
+  });
+  process.on('SIGHUP', () => supervisor.reapply());
+  stop = () => {
+    supervisor.end();
+    endAtOnce();
+  };
+  const told = await supervisor.start();
+  if (told === false) {
+    await supervisor.stop();
+    await embedded?.stop();
+    return 1;
+  }
+  const signalled = new Promise<string>((resolve) => {
+    stop = resolve;
+  });
+  tell(`${count} processes share the port. ${SHARED_LIMITS}`);
+  log.warn({ processes: count }, SHARED_LIMITS);
+  tell(told);
+  log.info({ signal: await signalled }, 'stopping');
+  stop = () => {
+    supervisor.end();
+    endAtOnce();
+  };
+  await supervisor.stop();
+  await embedded?.stop();
+  output.flush();
+  return 0;
+}
+
+const SHARED_LIMITS =
+  'Each counts rates and concurrency alone: together they let a key have as many times its limits as there are processes.';
+
+/** What a supervisor gives a process beside the settings. Not a setting: it is made anew at every start. */
+const START_VARIABLE = 'SUPERVISED_START';
+
+function environmentOf(place: number, environment: Environment, start: SupervisedStart): Environment {
+  const { TOLLGATE_METRICS_PORT: metricsPort } = environment;
+  // Each process has metrics of its own, so each needs a port of its own.
+  const metrics = metricsPort ? { TOLLGATE_METRICS_PORT: String(Number(metricsPort) + place) } : {};
+  return { ...environment, ...metrics, [START_VARIABLE]: JSON.stringify(start) };
+}
+
+function supervisedStart(environment: Environment): SupervisedStart | undefined {
+  const text = environment[START_VARIABLE];
+  return isSupervised() && text !== undefined ? (JSON.parse(text) as SupervisedStart) : undefined;
+}
+
+function tell(message: string): void {
+  console.error(message);
 }
 
 /**

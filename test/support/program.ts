@@ -32,7 +32,7 @@ function startCommand(): readonly string[] {
 
 /** The same without them, which is allowed. */
 export const SERVE_WITHOUT_FLAGS: readonly string[] = [process.execPath, MAIN, 'serve'];
-const SERVE: readonly string[] = [process.execPath, ...V8_FLAGS, MAIN, 'serve'];
+export const SERVE: readonly string[] = [process.execPath, ...V8_FLAGS, MAIN, 'serve'];
 
 /** The real program in a process of its own, as an operator runs it. */
 export class Program {
