@@ -15,10 +15,7 @@ keep('gateway/secret');
 keep('gateway/admin-token');
 write('gateway/database-url', `postgres://tollgate:${database}@${POSTGRES_ADDRESS}/tollgate`);
 write('gateway/redis-url', `redis://:${limiter}@${VALKEY_ADDRESS}`);
-write(
-  'gateway/aws-credentials',
-  `[default]\naws_access_key_id = ${accessKey}\naws_secret_access_key = ${secretKey}`,
-);
+write('gateway/aws-credentials', `[default]\naws_access_key_id = ${accessKey}\naws_secret_access_key = ${secretKey}`);
 write('storage/s3.json', JSON.stringify(storageRules()));
 
 function storageRules() {
