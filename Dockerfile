@@ -43,7 +43,8 @@ RUN set -eu; \
 
 # The program without its tests, what Node needs beside the base, and the folder that a volume is mounted on.
 FROM node AS program
-# hadolint ignore=DL3008 -- Debian keeps one version of each package.
+# Debian keeps one version of each package.
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libatomic1 tini \
     && rm -rf /var/lib/apt/lists/*
@@ -52,6 +53,18 @@ RUN find src packages -name '*.test.ts' -delete; \
     mkdir -p /image/app /image/data /image/lib; \
     cp -L /usr/lib/*-linux-gnu/libatomic.so.1 /image/lib/; \
     cp -a package.json LICENSE deploy migrations src tollgate.example.yaml /image/app/
+
+# The gateway as it will lie there, and its modules compiled once: a start takes half the processor time. Node looks for
+# what the same user has compiled with the same flags.
+FROM node AS whole
+COPY --from=program /image/app ./
+COPY --from=modules /app/packages packages
+COPY --from=modules /app/node_modules node_modules
+COPY --from=console /app/console/dist console/dist
+RUN mkdir --mode=777 .cache
+USER 65532:65532
+RUN NODE_COMPILE_CACHE=/app/.cache node --expose-gc --external-memory-accounted-in-global-limit --heap-growing-percent=200 \
+      --memory-reducer-gc-count=0 --no-parallel-scavenge src/main.ts --version
 
 FROM ${BASE_IMAGE}
 ARG VERSION=0.1.0
@@ -64,14 +77,11 @@ LABEL org.opencontainers.image.title="Tollgate" \
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=program /usr/bin/tini-static /usr/local/bin/tini
 COPY --from=program /image/lib /usr/lib
-COPY --from=program /image/app /app
 COPY --from=program --chown=65532:65532 --chmod=700 /image/data /data
-COPY --from=modules /app/packages /app/packages
-COPY --from=modules /app/node_modules /app/node_modules
-COPY --from=console /app/console/dist /app/console/dist
+COPY --from=whole /app /app
 WORKDIR /app
 USER 65532:65532
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 TOLLGATE_DATA=/data
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.cache HOST=0.0.0.0 PORT=8787 TOLLGATE_DATA=/data
 EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 CMD ["node", "/app/deploy/docker/healthcheck.mjs"]
 # tini passes signals on and reaps what loses its parent; Node as process 1 does neither for its children.

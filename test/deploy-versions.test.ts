@@ -29,4 +29,7 @@ test('the image has the Node that npm installs, and starts it with the flags of 
     entrypoint.filter((word) => word.startsWith('--') && word !== '--'),
     V8_FLAGS,
   );
+  // Compiled code is used again only with the flags that it was compiled with.
+  const compiled = /^RUN NODE_COMPILE_CACHE=.* node ((?:.|\\\n)*?) src\/main\.ts/m.exec(dockerfile)?.[1] ?? '';
+  assert.deepEqual(compiled.split(/[\s\\]+/), V8_FLAGS);
 });
