@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { test } from 'node:test';
+import type { BrowserContext, Page } from 'playwright-core';
+import { Chromium, signInByLink } from '../support/chromium.ts';
 import { usedFolder } from '../support/first-start.ts';
 import { adminToken, freePort, Program } from '../support/program.ts';
 
@@ -11,24 +12,18 @@ import { adminToken, freePort, Program } from '../support/program.ts';
 const PASSWORD = 'a password of the browser test';
 const PAGES = ['', '/activity', '/keys', '/credits', '/apps', '/members', '/profile'] as const;
 
-let browser: Browser;
-before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM ?? '', args: ['--no-sandbox'] });
-});
-after(() => browser.close());
+const browser = new Chromium();
 
 test('R-523: the account holder’s console', async (t) => {
   const folder = await usedFolder(t);
   const port = await freePort();
   const settings = { TOLLGATE_DATA: folder, PORT: String(port) };
   let program = await Program.start(t, settings);
-  const context = await browser.newContext({ locale: 'en-GB', acceptDownloads: true });
+  const context = await browser.newContext({ acceptDownloads: true });
   t.after(() => context.close());
   const page = await context.newPage();
   const problems = problemsOf(page);
-  await page.goto(/^ *(http:\S+\/link\/\S+)$/m.exec(program.told)?.[1] ?? '');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await signInByLink(page, program);
   let key = '';
 
   await t.test('a key is made, shown once, and calls the API', async () => {
@@ -299,7 +294,7 @@ async function setPassword(page: Page, program: Program, token: string): Promise
 }
 
 async function signedIn(url: string): Promise<BrowserContext> {
-  const context = await browser.newContext({ locale: 'en-GB' });
+  const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${url}/sign-in`);
   await page.getByLabel('Email').fill('demo@tollgate.localhost');

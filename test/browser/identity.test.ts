@@ -5,10 +5,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { sniff } from '../../src/media/index.ts';
+import { Chromium, signInByLink } from '../support/chromium.ts';
 import { usedFolder } from '../support/first-start.ts';
 import { freePort, Program } from '../support/program.ts';
 
@@ -16,11 +17,7 @@ import { freePort, Program } from '../support/program.ts';
 
 const APP = fileURLToPath(new URL('../../examples/oauth-app.mjs', import.meta.url));
 
-let browser: Browser;
-before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM ?? '', args: ['--no-sandbox'] });
-});
-after(() => browser.close());
+const browser = new Chromium();
 
 test('from the printed link to a picture that an app made', async (t) => {
   const port = await freePort();
@@ -35,9 +32,7 @@ test('from the printed link to a picture that an app made', async (t) => {
     if (message.type() === 'error' && message.location().url.startsWith(origin)) problems.push(message.text());
   });
 
-  await page.goto(/^ *(http:\S+\/link\/\S+)$/m.exec(program.told)?.[1] ?? '');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await signInByLink(page, program);
   const key = await newKey(page);
   assert.equal((await program.get('/v1/models', key)).status, 200);
 

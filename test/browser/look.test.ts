@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { before, test } from 'node:test';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { ACCOUNT_PLACES, OPERATOR_PLACES } from '../../console/src/shell/navigation.ts';
+import { Chromium, signInByLink } from '../support/chromium.ts';
 import { firstStart, usedFolder } from '../support/first-start.ts';
 import { until } from '../support/postgres.ts';
 import { freePort, Program } from '../support/program.ts';
@@ -28,12 +29,8 @@ const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
 
 const VISITOR_PATHS = ['/', '/console/models', '/sign-in'];
 
-let browser: Browser;
-before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM ?? '', args: ['--no-sandbox'] });
-  await mkdir(PICTURES, { recursive: true });
-});
-after(() => browser.close());
+const browser = new Chromium();
+before(() => mkdir(PICTURES, { recursive: true }));
 
 test('R-523 R-524: every page, in every look, can be read by all and is laid out within its bounds', async (t) => {
   const { key } = await firstStart(t);
@@ -66,9 +63,7 @@ async function makeWork(program: Program, key: string): Promise<{ jobId: string 
 async function signedInState(program: Program): Promise<NonNullable<BrowserContextOptions['storageState']>> {
   const context = await browser.newContext();
   const page = await context.newPage();
-  await page.goto(/^ *(http:\S+\/link\/\S+)$/m.exec(program.told)?.[1] ?? '');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(/\/console/);
+  await signInByLink(page, program);
   const state = await context.storageState();
   await context.close();
   return state;

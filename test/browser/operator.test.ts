@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Browser, chromium } from 'playwright-core';
 import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
+import { Chromium, signInByLink } from '../support/chromium.ts';
 import { usedFolder } from '../support/first-start.ts';
 import { addedLines, apply, joined, problemsOf, send, submit, write } from '../support/operator-console.ts';
 import { adminToken, freePort, Program } from '../support/program.ts';
@@ -26,24 +26,19 @@ const PAGES = [
 ] as const;
 
 const upstream = new OpenAiEmulator({ apiKey: 'sk-right', models: ['gpt-small'] });
-let browser: Browser;
-before(async () => {
-  await upstream.start();
-  browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM ?? '', args: ['--no-sandbox'] });
-});
-after(() => Promise.all([browser.close(), upstream.stop()]));
+const browser = new Chromium();
+before(() => upstream.start());
+after(() => upstream.stop());
 
 test('R-524: the operator’s console', async (t) => {
   const folder = await usedFolder(t);
   const port = await freePort();
   const program = await Program.start(t, { TOLLGATE_DATA: folder, PORT: String(port) });
-  const context = await browser.newContext({ locale: 'en-GB' });
+  const context = await browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();
   const problems = problemsOf(page);
-  await page.goto(/^ *(http:\S+\/link\/\S+)$/m.exec(program.told)?.[1] ?? '');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await signInByLink(page, program);
   const admin = adminToken(folder);
   const [account] = (await program.get('/api/admin/accounts', admin)).json.data;
   const [job] = (await program.get('/api/admin/jobs', admin)).json.data;

@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { sniff } from '../../src/media/index.ts';
+import { Chromium, signInByLink } from '../support/chromium.ts';
 import { firstStart, usedFolder } from '../support/first-start.ts';
 import { freePort, Program } from '../support/program.ts';
 
@@ -15,11 +16,7 @@ import { freePort, Program } from '../support/program.ts';
 
 const run = promisify(execFile);
 
-let browser: Browser;
-before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM ?? '', args: ['--no-sandbox'] });
-});
-after(() => browser.close());
+const browser = new Chromium();
 
 /** A gateway, the key of its demo account, and that account's person in a browser. */
 interface Bench {
@@ -35,7 +32,7 @@ async function openBench(t: TestContext): Promise<Bench> {
   const program = await Program.start(t, { TOLLGATE_DATA: await usedFolder(t), PORT: String(await freePort()) });
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-playground-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const context = await browser.newContext({ locale: 'en-GB', acceptDownloads: true });
+  const context = await browser.newContext({ acceptDownloads: true });
   t.after(() => context.close());
   const page = await context.newPage();
   const problems: string[] = [];
@@ -43,9 +40,7 @@ async function openBench(t: TestContext): Promise<Bench> {
   page.on('console', (message) => {
     if (message.type() === 'error') problems.push(message.text());
   });
-  await page.goto(/^ *(http:\S+\/link\/\S+)$/m.exec(program.told)?.[1] ?? '');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(/\/console/);
+  await signInByLink(page, program);
   return { program, key, page, folder, problems };
 }
 
@@ -240,8 +235,9 @@ async function codeRuns(bench: Bench): Promise<void> {
 test('R-524: a visitor reads the prices, and the calculator equals the gateway’s estimate', async (t) => {
   const { key } = await firstStart(t);
   const program = await Program.start(t, { TOLLGATE_DATA: await usedFolder(t) });
-  const page = await browser.newPage({ locale: 'en-GB' });
-  t.after(() => page.close());
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
   const estimate = async (body: object) => (await program.call('POST', '/v1/estimate', { key, body })).json.credits;
   const calculated = async () =>
     Number.parseFloat(((await page.getByTestId('calculated').textContent()) ?? '').replace(',', ''));

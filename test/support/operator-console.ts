@@ -1,4 +1,5 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { Chromium } from './chromium.ts';
 
 // The operator's pages as a person uses them.
 
@@ -49,8 +50,8 @@ export async function submit(
 }
 
 /** A browser in which an invited person has signed up. */
-export async function joined(browser: Browser, link: string): Promise<BrowserContext> {
-  const context = await browser.newContext({ locale: 'en-GB' });
+export async function joined(browser: Chromium, link: string): Promise<BrowserContext> {
+  const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(link);
   await page.getByLabel('Name').fill('Invited');
