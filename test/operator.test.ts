@@ -361,7 +361,8 @@ test('the books count accounts and entries, and name the first figure that does 
   t.after(() => db.close());
   // The schema itself refuses a single cooked figure, so two are.
   await db.run('update balances set granted = granted + 1, available = available + 1');
-  const difference = { figure: 'balances.granted', id: accountId, recorded: '3000001', computed: '3000000' };
+  const figure = { figure: 'balances.granted', id: accountId, account: accountId };
+  const difference = { ...figure, recorded: '3000001', computed: '3000000' };
   assert.deepEqual(await books(), { ...counts, balanced: false, entries_checked: 0, difference });
   const { json } = await cooked.admin('GET', '/books?full=1');
   assert.deepEqual(json, { ...counts, balanced: false, entries_checked: 1, difference });

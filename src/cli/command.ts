@@ -6,17 +6,20 @@ export interface Command {
   readonly name: string;
   /** What follows them: names in capitals, in brackets where they may be absent. */
   readonly operands: readonly string[];
-  /** Options beside --help: each takes a value, which the text names. */
-  readonly options: Readonly<Record<string, { readonly value: string; readonly summary: string }>>;
+  /** Options beside --help: each takes a value, which the text names, or none. */
+  readonly options: Readonly<Record<string, { readonly value?: string; readonly summary: string }>>;
   /** One line for the list of commands. */
   readonly summary: string;
   readonly details: string;
+  /** Where it cannot do its work; 1 unless the command says otherwise. */
+  readonly failureCode?: number;
   /** Resolves to the exit code. */
   run(invocation: Invocation): Promise<number> | number;
 }
 
 export interface Invocation {
   readonly operands: readonly string[];
+  /** An option without a value is an empty text. */
   readonly options: Readonly<Record<string, string>>;
   readonly environment: Environment;
 }

@@ -18,12 +18,16 @@ const FOOT = [
 
 export function helpFor(command: Command): string {
   const options = Object.entries(command.options).map(
-    ([name, { value, summary }]) => `  --${name} ${value}`.padEnd(20) + summary,
+    ([name, { value, summary }]) => `  ${optionText(name, value)}`.padEnd(20) + summary,
   );
   return [`Usage: ${callOf(command)}`, '', command.details, ...(options.length > 0 ? ['', ...options] : [])].join('\n');
 }
 
 function callOf({ name, operands, options }: Command): string {
-  const optional = Object.entries(options).map(([option, { value }]) => `[--${option} ${value}]`);
+  const optional = Object.entries(options).map(([option, { value }]) => `[${optionText(option, value)}]`);
   return ['tollgate', name, ...operands, ...optional].join(' ');
+}
+
+function optionText(name: string, value: string | undefined): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
 }

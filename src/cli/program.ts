@@ -4,6 +4,7 @@ import { didYouMean } from '../nearest.ts';
 import { VERSION } from '../version.ts';
 import { adminCreate } from './admin.ts';
 import { backup } from './backup.ts';
+import { booksVerify } from './books.ts';
 import { type Command, UsageError } from './command.ts';
 import { configCheck, configDiff } from './config.ts';
 import { doctor } from './doctor.ts';
@@ -21,21 +22,26 @@ const COMMANDS: readonly Command[] = [
   secretsReseal,
   backup,
   restore,
+  booksVerify,
   doctor,
 ];
 
 /** Runs the command that the arguments name, `serve` without any. Resolves to the exit code: 2 for a misuse. */
 export async function runProgram(args: readonly string[], environment: Environment): Promise<number> {
+  let command: Command | undefined;
   try {
     const line = readLine(args);
     if (line.isVersion) console.log(VERSION);
     else if (line.isHelp) console.log(helpOf(line.words));
-    else return await runCommand(line, environment);
+    else {
+      command = commandOf(line.words.length === 0 ? ['serve'] : line.words);
+      return await runCommand(command, line, environment);
+    }
     return 0;
   } catch (error) {
     console.error(problemFor(error) ?? error);
     if (error instanceof UsageError) console.error('Run "tollgate --help" for the commands and their options.');
-    return error instanceof UsageError ? 2 : 1;
+    return error instanceof UsageError ? 2 : (command?.failureCode ?? 1);
   }
 }
 
@@ -47,10 +53,18 @@ interface Line {
 }
 
 const FLAGS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'V' } } as const;
-const OPTIONS = [...new Set(COMMANDS.flatMap(({ options }) => Object.keys(options)))];
+/** Of all commands: those that take a value, and those that do not. An option is one or the other in every command. */
+const OPTIONS = Object.fromEntries(
+  COMMANDS.flatMap(({ options }) =>
+    Object.entries(options).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+    ]),
+  ),
+);
 
 function readLine(args: readonly string[]): Line {
-  const known = { ...FLAGS, ...Object.fromEntries(OPTIONS.map((name) => [name, { type: 'string' as const }])) };
+  const known = { ...FLAGS, ...OPTIONS };
   // Not strict: its errors know no hint.
   const { tokens } = parseArgs({
     args: [...args],
@@ -64,8 +78,8 @@ function readLine(args: readonly string[]): Line {
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
-    const isFlag = Object.hasOwn(FLAGS, token.name);
-    if (!isFlag && !OPTIONS.includes(token.name)) throw unknownOption(token.rawName);
+    if (!Object.hasOwn(known, token.name)) throw unknownOption(token.rawName);
+    const isFlag = Object.hasOwn(FLAGS, token.name) || OPTIONS[token.name]?.type === 'boolean';
     if (isFlag && token.value !== undefined) throw new UsageError(`${token.rawName} takes no value.`);
     // A value that begins with a dash is the next option, and the value was forgotten.
     const isValue = token.value !== undefined && (token.inlineValue || !token.value.startsWith('-'));
@@ -82,8 +96,7 @@ function readLine(args: readonly string[]): Line {
   };
 }
 
-async function runCommand({ words, options }: Line, environment: Environment): Promise<number> {
-  const command = commandOf(words.length === 0 ? ['serve'] : words);
+async function runCommand(command: Command, { words, options }: Line, environment: Environment): Promise<number> {
   const operands = words.slice(wordsOf(command).length);
   refuseOperands(command, operands);
   for (const name of Object.keys(options)) {
@@ -119,7 +132,7 @@ function refuseOperands(command: Command, operands: readonly string[]): void {
 }
 
 function unknownOption(rawName: string): UsageError {
-  const known = [...Object.keys(FLAGS), ...OPTIONS].map((name) => `--${name}`);
+  const known = [...Object.keys(FLAGS), ...Object.keys(OPTIONS)].map((name) => `--${name}`);
   const settings = 'Settings come from the environment, such as PORT=8080.';
   return new UsageError(`There is no option ${rawName}${didYouMean(rawName, known) || '.'} ${settings}`);
 }

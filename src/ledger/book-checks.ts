@@ -1,5 +1,6 @@
 import type { Tx } from '../db/index.ts';
-import { ENTRY_CHECKS, FIGURES, RESERVATION_CHECKS, SUMS, TABLES, type Table } from './book-statements.ts';
+import { BOOK_DIFFERENCES_MAX } from '../limits.ts';
+import { ENTRY_CHECKS, FIGURES, RESERVATION_CHECKS, SUMS, TABLES, type Table, WORK_CHECKS } from './book-statements.ts';
 
 export type { Table };
 
@@ -9,6 +10,10 @@ export interface Difference {
   readonly id: string;
   readonly recorded: string;
   readonly computed: string;
+  /** Of the row, where it has one. */
+  readonly account?: string | null;
+  /** The numbers of the account's entries that it follows from, where they are few. */
+  readonly entries?: string | null;
 }
 
 /** Entries of one account with numbers above `after`, up to `upto`. */
@@ -29,6 +34,29 @@ export async function readCounts(tx: Tx): Promise<{ accounts: number; entries: n
     'select count(*)::float8 as accounts, coalesce(sum(entries), 0)::float8 as entries from balances',
   );
   return { accounts: row?.accounts ?? 0, entries: row?.entries ?? 0 };
+}
+
+interface Totals {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly credits: Readonly<Record<string, bigint>>;
+}
+
+/** Sums over all accounts as recorded, and how many rows there are. */
+export async function readTotals(tx: Tx): Promise<Totals> {
+  const [credits = {}] = await tx.rows<Totals['credits']>(
+    `select coalesce(sum(granted), 0)::bigint as granted, coalesce(sum(available), 0)::bigint as available,
+       coalesce(sum(reserved), 0)::bigint as reserved, coalesce(sum(charged), 0)::bigint as charged,
+       coalesce(sum(lapsed), 0)::bigint as lapsed, coalesce(sum(debt), 0)::bigint as debt
+     from balances`,
+  );
+  const [counts = {}] = await tx.rows<Totals['counts']>(
+    `select (select count(*) from accounts)::float8 as accounts, (select count(*) from ledger_entries)::float8 as entries,
+       (select count(*) from grants)::float8 as grants, (select count(*) from reservations)::float8 as reservations,
+       (select count(*) from open_reservations)::float8 as open_reservations,
+       (select count(*) from jobs)::float8 as jobs, (select count(*) from transcriptions)::float8 as transcriptions,
+       (select coalesce(sum(json_array_length(changes)), 0) from ledger_journal)::float8 as unposted_changes`,
+  );
+  return { counts, credits };
 }
 
 /** What no check has read yet: of each account by one look at the end of its entries, whatever its balance says. */
@@ -52,40 +80,38 @@ export function selectRanges(tx: Tx, isFull: boolean): Promise<readonly Range[]>
 }
 
 type Sums = Record<Table, Map<string, bigint[]>>;
+type Differences = AsyncGenerator<Difference, void>;
 
-/** The first difference, or none; then `onChanged` was called with every row that differs from its checkpoint. */
-export async function findDifference(
+/**
+ * Every difference, one after the other, so that a caller may stop at the first. `onChanged` is called with every row that
+ * is right and differs from its checkpoint.
+ */
+export async function* findDifferences(
   tx: Tx,
   pages: readonly (readonly Range[])[],
   isFull: boolean,
   onChanged: (table: Table, row: Checked) => void,
-): Promise<Difference | undefined> {
+): Differences {
   const sums: Sums = { balances: new Map(), grants: new Map(), key_spending: new Map() };
-  for (const page of pages) {
-    const difference = await readPage(tx, page, isFull, sums);
-    if (difference !== undefined) return difference;
-  }
-  const ofReservations = isFull ? await checkReservations(tx) : await checkOpenReservations(tx);
-  if (ofReservations !== undefined) return ofReservations;
-  for (const table of TABLES) {
-    const difference = await compareTable(tx, table, sums[table], isFull, (row) => onChanged(table, row));
-    if (difference !== undefined) return difference;
-  }
-  return checkPurses(tx);
+  for (const page of pages) yield* readPage(tx, page, isFull, sums);
+  if (isFull) yield* checkReservations(tx);
+  else yield* await tx.rows<Difference>(RESERVATION_CHECKS.open);
+  yield* await findStray(tx);
+  for (const table of TABLES) yield* compareTable(tx, table, sums[table], isFull, (row) => onChanged(table, row));
+  yield* await checkPurses(tx);
+  if (isFull) for (const table of WORK_TABLES) yield* checkWork(tx, table);
 }
 
-/** Adds up a page, and stops at the first entry that does not follow from the one before it. */
-async function readPage(tx: Tx, page: readonly Range[], isFull: boolean, sums: Sums): Promise<Difference | undefined> {
-  if (page.length === 0) return undefined;
+/** Adds up a page, and names each entry that does not follow from the one before it. */
+async function* readPage(tx: Tx, page: readonly Range[], isFull: boolean, sums: Sums): Differences {
+  if (page.length === 0) return;
   const values = [page.map((range) => range.accountId), page.map(({ after }) => after), page.map(({ upto }) => upto)];
-  const [difference] = await tx.rows<Difference>(ENTRY_CHECKS, values);
-  if (difference !== undefined) return difference;
+  yield* await tx.rows<Difference>(ENTRY_CHECKS, values);
   for (const table of TABLES) {
     for (const row of await tx.rows<Sum>(SUMS[table], values)) add(sums[table], row);
   }
   // A full check reads every reservation anyway.
-  const [ofReservation] = isFull ? [] : await tx.rows<Difference>(RESERVATION_CHECKS.ofEntries, values);
-  return ofReservation;
+  if (!isFull) yield* await tx.rows<Difference>(RESERVATION_CHECKS.ofEntries, values);
 }
 
 interface Sum {
@@ -103,6 +129,7 @@ function add(sums: Map<string, bigint[]>, row: Sum): void {
 
 interface Row {
   readonly id: string;
+  readonly account: string | null;
   readonly recorded: readonly string[];
   /** What the checkpoint says, or nothing of everything. */
   readonly known: readonly string[];
@@ -112,35 +139,36 @@ interface Row {
 const PAGE_ROWS = 10_000;
 
 /** Recorded must be what the checkpoint knows plus what the entries since then say. */
-async function compareTable(
+async function* compareTable(
   tx: Tx,
   table: Table,
   sums: Map<string, bigint[]>,
   isFull: boolean,
   onChanged: (row: Checked) => void,
-): Promise<Difference | undefined> {
+): Differences {
   for (let after = ''; ; ) {
     const page = await tx.rows<Row>(`${FIGURES[table].changed} limit ${PAGE_ROWS}`, [after, isFull]);
     for (const row of page) {
-      const difference = compareRow(table, row, sums.get(row.id));
-      if (difference !== undefined) return difference;
+      const differences = compareRow(table, row, sums.get(row.id));
       sums.delete(row.id);
-      onChanged(row);
+      if (differences.length === 0) onChanged(row);
+      else yield* differences;
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS) break;
     after = last.id;
   }
-  return (await compareUnchanged(tx, table, sums, isFull)) ?? (isFull ? undefined : findVanished(tx, table));
+  yield* compareUnchanged(tx, table, sums, isFull);
+  if (!isFull) yield* await findVanished(tx, table);
 }
 
 /** What is as its checkpoint says although entries have moved it, or is not there at all. */
-async function compareUnchanged(
+async function* compareUnchanged(
   tx: Tx,
   table: Table,
   sums: ReadonlyMap<string, readonly bigint[]>,
   isFull: boolean,
-): Promise<Difference | undefined> {
+): Differences {
   const moved = [...sums].filter(([, figures]) => figures.some((figure) => figure !== 0n)).map(([id]) => id);
   for (let at = 0; at < moved.length; at += PAGE_ROWS) {
     const ids = moved.slice(at, at + PAGE_ROWS);
@@ -148,70 +176,77 @@ async function compareUnchanged(
     for (const id of ids) {
       const row = rows.get(id);
       const sum = sums.get(id) ?? [];
-      if (row === undefined) return { figure: table, id, recorded: 'none', computed: sum.join(', ') };
-      const difference = compareRow(table, row, sum);
-      if (difference !== undefined) return difference;
+      if (row === undefined) yield { figure: table, id, recorded: 'none', computed: sum.join(', ') };
+      else yield* compareRow(table, row, sum);
     }
   }
-  return undefined;
 }
 
-function compareRow(table: Table, row: Row, sum: readonly bigint[] | undefined): Difference | undefined {
-  for (const [place, column] of FIGURES[table].columns.entries()) {
+function compareRow(table: Table, row: Row, sum: readonly bigint[] | undefined): readonly Difference[] {
+  return FIGURES[table].columns.flatMap((column, place) => {
     const recorded = row.recorded[place] ?? '';
     const computed = String(BigInt(row.known[place] ?? 0) + (sum?.[place] ?? 0n));
-    if (recorded !== computed) return { figure: figureOf(table, column), id: row.id, recorded, computed };
-  }
-  return undefined;
+    const { id, account } = row;
+    return recorded === computed ? [] : [{ figure: figureOf(table, column), id, account, recorded, computed }];
+  });
 }
 
 function figureOf(table: Table, column: string): string {
   return column === 'open_reservations' ? column : `${table}.${column}`;
 }
 
-async function findVanished(tx: Tx, table: Table): Promise<Difference | undefined> {
-  const [difference] = await tx.rows<Difference>(
+function findVanished(tx: Tx, table: Table): Promise<readonly Difference[]> {
+  return tx.rows<Difference>(
     `select $1 as figure, c.id, 'none' as recorded, array_to_string(c.figures, ', ') as computed
      from ledger_checkpoints c
-     where kind = $1 and not exists (select from ${table} t where t.${FIGURES[table].id} = c.id) limit 1`,
+     where kind = $1 and not exists (select from ${table} t where t.${FIGURES[table].id} = c.id)
+     limit ${BOOK_DIFFERENCES_MAX}`,
     [table],
   );
-  return difference;
 }
 
-async function checkReservations(tx: Tx): Promise<Difference | undefined> {
+async function* checkReservations(tx: Tx): Differences {
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const [page] = await tx.rows<{ last: string | null }>(
       `select max(id::text) as last from (select id from reservations where id > $1 order by id limit ${PAGE_ROWS}) as page`,
       [after],
     );
     const last = page?.last ?? undefined;
-    if (last === undefined) return findStray(tx);
-    const [difference] = await tx.rows<Difference>(RESERVATION_CHECKS.ofIds, [after, last]);
-    if (difference !== undefined) return difference;
+    if (last === undefined) return;
+    yield* await tx.rows<Difference>(RESERVATION_CHECKS.ofIds, [after, last]);
     after = last;
   }
 }
 
-async function checkOpenReservations(tx: Tx): Promise<Difference | undefined> {
-  const [difference] = await tx.rows<Difference>(RESERVATION_CHECKS.open);
-  return difference ?? findStray(tx);
-}
-
-async function findStray(tx: Tx): Promise<Difference | undefined> {
-  const [difference] = await tx.rows<Difference>(
+function findStray(tx: Tx): Promise<readonly Difference[]> {
+  return tx.rows<Difference>(
     `select 'open_reservations' as figure, reservation_id::text as id, 'open' as recorded, 'none' as computed
-     from open_reservations where not exists (select from reservations where id = reservation_id) limit 1`,
+     from open_reservations where not exists (select from reservations where id = reservation_id)
+     limit ${BOOK_DIFFERENCES_MAX}`,
   );
-  return difference;
 }
 
 /** Purses and the journal's holds may promise no more than there is. */
-async function checkPurses(tx: Tx): Promise<Difference | undefined> {
-  const [difference] = await tx.rows<Difference>(
-    `select 'purses.amount' as figure, account_id as id, sum(amount)::text as recorded, 'at most ' || available as computed
+function checkPurses(tx: Tx): Promise<readonly Difference[]> {
+  return tx.rows<Difference>(
+    `select 'purses.amount' as figure, account_id as id, account_id as account, sum(amount)::text as recorded,
+       'at most ' || available as computed
      from purses join balances using (account_id)
-     group by account_id, available having sum(amount) > available or min(amount) < 0 limit 1`,
+     group by account_id, available having sum(amount) > available or min(amount) < 0
+     limit ${BOOK_DIFFERENCES_MAX}`,
   );
-  return difference;
+}
+
+const WORK_TABLES = ['jobs', 'transcriptions'] as const;
+
+/** Each page has its last id on every row, and no more than that where nothing differs. */
+async function* checkWork(tx: Tx, table: keyof typeof WORK_CHECKS): Differences {
+  for (let after: string | null = ''; after !== null; ) {
+    const page: readonly (Difference & { readonly last: string | null })[] = await tx.rows(WORK_CHECKS[table], [
+      after,
+      PAGE_ROWS,
+    ]);
+    for (const { last: _, ...difference } of page) if (difference.id !== null) yield difference;
+    after = page[0]?.last ?? null;
+  }
 }

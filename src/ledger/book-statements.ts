@@ -1,3 +1,5 @@
+import { BOOK_DIFFERENCES_MAX } from '../limits.ts';
+
 /** What the books ask the database. `$1`, `$2`, `$3` are the accounts of ranges of entries, and between which numbers. */
 
 export type Table = 'balances' | 'grants' | 'key_spending';
@@ -21,11 +23,13 @@ export const ENTRY_CHECKS = `
     from ${entriesFrom('>=')}
     window earlier as (partition by range.account_id, range.after order by number)
   )
-  select figure, page.account_id || ' number ' || number as id, coalesce(recorded, 'none') as recorded, computed
+  select figure, page.account_id || ' number ' || number as id, page.account_id as account, number::text as entries,
+    coalesce(recorded, 'none') as recorded, coalesce(computed, 'none') as computed
   from page
   left join reservations on reservations.id = page.reservation_id
   cross join lateral (values
     ('ledger_entries.number', number::text, (number_before + 1)::text),
+    ('ledger_entries.granted', granted::text, (page.available + page.reserved + page.charged + page.lapsed)::text),
     ('ledger_entries.balance', balance::text, (balance_before + page.available)::text),
     ('ledger_entries.created_at', page.created_at::text, greatest(page.created_at, created_before)::text),
     ('ledger_entries.parts', from_grants::text,
@@ -36,7 +40,7 @@ export const ENTRY_CHECKS = `
       case when page.grant_ids <> '{}' then page.account_id end)
   ) as checks (figure, recorded, computed)
   where recorded is distinct from computed and number > after
-  order by page.account_id, number limit 1`;
+  order by page.account_id, number limit ${BOOK_DIFFERENCES_MAX}`;
 
 /** What the entries of some ranges say about each derived figure, in the order of its columns in FIGURES. */
 export const SUMS: Record<Table, string> = {
@@ -79,6 +83,7 @@ const OF_PERIOD = (column: string, place: number) =>
 export const FIGURES: Record<Table, Figures> = {
   balances: figures({
     id: 'account_id',
+    account: 't.account_id',
     columns: {
       ...plain(['granted', 'available', 'reserved', 'charged', 'lapsed', 'debt', 'entries']),
       open_reservations: ['coalesce(opened.count, 0)', 'c.figures[8]'],
@@ -88,9 +93,17 @@ export const FIGURES: Record<Table, Figures> = {
       group by r.account_id) as opened on opened.account_id = t.account_id`,
     kind: 'balances',
   }),
-  grants: figures({ id: 'id', columns: plain(['amount', 'remaining']), from: 'grants t', kind: 'grants' }),
+  grants: figures({
+    id: 'id',
+    account: 't.account_id',
+    columns: plain(['amount', 'remaining']),
+    from: 'grants t',
+    kind: 'grants',
+  }),
   key_spending: figures({
     id: 'key_id',
+    account: `coalesce((select account_id from api_keys where id = t.key_id),
+      (select account_id from oauth_grants where id = t.key_id))`,
     columns: {
       ...plain(['held', 'spent']),
       day_spent: ['day_spent', OF_PERIOD('day', 3)],
@@ -110,12 +123,22 @@ function plain(names: readonly string[]): Columns {
   return Object.fromEntries(names.map((name, place) => [name, [`t.${name}`, `c.figures[${place + 1}]`]]));
 }
 
-function figures(table: { id: string; columns: Columns; from: string; kind: Table; checkpoint?: string }): Figures {
+interface FigureTable {
+  readonly id: string;
+  /** The account of a row. */
+  readonly account: string;
+  readonly columns: Columns;
+  readonly from: string;
+  readonly kind: Table;
+  readonly checkpoint?: string;
+}
+
+function figures(table: FigureTable): Figures {
   const pairs = Object.values(table.columns);
   const recorded = `array[${pairs.map(([column]) => column).join(', ')}]::bigint[]`;
   const known = `array[${pairs.map(([, figure]) => `coalesce(${figure}, 0)`).join(', ')}]::bigint[]`;
   const checkpoint = table.checkpoint === undefined ? recorded : `array[${table.checkpoint}]::bigint[]`;
-  const read = `select t.${table.id} as id, ${recorded}::text[] as recorded, ${known}::text[] as known,
+  const read = `select t.${table.id} as id, ${table.account} as account, ${recorded}::text[] as recorded, ${known}::text[] as known,
     ${checkpoint}::text[] as checkpoint
     from ${table.from} left join ledger_checkpoints c on c.kind = '${table.kind}' and c.id = t.${table.id}`;
   return {
@@ -141,14 +164,16 @@ function oneByOne(ids: string): string {
 
 function reservationChecks(reservations: string): string {
   return `
-    select figure, reservations.id, coalesce(recorded, 'none') as recorded, coalesce(computed, 'none') as computed
+    select figure, reservations.id, reservations.account_id as account, numbers as entries,
+      coalesce(recorded, 'none') as recorded, coalesce(computed, 'none') as computed
     from ${reservations}
     left join open_reservations on reservation_id = reservations.id
     cross join lateral (
       select min(reserved::text || ' ' || grant_ids::text || ' ' || array(select -part from unnest(parts) as part)::text)
           filter (where type = 'reserve') as split,
         case when bool_or(type in ('settle', 'refund')) then 'ended' else 'open' end as state,
-        coalesce(sum(reserved), 0)::text as still_reserved
+        coalesce(sum(reserved), 0)::text as still_reserved,
+        string_agg(number::text, ', ' order by number) as numbers
       from ledger_entries where ledger_entries.reservation_id = reservations.id
     ) as entry_figures
     cross join lateral (values
@@ -157,5 +182,34 @@ function reservationChecks(reservations: string): string {
       ('open_reservations', case when reservation_id is null then 'ended' else 'open' end, state),
       ('reservations.amount', case when reservation_id is null then '0' else amount::text end, still_reserved)
     ) as checks (figure, recorded, computed)
-    where recorded is distinct from computed limit 1`;
+    where recorded is distinct from computed limit ${BOOK_DIFFERENCES_MAX}`;
+}
+
+/** Above the id `$1`, in pages of `$2`: a job or transcription ended when its reservation did, at what that was charged. */
+export const WORK_CHECKS = {
+  jobs: workChecks('jobs', 'finished_at'),
+  transcriptions: workChecks('transcriptions', 'completed_at'),
+};
+
+function workChecks(table: 'jobs' | 'transcriptions', endedAt: string): string {
+  return `
+    with page as (select * from ${table} where id > $1 order by id limit $2),
+    found as (
+      select figure, page.id, page.account_id as account, numbers as entries, recorded, computed
+      from page
+      join reservations on reservations.id = page.reservation_id
+      left join open_reservations on open_reservations.reservation_id = page.reservation_id
+      cross join lateral (
+        select coalesce(sum(charged), 0)::text as cost, string_agg(number::text, ', ' order by number) as numbers
+        from ledger_entries where ledger_entries.reservation_id = page.reservation_id
+      ) as entry_figures
+      cross join lateral (values
+        ('${table}.charged', coalesce(page.charged, 0)::text, entry_figures.cost),
+        ('${table}.account_id', page.account_id, reservations.account_id),
+        ('${table}.status', case when ${endedAt} is null then 'open' else 'ended' end,
+          case when open_reservations.reservation_id is null then 'ended' else 'open' end)
+      ) as checks (figure, recorded, computed)
+      where recorded is distinct from computed limit ${BOOK_DIFFERENCES_MAX}
+    )
+    select (select max(id) from page) as last, found.* from (select) as one left join found on true`;
 }

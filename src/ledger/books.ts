@@ -1,10 +1,12 @@
 import type { Db, Tx } from '../db/index.ts';
+import { BOOK_DIFFERENCES_MAX } from '../limits.ts';
 import {
   type Checked,
   type Difference,
-  findDifference,
+  findDifferences,
   type Range,
   readCounts,
+  readTotals,
   selectRanges,
   type Table,
 } from './book-checks.ts';
@@ -39,6 +41,31 @@ export async function books(db: Db, isFull = false, checkedAt?: Date): Promise<B
   return { balanced: found === undefined, ...counts, ...(found && { difference: found }) };
 }
 
+export interface BooksReport {
+  readonly counts: Readonly<Record<string, number>>;
+  /** Sums over all accounts, in micro-credits. */
+  readonly credits: Readonly<Record<string, bigint>>;
+  /** At most BOOK_DIFFERENCES_MAX of them. */
+  readonly differences: readonly Difference[];
+}
+
+/**
+ * Recomputes the full books in one read-only transaction, without a checkpoint, and names every figure that differs. Writes
+ * nothing, so it runs on a copy, a standby or beside traffic; journal rows that have no entries yet are counted only.
+ */
+export function reportBooks(db: Db): Promise<BooksReport> {
+  return db.transaction(async (tx) => {
+    await tx.run(READ_ONLY_SNAPSHOT);
+    const { counts, credits } = await readTotals(tx);
+    const differences: Difference[] = [];
+    for await (const difference of findDifferences(tx, pagesOf(await selectRanges(tx, true)), true, () => undefined)) {
+      differences.push(difference);
+      if (differences.length === BOOK_DIFFERENCES_MAX) break;
+    }
+    return { counts, credits, differences };
+  });
+}
+
 interface Check {
   readonly accounts: number;
   readonly entries: number;
@@ -49,19 +76,22 @@ interface Check {
   readonly rows: ReadonlyMap<Table, readonly Checked[]>;
 }
 
+const READ_ONLY_SNAPSHOT = 'set transaction isolation level repeatable read, read only';
+
 async function check(tx: Tx, isFull: boolean): Promise<Check> {
-  await tx.run('set transaction isolation level repeatable read, read only');
+  await tx.run(READ_ONLY_SNAPSHOT);
   const generation = await readGeneration(tx);
   const counts = await readCounts(tx);
   const ranges = await selectRanges(tx, isFull);
   const checked = ranges.reduce((sum, { after, upto }) => sum + Number(upto - after), 0);
   const rows = new Map<Table, Checked[]>();
-  const found = await findDifference(tx, pagesOf(ranges), isFull, (table, row) => {
+  const differences = findDifferences(tx, pagesOf(ranges), isFull, (table, row) => {
     const known = rows.get(table);
     if (known === undefined) rows.set(table, [row]);
     else known.push(row);
   });
-  return { ...counts, checked, generation, found, rows };
+  const { value: found } = await differences.next();
+  return { ...counts, checked, generation, found: found ?? undefined, rows };
 }
 
 const PAGE_ENTRIES = 50_000n;
