@@ -18,7 +18,7 @@ import {
   type Upstream,
   UpstreamPools,
 } from '../src/vendors/index.ts';
-import { LocalServer } from './support/local-server.ts';
+import { LocalServer } from '../src/vendors/emulator/local-server.ts';
 import { plainImage, plainSound, plainVideo } from './support/plain-requests.ts';
 
 /** What of a request the price depends on, as an upstream is told it. */

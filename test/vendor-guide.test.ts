@@ -9,7 +9,6 @@ const blocks = [...guide.matchAll(/```ts\n([\s\S]*?)\n```/g)].map(([, code = '']
 function asVendor(path: string): string {
   const code = readFileSync(path, 'utf8').trimEnd();
   return code
-    .replaceAll(/'\.\.\/(\w+-server\.ts)'/g, "'../../../test/support/$1'")
     .replaceAll("'../../../src/vendors/", "'../")
     .replaceAll("'../../../src/", "'../../");
 }

@@ -9,7 +9,7 @@ import {
   type Script as TaskScript,
 } from '../../src/vendors/assemblyai/emulator.ts';
 import { OpenAiEmulator, type Script } from '../../src/vendors/openai/emulator.ts';
-import type { Recorded } from '../support/recording-server.ts';
+import type { Recorded } from '../../src/vendors/emulator/recording-server.ts';
 import { nameIn, soundNamed } from './audio-sounds.ts';
 
 /** How an order is treated. Only bad upstreams do harm; any upstream may hold what it was asked for, or after. */

@@ -6,7 +6,7 @@ import type {
   StopReason,
   Usage,
 } from '@anthropic-ai/sdk/resources/messages';
-import { LocalServer } from '../../../test/support/local-server.ts';
+import { LocalServer } from '../emulator/local-server.ts';
 import { type ApiVersion, faultInBody } from './emulator/rules.ts';
 
 /** What one request is answered with, provided that it keeps the vendor's rules. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LocalServer } from '../../../test/support/local-server.ts';
+import { LocalServer } from '../emulator/local-server.ts';
 import {
   type IncomingCall,
   parsed,

@@ -1,5 +1,5 @@
-import type { Recorded } from '../../../test/support/recording-server.ts';
-import { type Answer, ScriptedServer } from '../../../test/support/scripted-server.ts';
+import type { Recorded } from '../emulator/recording-server.ts';
+import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
 import { problemsOf } from './emulator/fields.ts';
 
 export type Ending = 'Ready' | 'Request Moderated' | 'Content Moderated' | 'Error' | 'Failed' | 'Task not found';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainSound, plainTranscription } from '../../../test/support/plain-requests.ts';
-import type { Script } from '../../../test/support/scripted-server.ts';
+import type { Script } from '../emulator/scripted-server.ts';
 import { type Fault, UpstreamError } from '../../errors.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import type { Upstream } from '../index.ts';

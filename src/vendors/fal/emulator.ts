@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { LocalServer } from '../../../test/support/local-server.ts';
+import { LocalServer } from '../emulator/local-server.ts';
 import { parsed, refusalOf, type Target, targetOf } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, type Failure } from './emulator/errors.ts';
 import { FileHost } from './emulator/files.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RecordingServer, written } from '../../../test/support/recording-server.ts';
+import { RecordingServer, written } from '../emulator/recording-server.ts';
 import { type Answer, documentOf, ERRORS, errorBody, framesOf, type Refusal, stamp } from './emulator/answers.ts';
 import { refusalOf, type Target, type Terms, targetOf } from './emulator/checks.ts';
 

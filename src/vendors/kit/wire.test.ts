@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Answer, ScriptedServer } from '../../../test/support/scripted-server.ts';
+import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
 import { type Upstream, UpstreamPools } from './http.ts';
 import { inMemoryMedia } from './in-memory-media.ts';
 import { jsonWithMedia } from './inline-media.ts';

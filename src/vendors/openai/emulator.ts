@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Recorded, RecordingServer, written } from '../../../test/support/recording-server.ts';
+import { type Recorded, RecordingServer, written } from '../emulator/recording-server.ts';
 import { COMPATIBLE, documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './emulator/answers.ts';
 import { formatOf, soundAs, transcriptOf } from './emulator/audio.ts';
 import { type Recording, readRecording, readSpeech } from './emulator/audio-checks.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ScriptedServer } from '../../../test/support/scripted-server.ts';
+import { ScriptedServer } from '../emulator/scripted-server.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import type { ChatRequest } from '../../schemas/index.ts';
 import { type Upstream, UpstreamPools } from '../kit/http.ts';

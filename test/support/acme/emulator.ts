@@ -1,5 +1,5 @@
-import type { Recorded } from '../recording-server.ts';
-import { type Answer, ScriptedServer } from '../scripted-server.ts';
+import type { Recorded } from '../../../src/vendors/emulator/recording-server.ts';
+import { type Answer, ScriptedServer } from '../../../src/vendors/emulator/scripted-server.ts';
 
 const FIELDS = new Set(['model', 'text', 'shape', 'seed', 'start_from']);
 

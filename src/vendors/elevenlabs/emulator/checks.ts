@@ -1,4 +1,4 @@
-import type { Recorded } from '../../../../test/support/recording-server.ts';
+import type { Recorded } from '../../emulator/recording-server.ts';
 import { countCharacters } from '../../../text/index.ts';
 import {
   type Check,

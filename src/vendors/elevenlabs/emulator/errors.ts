@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../test/support/scripted-server.ts';
+import type { Answer } from '../../emulator/scripted-server.ts';
 
 /** What the vendor answers to a request that it does not take, in one of its three shapes. */
 export interface Refusal {

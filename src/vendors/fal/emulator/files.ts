@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32, deflateSync } from 'node:zlib';
-import { LocalServer } from '../../../../test/support/local-server.ts';
+import { LocalServer } from '../../emulator/local-server.ts';
 
 interface Asking {
   readonly path: string;

@@ -1,4 +1,4 @@
-import { type ToneFormat, toneAs } from '../../../../test/support/media-samples.ts';
+import type { ToneFormat } from '../../../../test/support/media-samples.ts';
 import { byteSourceOf, measure, sniff } from '../../../media/index.ts';
 import type { Recording } from './audio-checks.ts';
 
@@ -29,7 +29,9 @@ export function soundAs(format: string): Promise<Buffer> {
   return known;
 }
 
+/** The encoders are loaded when a real sound is wanted: an installation that runs campaigns has none of them. */
 async function make(format: string): Promise<Buffer> {
+  const { toneAs } = await import('../../../../test/support/media-samples.ts');
   if (format === 'opus') return toneAs('ogg-opus', { seconds: SECONDS });
   const wave = format === 'pcm' ? await soundAs('wav') : undefined;
   if (wave !== undefined) return wave.subarray(wave.indexOf('data', 0, 'latin1') + 8);
