@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Random } from '../packages/verify/src/random.ts';
 import { applyDocument, Catalogue, type CatalogueDeps } from '../src/catalogue/index.ts';
 import { Secret } from '../src/config.ts';
 import { Bus, openDb, type PooledDb } from '../src/db/index.ts';
 import { ApiError, UpstreamError } from '../src/errors.ts';
 import { candidatesFor, firstThatWorks, Health } from '../src/routing/index.ts';
 import { UpstreamPools, vendors } from '../src/vendors/index.ts';
-import { Random } from './simulate/random.ts';
 import { ManualClock } from './support/clock.ts';
 import { createDatabase, silentLog, type TestDatabase } from './support/database.ts';
 import { tokenModel } from './support/paid-calls.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pino } from 'pino';
+import { POINTS as AUDIO_POINTS } from '../packages/verify/src/audio/plan.ts';
+import { POINTS as JOB_POINTS } from '../packages/verify/src/jobs/plan.ts';
 import { KILL_POINTS, killPoint } from '../src/kill-point.ts';
-import { POINTS as AUDIO_POINTS } from './chaos/audio-plan.ts';
-import { POINTS as JOB_POINTS } from './chaos/jobs-plan.ts';
 
 const CALL = /\bkillPoint\(\s*[\w.#]+,\s*['`]([^'`]+)['`]/g;
 

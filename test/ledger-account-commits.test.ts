@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Random } from '../packages/verify/src/random.ts';
 import { openDb } from '../src/db/index.ts';
 import { CallLedger, endAbandoned, type NewReservation } from '../src/ledger/index.ts';
-import { Random } from './simulate/random.ts';
 import { silentLog } from './support/database.ts';
 import {
   availableOf,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Random } from '../packages/verify/src/random.ts';
 import { DatabaseUnavailable, openDb } from '../src/db/index.ts';
 import { balanceOf, books, CallLedger, endAbandoned, type NewReservation, postJournal } from '../src/ledger/index.ts';
-import { Random } from './simulate/random.ts';
 import { silentLog } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
 import {

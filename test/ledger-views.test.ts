@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, test } from 'node:test';
+import { Random } from '../packages/verify/src/random.ts';
 import { type Db, openDb } from '../src/db/index.ts';
 import { CallLedger, postJournal } from '../src/ledger/index.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
-import { Random } from './simulate/random.ts';
 import { silentLog } from './support/database.ts';
 import { Gateway } from './support/gateway.ts';
 import { lockAccount, newReservation, openAccount, openKey, openLedger } from './support/ledger.ts';

@@ -10,6 +10,7 @@ import { chargeFactors } from '../src/pricing/index.ts';
 import { canonicalQuality } from '../src/quality.ts';
 import { checkFits, inPublishedWords } from '../src/routing/index.ts';
 import type { MediaRequest } from '../src/schemas/index.ts';
+import { LocalServer } from '../src/vendors/emulator/local-server.ts';
 import {
   findVendor,
   inMemoryMedia,
@@ -18,7 +19,6 @@ import {
   type Upstream,
   UpstreamPools,
 } from '../src/vendors/index.ts';
-import { LocalServer } from '../src/vendors/emulator/local-server.ts';
 import { plainImage, plainSound, plainVideo } from './support/plain-requests.ts';
 
 /** What of a request the price depends on, as an upstream is told it. */

@@ -8,9 +8,7 @@ const blocks = [...guide.matchAll(/```ts\n([\s\S]*?)\n```/g)].map(([, code = '']
 /** As it would stand in a folder of `src/vendors/`. */
 function asVendor(path: string): string {
   const code = readFileSync(path, 'utf8').trimEnd();
-  return code
-    .replaceAll("'../../../src/vendors/", "'../")
-    .replaceAll("'../../../src/", "'../../");
+  return code.replaceAll("'../../../src/vendors/", "'../").replaceAll("'../../../src/", "'../../");
 }
 
 for (const file of readdirSync('test/support/acme')) {

@@ -1,7 +1,7 @@
 import { loadConfig } from '../config.ts';
 import { creditsToText } from '../credits.ts';
 import { type Db, migrationState } from '../db/index.ts';
-import { type BooksReport, reportBooks } from '../ledger/index.ts';
+import { bookReport } from '../ledger/index.ts';
 import { BOOK_DIFFERENCES_MAX } from '../limits.ts';
 import { type Command, CommandError, type Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
@@ -23,7 +23,7 @@ Ends with 0 when everything balances, 1 when something does not, 2 when the book
 async function verifyBooks({ options, environment }: Invocation): Promise<number> {
   const report = await withDatabase(loadConfig(environment), async (db) => {
     await refuseOtherRelease(db);
-    return reportBooks(db);
+    return bookReport.reportBooks(db);
   });
   console.log(options.json === undefined ? linesOf(report).join('\n') : JSON.stringify(booksJson(report)));
   return report.differences.length === 0 ? 0 : 1;
@@ -40,7 +40,7 @@ async function refuseOtherRelease(db: Db): Promise<void> {
   throw new CommandError(`The books are not of this release: ${problem}. Use the release that wrote them.`);
 }
 
-function linesOf({ counts, credits, differences }: BooksReport): readonly string[] {
+function linesOf({ counts, credits, differences }: bookReport.BooksReport): readonly string[] {
   const found = differences.map(({ figure, id, account, entries, recorded, computed }) => {
     const place = [account != null && account !== id && `account ${account}`, entries != null && `entries ${entries}`];
     const where = place.filter((part) => part !== false).join(', ');
@@ -57,7 +57,7 @@ function linesOf({ counts, credits, differences }: BooksReport): readonly string
 }
 
 /** Amounts as exact text: sums over all accounts may exceed what a JSON number holds. */
-function booksJson({ counts, credits, differences }: BooksReport): object {
+function booksJson({ counts, credits, differences }: bookReport.BooksReport): object {
   return {
     balanced: differences.length === 0,
     ...counts,

@@ -1,15 +1,6 @@
 import type { Db, Tx } from '../db/index.ts';
-import { BOOK_DIFFERENCES_MAX } from '../limits.ts';
-import {
-  type Checked,
-  type Difference,
-  findDifferences,
-  type Range,
-  readCounts,
-  readTotals,
-  selectRanges,
-  type Table,
-} from './book-checks.ts';
+import { type Checked, type Difference, findDifferences, readCounts, selectRanges, type Table } from './book-checks.ts';
+import { pagesOf, READ_ONLY_SNAPSHOT } from './book-pages.ts';
 import { dropCheckpoints, readGeneration, saveCheckpoints, saveVerdict } from './checkpoints.ts';
 import { postAll } from './journal-store.ts';
 
@@ -41,31 +32,6 @@ export async function books(db: Db, isFull = false, checkedAt?: Date): Promise<B
   return { balanced: found === undefined, ...counts, ...(found && { difference: found }) };
 }
 
-export interface BooksReport {
-  readonly counts: Readonly<Record<string, number>>;
-  /** Sums over all accounts, in micro-credits. */
-  readonly credits: Readonly<Record<string, bigint>>;
-  /** At most BOOK_DIFFERENCES_MAX of them. */
-  readonly differences: readonly Difference[];
-}
-
-/**
- * Recomputes the full books in one read-only transaction, without a checkpoint, and names every figure that differs. Writes
- * nothing, so it runs on a copy, a standby or beside traffic; journal rows that have no entries yet are counted only.
- */
-export function reportBooks(db: Db): Promise<BooksReport> {
-  return db.transaction(async (tx) => {
-    await tx.run(READ_ONLY_SNAPSHOT);
-    const { counts, credits } = await readTotals(tx);
-    const differences: Difference[] = [];
-    for await (const difference of findDifferences(tx, pagesOf(await selectRanges(tx, true)), true, () => undefined)) {
-      differences.push(difference);
-      if (differences.length === BOOK_DIFFERENCES_MAX) break;
-    }
-    return { counts, credits, differences };
-  });
-}
-
 interface Check {
   readonly accounts: number;
   readonly entries: number;
@@ -75,8 +41,6 @@ interface Check {
   /** The figures that differ from the checkpoint they were compared with, and are right. */
   readonly rows: ReadonlyMap<Table, readonly Checked[]>;
 }
-
-const READ_ONLY_SNAPSHOT = 'set transaction isolation level repeatable read, read only';
 
 async function check(tx: Tx, isFull: boolean): Promise<Check> {
   await tx.run(READ_ONLY_SNAPSHOT);
@@ -92,25 +56,4 @@ async function check(tx: Tx, isFull: boolean): Promise<Check> {
   });
   const { value: found } = await differences.next();
   return { ...counts, checked, generation, found: found ?? undefined, rows };
-}
-
-const PAGE_ENTRIES = 50_000n;
-
-/** Cut and put together to pieces that the database can read within its time for a statement. */
-function pagesOf(ranges: readonly Range[]): readonly (readonly Range[])[] {
-  const pages: Range[][] = [[]];
-  let room = PAGE_ENTRIES;
-  for (const { accountId, after, upto } of ranges) {
-    for (let from = after; from < upto; ) {
-      if (room === 0n) {
-        pages.push([]);
-        room = PAGE_ENTRIES;
-      }
-      const to = upto - from < room ? upto : from + room;
-      pages.at(-1)?.push({ accountId, after: from, upto: to });
-      room -= to - from;
-      from = to;
-    }
-  }
-  return pages;
 }

@@ -1,10 +1,10 @@
 // Mistakes in the life of a transcription or of speech that the checker of the chaos must find.
-import { aimedPlan, type Plan, WITHHELD_SPEECH } from './audio-plan.ts';
-import { playRound } from './audio-round.ts';
-import { Upstreams } from './audio-upstreams.ts';
+import { aimedPlan, type Plan, WITHHELD_SPEECH } from '../../packages/verify/src/audio/plan.ts';
+import { playRound } from '../../packages/verify/src/audio/round.ts';
+import { Upstreams } from '../../packages/verify/src/audio/upstreams.ts';
+import { History } from '../../packages/verify/src/run.ts';
+import { type Server, World } from '../../packages/verify/src/world.ts';
 import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
-import { History } from './run.ts';
-import { type Server, World } from './world.ts';
 
 const BUGS: readonly Bug<Plan>[] = [
   {

@@ -1,8 +1,8 @@
 // The command line of a kind of chaos: `--kills 500 [--seed 7] [--verbose]`, or `--planted`.
 import { parseArgs } from 'node:util';
+import type { Figures, RunOptions } from '../../packages/verify/src/run.ts';
+import { type Server, startServer } from '../../packages/verify/src/world.ts';
 import { type Caught, type Hunt, showCaught } from './planted.ts';
-import type { Figures, RunOptions } from './run.ts';
-import { type Server, startServer } from './world.ts';
 
 const SEEDS = 1_000_000;
 const PLANTED_ROUNDS_MAX = 10;
@@ -27,7 +27,7 @@ export async function commandOf<Run extends Figures>(chaos: Chaos<Run>): Promise
   // In order, so that the database stops with it.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   const startedMs = performance.now();
-  const server = await startServer();
+  const server = await startServer(process.env);
   try {
     if (values.planted) {
       const caught = await chaos.catchPlanted(server, { seed, roundsMax: PLANTED_ROUNDS_MAX });

@@ -1,10 +1,10 @@
 // Mistakes in the life of a job that the checker of the chaos must find.
-import { aimedPlan, type Plan } from './jobs-plan.ts';
-import { playRound } from './jobs-round.ts';
-import { Upstreams } from './jobs-upstreams.ts';
+import { aimedPlan, type Plan } from '../../packages/verify/src/jobs/plan.ts';
+import { playRound } from '../../packages/verify/src/jobs/round.ts';
+import { Upstreams } from '../../packages/verify/src/jobs/upstreams.ts';
+import { History } from '../../packages/verify/src/run.ts';
+import { type Server, World } from '../../packages/verify/src/world.ts';
 import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
-import { History } from './run.ts';
-import { type Server, World } from './world.ts';
 
 const BUGS: readonly Bug<Plan>[] = [
   {

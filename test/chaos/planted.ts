@@ -1,15 +1,7 @@
 // Mistakes that could be made, put into the program of the chaos alone: a gateway of a planted world reads one module
 // with another text. The checker must find each of them.
-import type { Server, World } from './world.ts';
-
-/** A change to one module's text, made when a gateway of the chaos loads it and nowhere else. */
-export interface Edit {
-  /** Under src. */
-  readonly file: string;
-  /** Must stand there exactly once. */
-  readonly from: string;
-  readonly to: string;
-}
+import type { Edit } from '../../packages/verify/src/edits.ts';
+import type { Server, World } from '../../packages/verify/src/world.ts';
 
 export interface Bug<Plan> {
   readonly name: string;

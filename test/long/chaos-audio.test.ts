@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { runChaos, showRun } from '../../packages/verify/src/audio/run.ts';
+import { type Server, startServer } from '../../packages/verify/src/world.ts';
 import { catchPlanted } from '../chaos/audio-planted.ts';
-import { runChaos, showRun } from '../chaos/audio-run.ts';
 import { showCaught } from '../chaos/planted.ts';
-import { type Server, startServer } from '../chaos/world.ts';
 
 // A server of its own: it is killed as well.
 let server: Server;
 before(async () => {
-  server = await startServer();
+  server = await startServer(process.env);
 });
 after(() => server.stop());
 

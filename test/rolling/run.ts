@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { request } from 'undici';
+import { type Server, startServer } from '../../packages/verify/src/world.ts';
 import { openDb } from '../../src/db/index.ts';
-import { type Server, startServer } from '../chaos/world.ts';
 import { Balancer } from './balancer.ts';
 import { type Member, startMember } from './fleet.ts';
 import { Load, type Outcome } from './load.ts';
@@ -39,7 +39,7 @@ export interface Rolled extends Outcome {
 }
 
 export async function roll(plan: Plan): Promise<Rolled> {
-  const server = await startServer();
+  const server = await startServer(process.env);
   const upstreams = new Upstreams();
   await upstreams.start();
   const balancer = await Balancer.start();

@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pass } from 'node:timers/promises';
+import { LocalServer } from '../../src/vendors/emulator/local-server.ts';
 import { FalEmulator } from '../../src/vendors/fal/emulator.ts';
 import { CLIP_PRICE, SECOND_PRICE } from '../support/booth.ts';
-import { LocalServer } from '../support/local-server.ts';
 
 const FRAMES = 20;
 const FRAME_EVERY_MS = [0, 20, 60, 150] as const;

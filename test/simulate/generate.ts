@@ -1,4 +1,4 @@
-import { Random } from './random.ts';
+import { Random } from '../../packages/verify/src/random.ts';
 import {
   type Fault,
   type Granting,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { smallPng } from '../../src/vendors/fal/emulator/files.ts';
 import { LocalServer } from '../../src/vendors/emulator/local-server.ts';
+import { smallPng } from '../../src/vendors/fal/emulator/files.ts';
 
 export interface Delivered {
   readonly image: Buffer;

@@ -1,6 +1,6 @@
+import { byteSourceOf, measure, sniff } from '../../media/index.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, type Script, ScriptedServer } from '../emulator/scripted-server.ts';
-import { byteSourceOf, measure, sniff } from '../../media/index.ts';
 import { keyRefusal, readSubmission, type Submission } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer, today } from './emulator/errors.ts';
 import { contentTypeOf, soundOf } from './emulator/sounds.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainSound, plainTranscription } from '../../../test/support/plain-requests.ts';
-import type { Script } from '../emulator/scripted-server.ts';
 import { type Fault, UpstreamError } from '../../errors.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
+import type { Script } from '../emulator/scripted-server.ts';
 import type { Upstream } from '../index.ts';
 import { clip, speech, spoken, synthesize, transcription, withEmulator } from './emulator/calls.ts';
 import type { ErrorName } from './emulator/errors.ts';

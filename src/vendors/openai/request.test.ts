@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ScriptedServer } from '../emulator/scripted-server.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import type { ChatRequest } from '../../schemas/index.ts';
+import { ScriptedServer } from '../emulator/scripted-server.ts';
 import { type Upstream, UpstreamPools } from '../kit/http.ts';
 import { toCall } from './request.ts';
 import { wire } from './wire.ts';

@@ -1,5 +1,5 @@
-import type { Recorded } from '../../emulator/recording-server.ts';
 import { countCharacters } from '../../../text/index.ts';
+import type { Recorded } from '../../emulator/recording-server.ts';
 import {
   type Check,
   isFlag,

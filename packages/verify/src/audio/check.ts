@@ -1,10 +1,11 @@
 // What must be true of speech and transcriptions once everything has come to rest, whatever was killed when.
-import { type Evidence, type ReadRecord, type RecordRow, type Told, toldId } from './audio-evidence.ts';
-import { isGood, type Order } from './audio-load.ts';
-import { soundNamed } from './audio-sounds.ts';
-import { faultsOfSpeech } from './audio-speech-check.ts';
-import { CREDITS_PER_SECOND, ENDLESS_MODEL, textHeard } from './audio-upstreams.ts';
-import { faultsOfBooks, faultsOfPayment, type ObjectRow } from './books.ts';
+
+import { faultsOfBooks, faultsOfPayment, type ObjectRow } from '../books.ts';
+import { type Evidence, type ReadRecord, type RecordRow, type Told, toldId } from './evidence.ts';
+import { isGood, type Order } from './load.ts';
+import { soundNamed } from './sounds.ts';
+import { faultsOfSpeech } from './speech-check.ts';
+import { CREDITS_PER_SECOND, ENDLESS_MODEL, textHeard } from './upstreams.ts';
 
 /** Each finding is a sentence; without any, the rule holds. */
 type Rule = (evidence: Evidence) => readonly string[];
@@ -32,7 +33,7 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
 /** What is told of work that may go on. */
 const UNDECIDED = ['request_timeout', 'database_unavailable', 'shutting_down'];
 
-export const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, Rule>> = {
   'nothing that was told is lost': (evidence) =>
     evidence.outcomes.flatMap((outcome) => {
       const id = toldId(outcome);
@@ -171,7 +172,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** The rules that do not hold, each with what it found. */
-export function check(evidence: Evidence): readonly string[] {
+export function findViolations(evidence: Evidence): readonly string[] {
   return Object.entries(RULES).flatMap(([name, rule]) => rule(evidence).map((finding) => `${name}: ${finding}`));
 }
 

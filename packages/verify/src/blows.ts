@@ -1,8 +1,8 @@
 // What hits gateways and their database, and how time passes until it does.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KILL_POINTS, type KillPoint } from '../../src/kill-point.ts';
-import type { Random } from '../simulate/random.ts';
+import { KILL_POINTS, type KillPoint } from '../../../src/kill-point.ts';
 import type { Gateway } from './gateways.ts';
+import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 /** Moments that an upstream knows of: it withholds an answer, a reading or the rest of a speech. */

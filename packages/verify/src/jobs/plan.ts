@@ -1,8 +1,8 @@
 // What happens in a round: who is hit where, what clients ask for meanwhile, and how time passes.
-import type { KillPoint } from '../../src/kill-point.ts';
-import type { Random } from '../simulate/random.ts';
-import type { Blow, Wave } from './blows.ts';
-import { FATES, type Fate } from './jobs-load.ts';
+import type { KillPoint } from '../../../../src/kill-point.ts';
+import type { Blow, Wave } from '../blows.ts';
+import type { Random } from '../random.ts';
+import { FATES, type Fate } from './load.ts';
 
 /** Where the program can be hit, and what must be asked for to get there. */
 export const POINTS = {

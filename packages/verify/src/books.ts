@@ -19,7 +19,7 @@ export interface EntryRow {
   readonly parts: readonly string[];
 }
 
-export interface HoldRow {
+interface HoldRow {
   readonly id: string;
   readonly jobId: string | null;
   readonly requestId: string;
@@ -28,7 +28,7 @@ export interface HoldRow {
   readonly isOpen: boolean;
 }
 
-export interface BalanceRow {
+interface BalanceRow {
   readonly accountId: string;
   readonly granted: bigint;
   readonly available: bigint;

@@ -1,10 +1,11 @@
 // Rounds of chaos for sound, then the end of time: everything stored must be gone, and the money stays.
-import { check } from './audio-check.ts';
-import { gather, type Told } from './audio-evidence.ts';
-import { playRound } from './audio-round.ts';
-import { Upstreams } from './audio-upstreams.ts';
-import { counted, type Figures, History, type RunOptions, runRounds, showFigures } from './run.ts';
-import { type Server, World } from './world.ts';
+
+import { counted, type Figures, History, type RunOptions, runRounds, showFigures } from '../run.ts';
+import { type Server, World } from '../world.ts';
+import { findViolations } from './check.ts';
+import { gatherEvidence, type Told } from './evidence.ts';
+import { playRound } from './round.ts';
+import { Upstreams } from './upstreams.ts';
 
 /** Past the day on which transcripts and speech go. */
 const END_DAYS = 32;
@@ -37,9 +38,9 @@ export async function runChaos(server: Server, options: RunOptions): Promise<Run
 async function atTheEnd(world: World<Upstreams>, { outcomes, accountIds }: History<Told>): Promise<string[]> {
   await world.moveForSure(END_DAYS * DAY_SECONDS);
   await world.moveForSure(1);
-  const evidence = await gather(world, outcomes, accountIds);
+  const evidence = await gatherEvidence(world, outcomes, accountIds);
   const left = [...evidence.files.keys(), ...evidence.objects.map(({ key }) => key)];
-  return [...check(evidence), ...left.map((key) => `${key} is left at the end of time`)];
+  return [...findViolations(evidence), ...left.map((key) => `${key} is left at the end of time`)];
 }
 
 async function summary({ db, upstreams }: World<Upstreams>, history: History<Told>, figures: Figures): Promise<Run> {

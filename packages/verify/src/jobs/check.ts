@@ -1,7 +1,7 @@
 // What must be true once everything has come to rest, whatever was killed when.
-import { type EntryRow, faultsOfBooks, faultsOfPayment } from './books.ts';
-import type { AssetRow, AttemptRow, Evidence, JobRow } from './jobs-evidence.ts';
-import { CREDITS_PER_PICTURE, CREDITS_PER_SECOND } from './jobs-upstreams.ts';
+import { type EntryRow, faultsOfBooks, faultsOfPayment } from '../books.ts';
+import type { AssetRow, AttemptRow, Evidence, JobRow } from './evidence.ts';
+import { CREDITS_PER_PICTURE, CREDITS_PER_SECOND } from './upstreams.ts';
 
 /** Each finding is a sentence; without any, the rule holds. */
 type Rule = (evidence: Evidence) => readonly string[];
@@ -10,7 +10,7 @@ const MICRO = 1_000_000;
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const FAULTS = ['upstream_failed', 'upstream_rejected', 'content_rejected', 'undeliverable_output', 'upstream_timeout'];
 
-export const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, Rule>> = {
   'nothing acknowledged is lost': ({ jobs, outcomes }) =>
     outcomes.flatMap(({ order, jobIds }) =>
       jobIds
@@ -56,7 +56,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   ],
 
   'nothing is submitted twice or unwritten': ({ jobs, attempts, submissions }) => {
-    const tries = Map.groupBy(attempts, placeOf);
+    const tries = Map.groupBy(attempts, attemptPlace);
     const done = Map.groupBy(submissions, ({ upstream, prompt }) => `${upstream} ${prompt}`);
     const prompts = new Map(jobs.map(({ id, prompt }) => [id, prompt]));
     const unwritten = new Map(done);
@@ -153,7 +153,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** The rules that do not hold, each with what it found. */
-export function check(evidence: Evidence): readonly string[] {
+export function findViolations(evidence: Evidence): readonly string[] {
   return Object.entries(RULES).flatMap(([name, rule]) => rule(evidence).map((finding) => `${name}: ${finding}`));
 }
 
@@ -161,7 +161,7 @@ function isOpen({ status }: JobRow): boolean {
   return status === 'queued' || status === 'running';
 }
 
-function placeOf({ jobId, upstream }: AttemptRow): string {
+function attemptPlace({ jobId, upstream }: AttemptRow): string {
   return `${jobId} at ${upstream}`;
 }
 
@@ -196,14 +196,14 @@ function marksOf({ status, errorCode, charged, finishedAt, acceptedAt, progress 
 function faultsOfMoney(job: JobRow, assets: readonly AssetRow[], entries: readonly EntryRow[]): string[] {
   const results = assets.filter(({ kind }) => kind !== 'thumbnail');
   const isSuccess = job.status === 'succeeded';
-  const cost = isSuccess ? costOf(results) : undefined;
+  const cost = isSuccess ? costOfAssets(results) : undefined;
   const findings = faultsOfPayment(job.id, entries, cost);
   if (isSuccess !== results.length > 0) findings.push(`${job.id} is ${job.status} with ${results.length} results`);
   if (job.charged !== (cost ?? 0n)) findings.push(`${job.id} is worth ${cost ?? 0n} and is told as ${job.charged}`);
   return findings;
 }
 
-function costOf(results: readonly AssetRow[]): bigint {
+function costOfAssets(results: readonly AssetRow[]): bigint {
   const credits = results.reduce((sum, { kind, seconds }) => {
     return sum + (kind === 'image' ? CREDITS_PER_PICTURE : (seconds ?? 0) * CREDITS_PER_SECOND);
   }, 0);

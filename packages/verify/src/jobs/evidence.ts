@@ -1,10 +1,10 @@
 // Everything there is to look at after a round, read with statements and file calls of its own: nothing here comes from
 // the code that is on trial, apart from the connection.
 import { createHash } from 'node:crypto';
-import { filesIn, gatherLedger, type Ledger, type ObjectRow, objectsIn } from './books.ts';
-import type { Outcome } from './jobs-load.ts';
-import type { Submission, Upstreams } from './jobs-upstreams.ts';
-import type { World } from './world.ts';
+import { filesIn, gatherLedger, type Ledger, type ObjectRow, objectsIn } from '../books.ts';
+import type { World } from '../world.ts';
+import type { Outcome } from './load.ts';
+import type { Submission, Upstreams } from './upstreams.ts';
 
 export interface JobRow {
   readonly id: string;
@@ -44,20 +44,20 @@ export interface AssetRow {
   readonly seconds: number | null;
 }
 
-export interface KeyRow {
+interface KeyRow {
   readonly accountId: string;
   readonly key: string;
   readonly jobId: string | null;
   readonly deleteAt: Date;
 }
 
-export interface FoundFile {
+interface FoundFile {
   readonly bytes: number;
   /** What its bytes are: a picture, a clip with its length, or neither. */
   readonly content: Content;
 }
 
-export type Content =
+type Content =
   | { readonly kind: 'image' }
   | { readonly kind: 'video'; readonly seconds: number }
   | { readonly kind: 'neither' };
@@ -79,7 +79,7 @@ export interface Evidence extends Ledger {
 }
 
 /** Of these accounts; objects and files are looked at all together, since none without an owner may be left over. */
-export async function gather(
+export async function gatherEvidence(
   world: World<Upstreams>,
   outcomes: readonly Outcome[],
   accountIds: readonly string[],

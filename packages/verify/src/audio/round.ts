@@ -1,9 +1,12 @@
 // One round of chaos for sound: clients at work, blow after blow, everything brought to rest, and the check.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../simulate/random.ts';
-import { check } from './audio-check.ts';
-import { type Evidence, gather, type Told, witness } from './audio-evidence.ts';
-import { type Fate, makeOrder, type Order, type Outcome, place } from './audio-load.ts';
+import { type Scene, strike } from '../blows.ts';
+import { Random } from '../random.ts';
+import type { History, Played } from '../run.ts';
+import type { Customer, World } from '../world.ts';
+import { findViolations } from './check.ts';
+import { type Evidence, gatherEvidence, type Told, witness } from './evidence.ts';
+import { type Fate, makeOrder, type Order, type Outcome, placeOrder } from './load.ts';
 import {
   type AudioWave,
   LEASE_SECONDS,
@@ -12,11 +15,8 @@ import {
   WITHHELD_ANSWER,
   WITHHELD_POLL,
   WITHHELD_SPEECH,
-} from './audio-plan.ts';
-import { ENDLESS_MODEL, type Upstreams } from './audio-upstreams.ts';
-import { type Scene, strike } from './blows.ts';
-import type { History, Played } from './run.ts';
-import type { Customer, World } from './world.ts';
+} from './plan.ts';
+import { ENDLESS_MODEL, type Upstreams } from './upstreams.ts';
 
 const GATEWAYS = 2;
 const CUSTOMERS = 2;
@@ -61,8 +61,8 @@ export async function playRound(
   const outcomes = clients.outcomes.map((outcome) => ({ ...outcome, isDisturbed: isDisturbing(plan) }));
   history.outcomes.push(...outcomes);
   history.accountIds.push(...clients.accountIds);
-  const evidence = await gather(world, outcomes, clients.accountIds);
-  const findings = [...check(excused(evidence, plan)), ...unrest];
+  const evidence = await gatherEvidence(world, outcomes, clients.accountIds);
+  const findings = [...findViolations(excused(evidence, plan)), ...unrest];
   return { kills, hits, works: outcomes.length, findings };
 }
 
@@ -120,7 +120,7 @@ class Clients {
     const order = makeOrder(random, { fate, isAimed, customer, name, number });
     this.#orders.push(order);
     const own = new Random(this.#seed * 100 + number);
-    void place(this.#world, own, order).then((outcome) => this.outcomes.push(outcome));
+    void placeOrder(this.#world, own, order).then((outcome) => this.outcomes.push(outcome));
   }
 
   /** Whether every client has its answer and nothing is open. */

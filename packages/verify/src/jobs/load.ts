@@ -1,9 +1,9 @@
 // What clients ask for in a round, and how they behave when an answer gets lost.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { smallPng } from '../../src/vendors/fal/emulator/files.ts';
-import type { Random } from '../simulate/random.ts';
-import type { Upstreams } from './jobs-upstreams.ts';
-import type { Customer, World } from './world.ts';
+import { smallPng } from '../../../../src/vendors/fal/emulator/files.ts';
+import type { Random } from '../random.ts';
+import type { Customer, World } from '../world.ts';
+import type { Upstreams } from './upstreams.ts';
 
 const AGAIN_MS = 40;
 const SENDINGS_MAX = 500;
@@ -139,7 +139,7 @@ interface Bad {
 }
 
 /** Sends an order until it is answered for good. Without a key it is sent once: a second sending would be a second order. */
-export async function place(world: World<Upstreams>, random: Random, order: Order): Promise<Outcome> {
+export async function placeOrder(world: World<Upstreams>, random: Random, order: Order): Promise<Outcome> {
   const { badPictures, badTasks } = world.upstreams;
   arrange({ pictures: badPictures, tasks: badTasks }, random, order);
   const outcome: Outcome = { order, jobIds: [], sendings: 0, refusals: [] };

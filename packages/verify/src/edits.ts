@@ -1,5 +1,13 @@
 import { registerHooks } from 'node:module';
-import type { Edit } from './planted.ts';
+
+/** A change to one module's text, made when a gateway of a campaign loads it and nowhere else: a planted bug. */
+export interface Edit {
+  /** Under src. */
+  readonly file: string;
+  /** Must stand there exactly once. */
+  readonly from: string;
+  readonly to: string;
+}
 
 /** Modules with a planted bug are not read as they are written. To be called before they are loaded. */
 export function applyEdits(edits: readonly Edit[]): void {

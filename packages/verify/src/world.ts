@@ -6,9 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { Agent, request } from 'undici';
-import { type Db, openDb } from '../../src/db/index.ts';
+import { systemClock } from '../../../src/clock.ts';
+import type { Environment } from '../../../src/config.ts';
+import { type Db, openDb } from '../../../src/db/index.ts';
+import type { Edit } from './edits.ts';
 import { type Gateway, Gateways } from './gateways.ts';
-import type { Edit } from './planted.ts';
 
 const ADMIN_TOKEN = 'admin-token-of-the-chaos';
 const ANSWER_MS_MAX = 10_000;
@@ -40,10 +42,13 @@ export interface Customer {
 export interface Server {
   readonly folder: string;
   readonly postgres: EmbeddedPostgres;
+  /** What every gateway's settings begin with. */
+  readonly environment: Environment;
   stop(): Promise<void>;
 }
 
-export async function startServer(): Promise<Server> {
+/** `environment` has the path and, where there is one, the compile cache of the gateways. */
+export async function startServer(environment: Environment): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-chaos-'));
   // What the server has written survives its own death, if not the machine's.
   const settings = { fsync: 'off' };
@@ -53,7 +58,8 @@ export async function startServer(): Promise<Server> {
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  return { folder, postgres, stop };
+  const { PATH, NODE_COMPILE_CACHE = join(folder, 'compiled') } = environment;
+  return { folder, postgres, environment: { PATH, NODE_COMPILE_CACHE }, stop };
 }
 
 export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
@@ -95,10 +101,9 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
     const configuration = join(data, 'chaos.yaml');
     await writeFile(configuration, JSON.stringify(upstreams.configuration));
     const environment = {
-      PATH: process.env.PATH,
+      ...server.environment,
       PORT: '0',
       DATABASE_URL: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(server.folder, 'compiled'),
       TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
       TOLLGATE_CONFIG: configuration,
       TOLLGATE_DATA: data,
@@ -176,7 +181,7 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
   /** The program's time. */
   async now(): Promise<Date> {
     const [row] = await this.db.rows<{ offset: bigint }>('select offset_ms as offset from test_clock');
-    return new Date(Date.now() + Number(row?.offset ?? 0n));
+    return new Date(systemClock.nowMs() + Number(row?.offset ?? 0n));
   }
 
   /** An account whose credits came in several pieces, the first of which do not go far. */

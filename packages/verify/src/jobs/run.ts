@@ -1,11 +1,12 @@
 // Rounds of chaos for jobs, then the end of time: everything stored must be gone.
-import { check } from './jobs-check.ts';
-import { gather } from './jobs-evidence.ts';
-import type { Outcome } from './jobs-load.ts';
-import { playRound } from './jobs-round.ts';
-import { Upstreams } from './jobs-upstreams.ts';
-import { counted, type Figures, History, type RunOptions, runRounds, showFigures } from './run.ts';
-import { type Server, World } from './world.ts';
+
+import { counted, type Figures, History, type RunOptions, runRounds, showFigures } from '../run.ts';
+import { type Server, World } from '../world.ts';
+import { findViolations } from './check.ts';
+import { gatherEvidence } from './evidence.ts';
+import type { Outcome } from './load.ts';
+import { playRound } from './round.ts';
+import { Upstreams } from './upstreams.ts';
 
 /** Past the day on which results go, and the one on which keys are forgotten. */
 const END_DAYS = 32;
@@ -38,10 +39,10 @@ export async function runChaos(server: Server, options: RunOptions): Promise<Run
 async function atTheEnd(world: World<Upstreams>, { outcomes, accountIds }: History<Outcome>): Promise<string[]> {
   await world.moveForSure(END_DAYS * DAY_SECONDS);
   await world.moveForSure(1);
-  const evidence = await gather(world, outcomes, accountIds);
+  const evidence = await gatherEvidence(world, outcomes, accountIds);
   const left = [...evidence.files.keys(), ...evidence.objects.map(({ key }) => key)];
   return [
-    ...check(evidence),
+    ...findViolations(evidence),
     ...left.map((key) => `${key} is left at the end of time`),
     ...evidence.keys.map(({ key }) => `the key "${key}" is never forgotten`),
   ];

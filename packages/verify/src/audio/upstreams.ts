@@ -7,10 +7,10 @@ import {
   type Recorded as AskedTask,
   AssemblyAiEmulator,
   type Script as TaskScript,
-} from '../../src/vendors/assemblyai/emulator.ts';
-import { OpenAiEmulator, type Script } from '../../src/vendors/openai/emulator.ts';
-import type { Recorded } from '../../src/vendors/emulator/recording-server.ts';
-import { nameIn, soundNamed } from './audio-sounds.ts';
+} from '../../../../src/vendors/assemblyai/emulator.ts';
+import type { Recorded } from '../../../../src/vendors/emulator/recording-server.ts';
+import { OpenAiEmulator, type Script } from '../../../../src/vendors/openai/emulator.ts';
+import { nameIn, soundNamed } from './sounds.ts';
 
 /** How an order is treated. Only bad upstreams do harm; any upstream may hold what it was asked for, or after. */
 export type Manner =
@@ -123,21 +123,21 @@ export class Upstreams {
       recordings.map(({ file }) => ({
         upstream,
         kind: 'recording' as const,
-        name: named(file.bytes),
+        name: orderNameIn(file.bytes),
         task: undefined,
       })),
     );
     const spoken = Object.entries(this.#mouths).flatMap(([upstream, { speeches }]) =>
-      speeches.map(({ input }) => ({ upstream, kind: 'speech' as const, name: named(input), task: undefined })),
+      speeches.map(({ input }) => ({ upstream, kind: 'speech' as const, name: orderNameIn(input), task: undefined })),
     );
     const accepted = Object.entries(this.#tasks).flatMap(([upstream, { tasks }]) =>
-      tasks.map(({ id, audio }) => ({ upstream, kind: 'recording' as const, name: named(audio), task: id })),
+      tasks.map(({ id, audio }) => ({ upstream, kind: 'recording' as const, name: orderNameIn(audio), task: id })),
     );
     return [...heard, ...spoken, ...accepted];
   }
 
   #hear(id: string, { bytes }: Recorded): Script {
-    const name = named(bytes);
+    const name = orderNameIn(bytes);
     const words = textHeard(id, name).split(' ');
     const manner = this.#mannerAt(id, name);
     switch (manner) {
@@ -163,7 +163,7 @@ export class Upstreams {
     if (asked.step === 'read') return this.#goOn(id, asked.path.split('/').at(-1) ?? '');
     if (asked.step !== 'create') return undefined;
     const { audio_url: url } = JSON.parse(asked.bytes.toString()) as { audio_url: string };
-    const manner = this.#mannerAt(id, named(this.#tasks[id]?.uploads.get(url)));
+    const manner = this.#mannerAt(id, orderNameIn(this.#tasks[id]?.uploads.get(url)));
     switch (manner) {
       case 'refused':
         return { kind: 'status', status: 503 };
@@ -188,7 +188,7 @@ export class Upstreams {
     const task = emulator?.tasks.find((each) => each.id === taskId);
     this.#reads.set(taskId, reads + 1);
     if (emulator === undefined || task === undefined || id === 'endless') return undefined;
-    const name = named(task.audio);
+    const name = orderNameIn(task.audio);
     const manner = this.#mannerAt(id, name);
     if (manner === 'asking held' && reads === 0) return { kind: 'answer', after: () => this.#hold('readings') };
     if (reads < READS_UNTIL_DONE) return undefined;
@@ -198,7 +198,7 @@ export class Upstreams {
   }
 
   #speak(id: string, { bytes }: Recorded): Script {
-    const name = named(bytes);
+    const name = orderNameIn(bytes);
     const sound = soundNamed(name, this.#seconds.get(name) ?? 1);
     const half = sound.subarray(0, sound.length / 2);
     const manner = this.#mannerAt(id, name);
@@ -269,7 +269,7 @@ export class Upstreams {
 }
 
 /** Every request of the chaos names its order. */
-function named(bytes: unknown): string {
+function orderNameIn(bytes: unknown): string {
   const name = nameIn(Buffer.isBuffer(bytes) ? bytes : Buffer.from(String(bytes)));
   if (name === undefined) throw new Error('an upstream was asked for what nobody ordered');
   return name;

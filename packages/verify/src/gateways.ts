@@ -3,8 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Db } from '../../src/db/index.ts';
-import type { Edit } from './planted.ts';
+import type { Db } from '../../../src/db/index.ts';
+import type { Edit } from './edits.ts';
 import type { Command, Order, Report } from './process.ts';
 
 const STOP_MS_MAX = 20_000;

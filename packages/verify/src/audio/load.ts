@@ -1,10 +1,9 @@
 // What clients ask for in a round of chaos for sound, and all that they are told.
-import { request } from 'undici';
-import type { Random } from '../simulate/random.ts';
-import { formOf, valuesOf } from '../support/asked-forms.ts';
-import { soundNamed, textNamed } from './audio-sounds.ts';
-import { ENDLESS_MODEL, type Manner, type Upstreams } from './audio-upstreams.ts';
-import type { Customer, World } from './world.ts';
+import { FormData, request } from 'undici';
+import type { Random } from '../random.ts';
+import type { Customer, World } from '../world.ts';
+import { soundNamed, textNamed } from './sounds.ts';
+import { ENDLESS_MODEL, type Manner, type Upstreams } from './upstreams.ts';
 
 const ANSWER_MS_MAX = 60_000;
 /** Leaves after this long, if it leaves. */
@@ -159,7 +158,7 @@ export function makeOrder(random: Random, { number, ...wish }: Wish): Order {
 }
 
 /** Sends an order once and takes whatever comes. */
-export async function place(world: World<Upstreams>, random: Random, order: Order): Promise<Outcome> {
+export async function placeOrder(world: World<Upstreams>, random: Random, order: Order): Promise<Outcome> {
   world.upstreams.arrange(order.name, order.manner, order.seconds);
   const { up } = world.gateways;
   const nothing: Outcome = {
@@ -205,9 +204,12 @@ function sendingOf(upstreams: Upstreams, { kind, name, model, by, format, second
     const body = { model, response_format: format, temperature, url: upstreams.addressOf(name) };
     return { path, body: JSON.stringify(body), headers: JSON_TYPE };
   }
-  const values = valuesOf({ model, response_format: format, temperature: String(temperature) });
-  const { raw, headers } = formOf([...values, { name: 'file', bytes: soundNamed(name, seconds), fileName: 'a.wav' }]);
-  return { path, body: raw ?? null, headers: { ...headers } };
+  const form = new FormData();
+  for (const [field, value] of Object.entries({ model, response_format: format, temperature })) {
+    form.append(field, String(value));
+  }
+  form.append('file', new File([new Uint8Array(soundNamed(name, seconds))], 'a.wav', { type: 'audio/wav' }));
+  return { path, body: form, headers: {} };
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -1,11 +1,11 @@
 // Everything there is to look at after a round of chaos for sound, read with statements and file calls of its own: nothing
 // here comes from the code that is on trial, apart from the connection.
-import type { Db } from '../../src/db/index.ts';
-import type { Outcome } from './audio-load.ts';
-import { nameIn } from './audio-sounds.ts';
-import type { Submission, Upstreams } from './audio-upstreams.ts';
-import { filesIn, gatherLedger, type Ledger, type ObjectRow, objectsIn } from './books.ts';
-import type { World } from './world.ts';
+import type { Db } from '../../../../src/db/index.ts';
+import { filesIn, gatherLedger, type Ledger, type ObjectRow, objectsIn } from '../books.ts';
+import type { World } from '../world.ts';
+import type { Outcome } from './load.ts';
+import { nameIn } from './sounds.ts';
+import type { Submission, Upstreams } from './upstreams.ts';
 
 export interface RecordRow {
   readonly id: string;
@@ -29,7 +29,7 @@ export interface RecordRow {
 }
 
 /** One write to a record, as the database itself has seen it. */
-export interface ChangeRow {
+interface ChangeRow {
   readonly id: string;
   /** Null: there was no record before. */
   readonly statusBefore: string | null;
@@ -40,7 +40,7 @@ export interface ChangeRow {
   readonly task: string | null;
 }
 
-export interface FoundFile {
+interface FoundFile {
   readonly bytes: number;
   /** The order that is named in it. */
   readonly name: string | undefined;
@@ -75,7 +75,7 @@ export interface Evidence extends Ledger {
 }
 
 /** Of these accounts; objects and files are looked at all together, since none without an owner may be left over. */
-export async function gather(
+export async function gatherEvidence(
   world: World<Upstreams>,
   outcomes: readonly Told[],
   accountIds: readonly string[],

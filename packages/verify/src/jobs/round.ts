@@ -1,13 +1,14 @@
 // One round: clients at work, blow after blow, everything brought to rest, and the check.
-import { Random } from '../simulate/random.ts';
-import { type Scene, strike } from './blows.ts';
-import { check } from './jobs-check.ts';
-import { type Evidence, gather } from './jobs-evidence.ts';
-import { type Fate, makeOrder, type Order, type Outcome, place, sendUntilTold } from './jobs-load.ts';
-import { LEASE_SECONDS, makePlan, type Plan } from './jobs-plan.ts';
-import type { Upstreams } from './jobs-upstreams.ts';
-import type { History, Played } from './run.ts';
-import type { Customer, World } from './world.ts';
+
+import { type Scene, strike } from '../blows.ts';
+import { Random } from '../random.ts';
+import type { History, Played } from '../run.ts';
+import type { Customer, World } from '../world.ts';
+import { findViolations } from './check.ts';
+import { type Evidence, gatherEvidence } from './evidence.ts';
+import { type Fate, makeOrder, type Order, type Outcome, placeOrder, sendUntilTold } from './load.ts';
+import { LEASE_SECONDS, makePlan, type Plan } from './plan.ts';
+import type { Upstreams } from './upstreams.ts';
 
 const GATEWAYS = 2;
 const CUSTOMERS = 2;
@@ -54,8 +55,8 @@ export async function playRound(
   const { outcomes, accountIds } = clients;
   history.outcomes.push(...outcomes);
   history.accountIds.push(...accountIds);
-  const evidence = await gather(world, outcomes, accountIds);
-  const findings = [...unrest, ...check(excused(evidence, plan))];
+  const evidence = await gatherEvidence(world, outcomes, accountIds);
+  const findings = [...unrest, ...findViolations(excused(evidence, plan))];
   return { kills, hits, works: evidence.jobs.length, findings };
 }
 
@@ -81,7 +82,7 @@ class Clients {
       const order = makeOrder(random, fate, random.pick(this.#customers), `${this.#seed}-${number}`);
       this.#orders.push(order);
       const own = new Random(this.#seed * 100 + number);
-      void place(this.#world, own, order).then((outcome) => this.outcomes.push(outcome));
+      void placeOrder(this.#world, own, order).then((outcome) => this.outcomes.push(outcome));
     }
   }
 

@@ -1,8 +1,8 @@
 // What happens in a round of chaos for sound: who is hit where, what clients ask for meanwhile, and how time passes.
-import type { KillPoint } from '../../src/kill-point.ts';
-import type { Random } from '../simulate/random.ts';
-import { FATES, type Fate } from './audio-load.ts';
-import type { Blow, Outside, Wave } from './blows.ts';
+import type { KillPoint } from '../../../../src/kill-point.ts';
+import type { Blow, Outside, Wave } from '../blows.ts';
+import type { Random } from '../random.ts';
+import { FATES, type Fate } from './load.ts';
 
 export const WITHHELD_ANSWER = 'an upstream withholds its answer' satisfies Outside;
 export const WITHHELD_POLL = 'an upstream withholds the state of a task' satisfies Outside;

@@ -1,9 +1,10 @@
 // What speech may have cost, by what came of it.
-import type { Evidence, Told } from './audio-evidence.ts';
-import type { Order } from './audio-load.ts';
-import { secondsIn, soundNamed, textNamed } from './audio-sounds.ts';
-import { CREDITS_PER_CHARACTER, CREDITS_PER_SECOND } from './audio-upstreams.ts';
-import { faultsOfPayment } from './books.ts';
+
+import { faultsOfPayment } from '../books.ts';
+import type { Evidence, Told } from './evidence.ts';
+import type { Order } from './load.ts';
+import { secondsIn, soundNamed, textNamed } from './sounds.ts';
+import { CREDITS_PER_CHARACTER, CREDITS_PER_SECOND } from './upstreams.ts';
 
 const MICRO = 1_000_000;
 /** Lengths are charged by the millisecond. */

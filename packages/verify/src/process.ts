@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { pino } from 'pino';
-import type { KillPoint } from '../../src/kill-point.ts';
+import type { KillPoint } from '../../../src/kill-point.ts';
 import { applyEdits } from './edits.ts';
 
 /** From the driver: to begin, once it has read its modules; where to end, halt or stop; or not to after all. */
@@ -52,7 +52,10 @@ process.on('message', (command: Command) => {
   else [order, passed] = [command === 'go on' ? undefined : command, 0];
 });
 applyEdits(JSON.parse(process.argv[2] ?? '[]'));
-const [{ startApp }, { loadConfig }] = await Promise.all([import('../../src/app.ts'), import('../../src/config.ts')]);
+const [{ startApp }, { loadConfig }] = await Promise.all([
+  import('../../../src/app.ts'),
+  import('../../../src/config.ts'),
+]);
 // Otherwise only a process that ends in order would leave what it compiled to the next.
 flushCompileCache();
 await begun.promise;

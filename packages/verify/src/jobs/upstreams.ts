@@ -1,6 +1,6 @@
 // The upstreams of the chaos: emulators of two vendors in the driver's own process, some of them well, some not.
-import { FalEmulator } from '../../src/vendors/fal/emulator.ts';
-import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
+import { FalEmulator } from '../../../../src/vendors/fal/emulator.ts';
+import { OpenAiEmulator } from '../../../../src/vendors/openai/emulator.ts';
 
 /** One piece of work that an upstream did, and will want to be paid for. */
 export interface Submission {
