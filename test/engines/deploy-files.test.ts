@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
 import { helmProgram, toolPath } from '../../scripts/engines/npm-tools.ts';
 import { sbomOf } from '../../scripts/sbom.ts';
-import { ROOT } from '../support/manual.ts';
+import { commandsRunBy, ROOT, runShell } from '../support/manual.ts';
 import { workFolder } from '../support/postgres.ts';
 
 // What lies in deploy/, held to the programs and schemas that will read it.
@@ -177,4 +177,17 @@ test('systemd finds nothing wrong with the unit, and little that it exposes', {
   });
   assert.equal(status, 0, stdout);
   assert.match(stdout, /Overall exposure level for tollgate\.service: 1\.\d OK/);
+});
+
+test('Deployment: the files of systemd are installed where they belong, and its own tools make user and folder', async (t) => {
+  const DESTDIR = workFolder(t);
+  const env = { ...process.env, DESTDIR, DATABASE_URL: 'postgres://gate@db/tollgate' };
+  const commands = commandsRunBy('test/engines/deploy-files.test.ts', 'Deployment');
+  const { code, output } = await runShell(commands, { cwd: ROOT, env });
+  assert.equal(code, 0, output);
+  assert.match(readFileSync(join(DESTDIR, 'etc/passwd'), 'utf8'), /^tollgate:.*:\/usr\/sbin\/nologin$/m);
+  assert.equal(statSync(join(DESTDIR, 'etc/tollgate')).mode & 0o777, 0o750);
+  for (const secret of ['secret', 'admin-token', 'database-url']) {
+    assert.equal(statSync(join(DESTDIR, 'etc/tollgate', secret)).mode & 0o777, 0o600);
+  }
 });

@@ -14,7 +14,7 @@ const sections = sectionsOf(MANUAL);
 test('the commands of docs/operating.md run as they stand there, section by section', async (t) => {
   const deployment = await ManualDeployment.start(t);
   for (const { heading, blocks } of sections.filter((section) => section.heading !== PREAMBLE)) {
-    const own = blocks.filter(({ runBy }) => runBy === undefined);
+    const own = blocks.filter(({ runBy, notRun }) => runBy === undefined && notRun === undefined);
     if (own.length === 0) continue;
     await t.test(heading, async () => {
       const output = await deployment.run(own.map(({ commands }) => commands).join('\n'));
@@ -32,14 +32,26 @@ test('commands that this test does not run name the test that does, and that tes
   }
 });
 
+test('only what needs a daemon or a cluster is run by no test', () => {
+  const notRun = sections.flatMap(({ blocks }) => blocks).filter((block) => block.notRun !== undefined);
+  for (const { commands } of notRun) {
+    for (const line of commands.replaceAll('\\\n', '').trim().split('\n')) {
+      assert.match(line, /^(docker|kubectl|helm|systemctl) /);
+    }
+  }
+});
+
 test('the contents of docs/operating.md lead to every section, and each of its links leads somewhere', () => {
   const manual = readDocument(MANUAL);
   const anchors = sections.map(({ heading }) => anchorOf(heading));
+  const inner = [...manual.matchAll(/^### (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
   const contents = sections.find(({ heading }) => heading === 'Contents')?.text ?? '';
   const listed = [...contents.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
   const untitled = ['contents', anchorOf(PREAMBLE)];
   assert.deepEqual(listed.toSorted(), anchors.filter((anchor) => !untitled.includes(anchor)).toSorted());
-  for (const [, anchor = ''] of manual.matchAll(/\]\(#([^)]+)\)/g)) assert.ok(anchors.includes(anchor), anchor);
+  for (const [, anchor = ''] of manual.matchAll(/\]\(#([^)]+)\)/g)) {
+    assert.ok([...anchors, ...inner].includes(anchor), anchor);
+  }
   for (const [, path = ''] of manual.matchAll(/\]\(([\w./-]+\.\w+)\)/g)) readDocument(join('docs', path));
 });
 

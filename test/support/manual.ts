@@ -12,6 +12,8 @@ export interface Block {
   readonly commands: string;
   /** The test that a line below the block names, where it is not the document's own. */
   readonly runBy: string | undefined;
+  /** Why no test can run it, as a line below the block says. */
+  readonly notRun: string | undefined;
 }
 
 export interface Section {
@@ -26,10 +28,14 @@ export function readDocument(path: string): string {
 
 /** The fenced blocks of one language. */
 export function fencedBlocks(markdown: string, language: string): Block[] {
-  const fenced = new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$(?:\n *Run by \`([^\`]+)\`)?`, 'gms');
-  return [...markdown.matchAll(fenced)].map(([, indent = '', block = '', runBy]) => ({
+  const fenced = new RegExp(
+    `^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$(?:\n *Run by \`([^\`]+)\`)?(?:\n *Not run by a test: ([^.]+))?`,
+    'gms',
+  );
+  return [...markdown.matchAll(fenced)].map(([, indent = '', block = '', runBy, notRun]) => ({
     commands: block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
     runBy,
+    notRun,
   }));
 }
 
