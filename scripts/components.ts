@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The workspaces that an installation may leave out. */
-export const OPTIONAL_PACKAGES = ['sandbox', 'embedded-postgres'] as const;
+export const OPTIONAL_PACKAGES = ['sandbox', 'embedded-postgres', 'verify'] as const;
 export type OptionalPackage = (typeof OPTIONAL_PACKAGES)[number];
 
 interface LockedPackage {

