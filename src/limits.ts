@@ -272,3 +272,8 @@ export const GAUGES_TIMEOUT_MS = 2_000;
 export const METRICS_CONNECTIONS_MAX = 32;
 
 export const SLOW_REQUEST_MS_MAX = 3_600_000;
+
+/** One export of spans or metrics; and how long a stop waits for the last. */
+export const SPANS_EXPORT_MS_MAX = 10_000;
+export const TRACING_CLOSE_MS_MAX = 2_000;
+export const METRICS_PUSH_MS_MIN = 1_000;

@@ -39,7 +39,10 @@ export async function openBill(deps: BillingDeps, order: BillOrder, quoted: Quot
     price: quoted.priceText,
   };
   const begunMs = performance.now();
-  const admission = await orPrecheckFailed(() => deps.callLedger.reserve(reservation, hasKeyLimit));
+  const span = trace?.span?.child('hold', 'internal');
+  const admission = await orPrecheckFailed(() => deps.callLedger.reserve(reservation, hasKeyLimit)).finally(() =>
+    span?.end(),
+  );
   if (trace !== undefined) trace.holdMs = performance.now() - begunMs;
   if (admission.state === 'refused') throw insufficientCredits(reservation, admission, decidedBy);
   return new Bill(deps, reservation, quoted.price, trace);
@@ -90,13 +93,16 @@ export class Bill {
   async settle(units: Units): Promise<MicroCredits> {
     const actual = charge(this.#price, units);
     const begunMs = performance.now();
+    const span = this.#trace?.span?.child('settle', 'internal');
     try {
       const ending = await orPrecheckFailed(() =>
         this.#callLedger.settle(this.#reservation, actual, JSON.stringify(units)),
       );
       this.#noteCost(units);
+      span?.set({ 'gen_ai.usage.input_tokens': units.inputTokens, 'gen_ai.usage.output_tokens': units.outputTokens });
       return ending.charged;
     } finally {
+      span?.end();
       if (this.#trace !== undefined) this.#trace.settleMs = performance.now() - begunMs;
       this.#ended.resolve();
     }

@@ -11,4 +11,4 @@ export interface CallDeps extends CandidateDeps, AttemptDeps, BillingDeps {
 }
 
 /** What a call is known by, when to give it up (the signal is aborted when the caller leaves), and its trace. */
-export type CallContext = Required<AttemptContext>;
+export type CallContext = AttemptContext & Required<Pick<AttemptContext, 'trace'>>;

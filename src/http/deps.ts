@@ -8,7 +8,7 @@ import type { Logger } from '../log.ts';
 import type { CleanUp } from '../objects/index.ts';
 import type { identity, PeopleDeps } from '../people/index.ts';
 import type { RequestLog } from '../request-log/index.ts';
-import type { Exposition, Signals } from '../signals/index.ts';
+import type { Exposition, Signals, Tracing } from '../signals/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import type { StartDeps } from '../transcriptions/index.ts';
@@ -37,6 +37,8 @@ export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDe
   readonly schemaProbe: probes.SchemaProbe;
   /** Present where the metrics are exported. */
   readonly signals: Signals | undefined;
+  /** Present where traces are exported. */
+  readonly tracing?: Tracing | undefined;
   /** Present where they are read on the callers' port. */
   readonly exposition: Exposition | undefined;
   readonly version: string;

@@ -30,6 +30,8 @@ export interface CreateOrder {
   readonly request: MediaRequest<MediaSource>;
   readonly key: Pick<IdempotencyKey, 'key' | 'fingerprint'> | undefined;
   readonly signal: AbortSignal;
+  /** What the job's later steps are linked to. */
+  readonly traceparent: string | undefined;
 }
 
 export interface Created {
@@ -115,7 +117,7 @@ interface Priced {
 function applicantFor(
   { clock }: CreateDeps,
   { accountId, keyId, groups }: Caller,
-  { endpoint, requestId, request }: CreateOrder,
+  { endpoint, requestId, request, traceparent }: CreateOrder,
   prepared: Prepared,
   { measures, quoted }: Priced,
 ): Omit<JobApplicant, 'key' | 'claim'> {
@@ -132,6 +134,7 @@ function applicantFor(
       estimate: measures.units,
       reservationId,
       request: prepared.request,
+      traceparent,
       createdAt,
       dispatchDeadlineAt: new Date(createdAt.getTime() + DISPATCH_DEADLINE_MS),
     },

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
 import { type Candidate, candidateOf, type Turn, type Turns, tryOne, upstreamOf } from '../routing/index.ts';
+import type { Span } from '../signals/index.ts';
 import type { Submitted, TaskOrder } from '../vendors/index.ts';
 import { allSettledOrThrow } from './all-settled.ts';
 import { jobCandidates } from './candidates.ts';
@@ -22,6 +23,7 @@ export async function dispatch(
   engine: EngineDeps,
   leased: LeasedJob,
   signal: AbortSignal,
+  span?: Span,
 ): Promise<LeasedJob | undefined> {
   const { deps } = engine;
   const turns = deps.health.turns(jobCandidates(deps, leased.job), 'submission');
@@ -33,7 +35,7 @@ export async function dispatch(
     const begun = await engine.queue.save(current, { attempts: newAttempts(engine, current, turn.candidate) });
     killPoint(deps.log, 'job.dispatch.before-call', leased.job.id);
     const calling = begun.attempts.filter(({ state }) => state === 'calling');
-    const context = { turns, turn, signal };
+    const context = { turns, turn, signal, span };
     answered = await allSettledOrThrow(calling.map((attempt) => call(engine, begun, attempt, context)));
     killPoint(deps.log, 'job.dispatch.after-call', leased.job.id);
     current = await engine.queue.save(begun, outcome(answered));
@@ -91,20 +93,21 @@ interface TurnContext {
   readonly turns: Turns;
   readonly turn: Turn;
   readonly signal: AbortSignal;
+  readonly span: Span | undefined;
 }
 
 /** Makes one call and tells what became of it. */
 async function call(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, context: TurnContext): Promise<Attempt> {
   const { deps } = engine;
   const { job } = leased;
-  const { turns, turn, signal } = context;
+  const { turns, turn, signal, span } = context;
   const { candidate } = turn;
   const work = taskWorkOf(candidate.vendor, job.kind);
   if (work === undefined) throw new Error(`vendor ${candidate.vendor.name} makes no ${job.kind}`);
   try {
     const order = orderOf(engine, leased, attempt);
     const request = forVendor(deps, job.request);
-    const submitted = await tryOne(deps, turn, { requestId: job.requestId, signal }, (upstream) =>
+    const submitted = await tryOne(deps, turn, { requestId: job.requestId, signal, span }, (upstream) =>
       work.submit(request, order, upstream),
     );
     return await afterSubmit(engine, leased, attempt, submitted, signal);

@@ -1,11 +1,12 @@
 import { GroupCommit } from '../db/index.ts';
 import { LeasedWork, LostLease } from '../leased/index.ts';
 import { JOB_STEPS_AT_ONCE_MAX } from '../limits.ts';
+import type { Span } from '../signals/index.ts';
 import type { JobDeps } from './deps.ts';
 import { dispatch, recover } from './dispatch.ts';
 import { endAllJobs, endJob } from './end.ts';
 import type { EngineDeps } from './engine-deps.ts';
-import { type EndedJob, type LeasedJob, nextStep } from './job.ts';
+import { type EndedJob, type LeasedJob, nextStep, type Step } from './job.ts';
 import { collect, giveUp, poll } from './poll.ts';
 import { JobQueue } from './queue.ts';
 
@@ -58,11 +59,35 @@ export class Engine implements EngineDeps {
 
   /** Undefined: the job waits for something, or is over. */
   async #step(leased: LeasedJob, signal: AbortSignal): Promise<LeasedJob | undefined> {
-    switch (nextStep(leased, this.deps.clock.now(), this.deps.jobMinutes)) {
+    const step = nextStep(leased, this.deps.clock.now(), this.deps.jobMinutes);
+    const span = this.#span(leased, step);
+    try {
+      return await this.#take(step, leased, signal, span);
+    } catch (error) {
+      span?.end(signal.aborted ? 'canceled' : error instanceof LostLease ? 'lost_lease' : 'internal_error');
+      throw error;
+    } finally {
+      span?.end();
+    }
+  }
+
+  /** A trace of its own, linked to the request that created the job: that may have been hours ago. */
+  #span({ job }: LeasedJob, step: Step): Span | undefined {
+    if (job.traceparent === undefined) return undefined;
+    const attributes = {
+      'tollgate.job_id': job.id,
+      'tollgate.request_id': job.requestId,
+      'gen_ai.request.model': job.model,
+    };
+    return this.deps.tracing?.linked(`job ${step}`, job.traceparent, attributes);
+  }
+
+  async #take(step: Step, leased: LeasedJob, signal: AbortSignal, span?: Span): Promise<LeasedJob | undefined> {
+    switch (step) {
       case 'recover':
         return recover(this, leased, signal);
       case 'dispatch':
-        return dispatch(this, leased, signal);
+        return dispatch(this, leased, signal, span);
       case 'poll':
         return poll(this, leased, signal);
       case 'give up':

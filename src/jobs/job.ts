@@ -39,6 +39,8 @@ export interface LeasedJob extends Fenced {
     readonly request: MediaRequest<StoredMedia>;
     /** What was estimated when the credits were held. */
     readonly estimate: Estimate;
+    /** Of the request that created it, where its trace was sampled. */
+    readonly traceparent?: string;
   };
   readonly attempts: readonly Attempt[];
 }

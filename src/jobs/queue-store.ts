@@ -6,7 +6,10 @@ import type { Attempt, Collected, LeasedJob, OutputPlace } from './job.ts';
 
 /** The queue: taking jobs, and writing what became of them. Every write names its fence. */
 
-interface LeasedRow extends Omit<LeasedJob['job'], 'request' | 'estimate'> {
+/** Kept as one JSON. */
+type BodyFields = 'request' | 'estimate' | 'traceparent';
+
+interface LeasedRow extends Omit<LeasedJob['job'], BodyFields> {
   readonly fence: number;
   readonly body: string;
 }
@@ -41,7 +44,7 @@ export async function takeJobs(
   return rows.map(({ fence, body, ...row }) => ({
     id: row.id,
     fence,
-    job: { ...row, ...(parseJson(body).exact() as Pick<LeasedJob['job'], 'request' | 'estimate'>) },
+    job: { ...row, ...(parseJson(body).exact() as Pick<LeasedJob['job'], BodyFields>) },
     attempts: attempts.get(row.id) ?? [],
   }));
 }

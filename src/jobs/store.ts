@@ -16,6 +16,7 @@ export interface NewJob
   readonly requestId: string;
   readonly reservationId: string;
   readonly request: MediaRequest<StoredMedia>;
+  readonly traceparent: string | undefined;
   readonly createdAt: Date;
   readonly dispatchDeadlineAt: Date;
   /** How many open jobs the account has before it. */
@@ -50,7 +51,7 @@ export async function insertJobs(tx: Tx, jobs: readonly NewJob[]): Promise<void>
       jobs.map((job) => job.endpoint),
       jobs.map((job) => job.model),
       jobs.map((job) => job.wanted),
-      jobs.map(({ request, estimate }) => JSON.stringify({ request, estimate })),
+      jobs.map(({ request, estimate, traceparent }) => JSON.stringify({ request, estimate, traceparent })),
       jobs.map((job) => job.requestId),
       jobs.map((job) => job.reservationId),
       jobs.map((job) => job.createdAt),

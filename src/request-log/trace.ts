@@ -1,11 +1,14 @@
 import type { MicroCredits } from '../credits.ts';
 import type { Pricing } from '../pricing/index.ts';
+import type { Span } from '../signals/index.ts';
 
 /**
  * What becomes known of a request while it is worked on, for its row in the request log. One object per request, filled in
  * by the layers that it passes: the edge knows the model that was asked for, billing the reservation, routing the upstream.
  */
 export interface RequestTrace {
+  /** Where the trace that others are told of is sampled. */
+  readonly span: Span | undefined;
   model: string | undefined;
   reservationId: string | undefined;
   /** Of the last attempt. */
@@ -27,8 +30,9 @@ export interface RequestTrace {
   billed: Promise<void> | undefined;
 }
 
-export function newTrace(): RequestTrace {
+export function newTrace(span?: Span): RequestTrace {
   return {
+    span,
     model: undefined,
     reservationId: undefined,
     upstreamId: undefined,

@@ -3,7 +3,7 @@ import { ApiError, type Fault, UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
 import type { Logger } from '../log.ts';
 import type { RequestTrace } from '../request-log/index.ts';
-import type { Signals } from '../signals/index.ts';
+import type { Signals, Span } from '../signals/index.ts';
 import type { Upstream, UpstreamPools } from '../vendors/index.ts';
 import type { Candidate } from './candidates.ts';
 import type { Health } from './health.ts';
@@ -25,6 +25,8 @@ export interface AttemptContext {
   readonly signal: AbortSignal;
   /** Absent where the record of the work itself names the upstream. */
   readonly trace?: RequestTrace;
+  /** What the attempts are steps of, where that is not the trace's own. */
+  readonly span?: Span | undefined;
 }
 
 /**
@@ -42,9 +44,11 @@ export async function firstThatWorks<Result>(
   const { signal, trace } = context;
   const turns = deps.health.turns(candidates, repeat);
   const begunMs = performance.now();
+  let failed: { 'tollgate.failed_upstream': string; 'error.type': Fault } | undefined;
   for (let turn = turns.next(); turn !== undefined; turn = turns.next()) {
     const { candidate } = turn;
     if (trace !== undefined) noteAttempt(trace, candidate);
+    if (failed !== undefined) trace?.span?.event('failover', { ...failed, 'tollgate.upstream': candidate.upstreamId });
     try {
       return await tryOne(deps, turn, context, (upstream) => work(candidate, upstream));
     } catch (error) {
@@ -52,6 +56,7 @@ export async function firstThatWorks<Result>(
       if (!(error instanceof UpstreamError)) throw error;
       refuseFinal(error);
       turns.failed(candidate, error);
+      failed = { 'tollgate.failed_upstream': candidate.upstreamId, 'error.type': error.fault };
     } finally {
       if (trace !== undefined) trace.upstreamMs = performance.now() - begunMs;
     }
@@ -98,23 +103,28 @@ export function noteOverclaim(
 export async function tryOne<Result>(
   deps: AttemptDeps,
   { candidate, permit, pauseMs }: Turn,
-  { requestId, signal }: AttemptContext,
+  context: AttemptContext,
   work: (upstream: Upstream) => Promise<Result>,
 ): Promise<Result> {
   const { health } = deps;
+  const { requestId, signal } = context;
   try {
     if (pauseMs > 0) await health.pacing.pause(pauseMs, signal);
     const startedMs = performance.now();
     health.noteAttempt(candidate.upstreamId);
+    const span = beginSpan(context, candidate);
     try {
-      const result = await work(upstreamOf(candidate, deps.pools, signal));
+      const result = await work({ ...upstreamOf(candidate, deps.pools, signal), span });
       health.noteSuccess(candidate, permit);
       count(deps.signals, candidate, startedMs, 'ok');
+      span?.end();
       logAttempt(deps.log, candidate, requestId, startedMs);
       return result;
     } catch (error) {
       const isFault = !signal.aborted && error instanceof UpstreamError;
-      count(deps.signals, candidate, startedMs, isFault ? error.fault : 'canceled');
+      const outcome = isFault ? error.fault : 'canceled';
+      count(deps.signals, candidate, startedMs, outcome);
+      span?.end(outcome);
       if (isFault) {
         redactError(deps.catalogue.snapshot, error);
         logAttempt(deps.log, candidate, requestId, startedMs, error);
@@ -125,6 +135,11 @@ export async function tryOne<Result>(
   } finally {
     health.noteEnd(permit);
   }
+}
+
+function beginSpan({ span, trace }: AttemptContext, { upstreamId, upstreamModel }: Candidate): Span | undefined {
+  const attributes = { 'tollgate.upstream': upstreamId, 'gen_ai.request.model': upstreamModel };
+  return (span ?? trace?.span)?.child('attempt', 'internal', attributes);
 }
 
 /** Upstreams and their models are those of the configuration, so there are not many series. */

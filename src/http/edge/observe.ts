@@ -4,6 +4,7 @@ import type { Signals } from '../../signals/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { isMatchedRaw, loggedPath } from './not-found.ts';
 import { addLine, type Outcome, outcomeOf, requestLine } from './request-line.ts';
+import { beginSpan, endSpan } from './request-span.ts';
 import { isSlow, logSlow } from './slow-request.ts';
 import type { Stopping } from './stopping.ts';
 import type { Uploads } from './uploads.ts';
@@ -21,6 +22,8 @@ export function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequ
   open.stopping.enter(reply.raw);
   deps.signals?.requestBegan();
   open.uploads.enter(request, reply);
+  if (deps.tracing !== undefined)
+    beginSpan(deps.tracing, request, isRouted(request) ? (request.routeOptions.url ?? '') : 'none');
   reply.header('x-request-id', request.id);
   // Emitted once, however the answer ends: sent, failed, or the caller gone.
   reply.raw.on('close', () => {
@@ -32,6 +35,7 @@ export function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequ
     logRequest(deps.log, request, outcome, durationMs);
     if (deps.signals !== undefined) count(deps.signals, request, outcome, startedMs, durationMs);
     if (isSlow(deps, request, startedMs, durationMs)) logSlow(deps.log, request, outcome, startedMs, durationMs);
+    if (request.span !== undefined) endSpan(request.span, deps, request, outcome);
     const line = requestLine(request, reply, outcome, { createdAtMs, durationMs });
     if (line !== undefined) addLine(deps.requestLog, line, request.trace);
   });

@@ -80,7 +80,7 @@ export class Routes {
     request: FastifyRequest,
     reply: FastifyReply,
   ): unknown {
-    if (contract.logged !== undefined) request.trace = newTrace();
+    if (contract.logged !== undefined) request.trace = newTrace(request.span);
     contract.url?.check(request.raw.url ?? '');
     if (contract.anyOrigin === true) reply.header('access-control-allow-origin', '*');
     const query = contract.query === undefined ? {} : parseWith(contract.query, request.query);

@@ -36,5 +36,5 @@ export function callContext(request: FastifyRequest, reply: FastifyReply): CallC
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) leaving.abort();
   });
-  return { requestId: request.id, signal: leaving.signal, trace: request.trace ?? newTrace() };
+  return { requestId: request.id, signal: leaving.signal, trace: request.trace ?? newTrace(request.span) };
 }

@@ -59,6 +59,7 @@ export async function answerWithJob(deps: HttpDeps, call: CreateCall, order: Med
     endpoint: order.endpoint,
     requestId,
     signal,
+    traceparent: trace.span?.traceparent,
     request: order.media,
     key: key === undefined ? undefined : { key, fingerprint: order.fingerprint() },
   });

@@ -18,6 +18,8 @@ export interface UpstreamRequest {
   readonly body: string | Buffer | StreamedBody | null;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  /** Called once, when the whole answer is here, or with what ended it; the status is 0 before its headers. */
+  readonly onEnd?: ((error: unknown, status: number) => void) | undefined;
 }
 
 export interface UpstreamReply {
@@ -36,7 +38,7 @@ export function exchange(pool: Pool, request: UpstreamRequest): Promise<Upstream
     const { method, path, timeoutMs } = request;
     const { body, length } = toSend(request.body);
     const headers = { ...request.headers, ...length };
-    const response = new ResponseStream(request.signal, resolve, (error) => {
+    const response = new ResponseStream(request, resolve, (error) => {
       reject(body instanceof RequestStream && body.failure !== undefined ? body.failure.error : error);
     });
     pool.dispatch({ method, path, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }, response);
@@ -86,19 +88,26 @@ type Result = IteratorResult<Buffer, undefined>;
 /** Takes an answer from the wire, and hands out its body to one reader. */
 class ResponseStream implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer, undefined> {
   readonly #signal: AbortSignal;
+  readonly #onEnd: UpstreamRequest['onEnd'];
   readonly #resolve: (reply: UpstreamReply) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = () => this.#controller?.abort(abortError());
   #controller: Dispatcher.DispatchController | undefined;
-  #begun = false;
+  /** 0 until the headers are here. */
+  #status = 0;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #ended = false;
   #error: unknown;
   #arrival: PromiseWithResolvers<void> | undefined;
 
-  constructor(signal: AbortSignal, resolve: (reply: UpstreamReply) => void, reject: (error: unknown) => void) {
+  constructor(
+    { signal, onEnd }: UpstreamRequest,
+    resolve: (reply: UpstreamReply) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#signal = signal;
+    this.#onEnd = onEnd;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -111,7 +120,7 @@ class ResponseStream implements Dispatcher.DispatchHandler, AsyncIterableIterato
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamReply['headers']): void {
     if (status < 200) return;
-    this.#begun = true;
+    this.#status = status;
     this.#resolve({ status, headers, body: this });
   }
 
@@ -135,7 +144,8 @@ class ResponseStream implements Dispatcher.DispatchHandler, AsyncIterableIterato
     this.#ended = true;
     this.#error = error;
     this.#signal.removeEventListener('abort', this.#onAbort);
-    if (!this.#begun) this.#reject(error);
+    this.#onEnd?.(error, this.#status);
+    if (this.#status === 0) this.#reject(error);
     else this.#arrival?.resolve();
   }
 

@@ -8,6 +8,7 @@ import {
   UPSTREAM_CONNECTIONS_MAX,
   UPSTREAM_RESPONSE_BYTES_MAX,
 } from '../../limits.ts';
+import type { Span } from '../../signals/index.ts';
 import type { UpstreamReply } from './exchange.ts';
 import { isObject } from './json.ts';
 
@@ -25,6 +26,8 @@ export interface Upstream {
   /** Aborted when the caller leaves or the attempt is given up. */
   readonly signal: AbortSignal;
   readonly pools: UpstreamPools;
+  /** What calls are steps of, where the trace is sampled. */
+  readonly span?: Span | undefined;
 }
 
 /** The whole body, at most UPSTREAM_RESPONSE_BYTES_MAX. */

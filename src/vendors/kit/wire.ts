@@ -1,6 +1,7 @@
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
+import type { Span } from '../../signals/index.ts';
 import { type JsonWithBlobs, readJsonWithBlobs } from './blobs.ts';
 import { exchange, type StreamedBody, type UpstreamReply, type UpstreamRequest } from './exchange.ts';
 import { type FaultRules, FaultTable } from './faults.ts';
@@ -64,13 +65,20 @@ export class Wire {
     const { pool, path } = placeOf(upstream, call.path);
     const { type, content } = await toContent(call.body);
     const headers = { accept: call.accept ?? 'application/json', ...this.#rules.headers(upstream), ...call.headers };
+    const method = content === null ? 'GET' : 'POST';
+    const span = callSpan(upstream, method);
     const reply = await exchange(pool, {
-      method: content === null ? 'GET' : 'POST',
+      method,
       path,
-      headers: type === undefined ? headers : { ...headers, 'content-type': type },
+      headers: {
+        ...headers,
+        ...(type !== undefined && { 'content-type': type }),
+        ...(span?.propagated !== undefined && { traceparent: span.propagated }),
+      },
       body: content,
       signal: upstream.signal,
       timeoutMs: upstream.timeoutMs,
+      onEnd: span && ((error, status) => endSpan(span, error, status)),
     });
     if ((call.accepts ?? SUCCESS).includes(reply.status)) return reply;
     throw await this.#refusal(reply);
@@ -126,6 +134,21 @@ export class Wire {
 /** Credential, faults and every shape of call in one declaration. */
 export function defineWire(rules: WireRules): Wire {
   return new Wire(rules);
+}
+
+/** Of a call, to the end of its answer. Its path stays out: some vendors put a credential there. */
+function callSpan({ span, address }: Upstream, method: string): Span | undefined {
+  return span?.child(method, 'client', {
+    'http.request.method': method,
+    'server.address': URL.parse(address)?.hostname,
+  });
+}
+
+/** With a fault's name or a status, never the text of an error. */
+function endSpan(span: Span, error: unknown, status: number): void {
+  if (status > 0) span.set({ 'http.response.status_code': status });
+  if (error !== undefined) span.end(error instanceof UpstreamError ? error.fault : 'canceled');
+  else span.end(status >= 400 ? String(status) : undefined);
 }
 
 /** Where a call goes: the connections, and the whole path. */
