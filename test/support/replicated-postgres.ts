@@ -40,6 +40,14 @@ export class ReplicatedPostgres {
     return `postgres://${servers[0]?.connection.user}@localhost/${DATABASE}?host=${encodeURIComponent(hosts)}${parameters}`;
   }
 
+  /** From now on commits are acknowledged before the replica has them. */
+  async loosen(): Promise<void> {
+    const [primary] = this.servers;
+    await primary.stop();
+    await primary.start({ synchronous_standby_names: '' });
+    await until(async () => (await primary.ask('select from pg_stat_replication')).length === 1);
+  }
+
   async stop(): Promise<void> {
     for (const server of this.servers) await server.stop();
   }
@@ -81,6 +89,14 @@ export class ReplicaServer {
     const { connection } = this;
     renameSync(join(this.folder, 'away'), join(this.folder, 'postgres'));
     await until(() => answers(connection));
+  }
+
+  /** Of a replica: stops the process that receives the log. Returns what lets it go on. */
+  async pauseReceiver(): Promise<() => void> {
+    const [row] = await this.ask<{ pid: number }>('select pid from pg_stat_wal_receiver');
+    const pid = row?.pid ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    return () => sendSignal(pid, 'SIGCONT');
   }
 
   async promote(): Promise<void> {

@@ -53,7 +53,10 @@ export interface Ledger {
   readonly books: { readonly balanced: boolean };
 }
 
-export async function gatherLedger(world: World, accountIds: readonly string[]): Promise<Ledger> {
+/** Of a world, or of anything else that has a database and an operator. */
+export type LedgerSource = Pick<World, 'db' | 'admin'>;
+
+export async function gatherLedger(world: LedgerSource, accountIds: readonly string[]): Promise<Ledger> {
   const { db } = world;
   const of = [accountIds];
   // First, since it makes entries of whatever has none yet.
