@@ -5,7 +5,16 @@ import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
 import { keptSecret, openDataFolder } from './data-folder.ts';
-import { Bus, type Db, type DbAddress, migrate, openDb, retryWhileUnavailable, TestClock } from './db/index.ts';
+import {
+  Bus,
+  type Db,
+  type DbAddress,
+  migrate,
+  openDb,
+  refuseSharedSessions,
+  retryWhileUnavailable,
+  TestClock,
+} from './db/index.ts';
 import { startEdges } from './edges.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
@@ -160,6 +169,7 @@ async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[
 async function migrateAt(address: DbAddress, { log, progress }: AppOptions, dataFolder?: string): Promise<void> {
   const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
+    if (dataFolder === undefined) await refuseSharedSessions(db);
     await migrate(db, progress, { dataFolder });
   } finally {
     await db.close();

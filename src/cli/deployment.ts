@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { openDataFolder } from '../data-folder.ts';
-import { type Db, type DbAddress, openDb, refuseOtherHistory } from '../db/index.ts';
+import { type DbAddress, openDb, type PooledDb, refuseOtherHistory } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { loadEmbeddedPostgres } from '../packages.ts';
 import { CommandError } from './command.ts';
@@ -15,7 +15,7 @@ const log = pino({ level: 'silent' });
  * it; where it does not, the embedded server is started for as long as the work takes. Never makes a database, and
  * throws MigrationError where it is of another history.
  */
-export async function withDatabase<Result>(config: Config, work: (db: Db) => Promise<Result>): Promise<Result> {
+export async function withDatabase<Result>(config: Config, work: (db: PooledDb) => Promise<Result>): Promise<Result> {
   const { address, release } = await openDatabase(config);
   const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {

@@ -7,10 +7,11 @@ import { systemClock } from '../clock.ts';
 import { type Config, ConfigError, loadConfig, Secret } from '../config.ts';
 import { type ConfigDocument, parseDocument } from '../configuration/index.ts';
 import { readKeptSecret } from '../data-folder.ts';
-import { type Db, MigrationError, migrationState } from '../db/index.ts';
+import { type Db, MigrationError, migrationState, type PooledDb, refuseSharedSessions } from '../db/index.ts';
 import { loadEmbeddedPostgres } from '../packages.ts';
 import type { RootSecrets } from '../seal.ts';
 import { readConfiguration } from '../start-configuration.ts';
+import { StartError } from '../start-error.ts';
 import { openObjectStore } from '../storage/index.ts';
 import { vendors } from '../vendors/index.ts';
 import { checkDisk, checkFolder, checkNode, judgeClock } from './check-machine.ts';
@@ -129,15 +130,37 @@ async function hasEmbeddedDatabase(folder: string): Promise<boolean> {
   return (await findEmbeddedPostgres(folder)).state !== 'absent';
 }
 
-async function checkDatabase(db: Db): Promise<readonly Finding[]> {
+async function checkDatabase(db: PooledDb): Promise<readonly Finding[]> {
   const beforeMs = systemClock.nowMs();
   const [server] = await db.rows<{ version: string; nowMs: number }>(
     `select current_setting('server_version') as version,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`,
   );
   const skewMs = (beforeMs + systemClock.nowMs()) / 2 - (server?.nowMs ?? 0);
-  return [ok('database', `PostgreSQL ${server?.version} answers`), await checkMigrations(db), judgeClock(skewMs)];
+  return [
+    ok('database', `PostgreSQL ${server?.version} answers`),
+    ...(await checkServers(db)),
+    await checkMigrations(db),
+    judgeClock(skewMs),
+  ];
 }
+
+/** What stands between the gateway and the database, and beside it. */
+async function checkServers(db: PooledDb): Promise<readonly Finding[]> {
+  const strays = db.warnings.map((text) => problem('database servers', text, FENCE));
+  try {
+    await refuseSharedSessions(db);
+    return strays;
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return [
+      ...strays,
+      problem('connection pooler', error.message, 'docs/operating.md, "Connection poolers", says how.'),
+    ];
+  }
+}
+
+const FENCE = 'docs/operating.md, "Database failover", says which of them to stop.';
 
 async function checkMigrations(db: Db): Promise<Finding> {
   const found = await migrationState(db);

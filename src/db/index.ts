@@ -8,6 +8,7 @@ export { type Db, type DbAddress, openDb, type PooledDb, type Queries, type Tx }
 export { DatabaseUnavailable, isCheckViolation, isUniqueViolation } from './errors.ts';
 export { GroupCommit } from './group-commit.ts';
 export { MigrationError, migrate, migrationState, refuseOtherHistory } from './migrate.ts';
+export { refuseSharedSessions } from './pooling.ts';
 export * as probes from './probes.ts';
 export { retryWhileUnavailable } from './retry-while-unavailable.ts';
 export { TestClock } from './test-clock.ts';

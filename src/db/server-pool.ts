@@ -5,6 +5,11 @@ import { clientOptions, prepareAndInspect, prepareSession, type Server, type Ser
 
 const POOL_CONNECTIONS_MAX = 16;
 
+/** The pool waits for it; the driver's types do not say so. */
+interface Hooks {
+  readonly onConnect: (client: pg.ClientBase) => Promise<void>;
+}
+
 /** A connection out of the pool. */
 export interface Session {
   readonly client: pg.PoolClient;
@@ -47,13 +52,15 @@ export class ServerPool {
     const { connectTimeoutMs, log } = options;
     this.server = server;
     this.#options = options;
-    this.#pool = new pg.Pool({
+    // Its `verify` would leak the connection of a request that gave up waiting meanwhile.
+    const hooks: Hooks = { onConnect: (client) => this.#begin(client) };
+    const poolOptions = {
       ...clientOptions(server, connectTimeoutMs),
       max: POOL_CONNECTIONS_MAX,
       idleTimeoutMillis: 30_000,
       allowExitOnIdle: true,
-      verify: (client, done) => void this.#begin(client).then(() => done(), done),
-    });
+    };
+    this.#pool = new pg.Pool(Object.assign(poolOptions, hooks));
     // Without a listener the loss of a connection would end the process. The pool itself listens to idle ones only; a
     // connection lost in use is noticed by the statement that runs on it, or by the next.
     this.#pool.on('error', (error) => {

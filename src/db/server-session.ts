@@ -71,9 +71,9 @@ export async function prepareAndInspect(client: pg.ClientBase, timeoutMs: number
   return rows[0] as ServerState;
 }
 
-/** A server that takes a connection and then says nothing must not cost more than one that takes none. */
-async function withinDeadline(client: pg.ClientBase, text: string, timeoutMs: number): Promise<pg.QueryResult> {
-  const config: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: timeoutMs };
+/** A server that takes a connection may say nothing more; a pooler that takes one may have to make one of its own first. */
+async function withinDeadline(client: pg.ClientBase, text: string, connectMs: number): Promise<pg.QueryResult> {
+  const config: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: 2 * connectMs };
   return client.query(config);
 }
 

@@ -1,6 +1,13 @@
 // What clients were told of a deployment whose database failed over, held against what the promoted server has.
+
+import {
+  faultsOfBooks,
+  faultsOfPayment,
+  gatherLedger,
+  type Ledger,
+  type LedgerSource,
+} from '../../packages/verify/src/books.ts';
 import type { Db } from '../../src/db/index.ts';
-import { faultsOfBooks, faultsOfPayment, gatherLedger, type Ledger, type LedgerSource } from './books.ts';
 import type { Order } from './failover-load.ts';
 
 export interface FailoverEvidence extends Ledger {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { playFailover, showFailover } from '../chaos/failover-round.ts';
 import { workFolder } from '../support/postgres.ts';
 
-test('R-197, R-207: a primary killed under load and its replica promoted lose and double nothing that was acknowledged', async (t) => {
+test('R-197: a primary killed under load and its replica promoted lose and double nothing that was acknowledged', async (t) => {
   const failover = await playFailover(workFolder(t));
   t.diagnostic(showFailover(failover));
   assert.deepEqual(failover.findings, []);
