@@ -33,8 +33,9 @@ import { RequestLog } from './request-log/index.ts';
 import { Health, type Pacing } from './routing/index.ts';
 import type { RootSecrets } from './seal.ts';
 import { putInForce, readConfiguration } from './start-configuration.ts';
+import { StartError } from './start-error.ts';
 import { openObjectStore } from './storage/index.ts';
-import { MemoryThrottle } from './throttle/index.ts';
+import { MemoryThrottle, RedisFault, RedisThrottle, type Throttle } from './throttle/index.ts';
 import { Transcriptions } from './transcriptions/index.ts';
 import { vendors as ownVendors, UpstreamPools, type Vendor } from './vendors/index.ts';
 import { VERSION } from './version.ts';
@@ -115,7 +116,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const outward = openOutward(config, clock, log);
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
-  const throttle = new MemoryThrottle(clock);
+  const processThrottle = new MemoryThrottle(clock);
+  const throttle = await openLimits(config, { log, bus, testClock, memory: processThrottle }, undo);
   const seen = await openSignals({ ...shared, db, config, catalogue, health, throttle, version: VERSION }, undo);
   const jobDeps = { ...shared, ...outward, ...seen, catalogue, health, objects, jobMinutes } satisfies JobDeps;
   const transcriptionDeps = { ...jobDeps, memorySlots: new MemorySlots(), processId: bus.processId, transcriptDays };
@@ -130,7 +132,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     adminTokens: adminTokensOf(config),
     authenticator,
     throttle,
-    browser: new BrowserSessions({ ...shared, ...outward, throttle, config }),
+    processThrottle,
+    browser: new BrowserSessions({ ...shared, ...outward, throttle, processThrottle, config }),
     testClock,
     requestLog: new RequestLog({ db, clock, log, days: config.requestLogDays }),
     version: VERSION,
@@ -184,6 +187,32 @@ async function openClock(
   const testClock = options.config.testClock ? new TestClock(db, bus) : undefined;
   await testClock?.load();
   return { clock: options.clock ?? testClock ?? systemClock, testClock };
+}
+
+interface LimitDeps {
+  readonly log: Logger;
+  readonly bus: Bus;
+  readonly testClock: TestClock | undefined;
+  readonly memory: MemoryThrottle;
+}
+
+/** Throws StartError when Redis refuses the address. Redis away is no reason not to start. */
+async function openLimits(
+  { redis: settings, role }: Config,
+  { log, bus, testClock, memory }: LimitDeps,
+  undo: (() => Promise<unknown>)[],
+): Promise<Throttle> {
+  if (settings === undefined || role === 'work') return memory;
+  const processes = () => bus.peers.serving + 1;
+  try {
+    const offsetMs = () => testClock?.offsetMs ?? 0;
+    const throttle = await RedisThrottle.open({ settings, log, memory, processes, offsetMs });
+    undo.push(async () => throttle.close());
+    return throttle;
+  } catch (error) {
+    if (!(error instanceof RedisFault)) throw error;
+    throw new StartError(`REDIS_URL is refused by the server: ${error.message}`);
+  }
 }
 
 /** Every way in which this program calls others: upstreams, addresses from outside, the identity provider, the mail server. */

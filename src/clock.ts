@@ -29,6 +29,10 @@ export class OffsetClock implements Clock {
     return Date.now() + this.#offsetMs;
   }
 
+  get offsetMs(): number {
+    return this.#offsetMs;
+  }
+
   setOffset(offsetMs: number): void {
     this.#offsetMs = Math.max(this.#offsetMs, offsetMs);
   }

@@ -36,6 +36,7 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     rootSecret: undefined,
     previousSecret: undefined,
     databaseUrl: undefined,
+    redis: undefined,
     s3: undefined,
     oidc: undefined,
     defaultRpm: 60,
@@ -160,7 +161,30 @@ const refused: readonly [name: string, values: readonly string[], problem: RegEx
   ['TOLLGATE_KEYS', ['1'], /^TOLLGATE_KEYS is not a setting of Tollgate$/],
   ['TOLLGATE_PORT', [''], /^TOLLGATE_PORT is not a setting of Tollgate$/],
   ['TOLLGATE_RPM_FILE', ['/rpm'], /^TOLLGATE_RPM_FILE is not a setting of Tollgate$/],
-  ['REDIS_URL', ['redis://cache'], /^REDIS_URL is not supported by this release; unset it$/],
+  [
+    'REDIS_URL',
+    [
+      'cache:6379',
+      'http://cache',
+      'redis://',
+      'redis://cache:0',
+      'redis://cache:65536',
+      'redis://cache/first',
+      'redis://one,two',
+      'redis://cache?timeout=1',
+      'redis://cache?prefix=a%20b',
+      'redis://:%zz@cache',
+      'redis+sentinel://one:26379',
+      'redis+cluster://one/1',
+      'redis+other://one',
+    ],
+    /^REDIS_URL must be an address such as redis:\/\/:password@host:6379\/0, redis\+sentinel:.* or redis\+cluster:/,
+  ],
+  [
+    'TOLLGATE_LIMITS_WITHOUT_REDIS',
+    ['fail', 'local'],
+    /^TOLLGATE_LIMITS_WITHOUT_REDIS does nothing without REDIS_URL$/,
+  ],
   [
     'S3_BUCKET',
     ['ab', 'x'.repeat(64), 'Media', 'my_media', '-media', 'media.', 'me/dia', 'http://media'],
@@ -208,9 +232,9 @@ test('R-526: every bad setting is reported at once', () => {
   assertProblems(settings, [
     /^PORT /,
     /^PUBLIC_URL /,
+    /^REDIS_URL /,
     /^TOLLGATE_RPM /,
     /^LOG_LEVEL /,
-    /^REDIS_URL /,
     /^TOLLGATE_NEW /,
   ]);
 });
@@ -323,7 +347,7 @@ test('the test clock is refused in production', () => {
 test('no refusal quotes a secret', () => {
   const secrets = { TOLLGATE_ADMIN_TOKEN: 'hush-1', TOLLGATE_SECRET: 'hush-2', DATABASE_URL: 'hush-3://u:hush-4@db' };
   assert.throws(
-    () => loadConfig({ ...secrets, TOLLGATE_UNKNOWN_SECRET: 'hush-5', REDIS_URL: 'redis://:hush-6@cache' }),
+    () => loadConfig({ ...secrets, TOLLGATE_UNKNOWN_SECRET: 'hush-5', REDIS_URL: 'redis://:hush-6@cache/first' }),
     (error) => error instanceof ConfigError && error.problems.length === 5 && !inspect(error).includes('hush'),
   );
 });

@@ -17,6 +17,7 @@ import {
 import type { LogLevel } from './log.ts';
 import { type OidcSettings, oidcSettings } from './oidc-settings.ts';
 import { databaseUrlProblem } from './postgres-url.ts';
+import { type RedisSettings, redisSettings } from './redis-settings.ts';
 import { type Environment, Secret, Settings } from './settings.ts';
 import { type SignalSettings, signalSettings } from './signal-settings.ts';
 
@@ -43,6 +44,8 @@ export interface Config {
   readonly previousSecret: Secret | undefined;
   /** Undefined means the embedded server under the data folder. */
   readonly databaseUrl: Secret | undefined;
+  /** Undefined counts rate limits in the memory of each process. */
+  readonly redis: RedisSettings | undefined;
   /** Undefined means a folder under the data folder. */
   readonly s3: S3Settings | undefined;
   /** Undefined where people sign in with passwords and links alone. */
@@ -137,6 +140,7 @@ export function loadConfig(env: Environment): Config {
     rootSecret: settings.secret('TOLLGATE_SECRET', 32),
     previousSecret: settings.secret('TOLLGATE_SECRET_PREVIOUS', 32),
     databaseUrl,
+    redis: redisSettings(settings),
     s3: s3Settings(settings),
     oidc: oidcSettings(settings),
     defaultRpm: settings.integer('TOLLGATE_RPM', 60, 1, RPM_MAX),
@@ -175,9 +179,6 @@ export function loadConfig(env: Environment): Config {
       'TOLLGATE_ROLE',
       'other than both needs DATABASE_URL: no other process reaches the embedded database',
     );
-  // Ignoring it would leave an operator believing that limits are shared when they are not.
-  if (settings.optional('REDIS_URL') !== undefined)
-    settings.complain('REDIS_URL', 'is not supported by this release; unset it');
   // No setting: where the commands that a start prints look for a caller's key, so it may well be there.
   settings.optional('TOLLGATE_KEY');
   settings.refuseUnknown();

@@ -23,6 +23,7 @@ export const ERROR_TABLE = {
   precheck_failed: [503, 'The credit ledger cannot be read at the moment. Try again shortly.'],
   rate_limited: [429, 'Too many requests in this minute.'],
   too_many_concurrent_requests: [429, 'Too many requests at the same time.'],
+  limits_unavailable: [503, 'Rate limits cannot be counted at the moment. Try again shortly.'],
   media_open_job_capacity: [429, 'The account has the most open jobs it may. Wait until one has ended.'],
   file_quota_exceeded: [429, 'The account keeps the most files it may. They go by themselves after a day.'],
   key_limit_reached: [400, 'The account holds the most API keys it may. Delete one first.'],

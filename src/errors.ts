@@ -73,6 +73,7 @@ export function errorType(code: ErrorCode): ErrorType {
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   rate_limited: 60,
   too_many_concurrent_requests: 1,
+  limits_unavailable: 1,
   media_open_job_capacity: 30,
   file_quota_exceeded: 60,
   admission_in_progress: 1,

@@ -214,6 +214,25 @@ export const RESERVATION_LEASE_MS = 30_000;
 /** Peers not seen for this long are dead. */
 export const PEER_LEASE_MS = 10_000;
 
+// Limits in Redis.
+/** Redis is away when it owes a reply and has sent none for the first; a request waits for the second at most. */
+export const REDIS_SILENCE_MS = 500;
+export const REDIS_COMMAND_MS = 1_000;
+/** How finely these are measured. */
+export const REDIS_STEP_MS = 100;
+export const REDIS_CONNECT_MS = 2_000;
+/** Between attempts to reach Redis again: doubling, each by up to a half shorter or longer. */
+export const REDIS_RETRY_MS = { first: 100, most: 2_000 };
+/** Redis that goes away again sooner than this after it came back is asked as rarely as before. */
+export const REDIS_STEADY_MS = 10_000;
+/** A slot whose process does not renew it is free after this. */
+export const SLOT_LEASE_MS = 10_000;
+/** Slots that were taken or renewed longer ago than this are renewed, as often as this. */
+export const SLOT_RENEW_EVERY_MS = 2_500;
+/** In one command, and commands sent at once. */
+export const SLOTS_PER_RENEWAL_MAX = 500;
+export const RENEWALS_AT_ONCE_MAX = 50;
+
 // People who sign in.
 export const SESSION_MS_MAX = 30 * 24 * 3_600_000;
 export const SESSION_IDLE_MS_MAX = 7 * 24 * 3_600_000;

@@ -108,7 +108,7 @@ test('100,000 emails that are guessed from one address leave as many buckets as 
   const memory = new MemoryThrottle(gateway.clock);
   const subjects = new Set<string>();
   const throttle: Throttle = {
-    shared: false,
+    status: memory.status,
     take: (subject, allowance) => {
       subjects.add(subject);
       return memory.take(subject, allowance);

@@ -16,7 +16,7 @@ export async function startRedis(...args: readonly string[]): Promise<Redis> {
     name: 'redis',
     program: 'redis-server',
     args: ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...args],
-    isReady: async () => (await sendRedis(port, 'PING')).startsWith('+PONG'),
+    isReady: async () => /^(?:\+PONG|-NOAUTH)/.test(await sendRedis(port, 'PING')),
   });
   return { port, url: `redis://127.0.0.1:${port}`, server };
 }

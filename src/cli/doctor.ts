@@ -15,6 +15,7 @@ import { StartError } from '../start-error.ts';
 import { openObjectStore } from '../storage/index.ts';
 import { vendors } from '../vendors/index.ts';
 import { checkDisk, checkFolder, checkNode, judgeClock } from './check-machine.ts';
+import { checkRedis } from './check-redis.ts';
 import { checkUpstreams } from './check-upstreams.ts';
 import type { Command, Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
@@ -26,8 +27,8 @@ export const doctor: Command = {
   operands: [],
   options: {},
   summary: 'check everything that the gateway needs, and say what is wrong',
-  details: `Checks Node, settings, the configuration file, the data folder, the disk, the database, the clock, the object
-store and every enabled upstream, and says in words what is wrong and what to do. Nothing is sent to an
+  details: `Checks Node, settings, the configuration file, the data folder, the disk, the database, the clock, Redis, the
+object store and every enabled upstream, and says in words what is wrong and what to do. Nothing is sent to an
 upstream. The gateway may run or not. Ends with 1 when there is a problem, else with 0.`,
   run: examine,
 };
@@ -76,6 +77,7 @@ async function examineDeployment(config: Config, environment: Invocation['enviro
   if (folderFindings.some(({ state }) => state === 'problem') && config.databaseUrl === undefined) return;
   if (config.databaseUrl === undefined || config.s3 === undefined) tell(await checkDisk(folder));
   const inForce = await examineDatabase(config, folder, tell);
+  if (config.redis !== undefined) tell(await checkRedis(config.redis));
   tell(await checkObjects(config, folder));
   tell(...(await checkUpstreams(inForce ?? written ?? { upstreams: [], models: [] })));
 }

@@ -31,10 +31,18 @@ function ofProcess({ db, bus, config, throttle, writeProbe, version }: MetricsDe
       ],
     ),
     gauge('tollgate_limiter_shared', 'Whether rate limits are counted by all processes together.', () =>
-      Number(throttle.shared),
+      Number(throttle.status.counting === 'shared'),
     ),
-    gauge('tollgate_limiter_degraded', 'Whether each of several processes counts rate limits alone.', () =>
-      Number(!throttle.shared && bus.peers.serving > 0),
+    gauge('tollgate_limiter_degraded', 'Whether rate limits of several processes are not counted together.', () =>
+      Number(
+        throttle.status.counting !== 'shared' && (throttle.status.counting !== 'process' || bus.peers.serving > 0),
+      ),
+    ),
+    counter('tollgate_limiter_outages_total', 'How often Redis went away.', () => throttle.status.outages),
+    counter(
+      'tollgate_limiter_decided_alone_total',
+      'Requests that were admitted or refused without Redis because it was away.',
+      () => throttle.status.decidedAlone,
     ),
     gauge('tollgate_database_writable', 'Whether the last trial write was taken.', () =>
       Number(writeProbe.problem === undefined),
@@ -45,16 +53,16 @@ function ofProcess({ db, bus, config, throttle, writeProbe, version }: MetricsDe
       { labels: ['busy'], value: db.pool.open - db.pool.idle },
     ]),
     gauge('tollgate_db_pool_waiting', 'Statements and transactions that wait for a connection.', () => db.pool.waiting),
-    {
-      kind: 'counter',
-      family: {
-        name: 'tollgate_db_pool_waits_total',
-        help: 'Statements and transactions that had to wait for a connection.',
-        labelNames: [],
-      },
-      read: () => [{ labels: [], value: db.pool.waits }],
-    },
+    counter(
+      'tollgate_db_pool_waits_total',
+      'Statements and transactions that had to wait for a connection.',
+      () => db.pool.waits,
+    ),
   ];
+}
+
+function counter(name: string, help: string, read: () => number): Figure {
+  return { kind: 'counter', family: { name, help, labelNames: [] }, read: () => [{ labels: [], value: read() }] };
 }
 
 const WHOLE_UPSTREAM = '';

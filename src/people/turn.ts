@@ -10,6 +10,7 @@ import {
   SIGN_INS_PER_EMAIL_RPM,
   SIGN_INS_RPM,
 } from '../limits.ts';
+import type { Throttle } from '../throttle/index.ts';
 import type { PeopleDeps } from './deps.ts';
 import { secretDigest } from './sessions.ts';
 
@@ -47,12 +48,12 @@ export async function takeInvitation({ throttle }: Pick<PeopleDeps, 'throttle'>,
   await take(throttle, `invitations account:${accountId}`, INVITATIONS_PER_ACCOUNT_RPM);
 }
 
-/** Bounds derivations of the whole process, in a minute and at once, since each takes memory and a thread. */
+/** Bounds derivations of this process alone, in a minute and at once, since each takes its memory and a thread. */
 export async function withDerivation<Result>(
-  { throttle }: Pick<PeopleDeps, 'throttle'>,
+  { processThrottle }: Pick<PeopleDeps, 'processThrottle'>,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const release = await take(throttle, 'derivations', SIGN_INS_RPM, PASSWORD_CHECKS_AT_ONCE_MAX);
+  const release = await take(processThrottle, 'derivations', SIGN_INS_RPM, PASSWORD_CHECKS_AT_ONCE_MAX);
   try {
     return await work();
   } finally {
@@ -60,13 +61,9 @@ export async function withDerivation<Result>(
   }
 }
 
-async function take(
-  throttle: PeopleDeps['throttle'],
-  subject: string,
-  rpm: number,
-  concurrency?: number,
-): Promise<() => void> {
+async function take(throttle: Throttle, subject: string, rpm: number, concurrency?: number): Promise<() => void> {
   const slot = await throttle.take(subject, { rpm, concurrency });
-  if (slot.state === 'refused') throw new ApiError('rate_limited', { headers: { 'retry-after': '60' } });
-  return slot.release;
+  if (slot.state === 'acquired') return slot.release;
+  if (slot.code === 'limits_unavailable') throw new ApiError(slot.code);
+  throw new ApiError('rate_limited', { headers: { 'retry-after': '60' } });
 }

@@ -1,6 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { BUCKETS_MAX } from '../limits.ts';
-import type { Allowance, Throttle, ThrottleResult } from './throttle.ts';
+import {
+  type Allowance,
+  RATE_REFUSED,
+  SLOT_REFUSED,
+  type Throttle,
+  type ThrottleResult,
+  UNLIMITED,
+} from './throttle.ts';
 
 // Levels are counted in requests × 60 000, so that one millisecond adds exactly `rpm` and every step is a whole number.
 const ONE_REQUEST = 60_000;
@@ -14,7 +21,7 @@ interface Bucket {
 
 /** Counts for this process alone. */
 export class MemoryThrottle implements Throttle {
-  readonly shared = false;
+  readonly status = { counting: 'process', outages: 0, decidedAlone: 0 } as const;
   readonly #clock: Clock;
   readonly #bucketsMax: number;
   readonly #buckets = new Map<string, Bucket>();
@@ -60,10 +67,6 @@ export class MemoryThrottle implements Throttle {
     }
   }
 }
-
-const RATE_REFUSED: ThrottleResult = { state: 'refused', code: 'rate_limited' };
-const SLOT_REFUSED: ThrottleResult = { state: 'refused', code: 'too_many_concurrent_requests' };
-const UNLIMITED: ThrottleResult = { state: 'acquired', release: () => undefined };
 
 function fill(bucket: Bucket, rpm: number, nowMs: number): void {
   // A clock set back adds nothing and takes nothing.

@@ -68,7 +68,7 @@ function watchForPeers({ bus, throttle, log, config }: WorkerDeps): Duty {
   let seen = 0;
   const run = () => {
     const { serving } = bus.peers;
-    if (!throttle.shared && config.role !== 'work' && serving > seen) {
+    if (throttle.status.counting === 'process' && config.role !== 'work' && serving > seen) {
       log.warn({ processes: serving + 1 }, 'processes share this database, but each counts rate limits alone');
     }
     seen = serving;

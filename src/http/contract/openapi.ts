@@ -177,10 +177,17 @@ const CODES_OF_ACCESS: Readonly<Record<Access, readonly ErrorCode[]>> = {
     'insufficient_scope',
     'rate_limited',
     'too_many_concurrent_requests',
+    'limits_unavailable',
     'identity_unavailable',
   ],
   session: CODES_OF_SESSION,
-  playground: [...CODES_OF_SESSION, 'account_disabled', 'rate_limited', 'too_many_concurrent_requests'],
+  playground: [
+    ...CODES_OF_SESSION,
+    'account_disabled',
+    'rate_limited',
+    'too_many_concurrent_requests',
+    'limits_unavailable',
+  ],
   operator: ['missing_token', 'not_found', 'csrf_refused', 'insufficient_role', 'database_unavailable'],
 };
 const CODES_OF_EVERY_ROUTE: readonly ErrorCode[] = ['malformed_request', 'internal_error', 'shutting_down'];

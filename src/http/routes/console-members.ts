@@ -98,7 +98,7 @@ export function consoleMemberRoutes(routes: Routes, deps: HttpDeps): void {
         bytesMax: ADMIN_BODY_BYTES_MAX,
       },
       answers: { 200: linkSchema },
-      codes: ['sign_up_closed', 'rate_limited'],
+      codes: ['sign_up_closed', 'rate_limited', 'limits_unavailable'],
     },
     async ({ accountId, actor, body }) => {
       const invited = { email: body.email, accountId, role: body.role, operatorRole: null };

@@ -135,7 +135,7 @@ export function consoleSessionRoutes(routes: Routes, deps: HttpDeps): void {
         bytesMax: ADMIN_BODY_BYTES_MAX,
       },
       answers: { 200: signedInSchema },
-      codes: ['sign_in_refused', 'rate_limited'],
+      codes: ['sign_in_refused', 'rate_limited', 'limits_unavailable'],
     },
     async ({ request, signedIn, actor, body }) => {
       const person = { id: signedIn.person.id, email: signedIn.person.email, sessionId: signedIn.session.id };

@@ -51,15 +51,26 @@ function warnings({ db, bus, throttle, writeProbe, health, catalogue, config }: 
   const lost = health.modelsWithoutCandidate(catalogue.snapshot);
   return [
     ...(writeProbe.problem === undefined ? [] : [`The database takes no writes: ${writeProbe.problem}.`]),
-    ...(serving > 0 && config.role !== 'work' && !throttle.shared
-      ? [`${serving + 1} processes share this database, but each counts rate limits alone`]
-      : []),
+    ...(config.role === 'work' ? [] : limitWarnings(throttle, serving + 1)),
     ...(config.role === 'serve' && working === 0
       ? ['no process of this deployment works on jobs: start one whose TOLLGATE_ROLE is work or both']
       : []),
     ...lost.map((id) => `model ${id} has no candidate: every upstream of it is failing`),
     ...db.warnings,
   ];
+}
+
+function limitWarnings({ status }: HttpDeps['throttle'], processes: number): string[] {
+  switch (status.counting) {
+    case 'process':
+      return processes > 1 ? [`${processes} processes share this database, but each counts rate limits alone`] : [];
+    case 'shared':
+      return [];
+    case 'local':
+      return [`Redis is away: each of ${processes} processes takes its share of every rate limit`];
+    case 'fail':
+      return ['Redis is away: requests that have a rate limit are refused'];
+  }
 }
 
 interface Found {

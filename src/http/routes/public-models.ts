@@ -22,7 +22,7 @@ export function publicModelRoutes(routes: Routes, { catalogue, throttle, config 
       head: true,
       anyOrigin: true,
       answers: { 200: publicListSchema, 304: null },
-      codes: ['rate_limited'],
+      codes: ['rate_limited', 'limits_unavailable'],
     },
     async ({ request, reply }) => {
       const allowance = { rpm: PUBLIC_LIST_RPM_PER_IP, concurrency: undefined };
