@@ -6,6 +6,7 @@ const PACKAGES = [
   { name: 'redis-server', program: '/usr/bin/redis-server' },
   { name: 'postgresql', program: '/usr/bin/pg_dump' },
   { name: 'pgbouncer', program: '/usr/sbin/pgbouncer' },
+  { name: 'prometheus', program: '/usr/bin/promtool' },
 ] as const;
 
 /** What keeps these servers from running on this machine; the packages are installed first where that can be done. */
