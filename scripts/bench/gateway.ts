@@ -19,6 +19,8 @@ const LOOK_EVERY_MS = 50;
 export interface Subject {
   readonly tree: string;
   readonly nodeOptions: string;
+  /** Settings beside those of every gateway that is measured. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface Gateway extends BenchServer {
@@ -34,7 +36,7 @@ export interface Gateway extends BenchServer {
  * knows nothing of it but its command, its settings and its routes, so that it can measure another tree just as well.
  */
 export async function startGateway(
-  { tree, nodeOptions }: Subject,
+  { tree, nodeOptions, settings = {} }: Subject,
   upstreamUrl?: string,
   studioUrl?: string,
 ): Promise<Gateway> {
@@ -54,6 +56,7 @@ export async function startGateway(
       ...(nodeOptions === '' ? {} : { NODE_OPTIONS: nodeOptions }),
       ...UNLIMITED,
       ...UNLIMITED_TOKENS,
+      ...settings,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -19,6 +19,7 @@ import { benchJobs } from './jobs.ts';
 import { benchLarge } from './large.ts';
 import { benchLatency } from './latency.ts';
 import { benchLedger } from './ledger.ts';
+import { benchLimits } from './limits.ts';
 import { benchMedia } from './media.ts';
 import { benchMemory } from './memory.ts';
 import { benchModels } from './models.ts';
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, (subject: Subject) => Promise<Row[]>>> = {
   models: benchModels,
   credits: benchCredits,
   ledger: benchLedger,
+  limits: benchLimits,
   chat: benchChat,
   jobs: benchJobs,
   media: benchMedia,

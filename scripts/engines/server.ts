@@ -54,6 +54,11 @@ export class EngineServer {
     await this.#untilReady(this.#child);
   }
 
+  /** 0 while it does not run. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
