@@ -22,11 +22,12 @@ COPY console console
 COPY src src
 RUN npm run build --workspace=console
 
-# The packages that the gateway imports, without types, maps and manuals; licences stay.
+# The packages that the gateway imports.
 FROM node AS modules
 ARG PACKAGES=""
 COPY package.json package-lock.json .npmrc ./
 COPY packages packages
+COPY scripts/components.ts scripts/prune-modules.ts scripts/
 RUN set -eu; \
     if [ -z "$PACKAGES" ]; then \
       npm ci --omit=dev --omit=optional --no-workspaces --ignore-scripts; \
@@ -36,10 +37,7 @@ RUN set -eu; \
       npm ci --omit=dev --ignore-scripts --include-workspace-root "$@"; \
       rm -rf node_modules/node-* node_modules/.bin/node; \
     fi; \
-    find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
-      -o -iname 'readme*' -o -iname 'changelog*' -o -iname 'history*' \) -delete; \
-    find node_modules packages -depth -type d -empty -delete; \
-    mkdir -p packages
+    node scripts/prune-modules.ts $PACKAGES
 
 # The program without its tests, what Node needs beside the base, and the folder that a volume is mounted on.
 FROM node AS program

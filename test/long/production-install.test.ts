@@ -1,18 +1,32 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { type Component, componentsOf } from '../../scripts/components.ts';
 import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import { ADMIN_TOKEN } from '../support/gateway.ts';
-import { ownDatabase, Program } from '../support/program.ts';
+import { IS_ROOT, NOBODY, start, workFolder } from '../support/postgres.ts';
+import { ownDatabase, Program, V8_FLAGS } from '../support/program.ts';
 
 // The command of docs/operating.md in a copy of the tree, with the Node and npm that a machine brings.
 
 const OF_THE_PROGRAM = [
   'bin',
+  'deploy',
   'migrations',
   'packages',
   'scripts',
@@ -95,6 +109,46 @@ test('it starts on a PostgreSQL server, answers a chat and stays as it was insta
   assert.equal(emulator.requests.length, 1);
   assert.equal(await program.kill('SIGTERM'), 0);
   assert.ok(!isInstalled('@tollgate'), 'the start has installed nothing');
+});
+
+test('pruned as in the image, what is left is the bill of materials, and no type or manual of it', () => {
+  execFileSync(process.execPath, [join(root, 'scripts/prune-modules.ts')], { cwd: root });
+  const folders = globSync('node_modules/**/package.json', { cwd: root }).map((path) => dirname(path));
+  const left = folders.filter((path) => /(^|\/)node_modules\/(@[^/]+\/)?[^/@]+$/.test(path));
+  const isOther = ({ path, isOptional }: Component) => isOptional && !left.includes(path);
+  const components = componentsOf([]).filter((component) => !isOther(component));
+  assert.deepEqual(left.toSorted(), components.map(({ path }) => path).toSorted());
+  assert.ok(
+    !isInstalled('fastify/README.md') && !isInstalled('fastify/fastify.d.ts') && isInstalled('fastify/LICENSE'),
+  );
+});
+
+test('it serves a user that may write nothing but its data, as the image does', { skip: !IS_ROOT }, async (t) => {
+  chmodSync(root, 0o755);
+  const folder = workFolder(t);
+  const { host, port, user } = (await start(t, folder)).connection;
+  // The embedded server is open to its own gateway's user alone.
+  for (const path of [folder, host, join(host, `.s.PGSQL.${port}`)]) chmodSync(path, 0o777);
+  const data = join(workFolder(t), 'data');
+  mkdirSync(data, { mode: 0o700 });
+  chownSync(data, NOBODY, NOBODY);
+  const settings = {
+    ...(await settingsOf(t, toOpenAi())),
+    DATABASE_URL: `postgres://${user}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`,
+    TOLLGATE_DATA: data,
+    NODE_ENV: 'production',
+  };
+  const unprivileged = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs'];
+  const node = [join(root, 'node_modules/.bin/node'), ...V8_FLAGS, join(root, 'src/main.ts'), 'serve'];
+  const program = await Program.start(t, settings, [...unprivileged, ...node]);
+  assert.equal((await program.get('/readyz')).status, 200);
+  const healthcheck = () =>
+    spawnSync(process.execPath, [join(root, 'deploy/docker/healthcheck.mjs')], {
+      env: { PORT: new URL(program.url).port },
+    }).status;
+  assert.equal(healthcheck(), 0);
+  assert.equal(await program.kill('SIGTERM'), 0);
+  assert.equal(healthcheck(), 1);
 });
 
 test('it refuses the sandbox in a file, and names the package and the command that installs it', async (t) => {
