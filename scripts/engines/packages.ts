@@ -5,6 +5,8 @@ import { installPackage } from '../debian.ts';
 const PACKAGES = [
   { name: 'redis-server', program: '/usr/bin/redis-server' },
   { name: 'postgresql', program: '/usr/bin/pg_dump' },
+  { name: 'python3-swift', program: '/usr/lib/python3/dist-packages/swift/common/middleware/s3api/s3api.py' },
+  { name: 'systemd', program: '/usr/bin/systemd-analyze' },
   { name: 'pgbouncer', program: '/usr/sbin/pgbouncer' },
   { name: 'prometheus', program: '/usr/bin/promtool' },
 ] as const;
