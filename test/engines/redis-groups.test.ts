@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { sendRedis } from '../../scripts/engines/redis.ts';
 import { startCluster, startSentinel } from '../../scripts/engines/redis-groups.ts';
-import { atEnd, until } from '../support/postgres.ts';
-import { redisSettingsOf, throttleFor } from '../support/redis-throttle.ts';
+import { freePorts } from '../../scripts/free-ports.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { atEnd, until, workFolder } from '../support/postgres.ts';
+import { forkLimiter, redisFor, redisSettingsOf, takeOn, throttleFor } from '../support/redis-throttle.ts';
 import { many, outcomeOf } from '../support/throttle-contract.ts';
 
 const FIVE = { rpm: 5, concurrency: 100 };
@@ -47,4 +51,29 @@ test('R-507: the nodes of a cluster count each their subjects, and one that is a
   await until(() => throttle.status.counting === 'shared');
   await until(async () => (await asked()) === 'shared');
   assert.ok(logged.some(({ msg }) => msg.startsWith('Redis is back')));
+});
+
+test('R-507: rediss:// is with TLS, and a certificate that is not trusted counts as away', async (t) => {
+  const folder = workFolder(t);
+  const { key, cert } = selfSigned('localhost');
+  writeFileSync(join(folder, 'key.pem'), key);
+  writeFileSync(join(folder, 'cert.pem'), cert);
+  const file = (name: string) => join(folder, name);
+  const [port = 0] = await freePorts(1);
+  const files = [
+    '--tls-cert-file',
+    file('cert.pem'),
+    '--tls-key-file',
+    file('key.pem'),
+    '--tls-ca-cert-file',
+    file('cert.pem'),
+  ];
+  await redisFor(t, '--tls-port', String(port), '--tls-auth-clients', 'no', ...files);
+  const url = `rediss://localhost:${port}`;
+  const { throttle, logged } = await throttleFor(t, redisSettingsOf(url));
+  assert.equal(throttle.status.counting, 'local');
+  assert.match(logged[0]?.reason ?? '', /self-signed certificate/);
+  const trusting = await forkLimiter(url, { NODE_EXTRA_CA_CERTS: file('cert.pem') });
+  atEnd(t, () => trusting.kill('SIGKILL'));
+  assert.equal(await takeOn(trusting, { subject: 'k', ...FIVE, count: 8 }), 5);
 });

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { after, before, type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Redis as RedisClient } from 'ioredis';
 import { request } from 'undici';
 import { type Redis, startRedis } from '../../scripts/engines/redis.ts';
@@ -10,10 +8,8 @@ import { SLOT_LEASE_MS } from '../../src/limits.ts';
 import { ADMIN_TOKEN, type Answer } from '../support/gateway.ts';
 import { until } from '../support/postgres.ts';
 import { ownDatabase, Program } from '../support/program.ts';
-import { clientFor, redisFor } from '../support/redis-throttle.ts';
-import type { Order } from '../support/throttle-process.ts';
+import { clientFor, forkLimiter, redisFor, takeOn } from '../support/redis-throttle.ts';
 
-const PROCESS = fileURLToPath(new URL('../support/throttle-process.ts', import.meta.url));
 const PROCESSES = 4;
 
 /** Processes with nothing but a limiter each, whose time stands still. */
@@ -22,20 +18,13 @@ let limitersRedis: Redis;
 
 before(async () => {
   limitersRedis = await startRedis();
-  limiters = Array.from({ length: PROCESSES }, () => fork(PROCESS, [limitersRedis.url]));
-  await Promise.all(limiters.map((child) => once(child, 'message')));
+  limiters = await Promise.all(Array.from({ length: PROCESSES }, () => forkLimiter(limitersRedis.url)));
 });
 
 after(async () => {
   for (const child of limiters) child.kill('SIGKILL');
   await limitersRedis.server.stop();
 });
-
-async function takeOn(child: ChildProcess, order: Order): Promise<number> {
-  const answer = once(child, 'message');
-  child.send(order);
-  return Number((await answer)[0]);
-}
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);

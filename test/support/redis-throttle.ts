@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Redis as RedisClient } from 'ioredis';
 import { pino } from 'pino';
 import { type Redis, startRedis } from '../../scripts/engines/redis.ts';
@@ -8,6 +11,9 @@ import { MemoryThrottle, RedisThrottle } from '../../src/throttle/index.ts';
 import type { RedisThrottleOptions } from '../../src/throttle/redis.ts';
 import { ManualClock } from './clock.ts';
 import { atEnd } from './postgres.ts';
+import type { Order } from './throttle-process.ts';
+
+const PROCESS = fileURLToPath(new URL('./throttle-process.ts', import.meta.url));
 
 /** A server of the test's own, stopped at its end. */
 export async function redisFor(t: TestContext, ...args: readonly string[]): Promise<Redis> {
@@ -52,4 +58,18 @@ export async function throttleFor(
   });
   atEnd(t, () => throttle.close());
   return { throttle, logged };
+}
+
+/** A process with nothing but a limiter, whose time stands still. Resolves once it has opened it. */
+export async function forkLimiter(url: string, environment: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
+  const child = fork(PROCESS, [url], { env: { ...process.env, ...environment } });
+  await once(child, 'message');
+  return child;
+}
+
+/** How many it got. */
+export async function takeOn(child: ChildProcess, order: Order): Promise<number> {
+  const answer = once(child, 'message');
+  child.send(order);
+  return Number((await answer)[0]);
 }
