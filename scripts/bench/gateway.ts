@@ -121,7 +121,7 @@ async function postAdmin<Answer>(url: string, path: string, body: object): Promi
   return JSON.parse(text) as Answer;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -24,6 +24,7 @@ import { benchMedia } from './media.ts';
 import { benchMemory } from './memory.ts';
 import { benchModels } from './models.ts';
 import { benchSignIn } from './sign-in.ts';
+import { benchSignals } from './signals.ts';
 import { benchSpeech } from './speech.ts';
 import { printTable, type Row } from './table.ts';
 import { benchTranscription } from './transcription.ts';
@@ -42,6 +43,7 @@ const PARTS: Readonly<Record<string, (subject: Subject) => Promise<Row[]>>> = {
   memory: benchMemory,
   large: benchLarge,
   'sign-in': benchSignIn,
+  signals: benchSignals,
 };
 
 const { values, positionals: names } = parseArgs({
