@@ -5,6 +5,8 @@
 comment on table migrations is
   'Migrations that were applied to this database, each in the transaction of its row. Made by the migrator itself.';
 comment on column migrations.digest is 'SHA-256 of the text, by which a database of another history is recognised.';
+comment on column migrations.needs is
+  'Oldest release whose processes work on a database that has this migration; null for one that only adds.';
 
 create table processes (
   id text primary key,

@@ -436,6 +436,8 @@ create table migrations (
   -- SHA-256 of the text, by which a database of another history is recognised.
   digest text not null,
   applied_at timestamp with time zone default now() not null,
+  -- Oldest release whose processes work on a database that has this migration; null for one that only adds.
+  needs text,
   PRIMARY KEY (number)
 );
 

@@ -12,6 +12,7 @@ import {
   migrate,
   openDb,
   refuseSharedSessions,
+  requireMigrated,
   retryWhileUnavailable,
   TestClock,
 } from './db/index.ts';
@@ -169,11 +170,13 @@ async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[
 }
 
 /** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */
-async function migrateAt(address: DbAddress, { log, progress }: AppOptions, dataFolder?: string): Promise<void> {
+async function migrateAt(address: DbAddress, options: AppOptions, dataFolder?: string): Promise<void> {
+  const { config, log, progress } = options;
   const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
     if (dataFolder === undefined) await refuseSharedSessions(db);
-    await migrate(db, progress, { dataFolder });
+    if (config.migrates) await migrate(db, progress, { dataFolder });
+    else await requireMigrated(db, dataFolder);
   } finally {
     await db.close();
   }

@@ -56,6 +56,7 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     signUp: { mode: 'invite', credits: 0 },
     mail: undefined,
     signals: { metrics: { port: undefined, host: '127.0.0.1', token: undefined }, slowRequestMs: 0, otlp: undefined },
+    migrates: true,
     testClock: false,
     production: false,
     logLevel: 'info',

@@ -77,6 +77,8 @@ export interface Config {
   /** Undefined sends no mail: links are passed on by hand. */
   readonly mail: MailSettings | undefined;
   readonly signals: SignalSettings;
+  /** Whether a start brings the schema up to this release, or asks that it is. */
+  readonly migrates: boolean;
   readonly testClock: boolean;
   readonly production: boolean;
   readonly logLevel: LogLevel;
@@ -167,6 +169,7 @@ export function loadConfig(env: Environment): Config {
     },
     mail: mailSettings(settings),
     signals: signalSettings(settings),
+    migrates: settings.choice('TOLLGATE_MIGRATE', 'auto', ['auto', 'off']) === 'auto',
     testClock: settings.flag('TOLLGATE_TEST_CLOCK'),
     production,
     logLevel: settings.choice('LOG_LEVEL', 'info', LOG_LEVELS),

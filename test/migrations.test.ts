@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Db, MigrationError, migrate, openDb } from '../src/db/index.ts';
+import { type Db, MigrationError, migrate, migrationState, openDb } from '../src/db/index.ts';
+import { VERSION } from '../src/version.ts';
 import { createDatabase, silentLog, type TestDatabase } from './support/database.ts';
 import { Gateway, type NewCaller } from './support/gateway.ts';
 import { atEnd, until } from './support/postgres.ts';
@@ -15,6 +16,7 @@ const OF_RELEASE = readdirSync(RELEASE)
   .filter((file) => /^\d{4}_/.test(file))
   .map((file) => file.replace('.sql', ''))
   .sort();
+const CONTRACT = '-- contract, needs 999.0.0\n';
 const NEXT_NUMBER = Number(OF_RELEASE.at(-1)?.slice(0, 4)) + 1;
 
 /** As "sha256sum 0*.sql" prints it: the migrations of every release so far. A release adds its new ones. */
@@ -112,21 +114,39 @@ test('even a changed line ending counts as an edit', async (t) => {
 test('a database of a newer release is refused with the name of what is unknown, before anything is applied', async (t) => {
   const db = open(t, await emptyDatabase(t));
   const old = { '0001_one.sql': 'create table one ();' };
-  await migrateWith(t, db, { ...old, '0003_new.sql': 'create table three ();' });
+  await migrateWith(t, db, { ...old, '0003_new.sql': `${CONTRACT}create table three ();` });
   const both = { ...old, '0002_two.sql': 'create table two ();' };
   await assert.rejects(migrateWith(t, db, both), refusal(/newer release \(0003_new\); this one knows 2 migrations/));
   assert.deepEqual(await tables(db), ['migrations', 'one', 'three']);
 });
 
-test('the program does not start on a database of a newer release', async (t) => {
+test('R-527: the program starts on a database to which a newer release has added, and not on one from which it took', async (t) => {
   const database = await createdDatabase(t);
-  const number = NEXT_NUMBER;
-  await open(t, database).run('insert into migrations (number, name, digest) values ($1, $2, $3)', [
-    number,
-    'next',
-    'x',
-  ]);
-  await assert.rejects(Gateway.start({ database }), refusal(/newer release \(next\)/));
+  const db = open(t, database);
+  const record = (number: number, name: string, needs: string | null) =>
+    db.run('insert into migrations (number, name, digest, needs) values ($1, $2, $3, $4)', [number, name, 'x', needs]);
+  await record(NEXT_NUMBER, 'adds', null);
+  await record(NEXT_NUMBER + 1, 'takes what this release uses no more', VERSION);
+  assert.equal((await migrationState(db)).state, 'ahead');
+  const told: string[] = [];
+  await migrate(db, (message) => void told.push(message));
+  assert.match(told.join(), /^A newer release has migrated the database \(takes what/);
+  await (await Gateway.start({ database })).stop();
+
+  await record(NEXT_NUMBER + 2, 'takes', '999.0.0');
+  await assert.rejects(Gateway.start({ database }), refusal(/newer release \(takes\)/));
+});
+
+test('R-527: a process that is not to migrate says what to run, and starts when that was done', async (t) => {
+  const database = await createdDatabase(t);
+  const db = open(t, database);
+  const settings = { TOLLGATE_MIGRATE: 'off' };
+  await (await Gateway.start({ database, settings })).stop();
+  await db.run('delete from migrations where number = (select max(number) from migrations)');
+  await assert.rejects(
+    Gateway.start({ database, settings }),
+    refusal(new RegExp(`lacks 1 of the ${OF_RELEASE.length} migrations.*Run "tollgate migrate"`)),
+  );
 });
 
 test('a release in which a number is there twice is refused before anything is applied', async (t) => {
@@ -145,7 +165,9 @@ test('numbers may be left out, and one that comes later is applied all the same'
   await migrateWith(t, db, files);
   await migrateWith(t, db, { ...files, '0002_two.sql': 'create table two ();' });
   assert.deepEqual(await tables(db), ['migrations', 'one', 'three', 'two']);
-  await assert.rejects(migrateWith(t, db, files), refusal(/newer release \(0002_two\)/));
+  // To a release without it, it is what a newer one has added.
+  await migrateWith(t, db, files);
+  assert.deepEqual(await tables(db), ['migrations', 'one', 'three', 'two']);
 });
 
 test('a migration that fails leaves nothing of itself, and the next start takes up from there', async (t) => {

@@ -173,8 +173,10 @@ async function checkMigrations(db: Db): Promise<Finding> {
       return warning(
         'migrations',
         `${found.pending} of ${found.count} are not applied yet`,
-        'The next start applies them.',
+        'The next start applies them, or "tollgate migrate" does.',
       );
+    case 'ahead':
+      return ok('migrations', `all ${found.count} were applied, and ${found.name} of a newer release, which fits`);
     case 'newer':
     case 'other history':
       return problem('migrations', `this release does not know ${found.name}`, 'Start the release that made it.');

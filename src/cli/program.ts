@@ -10,12 +10,14 @@ import { configCheck, configDiff } from './config.ts';
 import { doctor } from './doctor.ts';
 import { problemFor } from './failure.ts';
 import { helpFor, overview } from './help.ts';
+import { migrateCommand } from './migrate.ts';
 import { restore } from './restore.ts';
 import { secretsReseal } from './secrets.ts';
 import { serve } from './serve.ts';
 
 const COMMANDS: readonly Command[] = [
   serve,
+  migrateCommand,
   configCheck,
   configDiff,
   adminCreate,

@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import { type Config, loadConfig } from '../config.ts';
+import { type Db, migrate, type PlannedMigration, planMigrations } from '../db/index.ts';
+import type { Command, Invocation } from './command.ts';
+import { withDatabase } from './deployment.ts';
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  operands: [],
+  options: { plan: { summary: 'only say what it would do' } },
+  summary: 'bring the schema up to this release',
+  details: `Applies the migrations of this release that the database lacks, one transaction each. Processes of the
+release before go on meanwhile. With TOLLGATE_MIGRATE=off the gateway itself never does it, and this command must come
+first. May be repeated, and run from several places at once.`,
+  run: runMigrate,
+};
+
+async function runMigrate({ environment, options }: Invocation): Promise<number> {
+  const config = loadConfig(environment);
+  return withDatabase(config, (db) => (options.plan === undefined ? apply(db, config) : showPlan(db)));
+}
+
+async function apply(db: Db, config: Config): Promise<number> {
+  let count = 0;
+  const dataFolder = config.databaseUrl === undefined ? resolve(config.dataFolder) : undefined;
+  const progress = (message: string) => {
+    count += 1;
+    console.log(message);
+  };
+  await migrate(db, progress, { dataFolder });
+  if (count === 0) console.log('The database has every migration of this release.');
+  return 0;
+}
+
+async function showPlan(db: Db): Promise<number> {
+  const plan = await planMigrations(db);
+  if (plan.length === 0) console.log('The database has every migration of this release.');
+  for (const planned of plan) console.log(planText(planned));
+  return 0;
+}
+
+const HOLDS = {
+  rows: 'locks the rows that it writes until it commits',
+  moment: 'locks the table for a moment',
+  writes: 'keeps writes out of the table while it reads it',
+  all: 'keeps everything out of the table while it reads it',
+  rewrite: 'keeps everything out of the table while it writes it anew',
+  unknown: 'cannot be judged: read it',
+} as const;
+
+/** A migration with those of its statements that matter to processes that run. */
+export function planText({ name, needs, effects }: PlannedMigration): string {
+  const kind = needs === null ? 'expand: the release before works on' : `contract: needs ${needs} or later everywhere`;
+  const lines = effects.flatMap(({ hold, table, statement }) => {
+    if (hold === 'nothing') return [];
+    return [`  ${table === undefined ? '' : `${table}: `}${HOLDS[hold]}`, `    ${statement}`];
+  });
+  return [`${name} (${kind})`, ...(lines.length > 0 ? lines : ['  holds up nothing'])].join('\n');
+}
