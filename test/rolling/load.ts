@@ -10,6 +10,7 @@ type Work = keyof typeof PRICES;
 const CALLERS: Readonly<Record<Work, number>> = { chat: 4, stream: 4, image: 2, transcript: 2 };
 const THINK_MS = 20;
 const LOOK_EVERY_MS = 100;
+const JOB_MS_MAX = 120_000;
 const STREAM_FRAMES = 20;
 const FAILURES_SHOWN_MAX = 20;
 
@@ -93,10 +94,12 @@ export class Load {
   async #image(): Promise<void> {
     const body = JSON.stringify({ model: 'rolling/image', prompt: 'a gate' });
     const { id } = JSON.parse(await this.#post('/v1/images/generations', body, 202));
-    for (;;) {
+    for (const givenUpMs = performance.now() + JOB_MS_MAX; ; ) {
       const { status, error } = JSON.parse(await this.#request('GET', `/v1/jobs/${id}`));
       if (status === 'succeeded') break;
       if (!['queued', 'running'].includes(status)) throw new Error(`${id} ended ${status}: ${JSON.stringify(error)}`);
+      const isOver = performance.now() > givenUpMs || (this.#isStopping && this.#failures.length > 0);
+      if (isOver) throw new Error(`${id} is ${status} and was waited for too long`);
       await pass(LOOK_EVERY_MS);
     }
     const { items } = JSON.parse(await this.#request('GET', `/v1/jobs/${id}/assets`));
