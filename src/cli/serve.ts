@@ -121,8 +121,8 @@ async function runProcesses(count: number, { config, environment, output }: Star
   const signalled = new Promise<string>((resolve) => {
     stop = resolve;
   });
-  tell(`${count} processes share the port. ${SHARED_LIMITS}`);
-  log.warn({ processes: count }, SHARED_LIMITS);
+  tell(`${count} processes share the port.${config.redis === undefined ? ` ${OWN_LIMITS}` : ''}`);
+  if (config.redis === undefined) log.warn({ processes: count }, OWN_LIMITS);
   tell(told);
   log.info({ signal: await signalled }, 'stopping');
   stop = () => {
@@ -135,8 +135,9 @@ async function runProcesses(count: number, { config, environment, output }: Star
   return 0;
 }
 
-const SHARED_LIMITS =
-  'Each counts rates and concurrency alone: together they let a key have as many times its limits as there are processes.';
+const OWN_LIMITS =
+  'Each counts rates and concurrency alone, so that a key has as many times its limits as there are processes: REDIS_URL ' +
+  'names a server that counts for all.';
 
 /** What a supervisor gives a process beside the settings. Not a setting: it is made anew at every start. */
 const START_VARIABLE = 'SUPERVISED_START';

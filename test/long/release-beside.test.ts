@@ -8,7 +8,8 @@ import { atEnd } from '../support/postgres.ts';
 const ADDS = `
   alter table open_jobs add column added text not null default 'x';
   alter table transcriptions add column added timestamptz not null default now();
-  alter table reservations add column added text;
+  alter table jobs add column added text;
+  alter table balances add column added text;
   create table added (id bigint generated always as identity primary key);
   create index added_since on jobs (created_at, id);`;
 /** What it must not take away while the one before works: jobs become due by this column. */
