@@ -10,9 +10,9 @@ import {
   type Db,
   type DbAddress,
   migrate,
+  migrations,
   openDb,
   refuseSharedSessions,
-  requireMigrated,
   retryWhileUnavailable,
   TestClock,
 } from './db/index.ts';
@@ -176,7 +176,7 @@ async function migrateAt(address: DbAddress, options: AppOptions, dataFolder?: s
   try {
     if (dataFolder === undefined) await refuseSharedSessions(db);
     if (config.migrates) await migrate(db, progress, { dataFolder });
-    else await requireMigrated(db, dataFolder);
+    else await migrations.requireMigrated(db, dataFolder);
   } finally {
     await db.close();
   }

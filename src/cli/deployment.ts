@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { openDataFolder } from '../data-folder.ts';
-import { type DbAddress, openDb, type PooledDb, refuseOtherHistory } from '../db/index.ts';
+import { type DbAddress, migrations, openDb, type PooledDb } from '../db/index.ts';
 import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { loadEmbeddedPostgres } from '../packages.ts';
 import { CommandError } from './command.ts';
@@ -19,7 +19,7 @@ export async function withDatabase<Result>(config: Config, work: (db: PooledDb) 
   const { address, release } = await openDatabase(config);
   const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
-    await refuseOtherHistory(db, config.databaseUrl === undefined ? resolve(config.dataFolder) : undefined);
+    await migrations.refuseOtherHistory(db, config.databaseUrl === undefined ? resolve(config.dataFolder) : undefined);
     return await work(db);
   } finally {
     await db.close();

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
-import { type Db, migrate, type PlannedMigration, planMigrations } from '../db/index.ts';
+import { type Db, migrate, migrations } from '../db/index.ts';
 import type { Command, Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
 
@@ -33,7 +33,7 @@ async function apply(db: Db, config: Config): Promise<number> {
 }
 
 async function showPlan(db: Db): Promise<number> {
-  const plan = await planMigrations(db);
+  const plan = await migrations.planMigrations(db);
   if (plan.length === 0) console.log('The database has every migration of this release.');
   for (const planned of plan) console.log(planText(planned));
   return 0;
@@ -49,7 +49,7 @@ const HOLDS = {
 } as const;
 
 /** A migration with those of its statements that matter to processes that run. */
-export function planText({ name, needs, effects }: PlannedMigration): string {
+export function planText({ name, needs, effects }: migrations.PlannedMigration): string {
   const kind = needs === null ? 'expand: the release before works on' : `contract: needs ${needs} or later everywhere`;
   const lines = effects.flatMap(({ hold, table, statement }) => {
     if (hold === 'nothing') return [];

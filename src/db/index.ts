@@ -7,15 +7,8 @@ export { announce, Bus, type Topic } from './bus.ts';
 export { type Db, type DbAddress, openDb, type PooledDb, type Queries, type Tx } from './db.ts';
 export { DatabaseUnavailable, isCheckViolation, isUniqueViolation } from './errors.ts';
 export { GroupCommit } from './group-commit.ts';
-export {
-  MigrationError,
-  migrate,
-  migrationState,
-  type PlannedMigration,
-  planMigrations,
-  refuseOtherHistory,
-  requireMigrated,
-} from './migrate.ts';
+export { MigrationError, migrate, migrationState } from './migrate.ts';
+export * as migrations from './migrations.ts';
 export { refuseSharedSessions } from './pooling.ts';
 export * as probes from './probes.ts';
 export { retryWhileUnavailable } from './retry-while-unavailable.ts';

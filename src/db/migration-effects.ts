@@ -1,4 +1,4 @@
-import { partsOf, statementsOf } from './sql-statements.ts';
+import { splitAtCommas, statementsOf } from './sql-statements.ts';
 
 /** What a statement does to processes that use the table meanwhile, the gentlest first. */
 export type Hold =
@@ -96,7 +96,7 @@ function judged(statement: string): (Verdict & { table: string | undefined })[] 
   const altered = /^alter table (?:if exists )?(?:only )?(\S+) (.*)$/.exec(statement);
   if (altered !== null) {
     const [, table, actions = ''] = altered;
-    return partsOf(actions).map((action) => ({ table, ...actionVerdict(action) }));
+    return splitAtCommas(actions).map((action) => ({ table, ...actionVerdict(action) }));
   }
   for (const [pattern, hold, kind] of STATEMENTS) {
     const found = pattern.exec(statement);

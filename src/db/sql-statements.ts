@@ -34,7 +34,7 @@ function dollarQuoted(rest: string): string | undefined {
 }
 
 /** Splits at commas that stand in no parentheses. */
-export function partsOf(list: string): string[] {
+export function splitAtCommas(list: string): string[] {
   const parts: string[] = [''];
   let depth = 0;
   for (const character of list) {
