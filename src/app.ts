@@ -12,6 +12,8 @@ import {
   migrate,
   migrations,
   openDb,
+  type PooledDb,
+  ReplicaReads,
   refuseSharedSessions,
   retryWhileUnavailable,
   TestClock,
@@ -119,12 +121,15 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const { jobMinutes, transcriptDays } = config;
   const processThrottle = new MemoryThrottle(clock);
   const throttle = await openLimits(config, { log, bus, testClock, memory: processThrottle }, undo);
-  const seen = await openSignals({ ...shared, db, config, catalogue, health, throttle, version: VERSION }, undo);
+  const reads = openReads({ db, bus }, options);
+  undo.push(() => reads.close());
+  const seen = await openSignals({ ...shared, db, reads, config, catalogue, health, throttle, version: VERSION }, undo);
   const jobDeps = { ...shared, ...outward, ...seen, catalogue, health, objects, jobMinutes } satisfies JobDeps;
   const transcriptionDeps = { ...jobDeps, memorySlots: new MemorySlots(), processId: bus.processId, transcriptDays };
   const deps: HttpDeps = {
     ...transcriptionDeps,
     db,
+    reads,
     admitJob: jobAdmission(jobDeps),
     transcriptions: new Transcriptions(transcriptionDeps),
     cleanUp: new CleanUp(jobDeps),
@@ -167,6 +172,13 @@ async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[
   const db = openDb(address, options.log);
   undo.push(() => db.close());
   return { isEmbedded: embedded !== undefined, db };
+}
+
+/** Where lists and reports are read: a replica, if one is set. */
+function openReads({ db, bus }: { db: PooledDb; bus: Bus }, { config, log }: AppOptions): ReplicaReads {
+  const { replicaUrl, replicaLagSeconds } = config;
+  const replica = replicaUrl === undefined ? undefined : openDb({ url: replicaUrl.reveal(), isReplica: true }, log);
+  return new ReplicaReads({ primary: db, replica, bus, lagMsMax: replicaLagSeconds * 1000, log });
 }
 
 /** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */

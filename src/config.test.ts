@@ -36,6 +36,8 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     rootSecret: undefined,
     previousSecret: undefined,
     databaseUrl: undefined,
+    replicaUrl: undefined,
+    replicaLagSeconds: 5,
     redis: undefined,
     s3: undefined,
     oidc: undefined,
@@ -263,6 +265,19 @@ for (const address of ['mysql://db/tollgate', 'db.example', 'https://db.example'
     assertProblems({ ...SHARED, DATABASE_URL: address }, [/^DATABASE_URL must be an address such as postgres:/]);
   });
 }
+
+test('a replica needs a database to be one of, an address that names servers, and a lag within bounds', () => {
+  const DATABASE_REPLICA_URL = 'postgres://gate@h2,h3/tollgate?target_session_attrs=prefer-standby';
+  const { replicaUrl, replicaLagSeconds } = loadConfig({
+    ...SHARED,
+    DATABASE_REPLICA_URL,
+    DATABASE_REPLICA_LAG_SECONDS: '60',
+  });
+  assert.deepEqual([replicaUrl?.reveal(), replicaLagSeconds], [DATABASE_REPLICA_URL, 60]);
+  assertProblems({ DATABASE_REPLICA_URL }, [/^DATABASE_REPLICA_URL does nothing without DATABASE_URL$/]);
+  assertProblems({ ...SHARED, DATABASE_REPLICA_URL: 'db2' }, [/^DATABASE_REPLICA_URL must be an address such as/]);
+  assertProblems({ ...SHARED, DATABASE_REPLICA_LAG_SECONDS: '1' }, [/^DATABASE_REPLICA_LAG_SECONDS must be a whole/]);
+});
 
 for (const address of ['postgresql://db/tollgate', 'postgres://me@localhost/t?host=%2Frun%2Fpostgresql']) {
   test(`DATABASE_URL=${address} is taken`, () => {

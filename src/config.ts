@@ -9,6 +9,7 @@ import {
   JOB_MINUTES_MAX,
   PASSWORD_CHARS_MAX,
   PASSWORD_CHARS_MIN,
+  REPLICA_LAG_SECONDS_MAX,
   REQUEST_LOG_DAYS_MAX,
   RPM_MAX,
   SIGN_UP_CREDITS_MAX,
@@ -16,7 +17,7 @@ import {
 } from './limits.ts';
 import type { LogLevel } from './log.ts';
 import { type OidcSettings, oidcSettings } from './oidc-settings.ts';
-import { databaseUrlProblem } from './postgres-url.ts';
+import { databaseUrlProblem, postgresUrlProblem } from './postgres-url.ts';
 import { type RedisSettings, redisSettings } from './redis-settings.ts';
 import { type Environment, Secret, Settings } from './settings.ts';
 import { type SignalSettings, signalSettings } from './signal-settings.ts';
@@ -44,6 +45,10 @@ export interface Config {
   readonly previousSecret: Secret | undefined;
   /** Undefined means the embedded server under the data folder. */
   readonly databaseUrl: Secret | undefined;
+  /** Where lists and reports may be read; undefined reads everything from the database itself. */
+  readonly replicaUrl: Secret | undefined;
+  /** How far behind the replica may be. */
+  readonly replicaLagSeconds: number;
   /** Undefined counts rate limits in the memory of each process. */
   readonly redis: RedisSettings | undefined;
   /** Undefined means a folder under the data folder. */
@@ -142,6 +147,8 @@ export function loadConfig(env: Environment): Config {
     rootSecret: settings.secret('TOLLGATE_SECRET', 32),
     previousSecret: settings.secret('TOLLGATE_SECRET_PREVIOUS', 32),
     databaseUrl,
+    replicaUrl: settings.secret('DATABASE_REPLICA_URL'),
+    replicaLagSeconds: settings.integer('DATABASE_REPLICA_LAG_SECONDS', 5, 2, REPLICA_LAG_SECONDS_MAX),
     redis: redisSettings(settings),
     s3: s3Settings(settings),
     oidc: oidcSettings(settings),
@@ -176,6 +183,7 @@ export function loadConfig(env: Environment): Config {
   };
   if (config.testClock && production)
     settings.complain('TOLLGATE_TEST_CLOCK', 'cannot be used with NODE_ENV=production');
+  checkReplica(settings, config);
   if (databaseUrl !== undefined) requireSharedSecrets(settings, config);
   else if (config.role !== 'both')
     settings.complain(
@@ -214,6 +222,13 @@ function requireSharedSecrets(settings: Settings, config: Config): void {
   if (problem !== undefined) settings.complain('DATABASE_URL', problem);
   if (config.adminTokens.length === 0) settings.complain('TOLLGATE_ADMIN_TOKEN', 'is required with DATABASE_URL');
   if (config.rootSecret === undefined) settings.complain('TOLLGATE_SECRET', 'is required with DATABASE_URL');
+}
+
+function checkReplica(settings: Settings, { databaseUrl, replicaUrl }: Config): void {
+  if (replicaUrl === undefined) return;
+  const problem = postgresUrlProblem(replicaUrl.reveal());
+  if (problem !== undefined) settings.complain('DATABASE_REPLICA_URL', problem);
+  if (databaseUrl === undefined) settings.complain('DATABASE_REPLICA_URL', 'does nothing without DATABASE_URL');
 }
 
 function firstOperator(settings: Settings): FirstOperator | undefined {

@@ -174,6 +174,7 @@ export const USAGE_ROWS_MAX = 10_000;
 /** Lines that wait to be written; more are dropped and counted. */
 export const REQUEST_LINES_HELD_MAX = 20_000;
 export const REQUEST_LINES_PER_STATEMENT = 500;
+export const REPLICA_LAG_SECONDS_MAX = 3_600;
 export const REQUEST_LOG_DAYS_MAX = 3_650;
 
 // Reports.
@@ -202,6 +203,8 @@ export const DB_TRANSACTION_IDLE_MS_MAX = 5_000;
 export const SERVER_GRACE_MS = 250;
 /** How often the servers that are not in use are inspected. */
 export const SERVER_WATCH_MS = 5_000;
+/** How often the replica's lag is looked at. */
+export const REPLICA_LOOK_MS = 1_000;
 /** How often, at most, all connections to a server that refuses writes are replaced. */
 export const DEMOTION_EVERY_MS = 1_000;
 export const HEALTH_PROBE_TIMEOUT_MS = 1_000;

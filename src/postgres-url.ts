@@ -57,10 +57,18 @@ export function parsePostgresUrl(text: string): PostgresUrl {
 
 /** Why an address cannot be that of the database, which takes writes; undefined where it can. */
 export function databaseUrlProblem(text: string): string | undefined {
+  const problem = postgresUrlProblem(text);
+  if (problem !== undefined) return problem;
+  const { sessionAttrs = 'any' } = parsePostgresUrl(text);
+  if (['any', 'read-write', 'primary'].includes(sessionAttrs)) return undefined;
+  return `cannot have target_session_attrs=${sessionAttrs}: the gateway writes, and needs read-write or primary`;
+}
+
+/** What is wrong with an address. */
+export function postgresUrlProblem(text: string): string | undefined {
   try {
-    const { sessionAttrs = 'any' } = parsePostgresUrl(text);
-    if (['any', 'read-write', 'primary'].includes(sessionAttrs)) return undefined;
-    return `cannot have target_session_attrs=${sessionAttrs}: the gateway writes, and needs read-write or primary`;
+    parsePostgresUrl(text);
+    return undefined;
   } catch (error) {
     if (error instanceof PostgresUrlError) return error.message;
     throw error;

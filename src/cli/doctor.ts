@@ -162,7 +162,7 @@ async function checkServers(db: PooledDb): Promise<readonly Finding[]> {
   }
 }
 
-const FENCE = 'docs/operating.md, "Database failover", says which of them to stop.';
+const FENCE = 'docs/operating.md, "Servers that fail over", says why it must be stopped.';
 
 async function checkMigrations(db: Db): Promise<Finding> {
   const found = await migrationState(db);

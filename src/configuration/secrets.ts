@@ -116,7 +116,7 @@ function secretFromEnvironment(variable: string, env: Environment): SecretLookup
 }
 
 /** Case is ignored because it is on Windows. */
-const OWN_VARIABLES = /^(TOLLGATE_|AWS_|DATABASE_URL|REDIS_URL|PGPASS)/i;
+const OWN_VARIABLES = /^(TOLLGATE_|AWS_|DATABASE_|REDIS_URL|PGPASS)/i;
 
 function refused(problem: string): SecretLookup {
   return { state: 'refused', problem };

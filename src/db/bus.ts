@@ -18,6 +18,12 @@ export interface Peers {
   readonly working: number;
 }
 
+/** A heartbeat as it stands in the database, by the primary's time and by this process's own. */
+export interface Beat {
+  readonly seenMs: number;
+  readonly begunMs: number;
+}
+
 const PG_NOTIFY_NAME = 'tollgate';
 
 /** Tells every process of a change, when the transaction commits. For what is written in many places without a bus. */
@@ -48,6 +54,7 @@ export class Bus {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   #peers: Peers = { serving: 0, working: 0 };
+  #lastBeat: Beat | undefined;
 
   constructor(db: PooledDb, processId: string, log: Logger, role: Role = 'both') {
     this.#db = db;
@@ -90,6 +97,11 @@ export class Bus {
   /** Other live processes of this deployment by what they do, as of the last beat; one of role `both` counts twice. */
   get peers(): Peers {
     return this.#peers;
+  }
+
+  /** The last one that was written; undefined before the first. */
+  get lastBeat(): Beat | undefined {
+    return this.#lastBeat;
   }
 
   /** Becomes audible when the transaction commits. */
@@ -143,7 +155,7 @@ export class Bus {
     const begunMs = performance.now();
     try {
       this.#client ??= await this.#connect();
-      await this.#sayAlive(this.#client);
+      await this.#sayAlive(this.#client, begunMs);
       this.#heardUntilMs = begunMs + CACHE_LEASE_MS;
     } catch (error) {
       this.#lose(error instanceof Error ? error.message : String(error));
@@ -169,22 +181,27 @@ export class Bus {
     return client;
   }
 
-  async #sayAlive(client: pg.Client): Promise<void> {
-    const result = await client.query<Peers>({
+  async #sayAlive(client: pg.Client, begunMs: number): Promise<void> {
+    const result = await client.query<Peers & { seenMs: number }>({
       name: 'alive',
       text: `with alive as (
           insert into processes (id, started_at, last_seen, role)
           values ($1, clock_timestamp(), clock_timestamp(), $3)
           on conflict (id) do update set last_seen = excluded.last_seen
+          returning last_seen
         ), dead as (
           delete from processes where last_seen < clock_timestamp() - $2 * interval '1 millisecond'
         )
         select (count(*) filter (where role <> 'work'))::int as serving,
-          (count(*) filter (where role <> 'serve'))::int as working
+          (count(*) filter (where role <> 'serve'))::int as working,
+          (select (extract(epoch from last_seen) * 1000)::float8 from alive) as "seenMs"
         from processes where id <> $1 and last_seen >= clock_timestamp() - $2 * interval '1 millisecond'`,
       values: [this.processId, PEER_LEASE_MS, this.#role],
     });
-    this.#peers = result.rows[0] ?? this.#peers;
+    const [row] = result.rows;
+    if (row === undefined) return;
+    this.#peers = { serving: row.serving, working: row.working };
+    this.#lastBeat = { seenMs: row.seenMs, begunMs };
   }
 
   #lose(reason: string, client: pg.Client | undefined = this.#client): void {

@@ -8,7 +8,8 @@ import { Servers, type ServersOptions } from './servers.ts';
 
 /** Where the database is: an address, which may name several servers, or the embedded server's socket. */
 export type DbAddress =
-  | { readonly url: string }
+  /** `isReplica`: of several servers a standby is preferred. */
+  | { readonly url: string; readonly isReplica?: boolean }
   | { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
 
 /** What both a database and a transaction can do. Statements are constant texts with `$1` parameters. */
@@ -70,7 +71,8 @@ export function openDb(address: DbAddress, log: Logger, connectTimeoutMs: number
 function serversAt(address: DbAddress): Pick<ServersOptions, 'servers' | 'sessionAttrs'> {
   if (!('url' in address)) return { servers: [{ name: 'embedded', ...address }], sessionAttrs: 'any' };
   const { servers, sessionAttrs } = parsePostgresUrl(address.url);
-  return { servers, sessionAttrs: sessionAttrs ?? (servers.length > 1 ? 'read-write' : 'any') };
+  const preferred = address.isReplica === true ? 'prefer-standby' : 'read-write';
+  return { servers, sessionAttrs: sessionAttrs ?? (servers.length > 1 ? preferred : 'any') };
 }
 
 /** As the pool of the driver has it: after any error the connection is closed. */

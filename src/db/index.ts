@@ -11,6 +11,7 @@ export { MigrationError, migrate, migrationState } from './migrate.ts';
 export * as migrations from './migrations.ts';
 export { refuseSharedSessions } from './pooling.ts';
 export * as probes from './probes.ts';
+export { ReplicaReads } from './replica-reads.ts';
 export { retryWhileUnavailable } from './retry-while-unavailable.ts';
 export { TestClock } from './test-clock.ts';
 export { whileBusy } from './while-busy.ts';

@@ -2,7 +2,7 @@ import type { AccountDeps, Authenticator } from '../accounts/index.ts';
 import type { CallDeps } from '../calls/index.ts';
 import type { Catalogue, CatalogueDeps } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
-import type { PooledDb, probes, TestClock } from '../db/index.ts';
+import type { PooledDb, probes, ReplicaReads, TestClock } from '../db/index.ts';
 import type { CreateDeps } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import type { CleanUp } from '../objects/index.ts';
@@ -18,6 +18,8 @@ import type { BrowserSessions } from './edge/session.ts';
 export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDeps, StartDeps, PeopleDeps {
   readonly config: Config;
   readonly db: PooledDb;
+  /** For lists and reports that may be a moment old; never for what decides. */
+  readonly reads: ReplicaReads;
   /** Any of them is the operator's. */
   readonly adminTokens: readonly Secret[];
   readonly authenticator: Authenticator;

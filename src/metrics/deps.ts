@@ -1,13 +1,14 @@
 import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Bus, PooledDb, probes } from '../db/index.ts';
+import type { Bus, PooledDb, probes, ReplicaReads } from '../db/index.ts';
 import type { Logger } from '../log.ts';
 import type { Health } from '../routing/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 
 export interface MetricsDeps {
   readonly db: PooledDb;
+  readonly reads: ReplicaReads;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Logger;

@@ -10,7 +10,13 @@ export interface Reading {
 
 /** Figures that are read where they are anyway, when they are asked for. */
 export function gauges(deps: MetricsDeps, reading: () => Reading): readonly Figure[] {
-  return [...ofProcess(deps), ...ofUpstreams(deps), ...ofDeployment(() => reading().backlog), ...ofDisk(reading)];
+  return [
+    ...ofProcess(deps),
+    ...ofReplica(deps),
+    ...ofUpstreams(deps),
+    ...ofDeployment(() => reading().backlog),
+    ...ofDisk(reading),
+  ];
 }
 
 function ofProcess({ db, bus, config, throttle, writeProbe, version }: MetricsDeps): readonly Figure[] {
@@ -63,6 +69,30 @@ function ofProcess({ db, bus, config, throttle, writeProbe, version }: MetricsDe
 
 function counter(name: string, help: string, read: () => number): Figure {
   return { kind: 'counter', family: { name, help, labelNames: [] }, read: () => [{ labels: [], value: read() }] };
+}
+
+/** Nothing without a replica. */
+function ofReplica({ reads }: MetricsDeps): readonly Figure[] {
+  const lagSeconds = () => (reads.figures?.lagMs === undefined ? undefined : reads.figures.lagMs / 1000);
+  return [
+    gauge('tollgate_replica_lag_seconds', 'How far behind the replica was at most.', lagSeconds),
+    {
+      kind: 'counter',
+      family: {
+        name: 'tollgate_replica_reads_total',
+        help: 'Statements of lists and reports by the server that answered: replica, or primary while the replica could not.',
+        labelNames: ['server'],
+      },
+      read: () => {
+        const { figures } = reads;
+        if (figures === undefined) return [];
+        return [
+          { labels: ['replica'], value: figures.replica },
+          { labels: ['primary'], value: figures.primary },
+        ];
+      },
+    },
+  ];
 }
 
 const WHOLE_UPSTREAM = '';

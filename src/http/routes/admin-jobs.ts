@@ -15,7 +15,7 @@ const jobsQuery = callListQuery.extend({
 });
 
 /** What all accounts have ordered. */
-export function jobAdminRoutes(routes: Routes, { db }: HttpDeps): void {
+export function jobAdminRoutes(routes: Routes, { db, reads }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',
@@ -27,7 +27,7 @@ export function jobAdminRoutes(routes: Routes, { db }: HttpDeps): void {
       codes: ['database_unavailable'],
     },
     ({ query: { limit, request_id, ...filter } }) => {
-      const read = (most: number) => listAllJobs(db, { ...filter, requestId: request_id, limit: most });
+      const read = (most: number) => listAllJobs(reads, { ...filter, requestId: request_id, limit: most });
       return page(limit, read, jobRecordView);
     },
   );

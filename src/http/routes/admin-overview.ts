@@ -55,7 +55,7 @@ export function overviewAdminRoutes(routes: Routes, deps: HttpDeps): void {
       const [overview, storage] = await Promise.all([
         orPrecheckFailed(async () => {
           await deps.requestLog.flush();
-          return readOverview(deps.db, since);
+          return readOverview(deps.reads, since);
         }),
         storageState(deps.objects),
       ]);

@@ -22,7 +22,7 @@ const booksSchema = z
   .meta({ id: 'Books' });
 
 /** What an operator looks up: money and changes. */
-export function recordAdminRoutes(routes: Routes, { db, clock }: HttpDeps): void {
+export function recordAdminRoutes(routes: Routes, { db, reads, clock }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',
@@ -37,7 +37,7 @@ export function recordAdminRoutes(routes: Routes, { db, clock }: HttpDeps): void
       orPrecheckFailed(async () => {
         const accountId = param('account_id');
         if ((await findAccount(db, accountId)) === undefined) throw new ApiError('account_not_found');
-        const read = (limit: number) => listEntries(db, accountId, { limit, after: query.after });
+        const read = (limit: number) => listEntries(reads, accountId, { limit, after: query.after });
         return page(query.limit, read, entryView);
       }),
   );
@@ -75,7 +75,7 @@ export function recordAdminRoutes(routes: Routes, { db, clock }: HttpDeps): void
     },
     ({ query: { limit, after, ...filter } }) => {
       const place = after === undefined ? undefined : BigInt(after);
-      return page(limit, (most) => listChanges(db, most, { ...filter, after: place }), auditView);
+      return page(limit, (most) => listChanges(reads, most, { ...filter, after: place }), auditView);
     },
   );
 }

@@ -46,7 +46,7 @@ export function healthRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping)
   );
 }
 
-function warnings({ db, bus, throttle, writeProbe, health, catalogue, config }: HttpDeps): string[] {
+function warnings({ db, reads, bus, throttle, writeProbe, health, catalogue, config }: HttpDeps): string[] {
   const { serving, working } = bus.peers;
   const lost = health.modelsWithoutCandidate(catalogue.snapshot);
   return [
@@ -57,6 +57,7 @@ function warnings({ db, bus, throttle, writeProbe, health, catalogue, config }: 
       : []),
     ...lost.map((id) => `model ${id} has no candidate: every upstream of it is failing`),
     ...db.warnings,
+    ...reads.warnings,
   ];
 }
 

@@ -154,16 +154,16 @@ function flushed({ requestLog }: HttpDeps): Promise<void> {
 }
 
 function listed(
-  { db }: HttpDeps,
+  { reads }: HttpDeps,
   filter: RequestFilter,
   after: string | undefined,
   limit: number,
 ): Promise<readonly RequestRecord[]> {
-  return orPrecheckFailed(() => listRequests(db, { ...filter, after, limit }));
+  return orPrecheckFailed(() => listRequests(reads, { ...filter, after, limit }));
 }
 
-function exported({ db }: HttpDeps, filter: RequestFilter): AsyncIterator<readonly RequestRecord[]> {
-  const pages = requestPages(db, filter);
+function exported({ reads }: HttpDeps, filter: RequestFilter): AsyncIterator<readonly RequestRecord[]> {
+  const pages = requestPages(reads, filter);
   return { next: () => orPrecheckFailed(() => pages.next()) };
 }
 

@@ -57,7 +57,7 @@ export function usageReportRoutes(routes: Routes, deps: HttpDeps): void {
   );
 }
 
-async function answerUsage({ db, clock, config, requestLog }: HttpDeps, reply: FastifyReply, query: UsageQuery) {
+async function answerUsage({ reads, clock, config, requestLog }: HttpDeps, reply: FastifyReply, query: UsageQuery) {
   const { group_by: grouping, split_by: split, format, limit, from, to, after, ...filter } = query;
   if (split !== undefined && grouping !== 'day') {
     throw new ApiError('invalid_parameter', { message: '"split_by" divides days only.', param: 'split_by' });
@@ -67,7 +67,9 @@ async function answerUsage({ db, clock, config, requestLog }: HttpDeps, reply: F
   const division = { grouping, split };
   const wanted = { ...filter, ...range, after: cursorOf(division, after), limit: limit + 1 };
   await orPrecheckFailed(() => requestLog.flush());
-  const rows = await orPrecheckFailed(() => usageReport(db, division, wanted, loggedSince(now, config.requestLogDays)));
+  const rows = await orPrecheckFailed(() =>
+    usageReport(reads, division, wanted, loggedSince(now, config.requestLogDays)),
+  );
   const shown = rows.slice(0, limit);
   reply.header('cache-control', 'private, no-store');
   if (format === 'csv') return reply.type('text/csv; charset=utf-8').send(usageReportCsv(division, shown));

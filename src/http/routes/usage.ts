@@ -25,7 +25,7 @@ const usageSchema = z
   })
   .meta({ id: 'Usage' });
 
-export function usageRoutes(routes: Routes, { db, clock }: HttpDeps): void {
+export function usageRoutes(routes: Routes, { reads, clock }: HttpDeps): void {
   routes.add(
     {
       method: 'GET',
@@ -40,7 +40,7 @@ export function usageRoutes(routes: Routes, { db, clock }: HttpDeps): void {
     },
     async ({ accountId, query, reply }) => {
       const range = usageRange(query.from, query.to, clock.now());
-      const rows = await orPrecheckFailed(() => usageOf(db, accountId, query.group_by, range));
+      const rows = await orPrecheckFailed(() => usageOf(reads, accountId, query.group_by, range));
       reply.header('cache-control', 'private, no-store');
       if (query.format === 'csv') return reply.type('text/csv; charset=utf-8').send(usageCsv(query.group_by, rows));
       return {
