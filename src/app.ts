@@ -13,8 +13,8 @@ import {
   migrations,
   openDb,
   type PooledDb,
+  probes,
   ReplicaReads,
-  refuseSharedSessions,
   retryWhileUnavailable,
   TestClock,
 } from './db/index.ts';
@@ -186,7 +186,7 @@ async function migrateAt(address: DbAddress, options: AppOptions, dataFolder?: s
   const { config, log, progress } = options;
   const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
   try {
-    if (dataFolder === undefined) await refuseSharedSessions(db);
+    if (dataFolder === undefined) await probes.refuseSharedSessions(db);
     if (config.migrates) await migrate(db, progress, { dataFolder });
     else await migrations.requireMigrated(db, dataFolder);
   } finally {

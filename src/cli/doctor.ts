@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts';
 import { type Config, ConfigError, loadConfig, Secret } from '../config.ts';
 import { type ConfigDocument, parseDocument } from '../configuration/index.ts';
 import { readKeptSecret } from '../data-folder.ts';
-import { type Db, MigrationError, migrationState, type PooledDb, refuseSharedSessions } from '../db/index.ts';
+import { type Db, MigrationError, migrationState, type PooledDb, probes } from '../db/index.ts';
 import { loadEmbeddedPostgres } from '../packages.ts';
 import type { RootSecrets } from '../seal.ts';
 import { readConfiguration } from '../start-configuration.ts';
@@ -151,7 +151,7 @@ async function checkDatabase(db: PooledDb): Promise<readonly Finding[]> {
 async function checkServers(db: PooledDb): Promise<readonly Finding[]> {
   const strays = db.warnings.map((text) => problem('database servers', text, FENCE));
   try {
-    await refuseSharedSessions(db);
+    await probes.refuseSharedSessions(db);
     return strays;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;

@@ -9,7 +9,6 @@ export { DatabaseUnavailable, isCheckViolation, isUniqueViolation } from './erro
 export { GroupCommit } from './group-commit.ts';
 export { MigrationError, migrate, migrationState } from './migrate.ts';
 export * as migrations from './migrations.ts';
-export { refuseSharedSessions } from './pooling.ts';
 export * as probes from './probes.ts';
 export { ReplicaReads } from './replica-reads.ts';
 export { retryWhileUnavailable } from './retry-while-unavailable.ts';

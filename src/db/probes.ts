@@ -1,3 +1,4 @@
 /** What tells the health and readiness routes how the database is. */
+export { refuseSharedSessions } from './pooling.ts';
 export { SchemaProbe } from './schema-probe.ts';
 export { WriteProbe } from './write-probe.ts';

@@ -55,7 +55,7 @@ export class ReplicaReads implements Db {
         return rows;
       } catch (error) {
         // Whatever it was, a conflict with recovery or a table that has not arrived, the primary tells for certain.
-        log.warn({ reason: reasonOf(error) }, 'a read of the replica failed; the primary is read');
+        log.warn({ reason: failureText(error) }, 'a read of the replica failed; the primary is read');
       }
     }
     if (replica !== undefined) this.#counts.primary++;
@@ -100,7 +100,7 @@ export class ReplicaReads implements Db {
 
 const SEEN = `select (extract(epoch from last_seen) * 1000)::float8 as "seenMs" from processes where id = $1`;
 
-function reasonOf(error: unknown): string {
+function failureText(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { type PgBouncer, type PoolMode, startPgBouncer } from '../../scripts/engines/pgbouncer.ts';
-import { openDb, refuseSharedSessions } from '../../src/db/index.ts';
+import { openDb, probes } from '../../src/db/index.ts';
 import { StartError } from '../../src/start-error.ts';
 import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import { createDatabase, silentLog, type TestDatabase } from '../support/database.ts';
@@ -133,7 +133,7 @@ test('a pooler in transaction mode is known while others use it, too', async (t)
   const db = openDb(url, silentLog);
   atEnd(t, () => db.close());
   try {
-    for (let start = 0; start < 20; start++) await assert.rejects(refuseSharedSessions(db), StartError);
+    for (let start = 0; start < 20; start++) await assert.rejects(probes.refuseSharedSessions(db), StartError);
   } finally {
     isOver = true;
     await Promise.all(others);
@@ -145,5 +145,5 @@ test('PostgreSQL itself is never taken for a pooler', async (t) => {
   atEnd(t, () => database.drop());
   const dbs = Array.from({ length: 4 }, () => openDb(database.address, silentLog));
   for (const db of dbs) atEnd(t, () => db.close());
-  for (let start = 0; start < 10; start++) await Promise.all(dbs.map((db) => refuseSharedSessions(db)));
+  for (let start = 0; start < 10; start++) await Promise.all(dbs.map((db) => probes.refuseSharedSessions(db)));
 });
