@@ -174,7 +174,6 @@ export const USAGE_ROWS_MAX = 10_000;
 /** Lines that wait to be written; more are dropped and counted. */
 export const REQUEST_LINES_HELD_MAX = 20_000;
 export const REQUEST_LINES_PER_STATEMENT = 500;
-export const REPLICA_LAG_SECONDS_MAX = 3_600;
 export const REQUEST_LOG_DAYS_MAX = 3_650;
 
 // Reports.
@@ -199,14 +198,6 @@ export const DB_STATEMENT_TIMEOUT_MS = 10_000;
 export const DB_LOCK_TIMEOUT_MS = 3_000;
 /** A process that stands still in a transaction keeps others from what it has locked for no longer than this. */
 export const DB_TRANSACTION_IDLE_MS_MAX = 5_000;
-/** Of several database servers: how long the others are waited for once one has answered that suits. */
-export const SERVER_GRACE_MS = 250;
-/** How often the servers that are not in use are inspected. */
-export const SERVER_WATCH_MS = 5_000;
-/** How often the replica's lag is looked at. */
-export const REPLICA_LOOK_MS = 1_000;
-/** How often, at most, all connections to a server that refuses writes are replaced. */
-export const DEMOTION_EVERY_MS = 1_000;
 export const HEALTH_PROBE_TIMEOUT_MS = 1_000;
 export const HEALTH_CACHE_MS = 1_000;
 export const HEARTBEAT_EVERY_MS = 500;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMOTION_EVERY_MS, SERVER_GRACE_MS, SERVER_WATCH_MS } from '../limits.ts';
+import { DEMOTION_EVERY_MS, SERVER_GRACE_MS, SERVER_WATCH_MS } from '../database-limits.ts';
 import type { Logger } from '../log.ts';
 import type { SessionAttrs } from '../postgres-url.ts';
 import { isPoolTimeout, UnsuitableServer } from './errors.ts';
