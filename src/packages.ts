@@ -11,6 +11,13 @@ export async function loadEmbeddedPostgres() {
   return import('@tollgate/embedded-postgres');
 }
 
+/** Throws StartError where the package is not installed. */
+export async function loadVerify() {
+  const problem = missingPackage('@tollgate/verify');
+  if (problem !== undefined) throw new StartError(`The campaigns are ${problem}.`);
+  return import('@tollgate/verify');
+}
+
 /** What is wrong and what to do about it, where the package is not installed. */
 export function missingPackage(name: string): string | undefined {
   try {

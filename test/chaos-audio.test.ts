@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runChaos, showRun } from '../packages/verify/src/audio/run.ts';
-import { type Server, startServer } from '../packages/verify/src/world.ts';
+import { type Server, startServer } from '../packages/verify/src/server.ts';
 
 // A smoke; test/long/chaos-audio.test.ts kills more often and plays the planted bugs.
 

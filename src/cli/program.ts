@@ -14,6 +14,7 @@ import { migrateCommand } from './migrate.ts';
 import { restore } from './restore.ts';
 import { secretsReseal } from './secrets.ts';
 import { serve } from './serve.ts';
+import { verify } from './verify.ts';
 
 const COMMANDS: readonly Command[] = [
   serve,
@@ -25,6 +26,7 @@ const COMMANDS: readonly Command[] = [
   backup,
   restore,
   booksVerify,
+  verify,
   doctor,
 ];
 

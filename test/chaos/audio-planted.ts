@@ -3,7 +3,8 @@ import { aimedPlan, type Plan, WITHHELD_SPEECH } from '../../packages/verify/src
 import { playRound } from '../../packages/verify/src/audio/round.ts';
 import { Upstreams } from '../../packages/verify/src/audio/upstreams.ts';
 import { History } from '../../packages/verify/src/run.ts';
-import { type Server, World } from '../../packages/verify/src/world.ts';
+import type { Server } from '../../packages/verify/src/server.ts';
+import { World } from '../../packages/verify/src/world.ts';
 import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
 
 const BUGS: readonly Bug<Plan>[] = [
@@ -133,7 +134,7 @@ const BUGS: readonly Bug<Plan>[] = [
 
 const STAGE: Stage<Upstreams, Plan> = {
   open: async (server, name, edits) => World.open(server, name, await Upstreams.start(), edits),
-  play: async (world, seed, plan) => (await playRound(world, new History(), seed, plan)).findings,
+  play: async (world, seed, plan) => (await playRound(world, new History(), seed, { plan })).findings,
 };
 
 export function catchPlanted(server: Server, asked: Hunt): Promise<readonly Caught[]> {

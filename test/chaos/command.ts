@@ -1,7 +1,7 @@
 // The command line of a kind of chaos: `--kills 500 [--seed 7] [--verbose]`, or `--planted`.
 import { parseArgs } from 'node:util';
 import type { Figures, RunOptions } from '../../packages/verify/src/run.ts';
-import { type Server, startServer } from '../../packages/verify/src/world.ts';
+import { type Server, startServer } from '../../packages/verify/src/server.ts';
 import { type Caught, type Hunt, showCaught } from './planted.ts';
 
 const SEEDS = 1_000_000;

@@ -1,7 +1,8 @@
 // Mistakes that could be made, put into the program of the chaos alone: a gateway of a planted world reads one module
 // with another text. The checker must find each of them.
 import type { Edit } from '../../packages/verify/src/edits.ts';
-import type { Server, World } from '../../packages/verify/src/world.ts';
+import type { Server } from '../../packages/verify/src/server.ts';
+import type { World } from '../../packages/verify/src/world.ts';
 
 export interface Bug<Plan> {
   readonly name: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runChaos, showRun } from '../../packages/verify/src/jobs/run.ts';
-import { type Server, startServer } from '../../packages/verify/src/world.ts';
+import { type Server, startServer } from '../../packages/verify/src/server.ts';
 import { catchPlanted } from '../chaos/jobs-planted.ts';
 import { showCaught } from '../chaos/planted.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { request } from 'undici';
-import { type Server, startServer } from '../../packages/verify/src/world.ts';
+import { type EmbeddedServer, startServer } from '../../packages/verify/src/server.ts';
 import { openDb } from '../../src/db/index.ts';
 import { Balancer } from './balancer.ts';
 import { type Member, startMember } from './fleet.ts';
@@ -108,7 +108,7 @@ async function rollMembers(plan: Plan, { environment, balancer, members }: Deplo
   };
 }
 
-async function environmentFor(server: Server, { configuration, fileHosts }: Upstreams, balancer: Balancer) {
+async function environmentFor(server: EmbeddedServer, { configuration, fileHosts }: Upstreams, balancer: Balancer) {
   const { host, port, user } = server.postgres.connection;
   const db = openDb(server.postgres.connection, pino({ level: 'silent' }));
   const name = `rolling_${process.pid}`;

@@ -1,7 +1,9 @@
 // What hits gateways and their database, and how time passes until it does.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KILL_POINTS, type KillPoint } from '../../../src/kill-point.ts';
+import { type BlowKind, isAimed } from './fault-kinds.ts';
 import type { Gateway } from './gateways.ts';
+import type { Link } from './link.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -12,7 +14,7 @@ export type Outside =
   | 'an upstream withholds half of a speech';
 
 export interface Blow {
-  readonly kind: 'kill' | 'halt' | 'stop' | 'kill the database';
+  readonly kind: BlowKind;
   /** Of the program, or, also for the database, a moment outside of it. Undefined: at any time. */
   readonly point: KillPoint | Outside | undefined;
   /** How often the point is passed before. */
@@ -54,12 +56,18 @@ export interface Struck {
   readonly hit: string;
 }
 
-const SIGNALS = { kill: 'SIGKILL', halt: 'SIGSTOP', stop: 'SIGTERM', 'kill the database': 'SIGKILL' } as const;
+const SIGNALS = { kill: 'SIGKILL', halt: 'SIGSTOP', stop: 'SIGTERM' } as const;
 
 /** Time passes this many times at most before a blow that was to fall at a point falls at once. */
 const STEPS_MAX = 12;
 const IDLE_STEPS_MAX = 2;
 const ANY_TIME_MS_MAX = 150;
+/** How long an engine is away, in real time: shorter and longer than the gateways wait for it. */
+const CUT_MS = [200, 1_000, 4_000];
+const FULL_DISK_STEPS = 4;
+const FULL_DISK_STEP_SECONDS = 3;
+/** Past leases, past deadlines, past a day. */
+const JUMP_SECONDS = [40, 700, 90_000];
 
 export async function strike(scene: Scene, wave: Wave<unknown>, random: Random): Promise<Struck> {
   const { world } = scene;
@@ -67,9 +75,9 @@ export async function strike(scene: Scene, wave: Wave<unknown>, random: Random):
   const [one, other] = world.gateways.up;
   if (one === undefined || other === undefined) throw new Error('there is nobody to strike');
   const isAtPoint = await wait(scene, [one, other], wave, random);
-  if (kind === 'kill the database') {
-    await world.killDatabase(() => scene.whileAway());
-    return { killed: 1, hit: isAtPoint ? `${kind} at ${point}` : kind };
+  if (!isAimed(kind)) {
+    await disturb(scene, kind, random);
+    return { killed: kind === 'kill the database' ? 1 : 0, hit: isAtPoint ? `${kind} at ${point}` : kind };
   }
   // Where both have come to it, the one stands for both.
   const [victim, spared] = one.isUp && !other.isUp && loss === undefined ? [other, one] : [one, other];
@@ -98,7 +106,7 @@ async function wait(
     return false;
   }
   const isOutside = isKillPoint(point) ? undefined : outside[point];
-  if (isKillPoint(point)) {
+  if (isKillPoint(point) && isAimed(kind)) {
     const signal = SIGNALS[kind];
     one.order({ point, passes, signal });
     // What the one loses the other may look for, or it comes to the same point first.
@@ -117,6 +125,43 @@ async function wait(
 
 function isKillPoint(point: KillPoint | Outside): point is KillPoint {
   return (KILL_POINTS as readonly string[]).includes(point);
+}
+
+/** What hits everything but the gateways themselves. */
+async function disturb(scene: Scene, kind: BlowKind, random: Random): Promise<void> {
+  const { world } = scene;
+  const { database, redis, disk } = world.faults;
+  switch (kind) {
+    case 'kill the database':
+      return world.killDatabase(() => scene.whileAway());
+    case 'cut the database':
+      return cutFor(scene, database, random.pick(CUT_MS));
+    case 'cut redis':
+      return cutFor(scene, redis, random.pick(CUT_MS));
+    case 'fill the disk':
+      disk?.fill();
+      for (let step = 0; step < FULL_DISK_STEPS; step++) {
+        await world.move(FULL_DISK_STEP_SECONDS);
+        await sleep(random.whole(0, ANY_TIME_MS_MAX));
+      }
+      disk?.free();
+      return;
+    case 'jump the clock':
+      return world.moveForSure(random.pick(JUMP_SECONDS));
+    case 'kill':
+    case 'halt':
+    case 'stop':
+    case 'none':
+      return;
+  }
+}
+
+async function cutFor(scene: Scene, link: Link | undefined, milliseconds: number): Promise<void> {
+  if (link === undefined) throw new Error('there is no link to cut');
+  await link.cut();
+  scene.whileAway();
+  await sleep(milliseconds);
+  await link.restore();
 }
 
 /** Time passes while the victim stands still, so that another process takes its work; then it goes on as if nothing was. */

@@ -1,3 +1,5 @@
+import type { Terms } from './fault-kinds.ts';
+
 // Rounds of chaos until enough have been killed, then the end of time.
 
 /** What came of a round. */
@@ -8,6 +10,8 @@ export interface Played {
   /** How many pieces of work there are to show for it. */
   readonly works: number;
   readonly findings: readonly string[];
+  /** All that was looked at. */
+  readonly evidence?: unknown;
 }
 
 /** Everything that was ever ordered in a world, for the last look. */
@@ -25,11 +29,18 @@ export interface Figures {
   /** Of the round that failed, if one did. */
   readonly seed: number | undefined;
   readonly findings: readonly string[];
+  /** Of the round that failed. */
+  readonly evidence?: unknown;
 }
 
 export interface RunOptions {
+  /** Kills, or blows that kill nothing. */
   readonly kills: number;
   readonly seed: number;
+  /** Unless a campaign has terms of its own. */
+  readonly terms?: Terms | undefined;
+  /** Whether the time for it is over. */
+  readonly isOver?: () => boolean;
   /** Is told after each round. */
   readonly progress: (line: string) => void;
 }
@@ -41,17 +52,26 @@ export async function runRounds(
   atTheEnd: () => Promise<readonly string[]>,
 ): Promise<Figures> {
   const hits: Record<string, number> = {};
-  let [kills, rounds] = [0, 0];
-  while (kills < options.kills) {
+  let [kills, rounds, blows] = [0, 0, 0];
+  while (Math.max(kills, blows) < options.kills && options.isOver?.() !== true) {
     const seed = options.seed + rounds;
-    const played = await play(seed);
+    const played = await play(seed).catch((error: Error) => brokenOff(error, rounds));
     kills += played.kills;
+    blows += played.hits.length;
     for (const hit of played.hits) hits[hit] = (hits[hit] ?? 0) + 1;
     rounds++;
     options.progress(`seed ${seed}: ${kills} kills, ${played.works} works, ${played.hits.join(', ')}`);
-    if (played.findings.length > 0) return { hits, kills, rounds, seed, findings: played.findings };
+    if (played.findings.length > 0) {
+      return { hits, kills, rounds, seed, findings: played.findings, evidence: played.evidence };
+    }
   }
   return { hits, kills, rounds, seed: undefined, findings: await atTheEnd() };
+}
+
+/** A deployment that has run and runs no more is a finding; one that never ran is not. */
+function brokenOff(error: Error, rounds: number): Played {
+  if (rounds === 0) throw error;
+  return { kills: 0, hits: [], works: 0, findings: [`the deployment did not go on: ${error.message}`] };
 }
 
 /** `more` is what else there is to count. */

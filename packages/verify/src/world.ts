@@ -1,16 +1,18 @@
 // All that a round of chaos happens to: a database, upstreams, gateways, a clock, and what the clients were told.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
+import type { NetConnectOpts } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import { Agent, request } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
-import type { Environment } from '../../../src/config.ts';
 import { type Db, openDb } from '../../../src/db/index.ts';
+import { SmallDisk } from './disk.ts';
 import type { Edit } from './edits.ts';
 import { type Gateway, Gateways } from './gateways.ts';
+import { Link } from './link.ts';
+import { redisTarget, withRedisProxy } from './redis-address.ts';
+import { proxyTarget, type Server, withProxy } from './server.ts';
 
 const ADMIN_TOKEN = 'admin-token-of-the-chaos';
 const ANSWER_MS_MAX = 10_000;
@@ -38,28 +40,20 @@ export interface Customer {
   readonly key: string;
 }
 
-/** A server for any number of worlds. */
-export interface Server {
-  readonly folder: string;
-  readonly postgres: EmbeddedPostgres;
-  /** What every gateway's settings begin with. */
-  readonly environment: Environment;
-  stop(): Promise<void>;
+/** What stands between the gateways and their engines. Undefined where it cannot be had, or is not wanted. */
+interface Faults {
+  readonly disk: SmallDisk | undefined;
+  readonly database: Link | undefined;
+  readonly redis: Link | undefined;
 }
 
-/** `environment` has the path and, where there is one, the compile cache of the gateways. */
-export async function startServer(environment: Environment): Promise<Server> {
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-chaos-'));
-  // What the server has written survives its own death, if not the machine's.
-  const settings = { fsync: 'off' };
-  const log = pino({ level: 'silent' });
-  const postgres = await startEmbeddedPostgres({ folder, log, progress: () => undefined, settings });
-  const stop = async () => {
-    await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
-  };
-  const { PATH, NODE_COMPILE_CACHE = join(folder, 'compiled') } = environment;
-  return { folder, postgres, environment: { PATH, NODE_COMPILE_CACHE }, stop };
+interface Parts<Upstreams> {
+  readonly server: Server;
+  readonly db: Db;
+  readonly upstreams: Upstreams;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly edits: readonly Edit[];
+  readonly faults: Faults;
 }
 
 export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
@@ -67,20 +61,16 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
   readonly db: Db;
   readonly upstreams: Upstreams;
   readonly gateways: Gateways;
+  readonly faults: Faults;
   readonly objectFolder: string;
   readonly complaints: string[] = [];
   readonly agent = new Agent({ connect: { timeout: ANSWER_MS_MAX } });
 
-  private constructor(
-    server: Server,
-    db: Db,
-    upstreams: Upstreams,
-    environment: NodeJS.ProcessEnv,
-    edits: readonly Edit[],
-  ) {
+  private constructor({ server, db, upstreams, environment, edits, faults }: Parts<Upstreams>) {
     this.server = server;
     this.db = db;
     this.upstreams = upstreams;
+    this.faults = faults;
     this.objectFolder = join(environment.TOLLGATE_DATA ?? '', 'objects');
     this.gateways = new Gateways({ db, environment, edits, complaints: this.complaints });
   }
@@ -91,19 +81,23 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
     upstreams: Upstreams,
     edits: readonly Edit[] = [],
   ): Promise<World<Upstreams>> {
-    const { host, port, user } = server.postgres.connection;
     const log = pino({ level: 'silent' });
-    const maker = openDb(server.postgres.connection, log);
-    await maker.run(`create database ${name} template template0`);
-    await maker.close();
+    const place = await server.makeDatabase(name);
     const data = join(server.folder, name);
     await mkdir(data, { mode: 0o700 });
+    const { means } = server;
+    const faults: Faults = {
+      disk: means.boundsDisk ? await SmallDisk.mount(join(data, 'objects')) : undefined,
+      database: means.linksDatabase ? await openLink(proxyTarget(place.url)) : undefined,
+      redis: means.redisUrl === undefined ? undefined : await openLink(redisTarget(means.redisUrl)),
+    };
     const configuration = join(data, 'chaos.yaml');
     await writeFile(configuration, JSON.stringify(upstreams.configuration));
     const environment = {
       ...server.environment,
       PORT: '0',
-      DATABASE_URL: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+      DATABASE_URL: faults.database === undefined ? place.url : withProxy(place.url, faults.database.port),
+      ...(faults.redis && { REDIS_URL: withRedisProxy(means.redisUrl ?? '', faults.redis.port) }),
       TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
       TOLLGATE_CONFIG: configuration,
       TOLLGATE_DATA: data,
@@ -111,8 +105,8 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
       TOLLGATE_SECRET: 'root-secret-of-the-chaos-0123456789abcdef',
       TOLLGATE_TEST_CLOCK: '1',
     };
-    const db = openDb({ ...server.postgres.connection, database: name }, log);
-    return new World(server, db, upstreams, environment, edits);
+    const db = openDb(place.address, log);
+    return new World({ server, db, upstreams, environment, edits, faults });
   }
 
   async close(): Promise<void> {
@@ -120,6 +114,9 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
     await this.agent.destroy();
     await this.upstreams.stop();
     await this.db.close();
+    await this.faults.disk?.unmount();
+    await this.faults.database?.close();
+    await this.faults.redis?.close();
   }
 
   /** One call to one gateway. Undefined: its outcome is unknown. */
@@ -198,23 +195,24 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
 
   /** Kills the database server while it is used, and waits until its supervisor has restarted it. */
   async killDatabase(whileAway: () => void): Promise<void> {
-    const killed = await this.#postmaster();
+    const { postmaster } = this.server;
+    if (postmaster === undefined) throw new Error('this database server is not the campaign’s own');
+    const killed = await postmaster();
     process.kill(killed, 'SIGKILL');
     whileAway();
     for (let look = 0; look < CALLS_MAX; look++) {
       // Sessions of the dead server may still answer.
-      const next = await this.#postmaster().catch(() => killed);
+      const next = await postmaster().catch(() => killed);
       const isBack = next !== killed && (await this.db.rows('select 1').catch(() => [])).length > 0;
       if (isBack) return;
       await sleep(CALL_AGAIN_MS);
     }
     throw new Error('the database does not come back');
   }
+}
 
-  async #postmaster(): Promise<number> {
-    const file = await readFile(join(this.server.folder, 'postgres', 'postmaster.pid'), 'utf8');
-    return Number.parseInt(file, 10);
-  }
+function openLink(target: NetConnectOpts | undefined): Promise<Link> | undefined {
+  return target === undefined ? undefined : Link.open(target);
 }
 
 interface CallOptions {

@@ -34,7 +34,7 @@ export const FATES = [
 export type Fate = (typeof FATES)[number];
 
 /** Everything goes well with these, unless a process is hit. */
-const GOOD: readonly Fate[] = [
+export const GOOD: readonly Fate[] = [
   'heard',
   'heard at length',
   'task',

@@ -1,8 +1,9 @@
 // What happens in a round of chaos for sound: who is hit where, what clients ask for meanwhile, and how time passes.
 import type { KillPoint } from '../../../../src/kill-point.ts';
 import type { Blow, Outside, Wave } from '../blows.ts';
+import { type BlowKind, isAimed, type Terms } from '../fault-kinds.ts';
 import type { Random } from '../random.ts';
-import { FATES, type Fate } from './load.ts';
+import { FATES, type Fate, GOOD } from './load.ts';
 
 export const WITHHELD_ANSWER = 'an upstream withholds its answer' satisfies Outside;
 export const WITHHELD_POLL = 'an upstream withholds the state of a task' satisfies Outside;
@@ -76,15 +77,18 @@ const PASSES = [0, 0, 0, 1, 2];
 const WAVES_MAX = 3;
 const AIMED_ORDERS = 6;
 
-export function makePlan(random: Random): Plan {
-  return { waves: Array.from({ length: random.whole(1, WAVES_MAX) }, () => makeWave(random)) };
+const TERMS: Terms = { weights: { kill: 66, halt: 12, stop: 12, 'kill the database': 10 }, hasBadUpstreams: true };
+
+export function makePlan(random: Random, terms: Terms = TERMS): Plan {
+  return { waves: Array.from({ length: random.whole(1, WAVES_MAX) }, () => makeWave(random, terms)) };
 }
 
-function makeWave(random: Random): AudioWave {
-  const blow = makeBlow(random);
-  const needed = pointOf(blow)?.fates ?? [];
+function makeWave(random: Random, terms: Terms): AudioWave {
+  const blow = makeBlow(random, terms);
+  const fates = terms.hasBadUpstreams ? FATES : GOOD;
+  const needed = (pointOf(blow)?.fates ?? []).filter((fate) => fates.includes(fate));
   const wanted = needed.length === 0 ? [] : Array.from({ length: random.whole(1, 3) }, () => random.pick(needed));
-  const others = Array.from({ length: random.whole(2, 6) }, () => random.pick(FATES));
+  const others = Array.from({ length: random.whole(2, 6) }, () => random.pick(fates));
   const isAlone = blow.kind === 'kill' && random.chance(0.2);
   return waveOf(blow, wanted, others, isAlone);
 }
@@ -93,12 +97,16 @@ function pointOf({ point }: Blow): Point | undefined {
   return point === undefined ? undefined : POINTS[point];
 }
 
-function makeBlow(random: Random): Blow {
-  const kind = random.weighted({ kill: 66, halt: 12, stop: 12, 'kill the database': 10 });
+function makeBlow(random: Random, { weights, hasBadUpstreams }: Terms): Blow {
+  const kind = random.weighted(weights as Readonly<Record<BlowKind, number>>);
   if (random.chance(0.1)) return { kind, point: undefined, passes: 0 };
-  if (kind === 'kill the database')
+  if (kind === 'kill the database' || kind === 'cut the database')
     return blowAt(kind, random.pick([WITHHELD_ANSWER, WITHHELD_POLL, WITHHELD_SPEECH]), 0);
-  const point = random.pick(Object.keys(POINTS) as (KillPoint | Outside)[]);
+  if (!isAimed(kind)) return { kind, point: undefined, passes: 0 };
+  const points = (Object.keys(POINTS) as (KillPoint | Outside)[]).filter(
+    (each) => hasBadUpstreams || POINTS[each]?.fates.some((fate) => GOOD.includes(fate)) === true,
+  );
+  const point = random.pick(points);
   return blowAt(kind, point, random.pick(PASSES));
 }
 

@@ -1,7 +1,8 @@
 // Rounds of chaos for sound, then the end of time: everything stored must be gone, and the money stays.
 
 import { counted, type Figures, History, type RunOptions, runRounds, showFigures } from '../run.ts';
-import { type Server, World } from '../world.ts';
+import type { Server } from '../server.ts';
+import { World } from '../world.ts';
 import { findViolations } from './check.ts';
 import { gatherEvidence, type Told } from './evidence.ts';
 import { playRound } from './round.ts';
@@ -20,12 +21,12 @@ export interface Run extends Figures {
 }
 
 export async function runChaos(server: Server, options: RunOptions): Promise<Run> {
-  const world = await World.open(server, 'chaos', await Upstreams.start());
+  const world = await World.open(server, 'audio', await Upstreams.start());
   const history = new History<Told>();
   try {
     const figures = await runRounds(
       options,
-      (seed) => playRound(world, history, seed),
+      (seed) => playRound(world, history, seed, { terms: options.terms }),
       () => atTheEnd(world, history),
     );
     return await summary(world, history, figures);

@@ -1,6 +1,7 @@
 // What happens in a round: who is hit where, what clients ask for meanwhile, and how time passes.
 import type { KillPoint } from '../../../../src/kill-point.ts';
 import type { Blow, Wave } from '../blows.ts';
+import { type BlowKind, isAimed, type Terms } from '../fault-kinds.ts';
 import type { Random } from '../random.ts';
 import { FATES, type Fate } from './load.ts';
 
@@ -47,18 +48,23 @@ const PASSES = [0, 0, 0, 1, 2];
 const WAVES_MAX = 3;
 const AIMED_ORDERS = 8;
 
-export function makePlan(random: Random): Plan {
-  const waves = Array.from({ length: random.whole(1, WAVES_MAX) }, () => makeWave(random));
+const TERMS: Terms = { weights: { kill: 80, halt: 14, 'kill the database': 6 }, hasBadUpstreams: true };
+/** Nothing goes wrong with these but what a blow does. */
+const GOOD: readonly Fate[] = ['pictures', 'edit', 'tasks', 'singles', 'clip'];
+
+export function makePlan(random: Random, terms: Terms = TERMS): Plan {
+  const waves = Array.from({ length: random.whole(1, WAVES_MAX) }, () => makeWave(random, terms));
   return { waves, restDays: random.chance(0.1) ? random.pick([1, 16, 31]) : 0 };
 }
 
 type JobBlow = Blow & { readonly point: Point | undefined };
 
-function makeWave(random: Random): Wave<Fate> {
-  const blow = makeBlow(random);
-  const needed: readonly Fate[] = blow.point === undefined ? [] : POINTS[blow.point];
+function makeWave(random: Random, terms: Terms): Wave<Fate> {
+  const blow = makeBlow(random, terms);
+  const fates = terms.hasBadUpstreams ? FATES : GOOD;
+  const needed = blow.point === undefined ? [] : fatesAt(blow.point, fates);
   const wanted = needed.length === 0 ? [] : Array.from({ length: random.whole(1, 3) }, () => random.pick(needed));
-  const others = Array.from({ length: random.whole(1, 4) }, () => random.pick(FATES));
+  const others = Array.from({ length: random.whole(1, 4) }, () => random.pick(fates));
   return {
     blow,
     isAlone: blow.kind === 'kill' && random.chance(0.25),
@@ -79,11 +85,17 @@ export function aimedPlan(kind: 'kill' | 'halt', point: Point, fate: Fate): Plan
   return { waves: [{ blow, isAlone: false, fates, stepSeconds: STEP_SECONDS }], restDays: 0 };
 }
 
-function makeBlow(random: Random): JobBlow {
-  const kind = random.weighted({ kill: 80, halt: 14, 'kill the database': 6 });
-  const isAnyTime = kind === 'kill the database' || random.chance(0.1);
+/** What leads to a point, of what may be asked for. */
+function fatesAt(point: Point, fates: readonly Fate[]): readonly Fate[] {
+  return POINTS[point].filter((fate) => fates.includes(fate));
+}
+
+function makeBlow(random: Random, { weights, hasBadUpstreams }: Terms): JobBlow {
+  const kind = random.weighted(weights as Readonly<Record<BlowKind, number>>);
+  const isAnyTime = !isAimed(kind) || random.chance(0.1);
   if (isAnyTime) return { kind, point: undefined, passes: 0 };
-  const point = random.pick(Object.keys(POINTS) as Point[]);
+  const points = (Object.keys(POINTS) as Point[]).filter((each) => hasBadUpstreams || fatesAt(each, GOOD).length > 0);
+  const point = random.pick(points);
   // A lost call is looked for only if there is one.
   const loss = point === 'job.recover.after-call' ? 'job.dispatch.after-call' : undefined;
   return { kind, point, passes: random.pick(PASSES), loss };

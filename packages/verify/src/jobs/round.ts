@@ -1,6 +1,7 @@
 // One round: clients at work, blow after blow, everything brought to rest, and the check.
 
 import { type Scene, strike } from '../blows.ts';
+import { isOutage, type Terms } from '../fault-kinds.ts';
 import { Random } from '../random.ts';
 import type { History, Played } from '../run.ts';
 import type { Customer, World } from '../world.ts';
@@ -17,15 +18,20 @@ const DAY_SECONDS = 24 * 60 * 60;
 const REST_STEPS_SECONDS = [LEASE_SECONDS, 3, LEASE_SECONDS, 31, 61, 330, 330, 700, 3_700, 3_700];
 const REST_MOVES_MAX = 40;
 
-/** By a plan that follows from the seed, unless one is given. */
+interface RoundOptions {
+  readonly plan?: Plan;
+  readonly terms?: Terms | undefined;
+}
+
+/** By a plan that follows from the seed and the terms, unless one is given. */
 export async function playRound(
   world: World<Upstreams>,
   history: History<Outcome>,
   seed: number,
-  given?: Plan,
+  { plan: given, terms }: RoundOptions = {},
 ): Promise<Played> {
   const random = new Random(seed);
-  const plan = given ?? makePlan(random);
+  const plan = given ?? makePlan(random, terms);
   await world.gateways.fill(GATEWAYS);
   const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => world.newCustomer()));
   const clients = new Clients(world, customers, seed);
@@ -57,7 +63,7 @@ export async function playRound(
   history.accountIds.push(...accountIds);
   const evidence = await gatherEvidence(world, outcomes, accountIds);
   const findings = [...unrest, ...findViolations(excused(evidence, plan))];
-  return { kills, hits, works: evidence.jobs.length, findings };
+  return { kills, hits, works: evidence.jobs.length, findings, evidence };
 }
 
 /** The clients of a round. */
@@ -110,7 +116,7 @@ class Clients {
 
 /** Without a database the program may complain. */
 function excused(evidence: Evidence, { waves }: Plan): Evidence {
-  const isAway = waves.some(({ blow }) => blow.kind === 'kill the database');
+  const isAway = waves.some(({ blow }) => isOutage(blow.kind));
   return isAway ? { ...evidence, complaints: [] } : evidence;
 }
 

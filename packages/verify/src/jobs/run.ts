@@ -1,7 +1,8 @@
 // Rounds of chaos for jobs, then the end of time: everything stored must be gone.
 
 import { counted, type Figures, History, type RunOptions, runRounds, showFigures } from '../run.ts';
-import { type Server, World } from '../world.ts';
+import type { Server } from '../server.ts';
+import { World } from '../world.ts';
 import { findViolations } from './check.ts';
 import { gatherEvidence } from './evidence.ts';
 import type { Outcome } from './load.ts';
@@ -13,6 +14,7 @@ const END_DAYS = 32;
 const DAY_SECONDS = 24 * 60 * 60;
 
 export interface Run extends Figures {
+  readonly orders: number;
   readonly jobs: number;
   readonly entries: number;
   readonly submissions: number;
@@ -21,15 +23,15 @@ export interface Run extends Figures {
 }
 
 export async function runChaos(server: Server, options: RunOptions): Promise<Run> {
-  const world = await World.open(server, 'chaos', await Upstreams.start());
+  const world = await World.open(server, 'jobs', await Upstreams.start());
   const history = new History<Outcome>();
   try {
     const figures = await runRounds(
       options,
-      (seed) => playRound(world, history, seed),
+      (seed) => playRound(world, history, seed, { terms: options.terms }),
       () => atTheEnd(world, history),
     );
-    return await summary(world, figures);
+    return await summary(world, history, figures);
   } finally {
     await world.close();
   }
@@ -48,13 +50,14 @@ async function atTheEnd(world: World<Upstreams>, { outcomes, accountIds }: Histo
   ];
 }
 
-async function summary({ db, upstreams }: World<Upstreams>, figures: Figures): Promise<Run> {
+async function summary({ db, upstreams }: World<Upstreams>, history: History<Outcome>, figures: Figures): Promise<Run> {
   const rows = await db.rows<{ status: string; jobs: number }>(
     'select status, count(*)::int as jobs from jobs group by status order by status',
   );
   const [row] = await db.rows<{ entries: number }>('select count(*)::int as entries from ledger_entries');
   return {
     ...figures,
+    orders: history.outcomes.length,
     jobs: rows.reduce((sum, { jobs }) => sum + jobs, 0),
     entries: row?.entries ?? 0,
     submissions: upstreams.submissions.length,

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
+
+/** A TCP proxy between the gateways and an engine. A cut resets every connection and refuses new ones until the restore. */
+export class Link {
+  readonly port: number;
+  readonly #server = createServer();
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(port: number) {
+    this.port = port;
+  }
+
+  static async open(target: NetConnectOpts): Promise<Link> {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address() as AddressInfo;
+    probe.close();
+    await once(probe, 'close');
+    const link = new Link(port);
+    link.#server.on('connection', (client) => link.#join(client, connect(target)));
+    await link.restore();
+    return link;
+  }
+
+  async restore(): Promise<void> {
+    this.#server.listen(this.port, '127.0.0.1').unref();
+    await once(this.#server, 'listening');
+  }
+
+  async cut(): Promise<void> {
+    this.#server.close();
+    // A Unix socket has no reset.
+    for (const socket of this.#sockets) {
+      if (socket.remoteFamily === undefined) socket.destroy();
+      else socket.resetAndDestroy();
+    }
+    await once(this.#server, 'close');
+  }
+
+  async close(): Promise<void> {
+    if (this.#server.listening) await this.cut();
+  }
+
+  #join(client: Socket, server: Socket): void {
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(from);
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        this.#sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  }
+}
