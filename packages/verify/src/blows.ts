@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KILL_POINTS, type KillPoint } from '../../../src/kill-point.ts';
 import { type BlowKind, isAimed } from './fault-kinds.ts';
+import type { FaultProxy } from './fault-proxy.ts';
 import type { Gateway } from './gateways.ts';
-import type { Link } from './link.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -156,12 +156,12 @@ async function disturb(scene: Scene, kind: BlowKind, random: Random): Promise<vo
   }
 }
 
-async function cutFor(scene: Scene, link: Link | undefined, milliseconds: number): Promise<void> {
-  if (link === undefined) throw new Error('there is no link to cut');
-  await link.cut();
+async function cutFor(scene: Scene, proxy: FaultProxy | undefined, milliseconds: number): Promise<void> {
+  if (proxy === undefined) throw new Error('there is no proxy to cut');
+  await proxy.cut();
   scene.whileAway();
   await sleep(milliseconds);
-  await link.restore();
+  await proxy.restore();
 }
 
 /** Time passes while the victim stands still, so that another process takes its work; then it goes on as if nothing was. */

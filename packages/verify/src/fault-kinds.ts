@@ -15,7 +15,7 @@ export type BlowKind =
   | 'jump the clock'
   | 'none';
 
-export type Weights = Readonly<Partial<Record<BlowKind, number>>>;
+type Weights = Readonly<Partial<Record<BlowKind, number>>>;
 
 /** What may fall on a deployment, and whether its upstreams are slow, break off and lie. */
 export interface Terms {

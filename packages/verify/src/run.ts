@@ -1,3 +1,4 @@
+import type { Edit } from './edits.ts';
 import type { Terms } from './fault-kinds.ts';
 
 // Rounds of chaos until enough have been killed, then the end of time.
@@ -37,6 +38,8 @@ export interface RunOptions {
   /** Kills, or blows that kill nothing. */
   readonly kills: number;
   readonly seed: number;
+  /** Planted bugs. */
+  readonly edits?: readonly Edit[] | undefined;
   /** Unless a campaign has terms of its own. */
   readonly terms?: Terms | undefined;
   /** Whether the time for it is over. */

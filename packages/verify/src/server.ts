@@ -12,14 +12,14 @@ import { StartError } from '../../../src/start-error.ts';
 
 /** What a campaign can do to a deployment beside killing its gateways. */
 export interface Means {
-  readonly linksDatabase: boolean;
+  readonly proxiesDatabase: boolean;
   readonly boundsDisk: boolean;
-  /** The limiter of the gateways, reached through a link. */
+  /** The limiter of the gateways, reached through a proxy. */
   readonly redisUrl: string | undefined;
 }
 
 /** How the database of a world is reached. */
-export interface Place {
+interface Place {
   readonly address: DbAddress;
   readonly url: string;
 }
@@ -41,7 +41,7 @@ export interface EmbeddedServer extends Server {
 }
 
 const log = pino({ level: 'silent' });
-const NO_MEANS: Means = { linksDatabase: false, boundsDisk: false, redisUrl: undefined };
+const NO_MEANS: Means = { proxiesDatabase: false, boundsDisk: false, redisUrl: undefined };
 
 /** `environment` has the path and, where there is one, the compile cache of the gateways. */
 export async function startServer(environment: Environment, means: Means = NO_MEANS): Promise<EmbeddedServer> {

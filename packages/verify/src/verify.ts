@@ -5,6 +5,7 @@ import type { Environment } from '../../../src/config.ts';
 import { StartError } from '../../../src/start-error.ts';
 import { runChaos as runAudio } from './audio/run.ts';
 import { whyNoSmallDisk } from './disk.ts';
+import type { Edit } from './edits.ts';
 import { FAULT_KINDS, type FaultKind, termsOf } from './fault-kinds.ts';
 import { runChaos as runJobs } from './jobs/run.ts';
 import { redisTarget } from './redis-address.ts';
@@ -20,6 +21,8 @@ export interface VerifyOptions {
   readonly minutes: number | undefined;
   /** Undefined: all that can be had here. */
   readonly only: readonly FaultKind[] | undefined;
+  /** Bugs planted into the gateways, to prove that the checkers find them. */
+  readonly edits?: readonly Edit[];
   /** Made where a rule was violated. */
   readonly evidenceFolder: string;
   readonly progress: (line: string) => void;
@@ -79,7 +82,7 @@ export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
       const endMs = performance.now() + (untilMs - performance.now()) / (names.length - place);
       const isOver = () => performance.now() >= endMs;
       const tell = (line: string) => progress(`${name}, ${line}`);
-      const figures = await run(server, { kills, seed, terms, isOver, progress: tell });
+      const figures = await run(server, { kills, seed, terms, isOver, edits: options.edits, progress: tell });
       campaigns.push(campaignReport(name, figures));
       if (figures.findings.length === 0) continue;
       evidence = options.evidenceFolder;
@@ -113,7 +116,7 @@ async function impossibleKinds(environment: Environment): Promise<Partial<Record
 
 function openDeployment(environment: Environment, kinds: readonly FaultKind[]): Promise<Server> {
   const means = {
-    linksDatabase: kinds.includes('database'),
+    proxiesDatabase: kinds.includes('database'),
     boundsDisk: kinds.includes('disk'),
     redisUrl: environment.REDIS_URL,
   };

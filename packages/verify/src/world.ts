@@ -9,8 +9,8 @@ import { systemClock } from '../../../src/clock.ts';
 import { type Db, openDb } from '../../../src/db/index.ts';
 import { SmallDisk } from './disk.ts';
 import type { Edit } from './edits.ts';
+import { FaultProxy } from './fault-proxy.ts';
 import { type Gateway, Gateways } from './gateways.ts';
-import { Link } from './link.ts';
 import { redisTarget, withRedisProxy } from './redis-address.ts';
 import { proxyTarget, type Server, withProxy } from './server.ts';
 
@@ -43,8 +43,8 @@ export interface Customer {
 /** What stands between the gateways and their engines. Undefined where it cannot be had, or is not wanted. */
 interface Faults {
   readonly disk: SmallDisk | undefined;
-  readonly database: Link | undefined;
-  readonly redis: Link | undefined;
+  readonly database: FaultProxy | undefined;
+  readonly redis: FaultProxy | undefined;
 }
 
 interface Parts<Upstreams> {
@@ -88,8 +88,8 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
     const { means } = server;
     const faults: Faults = {
       disk: means.boundsDisk ? await SmallDisk.mount(join(data, 'objects')) : undefined,
-      database: means.linksDatabase ? await openLink(proxyTarget(place.url)) : undefined,
-      redis: means.redisUrl === undefined ? undefined : await openLink(redisTarget(means.redisUrl)),
+      database: means.proxiesDatabase ? await openProxy(proxyTarget(place.url)) : undefined,
+      redis: means.redisUrl === undefined ? undefined : await openProxy(redisTarget(means.redisUrl)),
     };
     const configuration = join(data, 'chaos.yaml');
     await writeFile(configuration, JSON.stringify(upstreams.configuration));
@@ -211,8 +211,8 @@ export class World<Upstreams extends WorldUpstreams = WorldUpstreams> {
   }
 }
 
-function openLink(target: NetConnectOpts | undefined): Promise<Link> | undefined {
-  return target === undefined ? undefined : Link.open(target);
+function openProxy(target: NetConnectOpts | undefined): Promise<FaultProxy> | undefined {
+  return target === undefined ? undefined : FaultProxy.open(target);
 }
 
 interface CallOptions {

@@ -88,10 +88,13 @@ const RULES: Readonly<Record<string, Rule>> = {
       .filter(({ task }) => task !== null)
       .flatMap((record) => {
         const own = submissions.filter(({ task }) => task !== undefined && record.task?.includes(task) === true);
-        const order = outcomes.find((outcome) => isOf(record, outcome.order))?.order;
+        const outcome = outcomes.find(({ order }) => isOf(record, order));
+        const order = outcome?.order;
         if (own.length !== 1 || own[0]?.name !== order?.name || own[0]?.upstream !== record.upstream)
           return [`${record.id} has the task ${record.task}, which is not its own`];
-        return isFollowed(record, order) ? [] : [`${record.id} has a task and is ${record.status} ${record.errorCode}`];
+        return isFollowed(record, outcome)
+          ? []
+          : [`${record.id} has a task and is ${record.status} ${record.errorCode}`];
       }),
 
   'a transcript is what an upstream gave': ({ records, submissions, outcomes }) =>
@@ -191,13 +194,15 @@ function isDone({ status }: RecordRow): boolean {
 }
 
 /** An upstream that ends its tasks has ended this one, and so has the record. */
-function isFollowed(record: RecordRow, order: Order | undefined): boolean {
+function isFollowed(record: RecordRow, outcome: Told | undefined): boolean {
+  const order = outcome?.order;
   const isBad = record.upstream === 'bad-tasks';
   if (isBad && order?.manner === 'failed') return record.errorCode === 'upstream_failed';
   if (isBad && order?.manner === 'nothing heard') return record.errorCode === 'empty_transcription_response';
-  if (record.model !== ENDLESS_MODEL) return isDone(record);
-  const { completedAt, createdAt, errorCode } = record;
-  return errorCode === 'request_timeout' && (completedAt?.getTime() ?? 0) - createdAt.getTime() >= HOUR_MS;
+  const { model, completedAt, createdAt, errorCode } = record;
+  const isLate = errorCode === 'request_timeout' && (completedAt?.getTime() ?? 0) - createdAt.getTime() >= HOUR_MS;
+  if (model === ENDLESS_MODEL) return isLate;
+  return isDone(record) || (isLate && outcome?.isJumped === true);
 }
 
 function isMarked(record: RecordRow, now: Date): boolean {

@@ -49,6 +49,8 @@ interface FoundFile {
 /** What a round's order was told, and whether it may have been served by a gateway that was taken for dead. */
 export interface Told extends Outcome {
   readonly isDisturbed: boolean;
+  /** Whether the clock jumped past deadlines in its round. */
+  readonly isJumped: boolean;
 }
 
 /** A record as its owner reads it. */

@@ -64,7 +64,11 @@ export async function playRound(
   }
   unrest.push(...(await rest(world, clients)));
   await world.moveForSure(1);
-  const outcomes = clients.outcomes.map((outcome) => ({ ...outcome, isDisturbed: isDisturbing(plan) }));
+  const disturbance = {
+    isDisturbed: isDisturbing(plan),
+    isJumped: plan.waves.some(({ blow }) => blow.kind === 'jump the clock'),
+  };
+  const outcomes = clients.outcomes.map((outcome) => ({ ...outcome, ...disturbance }));
   history.outcomes.push(...outcomes);
   history.accountIds.push(...clients.accountIds);
   const evidence = await gatherEvidence(world, outcomes, clients.accountIds);

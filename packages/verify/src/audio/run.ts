@@ -21,7 +21,7 @@ export interface Run extends Figures {
 }
 
 export async function runChaos(server: Server, options: RunOptions): Promise<Run> {
-  const world = await World.open(server, 'audio', await Upstreams.start());
+  const world = await World.open(server, 'audio', await Upstreams.start(), options.edits);
   const history = new History<Told>();
   try {
     const figures = await runRounds(

@@ -23,7 +23,7 @@ export interface Run extends Figures {
 }
 
 export async function runChaos(server: Server, options: RunOptions): Promise<Run> {
-  const world = await World.open(server, 'jobs', await Upstreams.start());
+  const world = await World.open(server, 'jobs', await Upstreams.start(), options.edits);
   const history = new History<Outcome>();
   try {
     const figures = await runRounds(

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
+import type { AddressInfo, NetConnectOpts, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 /** A TCP proxy between the gateways and an engine. A cut resets every connection and refuses new ones until the restore. */
-export class Link {
+export class FaultProxy {
   readonly port: number;
   readonly #server = createServer();
   readonly #sockets = new Set<Socket>();
@@ -11,16 +12,16 @@ export class Link {
     this.port = port;
   }
 
-  static async open(target: NetConnectOpts): Promise<Link> {
+  static async open(target: NetConnectOpts): Promise<FaultProxy> {
     const probe = createServer().listen(0, '127.0.0.1');
     await once(probe, 'listening');
     const { port } = probe.address() as AddressInfo;
     probe.close();
     await once(probe, 'close');
-    const link = new Link(port);
-    link.#server.on('connection', (client) => link.#join(client, connect(target)));
-    await link.restore();
-    return link;
+    const proxy = new FaultProxy(port);
+    proxy.#server.on('connection', (client) => proxy.#join(client, connect(target)));
+    await proxy.restore();
+    return proxy;
   }
 
   async restore(): Promise<void> {
