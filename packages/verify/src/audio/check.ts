@@ -271,10 +271,21 @@ function faultsOfLink(
     return own.length > 0 && !isDisturbed ? [`${order.name} was refused, and lies there`] : [];
   }
   if (status === undefined || !isWhole) return [];
-  const { url, created } = JSON.parse(bytes.toString()) as { url?: string; created: number };
+  const { url, b64_json, created } = JSON.parse(bytes.toString()) as SpeechAnswer;
   const isKept = now.getTime() < created * 1000 + KEPT_MS;
-  if (url === undefined) return [`${order.name} was told no link`];
+  if (url === undefined) return isDisturbed && isInline(order, b64_json) ? [] : [`${order.name} was told no link`];
   return isKept && !isLying(own[0], order, files) ? [`${order.name} does not lie where its link leads`] : [];
+}
+
+interface SpeechAnswer {
+  readonly url?: string;
+  readonly b64_json?: string;
+  readonly created: number;
+}
+
+/** Without a store the sound itself is sent. */
+function isInline({ name, seconds }: Order, base64 = ''): boolean {
+  return soundNamed(name, seconds).equals(Buffer.from(base64, 'base64'));
 }
 
 function isLying(row: ObjectRow | undefined, { name, seconds }: Order, files: Evidence['files']): boolean {
