@@ -48,7 +48,7 @@ export interface RunOptions {
   readonly progress: (line: string) => void;
 }
 
-/** Stops at the first round that finds something. `atTheEnd` tells what is found when all is over. */
+/** At least one round; stops at the first that finds something. `atTheEnd` tells what is found when all is over. */
 export async function runRounds(
   options: RunOptions,
   play: (seed: number) => Promise<Played>,
@@ -56,7 +56,7 @@ export async function runRounds(
 ): Promise<Figures> {
   const hits: Record<string, number> = {};
   let [kills, rounds, blows] = [0, 0, 0];
-  while (Math.max(kills, blows) < options.kills && options.isOver?.() !== true) {
+  do {
     const seed = options.seed + rounds;
     const played = await play(seed).catch((error: Error) => brokenOff(error, rounds));
     kills += played.kills;
@@ -67,7 +67,7 @@ export async function runRounds(
     if (played.findings.length > 0) {
       return { hits, kills, rounds, seed, findings: played.findings, evidence: played.evidence };
     }
-  }
+  } while (Math.max(kills, blows) < options.kills && options.isOver?.() !== true);
   return { hits, kills, rounds, seed: undefined, findings: await atTheEnd() };
 }
 
