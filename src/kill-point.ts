@@ -1,7 +1,7 @@
 import type { Logger } from './log.ts';
 
 /**
- * Crash points: the moments between two durable effects at which the kill campaigns (`test/chaos/`) end, halt or stop a
+ * Crash points: the moments between two durable effects at which the kill campaigns (`packages/verify`) end, halt or stop a
  * process. Named `subject.step.moment`, with the outcome before the moment where a step has several. The moment is before
  * or after a commit, a call to an upstream, a write to or a deletion from the object store, or the answer. A test holds
  * each name to one call in the program and to a campaign.

@@ -4,10 +4,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { NetConnectOpts } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollgate/embedded-postgres';
+import type { EmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { pino } from 'pino';
 import type { Environment } from '../../../src/config.ts';
 import { type DbAddress, openDb } from '../../../src/db/index.ts';
+import { loadEmbeddedPostgres } from '../../../src/packages.ts';
 import { StartError } from '../../../src/start-error.ts';
 
 /** What a campaign can do to a deployment beside killing its gateways. */
@@ -45,6 +46,7 @@ const NO_MEANS: Means = { proxiesDatabase: false, boundsDisk: false, redisUrl: u
 
 /** `environment` has the path and, where there is one, the compile cache of the gateways. */
 export async function startServer(environment: Environment, means: Means = NO_MEANS): Promise<EmbeddedServer> {
+  const { startEmbeddedPostgres } = await loadEmbeddedPostgres();
   const folder = await campaignFolder();
   // What the server has written survives its own death, if not the machine's.
   const settings = { fsync: 'off' };
