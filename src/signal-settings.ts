@@ -11,7 +11,7 @@ export interface SignalSettings {
   readonly otlp: OtlpSettings | undefined;
 }
 
-export const SAMPLERS = [
+const SAMPLERS = [
   'always_on',
   'always_off',
   'traceidratio',
@@ -38,7 +38,7 @@ export interface OtlpSettings {
 }
 
 /** With neither, there are no metrics. */
-export interface MetricsSettings {
+interface MetricsSettings {
   /** A port of its own; 0 lets the system choose. */
   readonly port: number | undefined;
   readonly host: string;
