@@ -13,7 +13,7 @@ import { sniff } from '../../src/media/index.ts';
 import { BARE_ENVIRONMENT } from '../support/environment.ts';
 import { ROOT } from '../support/manual.ts';
 import { atEnd, until, workFolder } from '../support/postgres.ts';
-import { Program } from '../support/program.ts';
+import { Program, runCommand } from '../support/program.ts';
 
 // compose.yaml without containers: its settings, secrets and one-shot commands, on the same engines from Debian's packages
 // (Redis for Valkey, Swift for the S3 server).
@@ -43,6 +43,8 @@ test('what compose.yaml describes makes a picture on three real engines', async 
   const settings = settingsOf('gateway', join(folder, 'gateway'), swift.endpoint);
   assert.match(runScript('bucket.mjs', settings), /^Made the bucket tollgate\.$/m);
   assert.match(runScript('bucket.mjs', settings), /^The bucket tollgate is there\.$/m);
+  const migrated = await runCommand(t, compose.services.migrate?.command ?? [], settings);
+  assert.equal(migrated.code, 0, migrated.err);
   const program = await Program.start(t, settings);
   await makePicture(program, secret('gateway/admin-token'), swift.endpoint);
   assert.deepEqual((await program.get('/healthz')).json.warnings, []);
