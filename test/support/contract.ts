@@ -108,7 +108,7 @@ function isOfType(mediaType: string, documented: string): boolean {
 function patternOf(template: string): RegExp {
   const pattern = template
     .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
-    .replace(/\{(model(_id)?|object)\}/, '.*')
+    .replace(/\{(model(_id)?|object)\}/, '.+')
     .replace(/\{\w+\}/g, '[^/]+');
   return new RegExp(`^${pattern}$`);
 }

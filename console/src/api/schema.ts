@@ -508,6 +508,10 @@ export type ListedTranscription = {
   };
 };
 
+export type Liveness = {
+  readonly status: 'ok';
+};
+
 export type LoggedRequest = {
   /** Unique, unlike the id that a caller may have given its request. */
   readonly id: string;
@@ -857,6 +861,16 @@ export type PublicPricing = {
     readonly reasoning_per_k?: number;
   }>;
   readonly unit: string;
+};
+
+export type Readiness = {
+  readonly status: 'ok' | 'unready';
+  /** Whether it answers and takes writes. */
+  readonly database: 'ok' | 'unavailable';
+  /** Whether every migration of this release is applied. */
+  readonly schema: 'ok' | 'wrong' | 'unknown';
+  readonly configuration: 'ok' | 'missing';
+  readonly stopping: boolean;
 };
 
 export type Request = {

@@ -207,7 +207,7 @@ const CODES_OF_FORM: readonly ErrorCode[] = [
 const CODES_OF_UNWANTED_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_content_type'];
 
 function codesOfBody(method: Contract['method'], body: Contract['body']): readonly ErrorCode[] {
-  if (body?.kind === 'native') return [body.tooLarge, 'unsupported_content_encoding'];
+  if (body?.kind === 'native') return [body.tooLarge, 'unsupported_content_encoding', 'unsupported_content_type'];
   if (body?.kind === 'form') return [body.tooLarge, ...CODES_OF_FORM];
   if (body?.kind === 'json or form') return [...CODES_OF_BODY, ...CODES_OF_FORM];
   if (body !== undefined) return CODES_OF_BODY;

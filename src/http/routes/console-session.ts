@@ -4,7 +4,7 @@ import { SIGN_UP_MODES } from '../../config.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../limits.ts';
 import { ACCOUNT_ROLES, sessions, signIn, updatePerson } from '../../people/index.ts';
-import { nameField } from '../contract/fields.ts';
+import { nameField, referenceField } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
 import { personSchema, personView } from '../views/people.ts';
@@ -68,7 +68,7 @@ export function consoleSessionRoutes(routes: Routes, deps: HttpDeps): void {
       path: '/api/console/session',
       summary: 'Work in another account of the person',
       access: 'session',
-      body: { kind: 'json', schema: z.strictObject({ account_id: z.string() }), bytesMax: ADMIN_BODY_BYTES_MAX },
+      body: { kind: 'json', schema: z.strictObject({ account_id: referenceField }), bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: signedInSchema },
       codes: ['account_not_found'],
     },

@@ -28,7 +28,14 @@ export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
       body: { kind: 'native', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
       answers: { 200: z.unknown() },
       otherMedia: ['text/event-stream'],
-      codes: [...CALL_CODES, 'unknown_route', 'unsupported_action', 'bad_request_body', 'empty_stream'],
+      codes: [
+        ...CALL_CODES,
+        'invalid_parameter',
+        'unknown_route',
+        'unsupported_action',
+        'bad_request_body',
+        'empty_stream',
+      ],
     },
     async (call) => {
       const { request, reply, caller, body } = call;

@@ -16,6 +16,8 @@ export function mountAuthorizationServer(server: FastifyInstance, deps: HttpDeps
     html: refusalPage(description, code, requestId),
   }));
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    // The library knows OPTIONS as a preflight only, and answers any other in a shape of its own.
+    if (request.method === 'OPTIONS' && !isPreflight(request)) return reply.callNotFound();
     reply.hijack();
     reply.raw.setHeader('x-request-id', request.id);
     if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
@@ -36,6 +38,10 @@ export function mountAuthorizationServer(server: FastifyInstance, deps: HttpDeps
     );
   });
   return oauth;
+}
+
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
 
 /** A token bucket per address in front of what leaves a row behind and asks for no proof. */

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { Gateway } from './support/gateway.ts';
+import { paidCaller } from './support/paid-calls.ts';
+import { newOwner } from './support/people.ts';
+import { requestText, sendRaw } from './support/raw-http.ts';
+
+// Requests that `npm run fuzz` found to be answered otherwise than the contract says. Every answer is held to it.
+
+let gateway: Gateway;
+before(async () => {
+  gateway = await Gateway.start();
+});
+after(() => gateway.stop());
+afterEach(() => gateway.assertBooksBalance());
+
+for (const type of ['', ';', 'application/', 'no type']) {
+  test(`a native request of the content type ${JSON.stringify(type)} is refused`, async () => {
+    const { key } = await paidCaller(gateway);
+    const options = { key, headers: { 'content-type': type }, raw: '{"contents":[]}' };
+    const answer = await gateway.call('POST', '/v1beta/models/sandbox/native:generateContent', options);
+    assert.deepEqual([answer.status, answer.json?.error.code], [400, 'unsupported_content_type'], answer.text);
+  });
+}
+
+test('a native request whose prompt contradicts itself is refused', async () => {
+  const { key } = await paidCaller(gateway);
+  const body = {
+    contents: [{ parts: [{ text: 'Hi' }] }],
+    toolConfig: { functionCallingConfig: { mode: 'ANY' } },
+  };
+  const answer = await gateway.call('POST', '/v1beta/models/sandbox/native:generateContent', { key, body });
+  assert.deepEqual([answer.status, answer.json?.error.code], [400, 'invalid_parameter'], answer.text);
+});
+
+for (const account of ['a\0b', '\ud800', '']) {
+  test(`a session that is to work in the account ${JSON.stringify(account)} is refused`, async () => {
+    const owner = await newOwner(gateway);
+    const answer = await owner.call('PATCH', '/session', { account_id: account });
+    assert.deepEqual([answer.status, answer.json?.error.code], [400, 'invalid_parameter'], answer.text);
+  });
+}
+
+for (const headers of [[], ['Origin: https://app.example'], ['Access-Control-Request-Method: POST']]) {
+  test(`OPTIONS that is no preflight has the envelope at the token endpoint too: ${headers.join()}`, async () => {
+    const answer = await sendRaw(gateway.url, requestText('OPTIONS /oauth/token', headers));
+    assert.deepEqual([answer.status, answer.json?.error.code], [404, 'not_found'], answer.text);
+  });
+}
