@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { type CsvColumns, csvHead, csvRows } from '../views/csv.ts';
+import { type CsvColumns, csvHead, csvRows } from '../../csv.ts';
 
 /**
  * Streams a file of rows, one page in memory at a time. The first page is read before the answer begins, so that what keeps

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
+import type { CsvColumns } from '../../csv.ts';
 import type { Entry, Grant } from '../../ledger/index.ts';
-import type { CsvColumns } from './csv.ts';
 
 /** Grants and entries in wire shape: credits as numbers. */
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
+import type { CsvColumns } from '../../csv.ts';
 import type { ChargeFactors } from '../../pricing/index.ts';
 import type { Receipt, RequestRecord } from '../../reports/index.ts';
-import type { CsvColumns } from './csv.ts';
 import { entrySchema, entryView, unitName } from './ledger.ts';
 
 /** Rows of the request log and their receipts in wire shape. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
 import { creditsToNumber } from '../../credits.ts';
+import { type CsvColumns, csvHead, csvRows } from '../../csv.ts';
 import { ApiError } from '../../errors.ts';
 import {
   SPLITS,
@@ -10,7 +11,6 @@ import {
   type UsageReportRow,
   type UsageRow,
 } from '../../reports/index.ts';
-import { type CsvColumns, csvHead, csvRows } from './csv.ts';
 
 /** Usage in wire shape, of one account or of all. */
 

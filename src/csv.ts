@@ -1,4 +1,4 @@
-import { creditsToText, type MicroCredits } from '../../credits.ts';
+import { creditsToText, type MicroCredits } from './credits.ts';
 
 /** Text for spreadsheets, as RFC 4180 has it. An amount of credits is given as it is, and written in exact decimals. */
 type CsvField = string | number | boolean | MicroCredits | null;
