@@ -43,34 +43,56 @@ export async function addAccounts({ client, endMs }: Past): Promise<void> {
      from generate_series(0, $1::int - 1) as n`,
     [MODELS],
   );
-  // Every account's figures before its first call of the past: the calls are computed from them.
-  await client.query(
-    `create table past_accounts as
-     select row_number() over (order by account_id) - 1 as place, account_id, entries, available, updated_at,
-       (select min(id) from api_keys where api_keys.account_id = balances.account_id) as key_id,
-       (select min(id) from grants where grants.account_id = balances.account_id) as grant_id
-     from balances where available >= 100000000000`,
-  );
-  await client.query('create unique index on past_accounts (place)');
 }
 
-/** The calls from one place in the order of time to another, as the ledger itself would have written them, but in bulk. */
-export async function addCalls(past: Past, from: number, upto: number): Promise<void> {
+/**
+ * The calls from one place in the order of time to another, as the ledger itself would have written them, but in bulk. The
+ * derived figures are added up once, at the end. No call may be under way.
+ */
+export async function addCalls({ client, calls, endMs }: Past, from: number, upto: number): Promise<void> {
+  const beginMs = endMs - YEAR_MS;
+  await client.query('set session_replication_role = replica');
+  await client.query(ACCOUNTS_NOW);
+  await client.query('create unique index on past_accounts (place)');
   for (let start = from; start < upto; start += CALLS_PER_STATEMENT) {
     const end = Math.min(start + CALLS_PER_STATEMENT, upto) - 1;
-    await past.client.query('begin');
-    await past.client.query(CALLS, [start, end, past.endMs - YEAR_MS, YEAR_MS / past.calls]);
-    for (const statement of [RESERVATIONS, ENTRIES, JOBS, ATTEMPTS, ASSETS]) await past.client.query(statement);
-    await past.client.query(REQUESTS, [past.endMs - LOGGED_MS]);
-    await past.client.query('drop table past_calls');
-    await past.client.query('commit');
+    await client.query('begin');
+    await client.query(CALLS, [start, end, beginMs, YEAR_MS / calls, from]);
+    for (const statement of [RESERVATIONS, ENTRIES, JOBS, ATTEMPTS, ASSETS]) await client.query(statement);
+    await client.query(REQUESTS, [endMs - LOGGED_MS]);
+    await client.query('drop table past_calls');
+    await client.query('commit');
   }
+  const lastAt = new Date(beginMs + (upto * YEAR_MS) / calls);
+  for (const statement of FIGURES) await client.query(statement, [upto - from, lastAt]);
+  await client.query('drop table past_accounts');
+  await client.query('set session_replication_role = origin');
 }
+
+/** Every account's figures before these calls, from which they are computed. */
+const ACCOUNTS_NOW = `
+  create table past_accounts as
+  select row_number() over (order by account_id) - 1 as place, account_id, entries, available, updated_at,
+    (select min(id) from api_keys where api_keys.account_id = balances.account_id) as key_id,
+    (select min(id) from grants where grants.account_id = balances.account_id) as grant_id
+  from balances where available >= 100000000000`;
+
+/** How many of the calls were an account's. */
+const SHARES = `
+  (select *, ($1::bigint - place - 1) / count(*) over () + 1 as calls from past_accounts) as share`;
+const FIGURES = [
+  `update balances set available = balances.available - 700 * calls, charged = charged + 700 * calls,
+     entries = balances.entries + 2 * calls, updated_at = greatest(balances.updated_at, $2)
+   from ${SHARES} where share.account_id = balances.account_id`,
+  `update grants set remaining = remaining - 700 * calls from ${SHARES} where grant_id = grants.id and $2::timestamptz is not null`,
+  `update key_spending set spent = spent + 700 * calls from ${SHARES}
+   where share.key_id = key_spending.key_id and $2::timestamptz is not null`,
+];
 
 /** Accounts take turns, so that the entries of each lie among those of all others, as traffic leaves them. */
 const CALLS = `
   create temporary table past_calls on commit drop as
-  select n, ms, account.account_id, account.key_id, account.grant_id, n / accounts.count as turn,
+  select n, ms, account.account_id, account.key_id, account.grant_id, (n - $5::bigint) / accounts.count as turn,
     account.entries, account.available, greatest(to_timestamp(ms / 1000.0), account.updated_at) as at,
     (lpad(to_hex(ms), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid as id,
     case when n % ${CALLS_PER_JOB} = 0 then 'job_0' || lpad(to_hex(ms), 11, '0') || lpad(to_hex(n), 12, '0') end as job_id,
@@ -79,7 +101,7 @@ const CALLS = `
   from generate_series($1::bigint, $2::bigint) as n
   cross join (select count(*) as count from past_accounts) as accounts
   cross join lateral (select ($3::float8 + n * $4::float8)::bigint as ms) as time
-  join past_accounts account on account.place = n % accounts.count`;
+  join past_accounts account on account.place = (n - $5::bigint) % accounts.count`;
 
 const RESERVATIONS = `
   insert into reservations (id, amount, created_at, account_id, key_id, grant_ids, parts, request_id, job_id, model, endpoint,

@@ -14,8 +14,8 @@ import { addAccounts, addCalls, type Past } from './rows-fill.ts';
 import { forkServer } from './servers.ts';
 import { median, printTable, type Row, ratioRow } from './table.ts';
 
-const CHAT_ROUNDS = 9;
-const JOB_ROUNDS = 9;
+const CHAT_ROUNDS = 7;
+const JOB_ROUNDS = 7;
 const JOBS_PER_ROUND = 192;
 /** An account may have 64 open. */
 const JOBS_AT_ONCE = 32;
