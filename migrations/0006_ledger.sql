@@ -350,3 +350,21 @@ comment on column ledger_checks.generation is
   'Incremented when checkpoints are written. All are of one snapshot: a check writes its own only if the generation '
   'is still the one that it read.';
 insert into ledger_checks (generation) values (0);
+
+create table ledger_exports (
+  day date primary key,
+  owner text,
+  lease_until timestamptz,
+  object_key text,
+  entries bigint,
+  bytes bigint,
+  sha256 text,
+  exported_at timestamptz,
+  constraint ledger_exports_owner_and_lease check ((owner is null) = (lease_until is null)),
+  constraint ledger_exports_done check (num_nulls(object_key, entries, bytes, sha256, exported_at) in (0, 5))
+);
+comment on table ledger_exports is
+  'Days of the UTC calendar whose entries were written to the object store, or are being written by a process under a lease.';
+comment on column ledger_exports.owner is 'Process that writes it now.';
+comment on column ledger_exports.entries is 'How many entries the file has.';
+comment on column ledger_exports.sha256 is 'Of the file as it is stored, in hexadecimal.';

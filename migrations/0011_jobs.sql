@@ -121,7 +121,7 @@ create table idempotency_keys (
   credential text not null,
   key text not null,
   fingerprint bytea not null,
-  job_id text references jobs,
+  job_id text,
   claim uuid,
   delete_at timestamptz not null,
   primary key (account_id, credential, key),
@@ -131,6 +131,8 @@ comment on table idempotency_keys is
   'Callers'' Idempotency-Key values: a repeated create call is answered with the first one''s job. Without a job the '
   'row is a claim, which keeps repeats out while the request''s media are fetched.';
 comment on column idempotency_keys.credential is 'API key or OAuth grant of the request: the scope of its keys.';
+comment on column idempotency_keys.job_id is
+  'No foreign key: a job that is deleted would be looked for among all keys, and keys are forgotten before their jobs.';
 comment on column idempotency_keys.fingerprint is 'Digest of the request, to tell a repeat from another request.';
 comment on column idempotency_keys.claim is
   'Id of the claim: a request that fails deletes its own claim, never a later one.';

@@ -196,13 +196,13 @@ create table idempotency_keys (
   key text not null,
   -- Digest of the request, to tell a repeat from another request.
   fingerprint bytea not null,
+  -- No foreign key: a job that is deleted would be looked for among all keys, and keys are forgotten before their jobs.
   job_id text,
   -- Id of the claim: a request that fails deletes its own claim, never a later one.
   claim uuid,
   -- When the claim runs out, or the key is forgotten.
   delete_at timestamp with time zone not null,
   PRIMARY KEY (account_id, credential, key),
-  FOREIGN KEY (job_id) REFERENCES jobs(id),
   constraint idempotency_keys_job_or_claim CHECK ((job_id IS NULL) = (claim IS NOT NULL))
 );
 CREATE INDEX idempotency_keys_due ON public.idempotency_keys USING btree (delete_at);
@@ -397,6 +397,25 @@ END)) WHERE (reservation_id IS NOT NULL);
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 -- Derived figures change in the transaction of the entries.
 CREATE TRIGGER ledger_entries_derive AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive();
+
+-- Days of the UTC calendar whose entries were written to the object store, or are being written by a process under a
+-- lease.
+create table ledger_exports (
+  day date not null,
+  -- Process that writes it now.
+  owner text,
+  lease_until timestamp with time zone,
+  object_key text,
+  -- How many entries the file has.
+  entries bigint,
+  bytes bigint,
+  -- Of the file as it is stored, in hexadecimal.
+  sha256 text,
+  exported_at timestamp with time zone,
+  PRIMARY KEY (day),
+  constraint ledger_exports_done CHECK (num_nulls(object_key, entries, bytes, sha256, exported_at) = ANY (ARRAY[0, 5])),
+  constraint ledger_exports_owner_and_lease CHECK ((owner IS NULL) = (lease_until IS NULL))
+);
 
 -- Reservations and endings made from purses that have no entries yet, in their order. Vacuum does not truncate its
 -- file, since that would lock writers out.

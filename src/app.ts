@@ -19,6 +19,7 @@ import {
   TestClock,
 } from './db/index.ts';
 import { startEdges } from './edges.ts';
+import { LedgerExport } from './exports/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
 import { BrowserSessions, type HttpDeps } from './http/index.ts';
@@ -141,6 +142,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     processThrottle,
     browser: new BrowserSessions({ ...shared, ...outward, throttle, processThrottle, config }),
     testClock,
+    ledgerExport: new LedgerExport({ db, clock, log, objects, processId: bus.processId }),
     requestLog: new RequestLog({ db, clock, log, days: config.requestLogDays }),
     version: VERSION,
   };

@@ -7,6 +7,8 @@ import {
   CONCURRENCY_MAX,
   CONNECTIONS_MAX_MAX,
   DRAIN_SECONDS_MAX,
+  JOB_DAYS_MAX,
+  JOB_DAYS_MIN,
   JOB_MINUTES_MAX,
   PASSWORD_CHARS_MAX,
   PASSWORD_CHARS_MIN,
@@ -76,6 +78,10 @@ export interface Config {
   readonly transcriptDays: number;
   /** For how many days the request log is kept; 0 keeps none. */
   readonly requestLogDays: number;
+  /** For how many days jobs that have ended are kept; negative keeps them for ever. */
+  readonly jobDays: number;
+  /** Whether each day's entries are written to the object store. */
+  readonly exportsLedger: boolean;
   /** Made at a start that finds no operator. */
   readonly firstOperator: FirstOperator | undefined;
   readonly signUp: SignUpSettings;
@@ -169,6 +175,8 @@ export function loadConfig(env: Environment): Config {
     },
     transcriptDays: settings.integer('TOLLGATE_TRANSCRIPT_DAYS', 30, -1_000_000, 36_500),
     requestLogDays: settings.integer('TOLLGATE_REQUEST_LOG_DAYS', 30, 0, REQUEST_LOG_DAYS_MAX),
+    jobDays: settings.integer('TOLLGATE_JOB_DAYS', -1, -1, JOB_DAYS_MAX),
+    exportsLedger: settings.flag('TOLLGATE_LEDGER_EXPORT'),
     firstOperator: firstOperator(settings),
     signUp: {
       mode: settings.choice('TOLLGATE_SIGNUP', 'invite', SIGN_UP_MODES),
@@ -184,6 +192,8 @@ export function loadConfig(env: Environment): Config {
   if (config.testClock && production)
     settings.complain('TOLLGATE_TEST_CLOCK', 'cannot be used with NODE_ENV=production');
   checkReplica(settings, config);
+  if (config.jobDays >= 0 && config.jobDays < JOB_DAYS_MIN)
+    settings.complain('TOLLGATE_JOB_DAYS', `must be at least ${JOB_DAYS_MIN}, or -1 to keep jobs for ever`);
   if (databaseUrl !== undefined) requireSharedSecrets(settings, config);
   else if (config.role !== 'both')
     settings.complain(

@@ -13,7 +13,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['db', 'fetch', 'mail', 'media', 'pricing', 'schemas', 'signals', 'storage', 'throttle'],
   ['audit', 'backup', 'configuration', 'objects'],
   ['accounts', 'catalogue', 'ledger', 'request-log', 'vendors'],
-  ['billing', 'reports', 'routing'],
+  ['billing', 'exports', 'reports', 'routing'],
   ['leased'],
   ['calls', 'files', 'jobs', 'oauth', 'people', 'transcriptions'],
   ['http', 'metrics', 'worker'],

@@ -9,7 +9,7 @@ import { Client } from 'pg';
 import { request } from 'undici';
 import { chatLoad } from './chat.ts';
 import { type Gateway, startGateway } from './gateway.ts';
-import { measureRounds } from './load.ts';
+import { loadFor, measureRounds } from './load.ts';
 import { addAccounts, addCalls, type Past } from './rows-fill.ts';
 import { forkServer } from './servers.ts';
 import { median, printTable, type Row, ratioRow } from './table.ts';
@@ -31,8 +31,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const subject = { tree: join(import.meta.dirname, '../..'), nodeOptions: '' };
 const upstream = await forkServer('./fake-upstream.ts');
 const studio = await forkServer('./fake-studio.ts');
-const { young, old, client, past } = await startPair();
-const rows: Row[] = [];
+const { young, old, youngClient, client, past } = await startPair();
 try {
   let filled = 0;
   for (const entries of sizes) {
@@ -40,17 +39,17 @@ try {
     await fill(filled, entries / 2);
     filled = entries / 2;
     console.error('Measuring …');
-    rows.push(...(await measure(entries)));
+    printTable(await measure(entries));
   }
 } finally {
-  await client.end();
+  await Promise.all([client.end(), youngClient.end()]);
   await Promise.all([young.stop(), old.stop(), upstream.stop(), studio.stop()]);
 }
-printTable(rows);
 
 interface Pair {
   readonly young: Gateway;
   readonly old: Gateway;
+  readonly youngClient: Client;
   /** To the old one's database. */
   readonly client: Client;
   readonly past: Past;
@@ -59,13 +58,17 @@ interface Pair {
 async function startPair(): Promise<Pair> {
   const young = await startGateway(subject, upstream.url, studio.url);
   const old = await startGateway(subject, upstream.url, studio.url);
-  const host = join(old.folder, 'postgres');
-  const client = new Client({ host, port: 5432, user: 'postgres', database: 'postgres' });
-  await client.connect();
-  await client.query('set synchronous_commit = off');
+  const [youngClient, client] = [await connectTo(young), await connectTo(old)];
   const past = { client, calls: (sizes.at(-1) ?? 0) / 2, endMs: Date.now() - 3_600_000 };
   await addAccounts(past);
-  return { young, old, client, past };
+  return { young, old, youngClient, client, past };
+}
+
+async function connectTo({ folder }: Gateway): Promise<Client> {
+  const client = new Client({ host: join(folder, 'postgres'), port: 5432, user: 'postgres', database: 'postgres' });
+  await client.connect();
+  await client.query('set synchronous_commit = off');
+  return client;
 }
 
 async function fill(from: number, upto: number): Promise<void> {
@@ -108,7 +111,7 @@ async function measure(entries: number): Promise<Row[]> {
       rounds.map(({ bare, tollgate }) => [bare.databaseMicros, tollgate.databaseMicros]),
     ),
   ]);
-  return [...rows, ...(await measureJobs(at)), await diskRow(at)];
+  return [...rows, ...(await measureJobs(at)), ...(await blockRows(at)), await diskRow(at)];
 }
 
 async function measureJobs(at: string): Promise<Row[]> {
@@ -162,6 +165,33 @@ async function countOpen(gateway: Gateway, headers: Record<string, string>): Pro
     open += ((await answer.body.json()) as { data: unknown[] }).data.length;
   }
   return open;
+}
+
+/** Pages of the database that a chat looks at or changes, and those that were not in its memory: the same on a busy machine. */
+async function blockRows(at: string): Promise<Row[]> {
+  const fresh = await blocksPerChat(young, youngClient);
+  const aged = await blocksPerChat(old, client);
+  return [
+    ratioRow({ measure: `${at}: pages per chat`, goal: GOAL }, [[fresh.touched, aged.touched]]),
+    ratioRow({ measure: `${at}: of these read from outside`, goal: '' }, [[fresh.read, aged.read]]),
+  ];
+}
+
+async function blocksPerChat(gateway: Gateway, statistics: Client): Promise<Record<'touched' | 'read', number>> {
+  const look = async () => {
+    // Sessions report what they counted within ten seconds of their last statement.
+    await sleep(11_000);
+    const { rows: found } = await statistics.query<{ touched: string; read: string }>(
+      `select sum(heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit) as touched,
+         sum(heap_blks_read + idx_blks_read) as read
+       from pg_statio_user_tables where relname <> all ('{ledger_journal,request_log}')`,
+    );
+    return { touched: Number(found[0]?.touched), read: Number(found[0]?.read) };
+  };
+  const before = await look();
+  const { requests } = await loadFor(gateway, chatLoad('plain'));
+  const after = await look();
+  return { touched: (after.touched - before.touched) / requests, read: (after.read - before.read) / requests };
 }
 
 /** Bytes on disk per call that has ended, indexes included: what a deployment grows by. */

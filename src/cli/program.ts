@@ -10,6 +10,7 @@ import { configCheck, configDiff } from './config.ts';
 import { doctor } from './doctor.ts';
 import { problemFor } from './failure.ts';
 import { helpFor, overview } from './help.ts';
+import { ledgerExport } from './ledger.ts';
 import { migrateCommand } from './migrate.ts';
 import { restore } from './restore.ts';
 import { secretsReseal } from './secrets.ts';
@@ -27,6 +28,7 @@ const COMMANDS: readonly Command[] = [
   restore,
   booksVerify,
   verify,
+  ledgerExport,
   doctor,
 ];
 

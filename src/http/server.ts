@@ -31,6 +31,7 @@ import { accountRoutes } from './routes/account.ts';
 import { accountAdminRoutes } from './routes/admin-accounts.ts';
 import { clockAdminRoutes } from './routes/admin-clock.ts';
 import { configAdminRoutes } from './routes/admin-config.ts';
+import { exportAdminRoutes } from './routes/admin-exports.ts';
 import { grantAdminRoutes } from './routes/admin-grants.ts';
 import { jobAdminRoutes } from './routes/admin-jobs.ts';
 import { keyAdminRoutes } from './routes/admin-keys.ts';
@@ -176,6 +177,7 @@ function addRoutes(routes: Routes, deps: HttpDeps): void {
   memberAdminRoutes(routes, deps);
   overviewAdminRoutes(routes, deps);
   recordAdminRoutes(routes, deps);
+  exportAdminRoutes(routes, deps);
   usageReportRoutes(routes, deps);
   jobAdminRoutes(routes, deps);
   requestAdminRoutes(routes, deps);

@@ -8,6 +8,7 @@ export { type CreateDeps, createJob } from './create.ts';
 export type { JobDeps } from './deps.ts';
 export { Engine } from './engine.ts';
 export { JOB_FAULTS } from './faults.ts';
+export { forgetJobs } from './forget-jobs.ts';
 export type { Job } from './job.ts';
 export { forgetKeys } from './keys-store.ts';
 export { type JobRecord, listAllJobs } from './operator-store.ts';

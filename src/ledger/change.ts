@@ -71,7 +71,7 @@ function reserveFields(change: Change & { kind: 'reserve' }, times: JournalTimes
   };
 }
 
-/** The prices that a list of changes names, as JSON: an object of each text by its id. */
+/** The frozen price of each reservation in a list of changes, as JSON: an object of each text by its id. */
 export function pricesJson(prices: Iterable<string>): string {
   return `{${Array.from(new Set(prices), (price) => `"${priceIdOf(price)}":${price}`).join(',')}}`;
 }

@@ -3,8 +3,9 @@ import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Bus, Db, probes, TestClock, Topic } from '../db/index.ts';
+import type { LedgerExport } from '../exports/index.ts';
 import { forgetFiles } from '../files/index.ts';
-import { forgetKeys } from '../jobs/index.ts';
+import { forgetJobs, forgetKeys } from '../jobs/index.ts';
 import { type CallLedger, endAbandoned, lapseExpired } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
 import { forgetRecords } from '../oauth/index.ts';
@@ -28,7 +29,8 @@ export interface WorkerDeps {
   readonly testClock: TestClock | undefined;
   readonly writeProbe: probes.WriteProbe;
   readonly requestLog: RequestLog;
-  readonly config: Pick<Config, 'requestLogDays' | 'role'>;
+  readonly ledgerExport: LedgerExport;
+  readonly config: Pick<Config, 'requestLogDays' | 'jobDays' | 'exportsLedger' | 'role'>;
 }
 
 interface Duty {
@@ -100,6 +102,10 @@ function dutiesOfDeployment(deps: WorkerDeps): readonly Duty[] {
       everyMs: 60_000,
       run: () => forgetRequests(db, clock.now(), config.requestLogDays),
     },
+    { name: 'forget old jobs', everyMs: 60_000, run: () => forgetJobs(db, clock.now(), config.jobDays) },
+    ...(config.exportsLedger
+      ? [{ name: 'export the ledger', everyMs: 300_000, run: () => deps.ledgerExport.run() }]
+      : []),
   ];
 }
 
@@ -123,6 +129,7 @@ export function startDuties(deps: WorkerDeps): () => Promise<void> {
     for (const duty of all) await runOnce(duty, deps.log);
   });
   return async () => {
+    deps.ledgerExport.stop();
     await Promise.all(running.map((stop) => stop()));
     await deps.authenticator.saveLastUsed().catch(() => undefined);
     await deps.requestLog.flush().catch(() => undefined);

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Environment } from '../../src/config.ts';
 import { openDb } from '../../src/db/index.ts';
 import { silentLog } from './database.ts';
 import type { Gateway, NewCaller } from './gateway.ts';
 import type { Studio } from './studio.ts';
 
 /** Lets everything that is done now and then be done once, by a process that does nothing else. */
-export async function sweep(studio: Studio): Promise<void> {
+export async function sweep(studio: Studio, settings: Environment = {}): Promise<void> {
   const { database, clock } = studio.gateway;
-  const other = await studio.another({ database, clock });
+  const other = await studio.another({ database, clock, settings });
   await other.stop();
 }
 

@@ -480,6 +480,19 @@ export type JobRequest = {
   };
 };
 
+export type LedgerExport = {
+  /** The day, of the UTC calendar: `2026-11-17`. */
+  readonly id: string;
+  readonly object: 'ledger_export';
+  /** How many entries the file has. */
+  readonly entries: number;
+  readonly bytes: number;
+  /** Of the file, in hexadecimal. */
+  readonly sha256: string;
+  /** Unix seconds. */
+  readonly exported_at: number;
+};
+
 export type ListedTranscription = {
   readonly id: string;
   readonly object: 'audio.transcription';
