@@ -101,10 +101,10 @@ const COLUMNS: CsvColumns<Row> = [
   ['endpoint', ({ endpoint }) => endpoint],
   ['units', ({ units }) => (units === null ? null : JSON.stringify(units))],
   // Each with what it was given or, below zero, what was taken from it: `grant_…:-0.0125`.
-  ['grants', ({ grantIds, parts }) => grantIds.map((id, place) => `${id}:${partOf(parts[place])}`).join(' ')],
+  ['grants', ({ grantIds, parts }) => grantIds.map((id, place) => `${id}:${partText(parts[place])}`).join(' ')],
 ];
 
-function partOf(part: string | undefined): string {
+function partText(part: string | undefined): string {
   return creditsToText(BigInt(part ?? 0));
 }
 
