@@ -1,6 +1,7 @@
 /** Every bound in the program, with its unit in its name. Those of the public contract are named in docs/errors.md. */
 
 export * from './media-limits.ts';
+export * from './row-limits.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -138,9 +139,6 @@ export const INPUT_KEPT_MS = 24 * 60 * 60 * 1000;
 export const LINK_MS = 900_000;
 /** Longer than any job is open and its outputs are kept. */
 export const FINGERPRINT_KEPT_MS = 31 * 24 * 60 * 60 * 1000;
-/** Jobs that have ended are kept for so many days at least: longer than what they made, and than their idempotency keys. */
-export const JOB_DAYS_MIN = 32;
-export const JOB_DAYS_MAX = 36_500;
 export const OUTPUT_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 export const FILE_BYTES_MAX = 200 * MIB;
 export const FILE_KEPT_MS = 24 * 60 * 60 * 1000;
@@ -172,22 +170,6 @@ export const PAGE_SIZE_MAX = 100;
 export const COMPARED_CALLS_MAX = 1_000;
 export const USAGE_ROWS_DEFAULT = 1_000;
 export const USAGE_ROWS_MAX = 10_000;
-
-// Request log.
-/** Lines that wait to be written; more are dropped and counted. */
-export const REQUEST_LINES_HELD_MAX = 20_000;
-export const REQUEST_LINES_PER_STATEMENT = 500;
-export const REQUEST_LOG_DAYS_MAX = 3_650;
-
-// Reports.
-/** Rows that one statement of an export reads. */
-export const EXPORT_ROWS_PER_READ = 1_000;
-/** Of one day of the ledger, compressed. */
-export const EXPORT_BYTES_MAX = 50 * 1024 * MIB;
-/** After a day's end its entries are there, unless a process's clock is behind by more than this. */
-export const EXPORT_GRACE_MS = 3_600_000;
-/** How long a process has a day to itself without extending its lease. */
-export const EXPORT_LEASE_MS = 60_000;
 
 // Caches and tables in memory.
 export const CALLER_CACHE_ENTRIES_MAX = 50_000;

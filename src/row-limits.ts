@@ -1,0 +1,24 @@
+/** Bounds of rows that are kept, listed, exported and deleted. */
+
+const MIB = 1024 * 1024;
+
+// Jobs.
+/** Jobs that have ended are kept for so many days at least: longer than what they made, and than their idempotency keys. */
+export const JOB_DAYS_MIN = 32;
+export const JOB_DAYS_MAX = 36_500;
+
+// Request log.
+/** Lines that wait to be written; more are dropped and counted. */
+export const REQUEST_LINES_HELD_MAX = 20_000;
+export const REQUEST_LINES_PER_STATEMENT = 500;
+export const REQUEST_LOG_DAYS_MAX = 3_650;
+
+// Reports.
+/** Rows that one statement of an export reads. */
+export const EXPORT_ROWS_PER_READ = 1_000;
+/** Of one day of the ledger, compressed. */
+export const EXPORT_BYTES_MAX = 50 * 1024 * MIB;
+/** After a day's end its entries are there, unless a process's clock is behind by more than this. */
+export const EXPORT_GRACE_MS = 3_600_000;
+/** How long a process has a day to itself without extending its lease. */
+export const EXPORT_LEASE_MS = 60_000;
