@@ -19,7 +19,6 @@ import {
   TestClock,
 } from './db/index.ts';
 import { startEdges } from './edges.ts';
-import { LedgerExport } from './exports/index.ts';
 import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
 import { BrowserSessions, type HttpDeps } from './http/index.ts';
@@ -142,7 +141,6 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     processThrottle,
     browser: new BrowserSessions({ ...shared, ...outward, throttle, processThrottle, config }),
     testClock,
-    ledgerExport: new LedgerExport({ db, clock, log, objects, processId: bus.processId }),
     requestLog: new RequestLog({ db, clock, log, days: config.requestLogDays }),
     version: VERSION,
   };

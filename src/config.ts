@@ -175,7 +175,7 @@ export function loadConfig(env: Environment): Config {
     },
     transcriptDays: settings.integer('TOLLGATE_TRANSCRIPT_DAYS', 30, -1_000_000, 36_500),
     requestLogDays: settings.integer('TOLLGATE_REQUEST_LOG_DAYS', 30, 0, REQUEST_LOG_DAYS_MAX),
-    jobDays: settings.integer('TOLLGATE_JOB_DAYS', -1, -1, JOB_DAYS_MAX),
+    jobDays: jobDays(settings),
     exportsLedger: settings.flag('TOLLGATE_LEDGER_EXPORT'),
     firstOperator: firstOperator(settings),
     signUp: {
@@ -192,8 +192,6 @@ export function loadConfig(env: Environment): Config {
   if (config.testClock && production)
     settings.complain('TOLLGATE_TEST_CLOCK', 'cannot be used with NODE_ENV=production');
   checkReplica(settings, config);
-  if (config.jobDays >= 0 && config.jobDays < JOB_DAYS_MIN)
-    settings.complain('TOLLGATE_JOB_DAYS', `must be at least ${JOB_DAYS_MIN}, or -1 to keep jobs for ever`);
   if (databaseUrl !== undefined) requireSharedSecrets(settings, config);
   else if (config.role !== 'both')
     settings.complain(
@@ -205,6 +203,13 @@ export function loadConfig(env: Environment): Config {
   settings.refuseUnknown();
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);
   return Object.freeze(config);
+}
+
+function jobDays(settings: Settings): number {
+  const days = settings.integer('TOLLGATE_JOB_DAYS', -1, -1, JOB_DAYS_MAX);
+  if (days >= 0 && days < JOB_DAYS_MIN)
+    settings.complain('TOLLGATE_JOB_DAYS', `must be at least ${JOB_DAYS_MIN}, or -1 to keep jobs for ever`);
+  return days;
 }
 
 /** What a process does: answers callers (`serve`), works on jobs and on duties of the deployment (`work`), or both. */

@@ -1,3 +1,4 @@
+import { LedgerExport } from './exports/index.ts';
 import { createHttpServer, type HttpDeps } from './http/index.ts';
 import { Engine, type JobDeps } from './jobs/index.ts';
 import { JobLoop, startDuties } from './worker/index.ts';
@@ -13,7 +14,8 @@ export interface Edges {
 /** Starts duties, job loop and HTTP server, as far as the process's role has them; all of them or none. */
 export async function startEdges(deps: HttpDeps, jobDeps: JobDeps): Promise<Edges> {
   const { role, port, host, stopDelayMs } = deps.config;
-  const stopDuties = startDuties(deps);
+  const ledgerExport = new LedgerExport({ ...deps, processId: deps.bus.processId });
+  const stopDuties = startDuties({ ...deps, ledgerExport });
   const jobLoop = role === 'serve' ? undefined : new JobLoop({ ...deps, engine: new Engine(jobDeps) });
   const server = await createHttpServer(deps);
   const stop = async (drainMs: number, delayMs = 0) => {

@@ -3,7 +3,6 @@ import type { CallDeps } from '../calls/index.ts';
 import type { Catalogue, CatalogueDeps } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
 import type { PooledDb, probes, ReplicaReads, TestClock } from '../db/index.ts';
-import type { LedgerExport } from '../exports/index.ts';
 import type { CreateDeps } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import type { CleanUp } from '../objects/index.ts';
@@ -34,7 +33,6 @@ export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDe
   readonly objects: ObjectStore;
   readonly log: Logger;
   readonly requestLog: RequestLog;
-  readonly ledgerExport: LedgerExport;
   /** Present when the operator may move time. */
   readonly testClock: TestClock | undefined;
   readonly writeProbe: probes.WriteProbe;
