@@ -19,6 +19,8 @@ const LOOK_EVERY_MS = 50;
 export interface Subject {
   readonly tree: string;
   readonly nodeOptions: string;
+  /** On one port; 1 unless it says otherwise. */
+  readonly processes?: number;
   /** Settings beside those of every gateway that is measured. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -36,7 +38,7 @@ export interface Gateway extends BenchServer {
  * knows nothing of it but its command, its settings and its routes, so that it can measure another tree just as well.
  */
 export async function startGateway(
-  { tree, nodeOptions, settings = {} }: Subject,
+  { tree, nodeOptions, settings = {}, processes = 1 }: Subject,
   upstreamUrl?: string,
   studioUrl?: string,
 ): Promise<Gateway> {
@@ -45,7 +47,9 @@ export async function startGateway(
   if (upstreamUrl !== undefined) await writeFile(configuration, configurationFor(upstreamUrl, studioUrl));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const launcher = spawn(process.execPath, [join(tree, 'bin/tollgate.mjs'), 'serve'], {
+  // A tree from before there were several takes no such option.
+  const several = processes === 1 ? [] : ['--processes', String(processes)];
+  const launcher = spawn(process.execPath, [join(tree, 'bin/tollgate.mjs'), 'serve', ...several], {
     cwd: folder,
     env: {
       PATH: process.env.PATH,
@@ -66,7 +70,8 @@ export async function startGateway(
     progress += text;
   });
   const ended = once(launcher, 'exit');
-  while (!(await isHealthy(url))) {
+  // The welcome comes when all are ready, the first answer when one is.
+  while (!progress.includes('Ctrl-C') || !(await isHealthy(url))) {
     if (launcher.exitCode !== null) throw new Error(`the gateway did not start:\n${progress}`);
     await sleep(LOOK_EVERY_MS);
   }

@@ -23,6 +23,7 @@ import { benchLimits } from './limits.ts';
 import { benchMedia } from './media.ts';
 import { benchMemory } from './memory.ts';
 import { benchModels } from './models.ts';
+import { benchProcesses } from './scale.ts';
 import { benchSignIn } from './sign-in.ts';
 import { benchSignals } from './signals.ts';
 import { benchSpeech } from './speech.ts';
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, (subject: Subject) => Promise<Row[]>>> = {
   latency: benchLatency,
   speech: benchSpeech,
   transcription: benchTranscription,
+  processes: benchProcesses,
   memory: benchMemory,
   large: benchLarge,
   'sign-in': benchSignIn,
