@@ -197,9 +197,11 @@ test('an operator lists the days, fetches one, and writes one by a command', asy
   gateway.clock.advance(2 * DAY);
   const other = await Gateway.start({ settings, database: gateway.database, clock: gateway.clock });
   after(() => other.stop());
-  await until(async () => (await gateway.admin('GET', '/ledger/exports')).json.data.length === 1);
+  await until(async () => (await gateway.admin('GET', '/ledger/exports')).json.data.length === 2);
   const { json: list } = await gateway.admin('GET', '/ledger/exports');
-  assert.deepEqual([list.has_more, list.data[0].id, list.data[0].entries], [false, '2030-01-15', 1]);
+  const [later, first] = list.data;
+  assert.deepEqual([list.has_more, later.id, later.entries], [false, '2030-01-16', 0]);
+  assert.deepEqual([first.id, first.entries], ['2030-01-15', 1]);
   assert.deepEqual((await gateway.admin('GET', '/ledger/exports?after=2030-01-15')).json.data, []);
   assert.equal((await gateway.admin('GET', '/ledger/exports?after=soon')).status, 400);
   const answer = await fetch(`${gateway.url}/api/admin/ledger/exports/2030-01-15`, {
@@ -207,10 +209,10 @@ test('an operator lists the days, fetches one, and writes one by a command', asy
   });
   const file = Buffer.from(await answer.arrayBuffer());
   assert.equal(answer.headers.get('content-type'), 'application/gzip');
-  assert.equal(file.length, list.data[0].bytes);
+  assert.equal(file.length, first.bytes);
   const [row] = rowsOfCsv(gunzipSync(file).toString());
   assert.deepEqual([row?.account_id, row?.type, row?.granted], [accountId, 'grant', '12.5']);
-  for (const day of ['2030-01-16', '2030-02-31', 'today']) {
+  for (const day of ['2030-01-17', '2030-02-31', 'today']) {
     assert.equal((await gateway.admin('GET', `/ledger/exports/${day}`)).json.error.code, 'not_found');
   }
   const commands = new Commands();
