@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { Gateway } from './support/gateway.ts';
 import { paidCaller } from './support/paid-calls.ts';
 import { newOwner } from './support/people.ts';
-import { requestText, sendRaw } from './support/raw-http.ts';
+import { RawConnection, requestText, sendRaw } from './support/raw-http.ts';
 
 // Requests that `npm run fuzz` found to be answered otherwise than the contract says. Every answer is held to it.
 
@@ -47,3 +47,18 @@ for (const headers of [[], ['Origin: https://app.example'], ['Access-Control-Req
     assert.deepEqual([answer.status, answer.json?.error.code], [404, 'not_found'], answer.text);
   });
 }
+
+test('a tunnel that is asked for and reset at once ends nothing but its connection', async () => {
+  // The runner would only note what ends a process of its own.
+  const uncaught: Error[] = [];
+  const note = (error: Error) => uncaught.push(error);
+  process.on('uncaughtExceptionMonitor', note);
+  for (let tries = 0; tries < 50; tries++) {
+    using connection = await RawConnection.open(gateway.url);
+    await connection.send(requestText('CONNECT 127.0.0.1:22').repeat(tries % 3 === 0 ? 20 : 1));
+    connection.reset();
+  }
+  assert.equal((await gateway.call('GET', '/healthz')).status, 200);
+  process.off('uncaughtExceptionMonitor', note);
+  assert.deepEqual(uncaught, []);
+});

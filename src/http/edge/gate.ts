@@ -43,7 +43,11 @@ export function createGate(listener: Listener): Server {
   server.on('checkExpectation', gated);
   // `Expect: 100-continue`: admission sends the 100, or refuses.
   server.on('checkContinue', gated);
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseInTurn(socket, 'not_found'));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // Node has given the socket up by now, its listener for errors included: a reset would end the process.
+    socket.on('error', () => socket.destroy());
+    refuseInTurn(socket, 'not_found');
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
     else if (!isLeaving(socket)) refuseInTurn(socket, parserRefusal(error.code));
