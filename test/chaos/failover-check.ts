@@ -1,13 +1,14 @@
 // What clients were told of a deployment whose database failed over, held against what the promoted server has.
 
 import {
+  type EntryRow,
   faultsOfBooks,
   faultsOfPayment,
   gatherLedger,
   type Ledger,
   type LedgerSource,
 } from '../../packages/verify/src/books.ts';
-import type { Db } from '../../src/db/index.ts';
+import type { Db, Queries } from '../../src/db/index.ts';
 import type { Order } from './failover-load.ts';
 
 export interface FailoverEvidence extends Ledger {
@@ -19,15 +20,20 @@ export interface FailoverEvidence extends Ledger {
 }
 
 export async function gatherFailover(
-  source: LedgerSource,
+  source: LedgerSource & { readonly db: Db },
   accountId: string,
   told: Pick<FailoverEvidence, 'orders' | 'submissions'>,
 ): Promise<FailoverEvidence> {
-  const ledger = await gatherLedger(source, [accountId]);
-  return { ...told, ...ledger, ...(await rowsOf(source.db, accountId)) };
+  // Makes entries of whatever has none yet, before the snapshot in which everything is read.
+  const books = await source.admin('GET', '/books?full=1');
+  return source.db.transaction(async (tx) => {
+    await tx.run('set transaction isolation level repeatable read');
+    const ledger = await gatherLedger({ db: tx, admin: async () => books }, [accountId]);
+    return { ...told, ...ledger, ...(await rowsOf(tx, accountId)) };
+  });
 }
 
-async function rowsOf(db: Db, accountId: string): Promise<Pick<FailoverEvidence, 'jobs' | 'references'>> {
+async function rowsOf(db: Queries, accountId: string): Promise<Pick<FailoverEvidence, 'jobs' | 'references'>> {
   const jobs = await db.rows<FailoverEvidence['jobs'][number]>(
     `select id, status, request->'request'->>'prompt' as prompt from jobs where account_id = $1`,
     [accountId],
@@ -55,7 +61,10 @@ export function checkFailover(evidence: FailoverEvidence): string[] {
   ];
 }
 
-/** All cost the same. One that was answered is paid once; one that was refused is not paid. */
+/**
+ * All cost the same. One that was answered is paid once. One that was refused is not paid, or paid once: where the primary
+ * died between the commit of a settlement and its acknowledgement, the gateway cannot know, and the first ending counts.
+ */
 function faultsOfChats({ holds, entries }: FailoverEvidence, chats: readonly Order[]): string[] {
   const byRequest = Map.groupBy(holds, ({ requestId }) => requestId);
   const byReservation = Map.groupBy(entries, ({ reservationId }) => reservationId);
@@ -65,12 +74,25 @@ function faultsOfChats({ holds, entries }: FailoverEvidence, chats: readonly Ord
     if (own.length > 1) return [`${name} has ${own.length} reservations`];
     const rows = own.flatMap(({ id }) => byReservation.get(id) ?? []);
     if (statuses[0] === 200) return faultsOfPayment(name, rows, paid?.charged ?? 0n);
-    return rows.some(({ charged }) => charged !== 0n) ? [`${name} was refused and is charged`] : [];
+    return isCharged(rows) ? faultsOfPayment(name, rows, paid?.charged ?? 0n) : [];
   });
 
   function isChat(reservationId: string | null): boolean {
     return holds.some(({ id, jobId }) => id === reservationId && jobId === null);
   }
+}
+
+/** Calls that were refused and are charged: settlements that were committed and never acknowledged. */
+export function refusedAndCharged({ orders, holds, entries }: FailoverEvidence): number {
+  const byReservation = Map.groupBy(entries, ({ reservationId }) => reservationId);
+  const refused = new Set(orders.filter(({ statuses }) => statuses[0] === 503).flatMap(({ ids }) => ids));
+  return holds.filter(({ id, jobId, requestId }) => {
+    return jobId === null && refused.has(requestId) && isCharged(byReservation.get(id) ?? []);
+  }).length;
+}
+
+function isCharged(rows: readonly EntryRow[]): boolean {
+  return rows.some(({ charged }) => charged !== 0n);
 }
 
 function faultsOfJob({ jobs, holds, entries, submissions }: FailoverEvidence, { name, ids }: Order): string[] {

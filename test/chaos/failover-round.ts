@@ -8,7 +8,7 @@ import { Gateway } from '../support/gateway.ts';
 import { paidCaller } from '../support/paid-calls.ts';
 import { until } from '../support/postgres.ts';
 import { ReplicatedPostgres } from '../support/replicated-postgres.ts';
-import { checkFailover, gatherFailover } from './failover-check.ts';
+import { checkFailover, gatherFailover, refusedAndCharged } from './failover-check.ts';
 import { Callers, KINDS, type Kind } from './failover-load.ts';
 
 const GATEWAYS = 2;
@@ -33,6 +33,8 @@ export interface Failover {
   readonly orders: number;
   readonly refusals: number;
   readonly entries: number;
+  /** Settlements whose commit survived without its acknowledgement. */
+  readonly refusedAndCharged: number;
   readonly findings: readonly string[];
 }
 
@@ -91,6 +93,7 @@ async function play(
       orders: callers.orders.length,
       refusals: callers.refusals,
       entries: evidence.entries.length,
+      refusedAndCharged: refusedAndCharged(evidence),
       findings: [...open, ...checkFailover(evidence)],
     };
   } finally {
@@ -108,7 +111,9 @@ async function openAfter(gateway: Gateway, db: Db, msMax: number): Promise<strin
   }
 }
 
-const OPEN = 'select job_id::text as id from open_jobs union all select reservation_id::text from open_reservations';
+/** What stands in the journal alone is open as well. */
+const OPEN = `select job_id::text as id from open_jobs union all select reservation_id::text from open_reservations
+  union all select account_id from balances_now where reserved > 0`;
 
 async function startGateway(postgres: ReplicatedPostgres, folder: string): Promise<Gateway> {
   const [{ connection }] = postgres.servers;
@@ -148,11 +153,13 @@ function documentFor(url: string): unknown {
   };
 }
 
-export function showFailover({ backAfterMs, awayMs, orders, refusals, entries, findings }: Failover): string {
+export function showFailover(failover: Failover): string {
+  const { backAfterMs, awayMs, orders, refusals, entries, findings } = failover;
   const back = KINDS.map((kind) => `${kind} ${backAfterMs[kind]} ms`).join(', ');
   return [
     ...findings,
     `back after the promotion: ${back} (${awayMs} ms after the kill)`,
-    `${orders} orders, ${refusals} answers 503, ${entries} entries, ${findings.length} failures`,
+    `${orders} orders, ${refusals} answers 503 (${failover.refusedAndCharged} of them charged once: commit without its ` +
+      `acknowledgement), ${entries} entries, ${findings.length} failures`,
   ].join('\n');
 }

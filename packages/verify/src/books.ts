@@ -2,6 +2,7 @@
 // of the books whatever was paid for.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Queries } from '../../../src/db/index.ts';
 import type { World } from './world.ts';
 
 export interface EntryRow {
@@ -54,7 +55,7 @@ export interface Ledger {
 }
 
 /** Of a world, or of anything else that has a database and an operator. */
-export type LedgerSource = Pick<World, 'db' | 'admin'>;
+export type LedgerSource = Pick<World, 'admin'> & { readonly db: Queries };
 
 export async function gatherLedger(world: LedgerSource, accountIds: readonly string[]): Promise<Ledger> {
   const { db } = world;
