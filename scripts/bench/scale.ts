@@ -6,6 +6,7 @@ import { type Row, ratioRow } from './table.ts';
 
 const COUNTS = [1, 2, 4] as const;
 const ROUNDS = 5;
+const CONNECTIONS_PER_PROCESS = 64;
 const WARM_UP_SECONDS = 10;
 /** Of processor time per request with so many processes, against one: 1.8 times the throughput from two, at most 15 % more at four. */
 const GOALS: Readonly<Record<number, string>> = { 2: '≤ 1.11', 4: '≤ 1.15' };
@@ -16,12 +17,21 @@ export async function benchProcesses(subject: Subject): Promise<Row[]> {
   const gateways: Gateway[] = [];
   try {
     for (const processes of COUNTS) gateways.push(await startGateway({ ...subject, processes }, upstream.url));
-    const load = chatLoad('plain');
-    for (const gateway of gateways) await loadFor(gateway, load, WARM_UP_SECONDS);
+    // The same for each process: batches are as large as its requests in hand, and its code is as warm as they were many.
+    const loads = COUNTS.map((processes) => ({
+      ...chatLoad('plain'),
+      connections: CONNECTIONS_PER_PROCESS * processes,
+    }));
+    const loadAt = (place: number, seconds?: number) => {
+      const [gateway, load] = [gateways[place], loads[place]];
+      if (gateway === undefined || load === undefined) throw new Error('a gateway is missing');
+      return loadFor(gateway, load, seconds);
+    };
+    for (const [place, processes] of COUNTS.entries()) await loadAt(place, WARM_UP_SECONDS * processes);
     const rounds: Figures[][] = [];
     while (rounds.length < ROUNDS) {
       const round: Figures[] = [];
-      for (const gateway of gateways) round.push(await loadFor(gateway, load));
+      for (const place of COUNTS.keys()) round.push(await loadAt(place));
       rounds.push(round);
     }
     return COUNTS.flatMap((processes, place) => rowsOf(processes, place, rounds));
