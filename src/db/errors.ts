@@ -40,7 +40,7 @@ export function isDeadlock(error: unknown): boolean {
 const UNAVAILABLE_STATE = /^(08|28|3D|53|57|58)|^(55000|55P03|25006|25P03)$/;
 const UNAVAILABLE_SYSTEM_CODE = /^(ECONN|EPIPE|ENOENT|EACCES|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_)/;
 const UNAVAILABLE_MESSAGE =
-  /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable|^Client was closed/;
+  /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable|^Client was closed|^Cannot use a pool after calling end/;
 
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

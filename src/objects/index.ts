@@ -12,6 +12,7 @@ export {
   keepObjectsUntil,
   recordObjects,
   releaseObject,
+  type StoredObject,
 } from './store.ts';
 export {
   abandonInput,

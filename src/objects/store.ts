@@ -36,9 +36,13 @@ export async function releaseObject(tx: Tx, key: string, keptUntil: Date, at: Da
   await tx.run('update stored_objects set delete_at = $3 where key = $1 and delete_at <= $2', [key, keptUntil, at]);
 }
 
-/** Keeps objects at least until then. Tells how many of them there are. */
-export function keepObjectsUntil(tx: Tx, keys: readonly string[], at: Date): Promise<number> {
-  return tx.run('update stored_objects set delete_at = greatest(delete_at, $2) where key = any ($1)', [keys, at]);
+/** Keeps objects at least until then. Tells which of them there are. */
+export async function keepObjectsUntil(tx: Tx, keys: readonly string[], at: Date): Promise<ReadonlySet<string>> {
+  const rows = await tx.rows<{ key: string }>(
+    'update stored_objects set delete_at = greatest(delete_at, $2) where key = any ($1) returning key',
+    [keys, at],
+  );
+  return new Set(rows.map(({ key }) => key));
 }
 
 export interface FoundObject {
