@@ -60,7 +60,6 @@ function typeOf(schema: Schema, indent: string): string {
       return arrayType(schema, indent);
     case 'object':
       return objectType(schema, indent);
-    case undefined:
     default:
       return 'unknown';
   }

@@ -48,7 +48,7 @@ export function parsePostgresUrl(text: string): PostgresUrl {
     if (hosts.length > 0) own.set('host', host);
     if (hosts.length > 0 || ports.length > 0) own.set('port', port);
     const place = hosts.length > 0 ? 'localhost' : `${host}:${port}`;
-    const url = `${scheme}${credentials}${place}${path}${own.size === 0 ? '' : `?${own}`}`;
+    const url = `${scheme}${credentials}${place}${path}${own.size === 0 ? '' : `?${own.toString()}`}`;
     if (!URL.canParse(url)) throw new PostgresUrlError(EXPECTED);
     return { name: nameOf(host, port), url };
   });

@@ -39,7 +39,10 @@ test('R-274: a picture that was deleted before its job was admitted refuses that
   await lock.release().catch(() => undefined);
 
   const answers = await Promise.all(sent);
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 202, 503]);
+  assert.deepEqual(
+    answers.map(({ status }) => status).sort((a, b) => a - b),
+    [202, 202, 503],
+  );
   assert.equal(answers.find(({ status }) => status === 503)?.json.error.code, 'job_service_unavailable');
   const { jobs, reservations } = await tracesOf(gateway, caller);
   assert.deepEqual({ jobs, reservations }, { jobs: 2, reservations: 2 });

@@ -63,7 +63,7 @@ function chat(more: Record<string, unknown> = {}, headers: Record<string, string
 
 function named(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
   const found = spans.filter((span) => span.name === name);
-  assert.equal(found.length, 1, `${name} in ${spans.map((span) => span.name)}`);
+  assert.equal(found.length, 1, `${name} in ${spans.map((span) => span.name).join()}`);
   return found[0] ?? assert.fail();
 }
 

@@ -49,7 +49,7 @@ const HOLDS = {
 } as const;
 
 /** A migration with those of its statements that matter to processes that run. */
-export function planText({ name, needs, effects }: migrations.PlannedMigration): string {
+function planText({ name, needs, effects }: migrations.PlannedMigration): string {
   const kind = needs === null ? 'expand: the release before works on' : `contract: needs ${needs} or later everywhere`;
   const lines = effects.flatMap(({ hold, table, statement }) => {
     if (hold === 'nothing') return [];

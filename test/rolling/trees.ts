@@ -20,7 +20,8 @@ export function taggedTree(): Tree | undefined {
   return newTree((path) => {
     const archive = git('archive', stdout.toString().trim());
     const unpacked = spawnSync('tar', ['-x', '-C', path], { input: archive.stdout });
-    if (archive.status !== 0 || unpacked.status !== 0) throw new Error(`no tree of ${stdout}: ${archive.stderr}`);
+    if (archive.status !== 0 || unpacked.status !== 0)
+      throw new Error(`no tree of ${stdout.toString()}: ${archive.stderr.toString()}`);
   });
 }
 
@@ -45,7 +46,7 @@ function linkModules(path: string): void {
   const lock = (tree: string) => readFileSync(join(tree, 'package-lock.json'), 'utf8');
   if (lock(path) !== lock(THIS_TREE)) {
     const { status, stderr } = spawnSync('npm', ['ci', '--omit=dev', '--ignore-scripts'], { cwd: path });
-    if (status !== 0) throw new Error(`npm ci failed: ${stderr}`);
+    if (status !== 0) throw new Error(`npm ci failed: ${stderr.toString()}`);
     return;
   }
   const modules = join(path, 'node_modules');

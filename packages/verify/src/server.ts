@@ -144,5 +144,5 @@ export function withProxy(url: string, port: number): string {
   const [, head = '', , path = '', query] = URL_PARTS.exec(url) ?? [];
   const settings = new URLSearchParams(query);
   for (const name of ['host', 'port']) settings.delete(name);
-  return `${head}127.0.0.1:${port}${path}${settings.size === 0 ? '' : `?${settings}`}`;
+  return `${head}127.0.0.1:${port}${path}${settings.size === 0 ? '' : `?${settings.toString()}`}`;
 }
