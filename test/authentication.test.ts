@@ -40,11 +40,11 @@ test('R-082: every route but the price list, signed links, the probes, what a vi
   assert.deepEqual(
     open.map(({ method, path }) => `${method} ${path}`),
     [
-      'GET /api/hub/public/models',
-      'GET /media/none',
       'GET /healthz',
       'GET /livez',
       'GET /readyz',
+      'GET /api/hub/public/models',
+      'GET /media/none',
       'GET /api/console/site',
       'GET /openapi.json',
     ],

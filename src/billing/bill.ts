@@ -89,18 +89,24 @@ export class Bill {
     await this.#callLedger.recordKnown(this.#reservation, charge(this.#price, units));
   }
 
-  /** Takes what these units cost at the frozen price and gives the rest back. Returns what was charged. */
+  /**
+   * Takes what these units cost at the frozen price and gives the rest back. Returns what is charged. In an outage of the
+   * database the ending stays pending and the answer is given all the same: it may have been committed, and a caller who is
+   * refused now would ask and pay again.
+   */
   async settle(units: Units): Promise<MicroCredits> {
     const actual = charge(this.#price, units);
     const begunMs = performance.now();
     const span = this.#trace?.span?.child('settle', 'internal');
     try {
-      const ending = await orPrecheckFailed(() =>
-        this.#callLedger.settle(this.#reservation, actual, JSON.stringify(units)),
-      );
+      const ending = await this.#callLedger.settle(this.#reservation, actual, JSON.stringify(units));
       this.#noteCost(units);
       span?.set({ 'gen_ai.usage.input_tokens': units.inputTokens, 'gen_ai.usage.output_tokens': units.outputTokens });
       return ending.charged;
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+      this.#noteCost(units);
+      return actual;
     } finally {
       span?.end();
       if (this.#trace !== undefined) this.#trace.settleMs = performance.now() - begunMs;

@@ -1,7 +1,6 @@
 // What clients were told of a deployment whose database failed over, held against what the promoted server has.
 
 import {
-  type EntryRow,
   faultsOfBooks,
   faultsOfPayment,
   gatherLedger,
@@ -61,10 +60,7 @@ export function checkFailover(evidence: FailoverEvidence): string[] {
   ];
 }
 
-/**
- * All cost the same. One that was answered is paid once. One that was refused is not paid, or paid once: where the primary
- * died between the commit of a settlement and its acknowledgement, the gateway cannot know, and the first ending counts.
- */
+/** All cost the same. One that was answered is paid once, one that was refused is not paid. */
 function faultsOfChats({ holds, entries }: FailoverEvidence, chats: readonly Order[]): string[] {
   const byRequest = Map.groupBy(holds, ({ requestId }) => requestId);
   const byReservation = Map.groupBy(entries, ({ reservationId }) => reservationId);
@@ -74,25 +70,12 @@ function faultsOfChats({ holds, entries }: FailoverEvidence, chats: readonly Ord
     if (own.length > 1) return [`${name} has ${own.length} reservations`];
     const rows = own.flatMap(({ id }) => byReservation.get(id) ?? []);
     if (statuses[0] === 200) return faultsOfPayment(name, rows, paid?.charged ?? 0n);
-    return isCharged(rows) ? faultsOfPayment(name, rows, paid?.charged ?? 0n) : [];
+    return rows.some(({ charged }) => charged !== 0n) ? [`${name} was answered ${statuses.join()} and charged`] : [];
   });
 
   function isChat(reservationId: string | null): boolean {
     return holds.some(({ id, jobId }) => id === reservationId && jobId === null);
   }
-}
-
-/** Calls that were refused and are charged: settlements that were committed and never acknowledged. */
-export function refusedAndCharged({ orders, holds, entries }: FailoverEvidence): number {
-  const byReservation = Map.groupBy(entries, ({ reservationId }) => reservationId);
-  const refused = new Set(orders.filter(({ statuses }) => statuses[0] === 503).flatMap(({ ids }) => ids));
-  return holds.filter(({ id, jobId, requestId }) => {
-    return jobId === null && refused.has(requestId) && isCharged(byReservation.get(id) ?? []);
-  }).length;
-}
-
-function isCharged(rows: readonly EntryRow[]): boolean {
-  return rows.some(({ charged }) => charged !== 0n);
 }
 
 function faultsOfJob({ jobs, holds, entries, submissions }: FailoverEvidence, { name, ids }: Order): string[] {

@@ -164,6 +164,7 @@ export class OpenAiEmulator extends RecordingServer {
     const speaker = { marker: this.#marker, quirks: this.#quirks, model: String(body.model) };
     switch (script.kind) {
       case 'answer':
+        await script.after;
         if (body.stream !== true) return this.#sendDocument(response, 200, documentOf(script, speaker));
         return this.#sendFrames(response, framesOf(script, speaker, optionsOf(body)), 'done');
       case 'pictures':

@@ -6,7 +6,8 @@ type Json = Record<string, unknown>;
 
 /** What the next request gets. A request that the vendor would refuse is refused whatever the script says. */
 export type Script =
-  | ({ readonly kind: 'answer' } & Answer)
+  /** `after`: what it waits for before its first byte. */
+  | ({ readonly kind: 'answer'; readonly after?: Promise<void> } & Answer)
   | ({ readonly kind: 'pictures' } & Pictures)
   | ({ readonly kind: 'sound' } & Sound)
   | ({ readonly kind: 'transcript' } & Heard)
