@@ -129,8 +129,10 @@ async function settleBy(world: World, process: Process, hold: Hold, move: Settli
   const { verbs } = world;
   const measured = { hold, counts: move.counts, current: world.tariffs[hold.sold] };
   if (move.way === 'bill') {
+    const isCut = process.line.cut !== undefined;
     const charged = await verbs.settleBill(measured);
-    return () => `charged ${charged}`;
+    // In an outage a bill answers with its own cost; what is charged is decided when the line is whole again.
+    return () => (isCut ? 'lost' : `charged ${charged}`);
   }
   const reservation = hold.reservation as NewReservation;
   const actual = verbs.costOf(measured);
