@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
@@ -163,12 +163,12 @@ test('the bill of materials fits the schema of CycloneDX 1.6', () => {
 });
 
 test('systemd finds nothing wrong with the unit, and little that it exposes', (t) => {
-  const unit = join(workFolder(t), 'tollgate.service');
-  // Where this tree is, in place of where the unit expects an installation.
-  writeFileSync(
-    unit,
-    readFileSync(join(ROOT, 'deploy/systemd/tollgate.service'), 'utf8').replaceAll('/opt/tollgate/', ROOT),
-  );
+  const folder = workFolder(t);
+  const unit = join(folder, 'tollgate.service');
+  // This tree, in place of where the unit expects an installation. A link, since its own path may have a space.
+  symlinkSync(ROOT, join(folder, 'tree'));
+  const text = readFileSync(join(ROOT, 'deploy/systemd/tollgate.service'), 'utf8');
+  writeFileSync(unit, text.replaceAll('/opt/tollgate/', `${folder}/tree/`));
   const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
   assert.deepEqual([verified.status, verified.stderr], [0, '']);
   const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sniff } from '../../src/media/index.ts';
 import { BARE_ENVIRONMENT } from '../support/environment.ts';
@@ -134,7 +134,7 @@ test('every npm script that the documents name is there, and each of their links
   for (const document of ['README.md', 'docs/contributing.md', 'docs/operating.md', 'docs/people.md']) {
     const text = await readFile(join(ROOT, document), 'utf8');
     for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)/g)) assert.ok(script in scripts, script);
-    for (const [, path = ''] of text.matchAll(/\]\(([\w./-]+)\)/g)) await readdirOrFile(path);
+    for (const [, path = ''] of text.matchAll(/\]\(([\w./-]+)\)/g)) await readdirOrFile(join(dirname(document), path));
   }
 });
 
