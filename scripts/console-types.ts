@@ -60,6 +60,7 @@ function typeOf(schema: Schema, indent: string): string {
       return arrayType(schema, indent);
     case 'object':
       return objectType(schema, indent);
+    case undefined:
     default:
       return 'unknown';
   }
