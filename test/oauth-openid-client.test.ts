@@ -59,7 +59,7 @@ for (const confidential of [false, true]) {
     const address = await authorize(newBrowser(gateway), person, asked);
     const checks = { expectedState: state, pkceCodeVerifier: verifier };
     const first = await openid.authorizationCodeGrant(configuration, address, checks);
-    assert.deepEqual([first.token_type, first.scope, first.expiresIn()], ['bearer', 'user:credits', 3600]);
+    assert.deepEqual([first.token_type, first.scope, first.expires_in], ['bearer', 'user:credits', 3600]);
     const credits = new URL(`${PUBLIC_URL}/v1/credits`);
     const answer = await openid.fetchProtectedResource(configuration, first.access_token, credits, 'GET');
     assert.equal(answer.status, 200);
