@@ -66,8 +66,8 @@ const ANY_TIME_MS_MAX = 150;
 const CUT_MS = [200, 1_000, 4_000];
 const FULL_DISK_STEPS = 4;
 const FULL_DISK_STEP_SECONDS = 3;
-/** Past leases and deadlines. The three of a round stay below the hour after which an input without a record goes. */
-const JUMP_SECONDS = [40, 400, 1_100];
+/** Past leases, past deadlines, past a day. */
+const JUMP_SECONDS = [40, 700, 90_000];
 
 export async function strike(scene: Scene, wave: Wave<unknown>, random: Random): Promise<Struck> {
   const { world } = scene;
