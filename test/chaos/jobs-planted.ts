@@ -7,7 +7,7 @@ import type { Server } from '../../packages/verify/src/server.ts';
 import { World } from '../../packages/verify/src/world.ts';
 import { type Bug, type Caught, catchBugs, type Hunt, type Stage } from './planted.ts';
 
-const BUGS: readonly Bug<Plan>[] = [
+export const BUGS: readonly Bug<Plan>[] = [
   {
     name: 'settles in a second transaction after the state',
     edits: [

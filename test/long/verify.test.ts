@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Edit } from '../../packages/verify/src/edits.ts';
 import { type FaultKind, termsOf } from '../../packages/verify/src/fault-kinds.ts';
 import { makePlan } from '../../packages/verify/src/jobs/plan.ts';
 import { Random } from '../../packages/verify/src/random.ts';
 import { runVerify } from '../../packages/verify/src/verify.ts';
 import type { KillPoint } from '../../src/kill-point.ts';
+import { BUGS } from '../chaos/jobs-planted.ts';
 import { readDocument } from '../support/manual.ts';
 import { workFolder } from '../support/postgres.ts';
 import { runCommand } from '../support/program.ts';
@@ -34,41 +34,14 @@ test('the campaigns of "Proving it" run as they stand in the manual, and find no
 const KINDS: readonly FaultKind[] = ['kill', 'upstream'];
 
 /** Each shows where a gateway is killed at this point. */
-const BUGS: readonly (readonly [name: string, point: KillPoint, edits: readonly Edit[]])[] = [
-  [
-    'settles in a second transaction after the state',
-    'job.end.succeeded.after-commit',
-    [
-      { file: 'jobs/end.ts', from: 'await endAll(', to: 'await settledLater(' },
-      {
-        file: 'jobs/end.ts',
-        from: 'type Tx = ',
-        to: `const later: Parameters<typeof endAll>[] = [];
-          const settledLater = async (...money: Parameters<typeof endAll>) => { later.push(money); };
-          type Tx = `,
-      },
-      {
-        file: 'jobs/end.ts',
-        from: '  return ends.map(() => undefined);',
-        to: `  for (const [, endings, now] of later.splice(0)) await deps.db.transaction((tx) => endAll(tx, endings, now));
-          return ends.map(() => undefined);`,
-      },
-    ],
-  ],
-  [
-    'submits again what may have been accepted',
-    'job.dispatch.after-call',
-    [
-      {
-        file: 'jobs/dispatch.ts',
-        from: "...failure('upstream_failed', 'nobody knows what became of the call')",
-        to: "state: 'refused' as const",
-      },
-    ],
-  ],
-];
+const SHOWN_AT: Readonly<Record<string, KillPoint>> = {
+  'settles in a second transaction after the state': 'job.end.succeeded.after-commit',
+  'submits again what may have been accepted': 'job.dispatch.after-call',
+};
 
-for (const [name, point, edits] of BUGS) {
+for (const [name, point] of Object.entries(SHOWN_AT)) {
+  const edits = BUGS.find((bug) => bug.name === name)?.edits;
+  assert.ok(edits, name);
   test(`the campaigns find a gateway that ${name}, and leave evidence`, async (t) => {
     const evidenceFolder = join(workFolder(t), 'evidence');
     const { PATH, NODE_COMPILE_CACHE } = process.env;

@@ -1,5 +1,5 @@
 import type { Edit } from './edits.ts';
-import type { Terms } from './fault-kinds.ts';
+import { type BlowKind, isOutage, type Terms } from './fault-kinds.ts';
 
 // Rounds of chaos until enough have been killed, then the end of time.
 
@@ -88,4 +88,12 @@ export function counted(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${count} ${name}`)
     .join(', ');
+}
+
+/** Where an engine was away, the program may complain in its log. */
+export function excused<Evidence extends { readonly complaints: readonly string[] }>(
+  evidence: Evidence,
+  waves: readonly { readonly blow: { readonly kind: BlowKind } }[],
+): Evidence {
+  return waves.some(({ blow }) => isOutage(blow.kind)) ? { ...evidence, complaints: [] } : evidence;
 }

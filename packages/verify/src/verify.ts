@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import type { Environment } from '../../../src/config.ts';
 import { StartError } from '../../../src/start-error.ts';
 import { runChaos as runAudio } from './audio/run.ts';
+import type { Run } from './campaign.ts';
 import { whyNoSmallDisk } from './disk.ts';
 import type { Edit } from './edits.ts';
 import { FAULT_KINDS, type FaultKind, termsOf } from './fault-kinds.ts';
 import { runChaos as runJobs } from './jobs/run.ts';
 import { redisTarget } from './redis-address.ts';
-import type { Figures, RunOptions } from './run.ts';
+import type { RunOptions } from './run.ts';
 import { openServer, proxyTarget, type Server, startServer } from './server.ts';
 
 export interface VerifyOptions {
@@ -50,15 +51,9 @@ export interface VerifyReport {
   readonly evidence: string | undefined;
 }
 
-interface Run extends Figures {
-  readonly orders: number;
-  readonly submissions: number;
-  readonly entries: number;
-}
+type RunCampaign = (server: Server, options: RunOptions) => Promise<Run>;
 
-type Campaign = (server: Server, options: RunOptions) => Promise<Run>;
-
-const CAMPAIGNS: Readonly<Record<string, Campaign>> = { jobs: runJobs, audio: runAudio };
+const CAMPAIGNS: Readonly<Record<string, RunCampaign>> = { jobs: runJobs, audio: runAudio };
 const MINUTE_MS = 60_000;
 
 /** Throws StartError where a deployment cannot be had. Stops at the first campaign that finds a violation. */

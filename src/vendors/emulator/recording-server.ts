@@ -16,6 +16,22 @@ export interface Recorded {
 export abstract class RecordingServer extends LocalServer {
   readonly requests: Recorded[] = [];
 
+  /** Reads the whole request. Undefined: it was reset with its body unread, as `resets` wished. */
+  protected async receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    resets: boolean,
+  ): Promise<Recorded | undefined> {
+    if (resets) {
+      this.record(request, response, Buffer.alloc(0));
+      request.socket.resetAndDestroy();
+      return undefined;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    return this.record(request, response, Buffer.concat(chunks));
+  }
+
   protected record(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Recorded {
     const isAbandoned = once(response, 'close').then(() => !response.writableFinished);
     const { method = '', url: path = '', headers } = request;

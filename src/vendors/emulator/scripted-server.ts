@@ -34,15 +34,11 @@ export class ScriptedServer extends RecordingServer {
 
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [next] = this.#scripts;
-    if (next?.kind === 'fault' && next.fault === 'reset before the body') {
-      this.#scripts.shift();
-      this.record(request, response, Buffer.alloc(0));
-      request.socket.resetAndDestroy();
-      return;
-    }
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const answer = await this.#answer(this.record(request, response, Buffer.concat(chunks)));
+    const resets = next?.kind === 'fault' && next.fault === 'reset before the body';
+    if (resets) this.#scripts.shift();
+    const recorded = await this.receive(request, response, resets);
+    if (recorded === undefined) return;
+    const answer = await this.#answer(recorded);
     const script = answer.status < 300 ? this.#scripts.shift() : undefined;
     await follow(script ?? { kind: 'answer' }, answer, response);
   }

@@ -72,15 +72,10 @@ export class OpenAiEmulator extends RecordingServer {
 
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [next] = this.#scripts;
-    if (next?.kind === 'fault' && next.fault === 'reset before the body') {
-      this.#scripts.shift();
-      this.record(request, response, Buffer.alloc(0));
-      request.socket.resetAndDestroy();
-      return;
-    }
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const recorded = this.record(request, response, Buffer.concat(chunks));
+    const resets = next?.kind === 'fault' && next.fault === 'reset before the body';
+    if (resets) this.#scripts.shift();
+    const recorded = await this.receive(request, response, resets);
+    if (recorded === undefined) return;
     for (const [name, value] of Object.entries(this.#headers())) response.setHeader(name, value);
     if (/\/(images|generated)\//.test(recorded.path)) return this.#serveImages(recorded, response);
     if (recorded.path.endsWith('/audio/speech')) return this.#speak(recorded, response);

@@ -33,21 +33,17 @@ export const FATES = [
 ] as const;
 export type Fate = (typeof FATES)[number];
 
-/** Everything goes well with these, unless a process is hit. */
-export const GOOD: readonly Fate[] = [
-  'heard',
-  'heard at length',
-  'task',
-  'task at length',
-  'held',
-  'task held',
-  'asking held',
-  'refused and heard elsewhere',
-  'spoken',
-  'spoken by link',
-  'speech held',
-  'refused and spoken elsewhere',
+const BAD: readonly Fate[] = [
+  'rejected',
+  'accepted and reset',
+  'nothing heard',
+  'failed',
+  'endless',
+  'nobody there',
+  'speech broken off',
 ];
+/** Everything goes well with these, unless a process is hit. */
+export const GOOD: readonly Fate[] = FATES.filter((fate) => !BAD.includes(fate));
 
 export function isGood({ fate }: Order): boolean {
   return GOOD.includes(fate);

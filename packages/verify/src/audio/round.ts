@@ -1,12 +1,12 @@
 // One round of chaos for sound: clients at work, blow after blow, everything brought to rest, and the check.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Scene, strike } from '../blows.ts';
-import { isOutage, type Terms } from '../fault-kinds.ts';
+import type { Terms } from '../fault-kinds.ts';
 import { Random } from '../random.ts';
-import type { History, Played } from '../run.ts';
+import { excused, type History, type Played } from '../run.ts';
 import type { Customer, World } from '../world.ts';
 import { findViolations } from './check.ts';
-import { type Evidence, gatherEvidence, type Told, witness } from './evidence.ts';
+import { gatherEvidence, type Told, witness } from './evidence.ts';
 import { type Fate, makeOrder, type Order, type Outcome, placeOrder } from './load.ts';
 import {
   type AudioWave,
@@ -72,7 +72,7 @@ export async function playRound(
   history.outcomes.push(...outcomes);
   history.accountIds.push(...clients.accountIds);
   const evidence = await gatherEvidence(world, outcomes, clients.accountIds);
-  const findings = [...findViolations(excused(evidence, plan)), ...unrest];
+  const findings = [...findViolations(excused(evidence, plan.waves)), ...unrest];
   return { kills, hits, works: outcomes.length, findings, evidence };
 }
 
@@ -96,12 +96,6 @@ function sceneOf(world: World<Upstreams>, clients: Clients): Scene {
 /** Whether a living process may have lost what it held. */
 function isDisturbing({ waves }: Plan): boolean {
   return waves.some(({ blow }) => blow.kind !== 'kill');
-}
-
-/** Without a database the program may complain. */
-function excused(evidence: Evidence, { waves }: Plan): Evidence {
-  const isAway = waves.some(({ blow }) => isOutage(blow.kind));
-  return isAway ? { ...evidence, complaints: [] } : evidence;
 }
 
 /** The clients of a round. */

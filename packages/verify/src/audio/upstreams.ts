@@ -36,6 +36,12 @@ export interface Submission {
 
 const TASKS_KEY = 'key-of-the-tasks';
 const READS_UNTIL_DONE = 2;
+/** How recordings and texts alike are turned away. */
+const FAILURES = {
+  refused: { kind: 'error', error: 'overloaded' },
+  rejected: { kind: 'error', error: 'invalid' },
+  'accepted and reset': { kind: 'fault', fault: 'reset when done' },
+} as const satisfies Partial<Record<Manner, Script>>;
 /** Several, so that one that cools down after a refused connection does not keep others from being tried. */
 const DEAD_UPSTREAMS = 4;
 /** Nothing listens on the port for discarded messages. */
@@ -142,11 +148,9 @@ export class Upstreams {
     const manner = this.#mannerAt(id, name);
     switch (manner) {
       case 'refused':
-        return { kind: 'error', error: 'overloaded' };
       case 'rejected':
-        return { kind: 'error', error: 'invalid' };
       case 'accepted and reset':
-        return { kind: 'fault', fault: 'reset when done' };
+        return FAILURES[manner];
       case 'nothing heard':
         return { kind: 'transcript', words: [] };
       case 'held':
@@ -204,11 +208,9 @@ export class Upstreams {
     const manner = this.#mannerAt(id, name);
     switch (manner) {
       case 'refused':
-        return { kind: 'error', error: 'overloaded' };
       case 'rejected':
-        return { kind: 'error', error: 'invalid' };
       case 'accepted and reset':
-        return { kind: 'fault', fault: 'reset when done' };
+        return FAILURES[manner];
       case 'broken off':
         return { kind: 'sound', pieces: [half], end: 'reset' };
       case 'held':

@@ -1,12 +1,12 @@
 // One round: clients at work, blow after blow, everything brought to rest, and the check.
 
 import { type Scene, strike } from '../blows.ts';
-import { isOutage, type Terms } from '../fault-kinds.ts';
+import type { Terms } from '../fault-kinds.ts';
 import { Random } from '../random.ts';
-import type { History, Played } from '../run.ts';
+import { excused, type History, type Played } from '../run.ts';
 import type { Customer, World } from '../world.ts';
 import { findViolations } from './check.ts';
-import { type Evidence, gatherEvidence } from './evidence.ts';
+import { gatherEvidence } from './evidence.ts';
 import { type Fate, makeOrder, type Order, type Outcome, placeOrder, sendUntilTold } from './load.ts';
 import { LEASE_SECONDS, makePlan, type Plan } from './plan.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -62,7 +62,7 @@ export async function playRound(
   history.outcomes.push(...outcomes);
   history.accountIds.push(...accountIds);
   const evidence = await gatherEvidence(world, outcomes, accountIds);
-  const findings = [...unrest, ...findViolations(excused(evidence, plan))];
+  const findings = [...unrest, ...findViolations(excused(evidence, plan.waves))];
   return { kills, hits, works: evidence.jobs.length, findings, evidence };
 }
 
@@ -112,12 +112,6 @@ class Clients {
     const keyed = this.outcomes.filter(({ order, jobIds }) => order.idempotencyKey !== undefined && jobIds.length > 0);
     for (const outcome of keyed) await sendUntilTold(this.#world, random, outcome);
   }
-}
-
-/** Without a database the program may complain. */
-function excused(evidence: Evidence, { waves }: Plan): Evidence {
-  const isAway = waves.some(({ blow }) => isOutage(blow.kind));
-  return isAway ? { ...evidence, complaints: [] } : evidence;
 }
 
 /** Lets time pass until everything has ended. Tells what did not. */
