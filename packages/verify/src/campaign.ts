@@ -30,7 +30,7 @@ export interface Campaign<Upstreams extends CampaignUpstreams, Outcome> {
   countEnds(db: Db): Promise<Readonly<Record<string, number>>>;
 }
 
-export interface LastLook {
+interface LastLook {
   readonly findings: readonly string[];
   readonly evidence: {
     readonly files: ReadonlyMap<string, unknown>;
