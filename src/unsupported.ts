@@ -30,3 +30,8 @@ function wording(support: FieldSupport): string {
   const unit = support.unit === undefined ? '' : ` ${support.unit}`;
   return 'atMost' in support ? `takes at most ${support.atMost}${unit}` : `takes at least ${support.atLeast}${unit}`;
 }
+
+/** What no model could take: the field is not what the format says that it is. */
+export function invalid(field: string, why: string): ApiError {
+  return new ApiError('invalid_parameter', { message: `"${field}" ${why}.` });
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import { CHAT_MESSAGES_MAX } from '../limits.ts';
-import { modelField } from './fields.ts';
+import { checkedListOf, modelField, notAnObject, type Problem } from './fields.ts';
 
 /** A chat call, checked. */
 export interface ChatRequest {
@@ -30,32 +30,6 @@ const number = z.number().nullish();
 const flag = z.boolean().nullish();
 const text = z.string().nullish();
 const object = z.looseObject({}).nullish();
-
-type Problem = readonly [path: readonly string[], expected: string];
-
-/**
- * A list that is neither copied nor looked at beyond its first wrong item: there may be a hundred thousand of them, and
- * the schema of each would make an issue of its own.
- */
-function checkedListOf(
-  item: Readonly<Record<string, unknown>>,
-  problemOf: (item: unknown) => Problem | undefined,
-  error?: string,
-) {
-  return z.array(z.unknown().meta(item), error).check(({ value, issues }) => {
-    for (const [at, given] of value.entries()) {
-      const problem = problemOf(given);
-      if (problem === undefined) continue;
-      const [path, expected] = problem;
-      issues.push({ code: 'custom', input: given, path: [at, ...path], message: `expected ${expected}` });
-      return;
-    }
-  });
-}
-
-function notAnObject(item: unknown): Problem | undefined {
-  return typeof item === 'object' && item !== null && !Array.isArray(item) ? undefined : [[], 'an object'];
-}
 
 function notAMessage(item: unknown): Problem | undefined {
   const problem = notAnObject(item);

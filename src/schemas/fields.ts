@@ -34,6 +34,32 @@ export const ratioField = optional(
   }),
 );
 
+export type Problem = readonly [path: readonly string[], expected: string];
+
+/**
+ * A list that is neither copied nor looked at beyond its first wrong item: there may be a hundred thousand of them, and
+ * the schema of each would make an issue of its own.
+ */
+export function checkedListOf(
+  item: Readonly<Record<string, unknown>>,
+  problemOf: (item: unknown) => Problem | undefined,
+  error?: string,
+) {
+  return z.array(z.unknown().meta(item), error).check(({ value, issues }) => {
+    for (const [at, given] of value.entries()) {
+      const problem = problemOf(given);
+      if (problem === undefined) continue;
+      const [path, expected] = problem;
+      issues.push({ code: 'custom', input: given, path: [at, ...path], message: `expected ${expected}` });
+      return;
+    }
+  });
+}
+
+export function notAnObject(item: unknown): Problem | undefined {
+  return typeof item === 'object' && item !== null && !Array.isArray(item) ? undefined : [[], 'an object'];
+}
+
 /** The one value that goes by several names. Throws `conflicting_parameters` when two are given and differ. */
 export function oneOf<Value>(named: Readonly<Record<string, Value | undefined>>): Value | undefined {
   const [first, ...others] = Object.entries(named).filter(([, value]) => value !== undefined);

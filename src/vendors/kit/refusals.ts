@@ -1,7 +1,8 @@
-import { ApiError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { countCharacters } from '../../text/index.ts';
 import { type FieldSupport, unsupported } from '../../unsupported.ts';
+
+export { invalid } from '../../unsupported.ts';
 
 /** Throws ApiError where a field is one that the model cannot take. */
 export function refuse(field: string, isRefused: boolean, support: FieldSupport = 'another value'): void {
@@ -25,9 +26,4 @@ const OFF: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, false,
 /** For unmodelled keys that would bring something else than what is answered and charged for. */
 export function refuseKeys(extra: JsonObject, names: readonly string[], support: FieldSupport = 'none'): void {
   for (const name of names) if (!OFF.has(extra[name])) throw unsupported(name, support);
-}
-
-/** What no model could take: the field is not what the format says that it is. */
-export function invalid(field: string, why: string): ApiError {
-  return new ApiError('invalid_parameter', { message: `"${field}" ${why}.` });
 }
