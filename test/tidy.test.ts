@@ -14,7 +14,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['audit', 'backup', 'configuration', 'objects'],
   ['accounts', 'catalogue', 'ledger', 'request-log', 'vendors'],
   ['billing', 'exports', 'reports', 'routing'],
-  ['leased'],
+  ['formats', 'leased'],
   ['calls', 'files', 'jobs', 'oauth', 'people', 'transcriptions'],
   ['http', 'metrics', 'worker'],
   ['(app)'],

@@ -1,49 +1,68 @@
 import type { Caller } from '../accounts/index.ts';
-import { type Bill, openBill, outputTokensPerAnswer, quote } from '../billing/index.ts';
-import { unixSeconds } from '../clock.ts';
-import { randomBase62 } from '../ids.ts';
-import type { JsonObject } from '../json.ts';
-import {
-  type Candidate,
-  candidatesFor,
-  firstThatWorks,
-  modelFor,
-  noteLateFault,
-  noteOverclaim,
-} from '../routing/index.ts';
+import { type Bill, outputTokensPerAnswer } from '../billing/index.ts';
+import type { UpstreamError } from '../errors.ts';
+import type { ChatFormat, PassThrough, Settled } from '../formats/index.ts';
+import type { JsonValue } from '../json.ts';
+import { type Candidate, firstThatWorks, noteLateFault, noteOverclaim } from '../routing/index.ts';
 import type { ChatRequest } from '../schemas/index.ts';
 import { estimatePromptTokens, estimateTokens } from '../text/index.ts';
-import type { ChatWork } from '../vendors/index.ts';
-import { ChatFrames, type ChatIds, withFirst } from './chat-frames.ts';
+import type { ChatWork, FormatWork, TokenUsage, Upstream } from '../vendors/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
+import { addedByChunk, type FrameStream, StreamFrames, withFirst } from './stream-frames.ts';
 import { StreamMeter } from './stream-meter.ts';
-import { type TokenOrder, textBytesIn, tokenOrder } from './token-order.ts';
-import { estimatedTokens, reportedTokens, tokenUnits, tokenUsageView } from './token-usage.ts';
+import { findCall, holdTokens, type TokenCall } from './token-call.ts';
+import { type TokenOrder, textBytesIn } from './token-order.ts';
+import { estimatedTokens, reportedTokens, tokenUnits } from './token-usage.ts';
 
-/** One whole answer, settled. Nothing is charged unless it is returned. */
-export async function completeChat(
+/** One whole answer in its format, settled. Nothing is charged unless it is returned. */
+export async function completeChat<Answer>(
   deps: CallDeps,
   caller: Caller,
   request: ChatRequest,
+  format: ChatFormat<Answer>,
   context: CallContext,
-): Promise<JsonObject> {
-  const { candidates, bill, order, priced } = await openCall(deps, caller, request, context);
+): Promise<Answer> {
+  const { candidates, bill, order, priced } = await openCall(deps, caller, request, format, context);
   try {
     const { candidate, answer } = await firstThatWorks(deps, candidates, context, async (candidate, upstream) => ({
       candidate,
-      answer: await chatOf(candidate).complete(priced, upstream),
+      answer: await ask(format, priced, candidate, upstream),
     }));
-    const { body, usage } = answer;
+    const { usage, output, tell } = answer;
     const tokens =
       usage === undefined
-        ? estimatedTokens(order, estimateTokens(JSON.stringify(body.choices)))
+        ? estimatedTokens(order, estimateTokens(JSON.stringify(output) ?? ''))
         : reportedTokens(usage, order, (detail) => noteOverclaim(deps, candidate, context.requestId, detail));
-    const charged = await bill.settle(tokenUnits(tokens));
-    return { ...body, ...gatewayIds(deps, request), object: 'chat.completion', usage: tokenUsageView(tokens, charged) };
+    return await tell({ tokens, charged: await bill.settle(tokenUnits(tokens)) });
   } catch (error) {
     await bill.refund();
     throw error;
   }
+}
+
+/** A whole answer of one upstream, before it is settled. */
+interface WholeAnswer<Answer> {
+  readonly usage: TokenUsage | undefined;
+  /** What the model wrote. */
+  readonly output: JsonValue | undefined;
+  readonly tell: (settled: Settled) => Answer | Promise<Answer>;
+}
+
+async function ask<Answer>(
+  format: ChatFormat<Answer>,
+  request: ChatRequest,
+  candidate: Candidate,
+  upstream: Upstream,
+): Promise<WholeAnswer<Answer>> {
+  const passed = passedTo(candidate, format);
+  if (passed === undefined) {
+    const { body, usage } = await chatOf(candidate).complete(request, upstream);
+    return { usage, output: body.choices, tell: (settled) => format.whole(body, settled) };
+  }
+  const { work, through } = passed;
+  const { upstreamId } = candidate;
+  const { body, usage } = await work.complete(through.request(upstreamId), upstream);
+  return { usage, output: through.outputOf(body), tell: (settled) => through.whole(body, settled, upstreamId) };
 }
 
 /**
@@ -54,28 +73,36 @@ export async function startChat(
   deps: CallDeps,
   caller: Caller,
   request: ChatRequest,
+  format: ChatFormat<unknown>,
   context: CallContext,
-): Promise<AsyncIterable<string>> {
-  const { candidates, bill, order, priced } = await openCall(deps, caller, request, context);
+): Promise<FrameStream> {
+  const { candidates, bill, order, priced } = await openCall(deps, caller, request, format, context);
+  const { requestId } = context;
   try {
-    const started = await firstThatWorks(deps, candidates, context, async (candidate, upstream) => ({
-      candidate,
-      chunks: await withFirst(await chatOf(candidate).stream(priced, upstream), (error) =>
-        noteLateFault(deps, candidate, context.requestId, error),
-      ),
-    }));
-    const meter = new StreamMeter(bill, order, (detail) =>
-      noteOverclaim(deps, started.candidate, context.requestId, detail),
-    );
-    return new ChatFrames(started.chunks, meter, gatewayIds(deps, request), request.includeUsage);
+    return await firstThatWorks<FrameStream>(deps, candidates, context, async (candidate, upstream) => {
+      const terms = () => ({
+        meter: new StreamMeter(bill, order, (detail) => noteOverclaim(deps, candidate, requestId, detail)),
+        onFault: (error: UpstreamError) => noteLateFault(deps, candidate, requestId, error),
+      });
+      const passed = passedTo(candidate, format);
+      if (passed === undefined) {
+        const started = await withFirst(await chatOf(candidate).stream(priced, upstream));
+        return new StreamFrames(started, { ...terms(), writer: format.writer(), addedBy: addedByChunk });
+      }
+      const { work, through } = passed;
+      const { upstreamId } = candidate;
+      const started = await withFirst(await work.stream(through.request(upstreamId), upstream));
+      return new StreamFrames(started, {
+        ...terms(),
+        writer: through.writer(upstreamId),
+        addedBy: ({ added }) => added,
+      });
+    });
   } catch (error) {
     await bill.refund();
     throw error;
   }
 }
-
-const HELD =
-  'The prompt and "max_tokens" decide it, or where that is not given the model\'s max_output_tokens: fewer need less.';
 
 interface Opened {
   readonly candidates: readonly Candidate[];
@@ -85,32 +112,29 @@ interface Opened {
   readonly priced: ChatRequest;
 }
 
-async function openCall(deps: CallDeps, caller: Caller, request: ChatRequest, context: CallContext): Promise<Opened> {
-  const model = modelFor(deps, caller, request.model, 'chat');
-  const candidates = candidatesFor(deps, caller, model, ({ vendor }) => vendor.chat !== undefined);
-  const requested = {
-    inputTokens: estimatePromptTokens([request.messages, request.tools]),
-    maxOutputTokens: request.maxOutputTokens,
-    answers: request.n,
-    textBytes: () => textBytesOf(request),
-  };
-  const order = tokenOrder(requested, model);
-  const { inputTokens, outputTokens } = order;
-  const { accountId, keyId, hasKeyLimit } = caller;
-  const { requestId, trace } = context;
-  const booked = {
-    accountId,
-    keyId,
-    hasKeyLimit,
-    requestId,
-    model: model.id,
+async function openCall(
+  deps: CallDeps,
+  caller: Caller,
+  request: ChatRequest,
+  format: ChatFormat<unknown>,
+  context: CallContext,
+): Promise<Opened> {
+  const call: TokenCall = {
     endpoint: 'chat',
-    decidedBy: HELD,
-    trace,
+    model: request.model,
+    isAble: (candidate) => candidate.vendor.chat !== undefined || passedTo(candidate, format) !== undefined,
+    requested: () => ({
+      inputTokens: estimatePromptTokens([request.messages, request.tools]),
+      maxOutputTokens: request.maxOutputTokens,
+      answers: request.n,
+      textBytes: () => textBytesOf(request),
+    }),
+    decidedBy: `The prompt and "${format.limitField}"`,
   };
-  const bill = await openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
-  const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, model);
-  return { candidates, bill, order, priced: { ...request, heldOutputTokens } };
+  const found = findCall(deps, caller, call);
+  const bill = await holdTokens(deps, caller, call, found, context);
+  const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, found.model);
+  return { candidates: found.candidates, bill, order: found.order, priced: { ...request, heldOutputTokens } };
 }
 
 /** Undefined where a part of a message is more than its text, or an upstream's own tool may add to it. */
@@ -133,7 +157,13 @@ function chatOf({ vendor }: Candidate): ChatWork {
   return vendor.chat;
 }
 
-/** The gateway's own ids, in place of the upstream's, which would tell which upstream answered. */
-function gatewayIds(deps: CallDeps, { model }: ChatRequest): ChatIds {
-  return { id: `chatcmpl-${randomBase62(29)}`, created: unixSeconds(deps.clock.now()), model };
+interface Passed<Answer> {
+  readonly work: FormatWork;
+  readonly through: PassThrough<Answer>;
+}
+
+/** Undefined where the candidate's upstream is asked over its chat. */
+function passedTo<Answer>(candidate: Candidate, { passThrough }: ChatFormat<Answer>): Passed<Answer> | undefined {
+  const work = passThrough?.workOf(candidate.vendor);
+  return passThrough !== undefined && work?.speaks(candidate) === true ? { work, through: passThrough } : undefined;
 }

@@ -1,21 +1,15 @@
 import type { Caller } from '../accounts/index.ts';
-import { type Bill, openBill, quote } from '../billing/index.ts';
+import type { Bill } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
-import {
-  type Candidate,
-  candidatesFor,
-  firstThatWorks,
-  modelFor,
-  noteLateFault,
-  noteOverclaim,
-} from '../routing/index.ts';
+import { type Candidate, firstThatWorks, noteLateFault, noteOverclaim } from '../routing/index.ts';
 import type { NativeTokens } from '../schemas/index.ts';
 import { estimateTokens } from '../text/index.ts';
 import type { NativeAnswer, NativeFrame, NativeRequest, NativeWork } from '../vendors/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { StreamMeter } from './stream-meter.ts';
-import { type TokenOrder, tokenOrder } from './token-order.ts';
+import { type FoundCall, findCall, holdTokens, type TokenCall } from './token-call.ts';
+import type { TokenOrder } from './token-order.ts';
 import { estimatedTokens, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
 
 /** A call in the native format: its bytes, and what they ask for, for the price. */
@@ -76,37 +70,23 @@ export async function startNative(
   }
 }
 
-const HELD =
-  'The contents and "generationConfig.maxOutputTokens" decide it, or where that is not given the model\'s ' +
-  'max_output_tokens: fewer need less.';
-
-interface Opened {
-  readonly candidates: readonly Candidate[];
+interface Opened extends FoundCall {
   /** Undefined when nothing is charged. */
   readonly bill: Bill | undefined;
-  readonly order: TokenOrder;
 }
 
-async function openCall(deps: CallDeps, caller: Caller, call: NativeCall, context: CallContext): Promise<Opened> {
-  const model = modelFor(deps, caller, call.model, 'native');
-  const candidates = candidatesFor(deps, caller, model, ({ vendor }) => vendor.native !== undefined);
-  const order = tokenOrder({ ...call.tokens, textBytes: () => textBytesOf(call.request) }, model);
-  if (call.request.action === 'countTokens') return { candidates, bill: undefined, order };
-  const { inputTokens, outputTokens } = order;
-  const { accountId, keyId, hasKeyLimit } = caller;
-  const { requestId, trace } = context;
-  const booked = {
-    accountId,
-    keyId,
-    hasKeyLimit,
-    requestId,
-    model: model.id,
+async function openCall(deps: CallDeps, caller: Caller, native: NativeCall, context: CallContext): Promise<Opened> {
+  const { model, request, tokens } = native;
+  const call: TokenCall = {
     endpoint: 'native',
-    decidedBy: HELD,
-    trace,
+    model,
+    isAble: ({ vendor }) => vendor.native !== undefined,
+    requested: () => ({ ...tokens, textBytes: () => textBytesOf(request) }),
+    decidedBy: 'The contents and "generationConfig.maxOutputTokens"',
   };
-  const bill = await openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
-  return { candidates, bill, order };
+  const found = findCall(deps, caller, call);
+  const isFree = request.action === 'countTokens';
+  return { ...found, bill: isFree ? undefined : await holdTokens(deps, caller, call, found, context) };
 }
 
 /** Media, what the upstream has cached, and its own tools: what they add to a prompt does not stand in its bytes. */

@@ -1,17 +1,12 @@
 import type { Bill } from '../billing/index.ts';
-import type { MicroCredits } from '../credits.ts';
+import type { CountedTokens, Settled } from '../formats/index.ts';
 import { estimateTokens } from '../text/index.ts';
 import type { TokenUsage } from '../vendors/index.ts';
 import type { TokenOrder } from './token-order.ts';
-import { type CountedTokens, estimatedTokens, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
+import { estimatedTokens, type OnExcess, reportedTokens, tokenUnits } from './token-usage.ts';
 
 /** How often a long stream notes what is owed, so that a process that dies in it loses little. */
 const NOTE_EVERY_MS = 2_000;
-
-export interface Settled {
-  readonly tokens: CountedTokens;
-  readonly charged: MicroCredits;
-}
 
 /** Counts what a stream delivers and settles it once. */
 export class StreamMeter {

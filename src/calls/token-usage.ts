@@ -1,13 +1,7 @@
-import { creditsToNumber, type MicroCredits } from '../credits.ts';
-import type { JsonObject } from '../json.ts';
+import type { CountedTokens } from '../formats/index.ts';
 import type { Units } from '../pricing/index.ts';
 import type { TokenUsage } from '../vendors/index.ts';
 import { boundUsage, type TokenOrder } from './token-order.ts';
-
-/** Tokens of one call, and whether they were counted here because the upstream told none. */
-export interface CountedTokens extends TokenUsage {
-  readonly estimated: boolean;
-}
 
 /** What the upstream told, as far as it can be believed; `onExcess` hears of what cannot. */
 export function reportedTokens(claimed: TokenUsage, order: TokenOrder, onExcess: OnExcess): CountedTokens {
@@ -32,18 +26,3 @@ export function tokenUnits(tokens: CountedTokens): Units {
 }
 
 const ESTIMATED = { estimated: true };
-
-/** In the shape that chat clients know, with what was charged. */
-export function tokenUsageView(tokens: CountedTokens, charged: MicroCredits): JsonObject {
-  const prompt = tokens.inputTokens + tokens.cachedTokens;
-  const completion = tokens.outputTokens + tokens.reasoningTokens;
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: tokens.cachedTokens },
-    completion_tokens_details: { reasoning_tokens: tokens.reasoningTokens },
-    ...(tokens.estimated ? { estimated: true } : {}),
-    credits: creditsToNumber(charged),
-  };
-}

@@ -12,6 +12,7 @@ import { openai } from './openai/index.ts';
 import { loadSandbox } from './sandbox.ts';
 import type { Vendor } from './vendor.ts';
 
+export type { FormatFrame, FormatWork } from './format-work.ts';
 export { connectTo } from './kit/connect.ts';
 export { type Upstream, UpstreamPools } from './kit/http.ts';
 export { inMemoryMedia } from './kit/in-memory-media.ts';
@@ -19,7 +20,6 @@ export type {
   AudioFile,
   ChatChunk,
   ChatWork,
-  ChunkStream,
   Media,
   NativeAction,
   NativeAnswer,
@@ -28,6 +28,7 @@ export type {
   NativeWork,
   Output,
   Progress,
+  ReadyStream,
   Speech,
   SpeechWork,
   Submitted,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../schemas/index.ts';
+import type { FormatWork } from './format-work.ts';
 import type { Dialects } from './kit/dialects.ts';
 import type { Upstream } from './kit/http.ts';
 
@@ -19,6 +20,9 @@ export interface Vendor {
   /** What is absent is not offered. */
   readonly chat?: ChatWork;
   readonly native?: NativeWork;
+  /** Formats of text generation besides chat; where one is absent, the format is translated over `chat`. */
+  readonly responses?: FormatWork;
+  readonly messages?: FormatWork;
   readonly image?: TaskWork<ImageRequest<Media>>;
   readonly video?: TaskWork<VideoRequest<Media>>;
   readonly music?: TaskWork<SoundRequest<Media>>;
@@ -206,10 +210,13 @@ export interface ChatWork {
   stream(request: ChatRequest, upstream: Upstream): Promise<ChunkStream>;
 }
 
-export interface ChunkStream extends AsyncIterable<ChatChunk> {
+/** Chunks as they come. */
+export interface ReadyStream<Chunk> extends AsyncIterable<Chunk> {
   /** Hands out, without waiting, a chunk that came together with the last one. */
-  ready?(): ChatChunk | undefined;
+  ready?(): Chunk | undefined;
 }
+
+export type ChunkStream = ReadyStream<ChatChunk>;
 
 /** `body` is a whole `chat.completion`; its `id`, `model` and `usage` are replaced before it is sent on. */
 export interface ChatAnswer {

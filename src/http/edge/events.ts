@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { ApiError, type ErrorCode, errorEnvelope } from '../../errors.ts';
+import { ApiError, type ErrorCode, type ErrorEnvelope, errorEnvelope } from '../../errors.ts';
 import { KEEP_ALIVE_EVERY_MS } from '../../limits.ts';
 import type { Logger } from '../../log.ts';
 import { takeOverChunking } from './private-fields.ts';
@@ -13,12 +13,16 @@ export interface EventStream {
   readonly contentType: string;
   /** Written after the last frame of a stream that went well. */
   readonly end: string;
-  /** The frame that tells a failure. */
-  error(envelope: string): string;
+  /** The frame that tells a failure; called once, when `frames` has thrown. */
+  error(envelope: ErrorEnvelope): string;
   /** Some clients take a clean end for success whatever was said before it: they are cut off. */
   readonly cutOnError: boolean;
-  readonly keepAlive: boolean;
+  /** Written while nothing else is, so that no proxy takes the connection for dead. */
+  readonly keepAlive?: string;
 }
+
+/** A comment of the format, which every client passes over. */
+export const KEEP_ALIVE_COMMENT = ': keep-alive\n\n';
 
 /** Takes the answer over from the framework. Resolves when the stream has ended, well or not. */
 export async function sendEvents(reply: FastifyReply, stream: EventStream, log: Logger): Promise<void> {
@@ -32,9 +36,8 @@ export async function sendEvents(reply: FastifyReply, stream: EventStream, log: 
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
   raw.writeHead(200);
   const body = new StreamBody(raw);
-  const keepAlive = stream.keepAlive
-    ? setInterval(() => body.write(': keep-alive\n\n'), KEEP_ALIVE_EVERY_MS)
-    : undefined;
+  const { keepAlive } = stream;
+  const timer = keepAlive === undefined ? undefined : setInterval(() => body.write(keepAlive), KEEP_ALIVE_EVERY_MS);
   try {
     for await (const frame of stream.frames) {
       if (raw.destroyed) return;
@@ -45,7 +48,7 @@ export async function sendEvents(reply: FastifyReply, stream: EventStream, log: 
     // A caller who has left is told nothing.
     if (!raw.destroyed) reply.streamFault = failStream(body, stream, error, log);
   } finally {
-    clearInterval(keepAlive);
+    clearInterval(timer);
   }
 }
 
@@ -90,7 +93,7 @@ function toChunk(frame: string | Buffer): string | Buffer {
 function failStream(body: StreamBody, stream: EventStream, error: unknown, log: Logger): ErrorCode {
   const apiError = error instanceof ApiError ? error : new ApiError('internal_error', { cause: error });
   if (apiError !== error) log.error({ err: error }, 'unexpected error in a stream');
-  const text = stream.error(JSON.stringify(errorEnvelope(apiError.code, apiError.message, apiError.param)));
+  const text = stream.error(errorEnvelope(apiError.code, apiError.message, apiError.param));
   if (stream.cutOnError) body.cutAfter(text);
   else body.end(text);
   return apiError.code;

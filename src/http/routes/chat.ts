@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { completeChat, startChat } from '../../calls/index.ts';
+import { chatFormat } from '../../formats/index.ts';
 import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
 import { chatSchema, toChatRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
-import { sendEvents } from '../edge/events.ts';
+import { KEEP_ALIVE_COMMENT, sendEvents } from '../edge/events.ts';
 import type { Routes } from '../edge/route.ts';
 import { CALL_CODES, callContext } from './call.ts';
 
@@ -41,17 +42,18 @@ export function chatRoutes(routes: Routes, deps: HttpDeps): void {
     async ({ body, exact, caller, request, reply }) => {
       const chat = toChatRequest(body, exact());
       const context = callContext(request, reply);
-      if (!chat.stream) return completeChat(deps, caller, chat, context);
-      const frames = await startChat(deps, caller, chat, context);
+      const format = chatFormat(chat, deps.clock.now());
+      if (!chat.stream) return completeChat(deps, caller, chat, format, context);
+      const frames = await startChat(deps, caller, chat, format, context);
       await sendEvents(
         reply,
         {
           frames,
           contentType: 'text/event-stream; charset=utf-8',
           end: 'data: [DONE]\n\n',
-          error: (envelope) => `data: ${envelope}\n\n`,
+          error: (envelope) => frames.failure(envelope),
           cutOnError: false,
-          keepAlive: true,
+          keepAlive: KEEP_ALIVE_COMMENT,
         },
         deps.log,
       );

@@ -125,9 +125,8 @@ function asEvents(frames: AsyncIterable<NativeFrame>, contentType: string): Even
     frames: frameBytes(frames),
     contentType,
     end: '',
-    error: (envelope) => `data: ${envelope}\r\n\r\n`,
+    error: (envelope) => `data: ${JSON.stringify(envelope)}\r\n\r\n`,
     cutOnError: true,
-    keepAlive: false,
   };
 }
 
@@ -140,9 +139,8 @@ function asArray(frames: AsyncIterable<NativeFrame>): EventStream {
     frames: elementsOf(frames),
     contentType: 'application/json; charset=UTF-8',
     end: ']',
-    error: (envelope) => `,${envelope}]`,
+    error: (envelope) => `,${JSON.stringify(envelope)}]`,
     cutOnError: true,
-    keepAlive: false,
   };
 }
 
