@@ -8,11 +8,11 @@ import { type Candidate, firstThatWorks, redact } from '../routing/index.ts';
 import type { TranscriptionRequest } from '../schemas/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
 import type { AudioFile, Transcript, TranscriptionProgress, Upstream } from '../vendors/index.ts';
+import type { Waits } from '../waits.ts';
 import { workOf } from './candidates.ts';
 import type { TranscriptionDeps } from './deps.ts';
 import type { LeasedRecord, Outcome } from './record.ts';
 import { saveCall, saveTask } from './store.ts';
-import type { Waits } from './waits.ts';
 
 /** What is to be asked, and of whom. */
 export interface Submission {

@@ -6,13 +6,13 @@ import { LeasedWork, LostLease } from '../leased/index.ts';
 import { REQUEST_TIMEOUT_MS, RESERVATION_LEASE_MS, TRANSCRIPTIONS_RESUMED_MAX } from '../limits.ts';
 import { costOf, type FrozenPrice } from '../pricing/index.ts';
 import type { RequestTrace } from '../request-log/index.ts';
+import { Waits } from '../waits.ts';
 import { type AdmitTranscription, type TranscriptionApplicant, transcriptionAdmission } from './admission.ts';
 import type { TranscriptionDeps } from './deps.ts';
 import { endRecord } from './end.ts';
 import type { LeasedRecord, Outcome, SavedResult } from './record.ts';
 import { letGo, letGoOf, selectOpenIds, takeOver } from './store.ts';
 import { LeftRunning, type Submission, takeUp, transcribe, type WorkDeps } from './transcribe.ts';
-import { Waits } from './waits.ts';
 
 /** A record that exists, and what will come of it if the caller has the patience. */
 export interface Started {
