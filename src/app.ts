@@ -23,7 +23,7 @@ import { GuardedFetch } from './fetch/index.ts';
 import { type FirstSteps, makeFirstOperator, prepareFirstSteps } from './first-start.ts';
 import { BrowserSessions, type HttpDeps } from './http/index.ts';
 import { newId } from './ids.ts';
-import { type JobDeps, jobAdmission } from './jobs/index.ts';
+import { type JobDeps, JobWatches, jobAdmission } from './jobs/index.ts';
 import { CallLedger } from './ledger/index.ts';
 import { COLLECT_TIMEOUT_MS, DB_FIRST_CONNECT_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
@@ -130,9 +130,8 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     ...transcriptionDeps,
     db,
     reads,
-    admitJob: jobAdmission(jobDeps),
+    ...openJobs(jobDeps),
     transcriptions: new Transcriptions(transcriptionDeps),
-    cleanUp: new CleanUp(jobDeps),
     callLedger,
     config,
     adminTokens: adminTokensOf(config),
@@ -179,6 +178,11 @@ function openReads({ db, bus }: { db: PooledDb; bus: Bus }, { config, log }: App
   const { replicaUrl, replicaLagSeconds } = config;
   const replica = replicaUrl === undefined ? undefined : openDb({ url: replicaUrl.reveal(), isReplica: true }, log);
   return new ReplicaReads({ primary: db, replica, bus, lagMsMax: replicaLagSeconds * 1000, log });
+}
+
+/** How requests make jobs and wait for them, and how what jobs stored goes again. */
+function openJobs(deps: JobDeps): Pick<HttpDeps, 'admitJob' | 'jobWatches' | 'cleanUp'> {
+  return { admitJob: jobAdmission(deps), jobWatches: new JobWatches(deps), cleanUp: new CleanUp(deps) };
 }
 
 /** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */

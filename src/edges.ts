@@ -20,8 +20,11 @@ export async function startEdges(deps: HttpDeps, jobDeps: JobDeps): Promise<Edge
   const server = await createHttpServer(deps);
   const stop = async (drainMs: number, delayMs = 0) => {
     const deadlineMs = performance.now() + delayMs + drainMs;
-    // Jobs are handed over while callers are still served: no caller waits for a step.
+    // Callers who wait for a job get half of the drain: in a deployment of one process nothing goes on meanwhile.
+    const waits = setTimeout(() => deps.jobWatches.stop(), delayMs + drainMs / 2);
+    // Jobs are handed over while callers are still served: another process goes on with them.
     await Promise.allSettled([server.stop(delayMs, drainMs), jobLoop?.stop(drainMs)]);
+    clearTimeout(waits);
     // Not before: callers wait for transcriptions.
     await deps.transcriptions.stop(Math.max(0, deadlineMs - performance.now())).catch(() => undefined);
     await stopDuties().catch(() => undefined);

@@ -112,6 +112,10 @@ export const FETCH_ADDRESSES_MAX = 8;
 export const IDEMPOTENCY_KEY_BYTES_MAX = 512;
 export const PREPARATION_LEASE_MS = 60_000;
 export const OPEN_JOBS_PER_ACCOUNT_MAX = 64;
+/** What `Prefer: wait` of a create call asks beyond this is not waited for. */
+export const PREFERRED_WAIT_SECONDS_MAX = 60;
+/** Requests of a process that wait for the end of a job. */
+export const WATCHED_JOBS_MAX = 1_000;
 export const DISPATCH_DEADLINE_MS = 600_000;
 export const JOB_LEASE_MS = 10_000;
 /** The upper bound of the setting for how long a job waits for an upstream. */

@@ -7,7 +7,17 @@ import type { PooledDb, Queries } from './db.ts';
 import { DatabaseUnavailable } from './errors.ts';
 
 /** What processes tell each other. */
-export type Topic = 'key' | 'grant' | 'account' | 'person' | 'config' | 'clock' | 'upstream' | 'job' | 'transcription';
+export type Topic =
+  | 'key'
+  | 'grant'
+  | 'account'
+  | 'person'
+  | 'config'
+  | 'clock'
+  | 'upstream'
+  | 'job'
+  | 'job_end'
+  | 'transcription';
 
 /** What a listener does about a change counts as heard only when it is done. It must not fail. */
 type Listener = (subject: string) => void | Promise<void>;

@@ -3,7 +3,7 @@ import type { CallDeps } from '../calls/index.ts';
 import type { Catalogue, CatalogueDeps } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
 import type { PooledDb, probes, ReplicaReads, TestClock } from '../db/index.ts';
-import type { CreateDeps } from '../jobs/index.ts';
+import type { CreateDeps, JobWatches } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import type { CleanUp } from '../objects/index.ts';
 import type { identity, PeopleDeps } from '../people/index.ts';
@@ -30,6 +30,7 @@ export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDe
   readonly vendors: readonly Vendor[];
   readonly throttle: Throttle;
   readonly cleanUp: CleanUp;
+  readonly jobWatches: JobWatches;
   readonly objects: ObjectStore;
   readonly log: Logger;
   readonly requestLog: RequestLog;

@@ -64,6 +64,7 @@ export async function endAllJobs(deps: JobDeps, ends: readonly EndedJob[]): Prom
     const assets = ends.flatMap((end) => assetsOf(end, now));
     if (assets.length > 0) await insertAssets(tx, assets);
     await keepAndDrop(tx, ends, now);
+    await deps.bus.announce(tx, 'job_end', ends.map(({ leased }) => leased.job.id).join(' '));
     for (const { leased, status } of ends) killPoint(deps.log, `job.end.${status}.before-commit`, leased.job.id);
   });
   for (const { leased, status } of ends) {

@@ -12,6 +12,12 @@ export type JobKind = MediaRequest<unknown>['kind'];
 /** `canceled` is read from history only; no job enters it. */
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'queue_expired' | 'canceled';
 
+const TERMINAL: ReadonlySet<JobStatus> = new Set(['succeeded', 'failed', 'queue_expired', 'canceled']);
+
+export function isTerminal({ status }: Pick<Job, 'status'>): boolean {
+  return TERMINAL.has(status);
+}
+
 export interface Job {
   readonly id: string;
   readonly accountId: string;

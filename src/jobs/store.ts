@@ -82,6 +82,14 @@ export async function selectJob(db: Queries, accountId: string, id: string): Pro
   return row;
 }
 
+/** Which of these jobs have ended. */
+export async function selectEnded(db: Queries, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>('select id from jobs where id = any ($1) and finished_at is not null', [
+    ids,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
 /** A job with what was requested. */
 export interface RequestedJob extends Job {
   readonly endpoint: Endpoint;

@@ -4,15 +4,16 @@ import type { Caller } from '../../accounts/index.ts';
 import { isRefusal } from '../../billing/index.ts';
 import type { Endpoint } from '../../configuration/index.ts';
 import type { ErrorCode } from '../../errors.ts';
-import { createJob } from '../../jobs/index.ts';
+import { createJob, isTerminal, type Job } from '../../jobs/index.ts';
 import type { JsonObject } from '../../json.ts';
 import { discardInputs, type InputRules, storeInput } from '../../objects/index.ts';
 import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentBody } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { filesOf, readForm, valuesOf } from '../edge/form.ts';
 import { idempotencyKeyOf } from '../edge/idempotency.ts';
+import { preferredWaitSeconds } from '../edge/prefer.ts';
 import { modelOfForm, traceModel } from '../edge/request-line.ts';
-import { jobView } from '../views/jobs.ts';
+import { jobSchema, jobView } from '../views/jobs.ts';
 import { callContext } from './call.ts';
 
 /** What any call that makes a job can be refused with, beside what its own fields can. */
@@ -37,6 +38,9 @@ export const CREATE_CODES = [
   'request_canceled',
 ] as const satisfies readonly ErrorCode[];
 
+/** 200 is the ended job, where `Prefer: wait` asked for it. */
+export const JOB_ANSWERS = { 200: jobSchema, 202: jobSchema };
+
 export interface CreateCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -50,9 +54,22 @@ export interface MediaOrder {
   readonly fingerprint: () => Buffer;
 }
 
-/** Makes the job, or finds the one that an earlier request with the same key has made. */
+/** The answer to a create call of the plain interface: the job, or the ended job where the caller prefers to wait for it. */
 export async function answerWithJob(deps: HttpDeps, call: CreateCall, order: MediaOrder): Promise<FastifyReply> {
-  const { request, reply, caller } = call;
+  const { request, reply } = call;
+  const { signal } = callContext(request, reply);
+  const job = await jobFor(deps, call, order);
+  reply.header('cache-control', 'private, no-store');
+  const seconds = preferredWaitSeconds(request);
+  // The request keeps its slot: it is in flight like any other, which bounds the waits of one key.
+  const latest = seconds === undefined ? job : await deps.jobWatches.wait(job, 1000 * seconds, signal);
+  const isApplied = seconds !== undefined && isTerminal(latest);
+  if (isApplied) reply.header('preference-applied', `wait=${seconds}`);
+  return reply.code(isApplied ? 200 : 202).send(jobView(latest));
+}
+
+/** Makes the job, or finds the one that an earlier request with the same key has made. */
+async function jobFor(deps: HttpDeps, { request, reply, caller }: CreateCall, order: MediaOrder): Promise<Job> {
   const key = idempotencyKeyOf(request);
   const { requestId, signal, trace } = callContext(request, reply);
   const { job, isReplay, reservationId } = await createJob(deps, caller, {
@@ -66,7 +83,7 @@ export async function answerWithJob(deps: HttpDeps, call: CreateCall, order: Med
   trace.jobId = job.id;
   trace.reservationId = reservationId;
   if (isReplay) reply.header('idempotent-replayed', 'true');
-  return reply.code(202).header('cache-control', 'private, no-store').send(jobView(job));
+  return job;
 }
 
 /** The fingerprint of a JSON body, made when it is needed. */

@@ -4,8 +4,7 @@ import { IMAGE_JSON_BYTES_MAX, IMAGE_MULTIPART_BYTES_MAX } from '../../limits.ts
 import { fromForm, imageSchemas, toImageRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { FORM_TO_READ, type Routes } from '../edge/route.ts';
-import { jobSchema } from '../views/jobs.ts';
-import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from './create-call.ts';
+import { answerWithJob, CREATE_CODES, JOB_ANSWERS, sentForm, sentJson, withStoredForm } from './create-call.ts';
 
 const IMAGE_CODES = [
   ...CREATE_CODES,
@@ -33,7 +32,7 @@ export function imageRoutes(routes: Routes, deps: HttpDeps): void {
       console: 'run',
       logged: 'images',
       body: { kind: 'json', schema: imageSchemas.images, bytesMax: IMAGE_JSON_BYTES_MAX },
-      answers: { 202: jobSchema },
+      answers: JOB_ANSWERS,
       codes: IMAGE_CODES,
     },
     ({ body, exact, ...call }) => {
@@ -58,7 +57,7 @@ export function imageRoutes(routes: Routes, deps: HttpDeps): void {
         bytesMax: IMAGE_JSON_BYTES_MAX,
         formBytesMax: IMAGE_MULTIPART_BYTES_MAX,
       },
-      answers: { 202: jobSchema },
+      answers: JOB_ANSWERS,
       codes: [...IMAGE_CODES, 'missing_image', 'unexpected_file'],
     },
     ({ body, exact, ...call }) => {

@@ -2,9 +2,8 @@ import { AUDIO_JSON_BYTES_MAX } from '../../limits.ts';
 import { soundSchema, toSoundRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
-import { jobSchema } from '../views/jobs.ts';
 import { SOUND_CODES } from './call.ts';
-import { answerWithJob, CREATE_CODES, sentJson } from './create-call.ts';
+import { answerWithJob, CREATE_CODES, JOB_ANSWERS, sentJson } from './create-call.ts';
 
 export function musicRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
@@ -17,7 +16,7 @@ export function musicRoutes(routes: Routes, deps: HttpDeps): void {
       console: 'run',
       logged: 'audio_music',
       body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
-      answers: { 202: jobSchema },
+      answers: JOB_ANSWERS,
       codes: [...CREATE_CODES, ...SOUND_CODES],
     },
     ({ body, exact, ...call }) => {

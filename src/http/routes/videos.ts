@@ -4,8 +4,7 @@ import { VIDEO_BODY_BYTES_MAX } from '../../limits.ts';
 import { fromForm, toVideoRequest, videoSchema } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { FORM_TO_READ, type Routes } from '../edge/route.ts';
-import { jobSchema } from '../views/jobs.ts';
-import { answerWithJob, CREATE_CODES, sentForm, sentJson, withStoredForm } from './create-call.ts';
+import { answerWithJob, CREATE_CODES, JOB_ANSWERS, sentForm, sentJson, withStoredForm } from './create-call.ts';
 
 const endpoint = 'videos';
 
@@ -25,7 +24,7 @@ export function videoRoutes(routes: Routes, deps: HttpDeps): void {
         bytesMax: VIDEO_BODY_BYTES_MAX,
         formBytesMax: VIDEO_BODY_BYTES_MAX,
       },
-      answers: { 202: jobSchema },
+      answers: JOB_ANSWERS,
       codes: [
         ...CREATE_CODES,
         'missing_prompt',
