@@ -13,7 +13,7 @@ import type { BenchServer, Usage } from './servers.ts';
 const ADMIN_TOKEN = 'admin-token-of-the-bench';
 const UNLIMITED = { TOLLGATE_RPM: '1000000', TOLLGATE_CONCURRENCY: '100000' };
 const UNLIMITED_TOKENS = { TOLLGATE_TOKEN_RPM: '1000000', TOLLGATE_TOKEN_CONCURRENCY: '100000' };
-const LOOK_EVERY_MS = 50;
+const LOOK_EVERY_MS = 20;
 
 /** Which Tollgate is measured, and with which options of Node. */
 export interface Subject {
@@ -37,14 +37,36 @@ export interface Gateway extends BenchServer {
  * The gateway as an operator starts it: the launcher, embedded PostgreSQL with fsync, auth, limits and log on. The bench
  * knows nothing of it but its command, its settings and its routes, so that it can measure another tree just as well.
  */
-export async function startGateway(
-  { tree, nodeOptions, settings = {}, processes = 1 }: Subject,
-  upstreamUrl?: string,
-  studioUrl?: string,
-): Promise<Gateway> {
+export async function startGateway(subject: Subject, upstreamUrl?: string, studioUrl?: string): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
   const configuration = join(folder, 'bench.yaml');
   if (upstreamUrl !== undefined) await writeFile(configuration, configurationFor(upstreamUrl, studioUrl));
+  const launched = await launch(subject, folder, upstreamUrl === undefined ? {} : { TOLLGATE_CONFIG: configuration });
+  const { url } = launched;
+  const admin = <Answer>(path: string, body: object) => postAdmin<Answer>(url, path, body);
+  const { id: accountId } = await admin<{ id: string }>('/accounts', { name: 'bench' });
+  await admin(`/accounts/${accountId}/grants`, { credits: 1_000_000 });
+  const { key } = await admin<{ key: string }>(`/accounts/${accountId}/keys`, { name: 'bench' });
+  return {
+    url,
+    key,
+    accountId,
+    folder: dataFolder(folder),
+    admin,
+    used: launched.used,
+    stop: async () => {
+      await launched.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts the launcher and resolves when its gateway answers. */
+export async function launch(
+  { tree, nodeOptions, settings = {}, processes = 1 }: Subject,
+  folder: string,
+  configuration: Readonly<Record<string, string>>,
+): Promise<Pick<BenchServer, 'url' | 'used' | 'stop'>> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   // A tree from before there were several takes no such option.
@@ -54,9 +76,9 @@ export async function startGateway(
     env: {
       PATH: process.env.PATH,
       PORT: String(port),
-      TOLLGATE_DATA: join(folder, 'data'),
+      TOLLGATE_DATA: dataFolder(folder),
       TOLLGATE_ADMIN_TOKEN: ADMIN_TOKEN,
-      ...(upstreamUrl === undefined ? {} : { TOLLGATE_CONFIG: configuration }),
+      ...configuration,
       ...(nodeOptions === '' ? {} : { NODE_OPTIONS: nodeOptions }),
       ...UNLIMITED,
       ...UNLIMITED_TOKENS,
@@ -75,23 +97,18 @@ export async function startGateway(
     if (launcher.exitCode !== null) throw new Error(`the gateway did not start:\n${progress}`);
     await sleep(LOOK_EVERY_MS);
   }
-  const admin = <Answer>(path: string, body: object) => postAdmin<Answer>(url, path, body);
-  const { id: accountId } = await admin<{ id: string }>('/accounts', { name: 'bench' });
-  await admin(`/accounts/${accountId}/grants`, { credits: 1_000_000 });
-  const { key } = await admin<{ key: string }>(`/accounts/${accountId}/keys`, { name: 'bench' });
   return {
     url,
-    key,
-    accountId,
-    folder: join(folder, 'data'),
-    admin,
     used: () => usageBelow(launcher.pid ?? 0),
     stop: async () => {
       launcher.kill();
       await ended;
-      await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function dataFolder(folder: string): string {
+  return join(folder, 'data');
 }
 
 /** The launcher starts the gateway, which starts PostgreSQL, whose sessions and workers are processes below its first. */

@@ -27,6 +27,7 @@ import { benchProcesses } from './scale.ts';
 import { benchSignIn } from './sign-in.ts';
 import { benchSignals } from './signals.ts';
 import { benchSpeech } from './speech.ts';
+import { benchStart } from './start.ts';
 import { printTable, type Row } from './table.ts';
 import { benchTranscription } from './transcription.ts';
 
@@ -42,6 +43,7 @@ const PARTS: Readonly<Record<string, (subject: Subject) => Promise<Row[]>>> = {
   speech: benchSpeech,
   transcription: benchTranscription,
   processes: benchProcesses,
+  start: benchStart,
   memory: benchMemory,
   large: benchLarge,
   'sign-in': benchSignIn,
