@@ -196,6 +196,9 @@ describe('a file that is refused', () => {
     refused(await send(raw.subarray(0, -10), headers), 400, 'invalid_multipart');
     refused(await send(raw.subarray(0, 120), headers), 400, 'invalid_multipart');
     refused(await send(Buffer.alloc(0), headers), 400, 'invalid_multipart');
+    const nameless = Buffer.from(raw.toString('latin1').replace('; name="file"', ''), 'latin1');
+    assert.notEqual(nameless.length, raw.length);
+    refused(await send(nameless, headers), 400, 'invalid_multipart');
     assert.equal((await tracesOf(studio.gateway, caller)).files, 0);
   });
 

@@ -104,11 +104,14 @@ function isOfType(mediaType: string, documented: string): boolean {
   return documented.endsWith('/*') ? mediaType.startsWith(documented.slice(0, -1)) : mediaType === documented;
 }
 
-/** Model ids and the keys of stored objects may contain slashes; every other parameter is one segment. */
+/**
+ * Model ids, the keys of stored objects and what follows the colon of the native format may contain slashes; every other
+ * parameter is one segment, for the router also an empty one.
+ */
 function patternOf(template: string): RegExp {
   const pattern = template
     .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
-    .replace(/\{(model(_id)?|object)\}/, '.+')
-    .replace(/\{\w+\}/g, '[^/]+');
+    .replace(/\{(model(_id)?|object|action)\}/g, '.+')
+    .replace(/\{\w+\}/g, '[^/]*');
   return new RegExp(`^${pattern}$`);
 }

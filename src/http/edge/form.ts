@@ -120,11 +120,13 @@ class FormReading<File> {
       },
     });
     parser.on('field', (field, value) => this.#field(field, value));
-    parser.on('file', (field, stream, fileName) => {
+    // The library's types do not say that a part may be without a name.
+    parser.on('file', (field: string | undefined, stream, fileName) => {
       this.#files.add(stream);
       stream.on('close', () => this.#files.delete(stream));
       // Reported by the reader of the stream, or by the parser itself.
       stream.on('error', () => undefined);
+      if (field === undefined) return this.#failParsing(new Error(NO_NAME));
       const file = this.#take(field, fileName, stream);
       file.catch((error: unknown) => this.#fail(error));
       this.#add(file);
@@ -146,7 +148,7 @@ class FormReading<File> {
     if (Buffer.byteLength(value) > FORM_FIELD_BYTES_MAX) {
       this.#fail(atField(new ApiError('form_field_too_large'), name ?? ''));
     }
-    if (name === undefined) this.#failParsing(new Error('a part without a name'));
+    if (name === undefined) this.#failParsing(new Error(NO_NAME));
     else this.#add({ name, value });
   }
 
@@ -193,6 +195,7 @@ class FormReading<File> {
   }
 }
 
+const NO_NAME = 'a part without a name';
 const TOO_MANY_PARTS = `A form may have at most ${FORM_PARTS_MAX} parts.`;
 
 function drained(parser: Parser): Promise<void> {
