@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, test } from 'node:test';
 import { pino } from 'pino';
-import { CONFIG_BODY_BYTES_MAX } from '../src/limits.ts';
+import { CONFIG_BODY_BYTES_MAX, CONFIG_INLINE_CHARS_MAX } from '../src/limits.ts';
 import { type Fields, imageModel, keyed, sandbox, type WrittenDocument } from './support/documents.ts';
 import { ADMIN_TOKEN, type Answer, Gateway } from './support/gateway.ts';
 import { dump, keysInForce, ROOT_SECRET } from './support/stored-secrets.ts';
@@ -186,6 +186,22 @@ test('a body of exactly 8 MiB is read and one byte more is refused, however it i
     duplex: 'half',
   });
   assert.equal(chunked.status, 413);
+  assert.equal((await newestVersion()).version, version);
+});
+
+test('a document that is parsed in a thread is applied as a small one is, and refused with the same lines', async () => {
+  const models = Array.from({ length: 200 }, (_, at) => imageModel(`many/${at}`, ['home']));
+  const large = documentOf([sandbox('home')], ...models);
+  assert.ok(JSON.stringify(large).length > CONFIG_INLINE_CHARS_MAX);
+  assert.equal((await put(large)).status, 200);
+  assert.deepEqual(idsIn(await inForce()), idsIn(large));
+  const { version } = await newestVersion();
+  const text = JSON.stringify({ ...large, extra: true }, null, 1);
+  assertRefused(await putText(text, 'application/json'), 'extra', `line ${text.split('\n').length - 1}:2`);
+  const unset = documentOf([sandbox('home'), keyed('away', reference('UNSET'))], ...models);
+  assertRefused(await put(unset), 'upstreams[1].api_key', 'UNSET');
+  const both = await Promise.all([put({ ...large, a: 1 }), put({ ...large, b: 1 })]);
+  for (const [at, name] of ['a', 'b'].entries()) assertRefused(both[at] as Answer, `${name} `);
   assert.equal((await newestVersion()).version, version);
 });
 

@@ -8,8 +8,7 @@ import {
   diffDocuments,
   documentWarnings,
   maskDocument,
-  parseDocument,
-  parseSource,
+  parseSourceAsync,
   resolveSecrets,
 } from '../configuration/index.ts';
 import type { Queries, Tx } from '../db/index.ts';
@@ -48,7 +47,7 @@ interface AppliedDocument extends Applied {
  * A document equal to the one in force changes nothing either.
  */
 export async function applyDocument(deps: CatalogueDeps, by: Actor, text: string): Promise<AppliedDocument> {
-  const { document, refuse } = parseSource(text, deps.vendors);
+  const { document, refuse } = await parseSourceAsync(text, deps.vendors);
   const applied = await underConfigLock(deps, async (tx, current) => {
     const { secrets } = resolveSecrets(document, deps.environment, current, refuse);
     return save(deps, tx, by, { source: 'operator', document, secrets }, current);
@@ -65,7 +64,7 @@ export type DocumentCheck =
 export async function checkDocument(deps: CatalogueDeps, text: string): Promise<DocumentCheck> {
   const current = await readCurrent(deps, deps.db);
   try {
-    const { document, refuse } = parseSource(text, deps.vendors);
+    const { document, refuse } = await parseSourceAsync(text, deps.vendors);
     const { secrets } = resolveSecrets(document, deps.environment, current, refuse);
     const changes = changesBetween(current, { document: maskDocument(document), secrets });
     return { changes, warnings: documentWarnings(document) };
@@ -83,7 +82,7 @@ export async function checkDocument(deps: CatalogueDeps, text: string): Promise<
 export async function applyVersion(deps: CatalogueDeps, by: Actor, version: bigint): Promise<AppliedDocument> {
   const earlier = await findVersion(deps.db, version);
   if (earlier === undefined) throw new ApiError('config_version_not_found');
-  const document = parseDocument(JSON.stringify(earlier.document), deps.vendors);
+  const { document } = await parseSourceAsync(JSON.stringify(earlier.document), deps.vendors);
   const inForceThen = { document: earlier.document, secrets: openOrRefuse(deps, earlier) };
   const { secrets } = resolveSecrets(document, deps.environment, inForceThen);
   const next = { source: 'operator', document, secrets, fromVersion: version } as const;
@@ -117,7 +116,7 @@ export async function applyAtStart(
   source: 'file' | 'built-in',
   text: string,
 ): Promise<Applied> {
-  const document = parseDocument(text, deps.vendors);
+  const { document } = await parseSourceAsync(text, deps.vendors);
   warn(deps, document);
   return underConfigLock(deps, async (tx, current) => {
     const { secrets } = resolveSecrets(document, deps.environment, current);

@@ -10,9 +10,9 @@ export {
   type ConfigUpstream,
   documentWarnings,
   parseDocument,
-  parseSource,
 } from './document.ts';
 export { documentJsonSchema } from './json-schema.ts';
+export { parseSourceAsync } from './parsing.ts';
 export { DocumentError, type DocumentProblem } from './problems.ts';
 export {
   checkVariables,

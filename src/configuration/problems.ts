@@ -26,6 +26,12 @@ export interface Finding {
   readonly problem: string;
 }
 
+/** Throws DocumentError unless there are no findings. */
+export function refuseUnlocated(findings: readonly Finding[]): void {
+  if (findings.length === 0) return;
+  throw new DocumentError(findings.map(({ path, problem }) => ({ path: pathText(path), problem })));
+}
+
 export function pathText(path: Path): string {
   return path.map(segmentText).join('').replace(/^\./, '');
 }

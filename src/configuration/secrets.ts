@@ -1,6 +1,6 @@
 import type { Environment } from '../config.ts';
 import type { ConfigDocument, ConfigUpstream } from './document.ts';
-import { DocumentError, type Finding, pathText } from './problems.ts';
+import { type Finding, refuseUnlocated } from './problems.ts';
 import { variableOf } from './vendor-terms.ts';
 
 /** Stands for a key that is not shown. In a document being applied it means: keep the one in force. */
@@ -27,11 +27,6 @@ export function resolveSecrets(
 
 /** Throws DocumentError unless there are no findings. */
 type Refuse = (findings: readonly Finding[]) => void;
-
-function refuseUnlocated(findings: readonly Finding[]): void {
-  if (findings.length === 0) return;
-  throw new DocumentError(findings.map(({ path, problem }) => ({ path: pathText(path), problem })));
-}
 
 /** The part of it that needs no configuration in force. Throws DocumentError with every variable that gives no key. */
 export function checkVariables(document: ConfigDocument, env: Environment): void {

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { callsOf, comparePrices } from '../../calls/index.ts';
 import { applyDocument, applyVersion, checkDocument, findVersion, listVersions } from '../../catalogue/index.ts';
-import { DocumentError, documentJsonSchema, ENDPOINTS, parseDocument, writeYaml } from '../../configuration/index.ts';
+import {
+  DocumentError,
+  documentJsonSchema,
+  ENDPOINTS,
+  parseSourceAsync,
+  writeYaml,
+} from '../../configuration/index.ts';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { COMPARED_CALLS_MAX, CONFIG_BODY_BYTES_MAX } from '../../limits.ts';
@@ -119,7 +125,7 @@ export function configAdminRoutes(routes: Routes, deps: HttpDeps): void {
     },
     async ({ body }) => {
       const text = typeof body.document === 'string' ? body.document : JSON.stringify(body.document);
-      const after = await refusingProblems(async () => parseDocument(text, deps.vendors));
+      const { document: after } = await refusingProblems(() => parseSourceAsync(text, deps.vendors));
       const before = catalogue.snapshot.document;
       const calls = body.calls?.map(givenCall) ?? callsOf(before, after);
       const compared = comparePrices(before, after, calls.slice(0, COMPARED_CALLS_MAX));
