@@ -768,6 +768,19 @@ CREATE INDEX reservations_by_request ON public.reservations USING btree (request
 -- Lists over all accounts. A BRIN index of page ranges: it costs an insert next to nothing.
 CREATE INDEX reservations_by_time ON public.reservations USING brin (created_at) WITH (autosummarize='on');
 
+-- Written by group commit before the end of the answer that they are of, for a day, unless the caller asked not to. No
+-- foreign key: a batch must not fail for one row.
+create table response_items (
+  -- As in the answer; it begins with the time, so that new rows lie side by side.
+  id text not null,
+  account_id text not null,
+  -- The item as it was sent, as JSON.
+  item text not null,
+  expires_at timestamp with time zone not null,
+  PRIMARY KEY (id)
+);
+CREATE INDEX response_items_by_expiry ON public.response_items USING btree (expires_at);
+
 -- Signed-in browsers.
 create table sessions (
   id text not null,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { EmbeddedPostgres } from '@tollgate/embedded-postgres';
 import { Authenticator } from './accounts/index.ts';
+import { ResponseItems } from './calls/index.ts';
 import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
@@ -140,7 +141,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
     processThrottle,
     browser: new BrowserSessions({ ...shared, ...outward, throttle, processThrottle, config }),
     testClock,
-    requestLog: new RequestLog({ db, clock, log, days: config.requestLogDays }),
+    ...openRecords({ db, clock, log }, config),
     version: VERSION,
   };
   const edges = await startEdges(deps, jobDeps);
@@ -160,6 +161,11 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
       return unwind(undo);
     },
   };
+}
+
+/** Rows about calls that are written in batches. */
+function openRecords(deps: Pick<HttpDeps, 'db' | 'clock' | 'log'>, { requestLogDays: days }: Config) {
+  return { responseItems: new ResponseItems(deps), requestLog: new RequestLog({ ...deps, days }) };
 }
 
 async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[]) {

@@ -103,6 +103,10 @@ export const ERROR_TABLE = {
   invalid_link: [403, 'This link is not valid, or not any more.'],
   transcription_not_found: [404, 'There is no such transcription.'],
   transcription_expired: [410, 'The transcription is not kept any more.'],
+  item_not_found: [
+    400,
+    'An item that the input refers to is not kept here any more. Send the whole input, or set "store" to false.',
+  ],
   file_not_found: [404, 'There is no such file.'],
   request_not_found: [404, 'There is no such request.'],
   account_not_found: [404, 'There is no such account.'],

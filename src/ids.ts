@@ -19,10 +19,16 @@ export type IdPrefix =
   | 'person'
   | 'sess'
   | 'link'
-  | 'oag';
+  | 'oag'
+  | 'resp'
+  | 'msg'
+  | 'rs'
+  | 'fc'
+  | 'ctc'
+  | 'call';
 
 /** What every request, job, result or file has one of: their tables have millions of rows, indexed by these ids. */
-const TIMED: ReadonlySet<IdPrefix> = new Set(['req', 'job', 'ast', 'file']);
+const TIMED: ReadonlySet<IdPrefix> = new Set(['req', 'job', 'ast', 'file', 'msg', 'rs', 'fc', 'ctc']);
 /** Milliseconds in base 36, which sorts alike in every collation; eight characters would end in 2059. */
 const TIME_LENGTH = 9;
 

@@ -100,6 +100,10 @@ export const FAULT_NOTE_EVERY_MS = 1_000;
 export const CHAT_BODY_BYTES_MAX = 32 * MIB;
 export const NATIVE_BODY_BYTES_MAX = 32 * MIB;
 export const CHAT_MESSAGES_MAX = 10_000;
+/** How long an output item of a response can be referred to. */
+export const RESPONSE_ITEM_KEPT_MS = 24 * 60 * 60 * 1000;
+/** Responses whose items are written in one transaction. */
+export const RESPONSE_ITEMS_PER_COMMIT = 256;
 export const KEEP_ALIVE_EVERY_MS = 15_000;
 
 // Guarded fetch.

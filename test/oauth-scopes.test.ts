@@ -27,6 +27,7 @@ const NEEDED: Readonly<Record<string, Scope | 'any' | 'none'>> = {
   'GET /v1/models/{model_id}': 'any',
   'POST /v1/estimate': 'any',
   'POST /v1/chat/completions': 'user:inference:chat',
+  'POST /v1/responses': 'user:inference:chat',
   'POST /v1/images/generations': 'user:inference:image',
   'POST /v1/images/edits': 'user:inference:image',
   'POST /v1/videos': 'user:inference:video',

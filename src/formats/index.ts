@@ -4,3 +4,11 @@
  */
 export { chatFormat } from './chat/index.ts';
 export type { ChatFormat, CountedTokens, FrameWriter, PassThrough, Settled } from './format.ts';
+export {
+  type ResponsesRequest,
+  referencedIds,
+  responsesCall,
+  responsesSchema,
+  toResponsesRequest,
+  withItems,
+} from './responses/index.ts';

@@ -1,5 +1,5 @@
 import type { AccountDeps, Authenticator } from '../accounts/index.ts';
-import type { CallDeps } from '../calls/index.ts';
+import type { CallDeps, ResponseDeps } from '../calls/index.ts';
 import type { Catalogue, CatalogueDeps } from '../catalogue/index.ts';
 import type { Config, Secret } from '../config.ts';
 import type { PooledDb, probes, ReplicaReads, TestClock } from '../db/index.ts';
@@ -15,7 +15,14 @@ import type { StartDeps } from '../transcriptions/index.ts';
 import type { Vendor } from '../vendors/index.ts';
 import type { BrowserSessions } from './edge/session.ts';
 
-export interface HttpDeps extends AccountDeps, CatalogueDeps, CallDeps, CreateDeps, StartDeps, PeopleDeps {
+export interface HttpDeps
+  extends AccountDeps,
+    CatalogueDeps,
+    CallDeps,
+    ResponseDeps,
+    CreateDeps,
+    StartDeps,
+    PeopleDeps {
   readonly config: Config;
   readonly db: PooledDb;
   /** For lists and reports that may be a moment old; never for what decides. */

@@ -66,6 +66,7 @@ import { mountAuthorizationServer } from './routes/oauth.ts';
 import { probeRoutes } from './routes/probes.ts';
 import { publicModelRoutes } from './routes/public-models.ts';
 import { requestAdminRoutes, requestRoutes } from './routes/requests.ts';
+import { refuseWebSocket, responseRoutes } from './routes/responses.ts';
 import { speechRoutes } from './routes/speech.ts';
 import { transcriptionRoutes } from './routes/transcriptions.ts';
 import { usageRoutes } from './routes/usage.ts';
@@ -131,6 +132,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   if (deps.exposition !== undefined) metricsRoute(server, deps.exposition, deps.config.signals.metrics.token);
   if (serves) {
     addRoutes(routes, deps);
+    refuseWebSocket(server);
     consolePages(server, deps.config, deps.browser);
     addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
   }
@@ -148,6 +150,7 @@ function addRoutes(routes: Routes, deps: HttpDeps): void {
   usageRoutes(routes, deps);
   estimateRoutes(routes, deps);
   chatRoutes(routes, deps);
+  responseRoutes(routes, deps);
   nativeRoutes(routes, deps);
   requestRoutes(routes, deps);
   imageRoutes(routes, deps);

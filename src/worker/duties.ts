@@ -1,4 +1,5 @@
 import type { Authenticator } from '../accounts/index.ts';
+import { forgetResponseItems } from '../calls/index.ts';
 import type { Catalogue } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -113,6 +114,7 @@ function dutiesOfDeployment(deps: WorkerDeps): readonly Duty[] {
 async function forgetExpired(db: Db, now: Date): Promise<void> {
   await forgetKeys(db, now);
   await forgetFiles(db, now);
+  await forgetResponseItems(db, now);
   await sessions.forgetSessions(db, now);
   await links.forgetLinks(db, now);
   await forgetRecords(db, now);

@@ -137,3 +137,12 @@ export async function* gated(...steps: readonly (Fields | Promise<unknown>)[]): 
     else yield step;
   }
 }
+
+/** The events of a stream whose frames have names. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into events of every shape
+export function eventsIn(text: string): any[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event.startsWith('event: '))
+    .map((event) => JSON.parse(event.slice(event.indexOf('\ndata: ') + '\ndata: '.length)));
+}

@@ -1001,6 +1001,25 @@ export type RequestRecordDetail = {
   } | null;
 };
 
+export type Response = {
+  readonly id: string;
+  readonly object: 'response';
+  readonly created_at: number;
+  readonly status: 'completed' | 'incomplete' | 'failed' | 'in_progress';
+  readonly model: string;
+  readonly output: ReadonlyArray<{
+    readonly id: string;
+    readonly type: string;
+  }>;
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly total_tokens: number;
+    /** What the call cost. */
+    readonly credits: number;
+  };
+};
+
 export type RolledApiKey = {
   readonly id: string;
   readonly object: 'api_key';

@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { completeChat, prepareResponse, startChat } from '../../calls/index.ts';
+import { responsesSchema, toResponsesRequest } from '../../formats/index.ts';
+import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
+import type { HttpDeps } from '../deps.ts';
+import { KEEP_ALIVE_COMMENT, sendEvents } from '../edge/events.ts';
+import type { Routes } from '../edge/route.ts';
+import { CALL_CODES, callContext } from './call.ts';
+
+const responseSchema = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('response'),
+    created_at: z.int(),
+    status: z.enum(['completed', 'incomplete', 'failed', 'in_progress']),
+    model: z.string(),
+    output: z.array(z.looseObject({ id: z.string(), type: z.string() })),
+    usage: z.looseObject({
+      input_tokens: z.int(),
+      output_tokens: z.int(),
+      total_tokens: z.int(),
+      credits: z.number().describe('What the call cost.'),
+    }),
+  })
+  .meta({ id: 'Response' });
+
+export function responseRoutes(routes: Routes, deps: HttpDeps): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/responses',
+      summary: 'Chat in the responses format, whole or streamed',
+      access: 'caller',
+      scope: 'user:inference:chat',
+      console: 'run',
+      logged: 'chat',
+      body: { kind: 'json', schema: responsesSchema, bytesMax: CHAT_BODY_BYTES_MAX },
+      answers: { 200: responseSchema },
+      otherMedia: ['text/event-stream'],
+      codes: [...CALL_CODES, 'missing_model', 'missing_input', 'item_not_found'],
+    },
+    async ({ body, exact, caller, request, reply }) => {
+      const { chat, format } = await prepareResponse(deps, caller, toResponsesRequest(body, exact()));
+      const context = callContext(request, reply);
+      if (!chat.stream) return completeChat(deps, caller, chat, format, context);
+      const frames = await startChat(deps, caller, chat, format, context);
+      await sendEvents(
+        reply,
+        {
+          frames,
+          contentType: 'text/event-stream; charset=utf-8',
+          end: '',
+          error: (envelope) => frames.failure(envelope),
+          cutOnError: false,
+          keepAlive: KEEP_ALIVE_COMMENT,
+        },
+        deps.log,
+      );
+      return reply;
+    },
+  );
+}
+
+/**
+ * A client that tries a WebSocket first turns to POST at once when it is refused so, and after many tries when it finds
+ * nothing. No route of the contract: what is upgraded is the connection.
+ */
+export function refuseWebSocket(server: FastifyInstance): void {
+  server.get('/v1/responses', (request, reply) => {
+    if (request.headers.upgrade === undefined) return reply.callNotFound();
+    return reply.code(426).send();
+  });
+}
