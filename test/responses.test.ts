@@ -61,11 +61,12 @@ test('a stream has every event in its order, numbered without gaps', async () =>
   assert.deepEqual(typesOf(events), ['created', 'in_progress', ...ITEM(...TEXT), 'completed']);
   const { response } = events.at(-1);
   const { id, model, status, error, incomplete_details, output, usage } = response;
+  const itemId: string = response.output[0].id;
   assert.match(id, /^resp_/);
   assert.deepEqual([model, status, error, incomplete_details], ['model', 'completed', null, null]);
   assert.deepEqual(output, [
     {
-      id: output[0].id,
+      id: itemId,
       type: 'message',
       role: 'assistant',
       status: 'completed',
@@ -80,7 +81,7 @@ test('a stream has every event in its order, numbered without gaps', async () =>
     total_tokens: 12,
     credits: usage.credits,
   });
-  const itemId = output[0].id;
+
   assert.ok(events.every(({ response: told }) => told === undefined || told.id === id));
   assert.ok(events.every((event) => (event.item_id ?? itemId) === itemId));
   assert.deepEqual(
