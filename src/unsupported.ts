@@ -1,4 +1,5 @@
 import { ApiError } from './errors.ts';
+import { quoted } from './quoted.ts';
 
 /** What a model does take in a field, as far as there is something to say. */
 export type FieldSupport =
@@ -29,6 +30,12 @@ function wording(support: FieldSupport): string {
   if ('notWith' in support) return `does not take it together with "${support.notWith}"`;
   const unit = support.unit === undefined ? '' : ` ${support.unit}`;
   return 'atMost' in support ? `takes at most ${support.atMost}${unit}` : `takes at least ${support.atLeast}${unit}`;
+}
+
+/** A tool or a block of a kind that a model does not know, by its kind. */
+export function unsupportedType(field: string, what: 'tool' | 'block', type: string): ApiError {
+  const message = `"${field}": this model takes no ${what} of type ${quoted(type)}.`;
+  return new ApiError('unsupported_parameter', { message, param: field });
 }
 
 /** What no model could take: the field is not what the format says that it is. */

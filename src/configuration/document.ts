@@ -40,11 +40,26 @@ const label = z.string().max(NAME_CHARS_MAX);
 // What the address may be depends on the vendor and is checked with it.
 const address = z.string().max(ADDRESS_CHARS_MAX).transform(canonicalAddress);
 
+const betaName = z.string().regex(/^(\*|[a-z0-9][a-z0-9.-]{0,63})$/, 'expected the name of a beta, or *');
+const BETAS_MAX = 100;
+
 const upstreamSchema = z.strictObject({
   id: upstreamId.describe('Its name here, for routes and the log.'),
   vendor: z.string().describe('The wire format that it speaks.'),
   base_url: address.optional().describe('Where it is, with the version segment if the vendor has one.'),
   dialect: z.string().optional().describe('A variant of the format; without it, the one that the host is known for.'),
+  betas: distinctListOf(betaName)
+    .max(BETAS_MAX)
+    .optional()
+    .describe(
+      'Betas of the vendor that callers may turn on, without their date; * is any. Without it, those that cost nothing.',
+    ),
+  server_tools: z
+    .boolean()
+    .optional()
+    .describe(
+      'Callers may use tools that the vendor runs itself and files of its account; neither is in the price of tokens.',
+    ),
   api_key: z
     .string()
     .max(API_KEY_CHARS_MAX)

@@ -17,6 +17,8 @@ export interface Candidate {
   readonly address: string;
   readonly apiKey: string;
   readonly dialect: string | undefined;
+  readonly betas: readonly string[] | undefined;
+  readonly serverTools: boolean | undefined;
   readonly timeoutMs: number;
   readonly priority: number;
   readonly weight: number;
@@ -107,6 +109,8 @@ export function candidateOf(
     address: upstream.base_url ?? '',
     apiKey: snapshot.secrets.get(upstreamId) ?? '',
     dialect: upstream.dialect,
+    betas: upstream.betas,
+    serverTools: upstream.server_tools,
     timeoutMs: upstream.timeout_seconds * 1000,
     priority: upstream.priority,
     weight: upstream.weight,

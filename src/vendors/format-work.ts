@@ -12,16 +12,20 @@ export interface FormatWork {
   complete(request: FormatRequest, upstream: Upstream): Promise<FormatAnswer>;
   /** Resolves when the upstream has accepted the request. Throws UpstreamError for a fault that the stream itself tells. */
   stream(request: FormatRequest, upstream: Upstream): Promise<ReadyStream<FormatFrame>>;
+  /** How many tokens a prompt has; absent where the vendor does not count for nothing. */
+  count?(request: FormatRequest, upstream: Upstream): Promise<number>;
 }
 
-interface FormatRequest {
+export interface FormatRequest {
   /** As the caller sent it, numbers as written; the model's name is to be replaced. */
   readonly body: JsonObject;
-  /** The caller's own that the format has, such as its version. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** The same to the byte, for vendors that put their name of the model into these; absent where `body` was changed. */
+  readonly bytes?: Buffer | undefined;
+  /** All of the caller's, credentials included: an adaptor takes by name those that its format has. */
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-interface FormatAnswer {
+export interface FormatAnswer {
   readonly body: JsonObject;
   readonly usage: TokenUsage | undefined;
 }

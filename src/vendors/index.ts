@@ -12,7 +12,7 @@ import { openai } from './openai/index.ts';
 import { loadSandbox } from './sandbox.ts';
 import type { Vendor } from './vendor.ts';
 
-export type { FormatFrame, FormatWork } from './format-work.ts';
+export type { FormatFrame, FormatRequest, FormatWork } from './format-work.ts';
 export { connectTo } from './kit/connect.ts';
 export { type Upstream, UpstreamPools } from './kit/http.ts';
 export { inMemoryMedia } from './kit/in-memory-media.ts';

@@ -208,6 +208,8 @@ export interface ChatWork {
   complete(request: ChatRequest, upstream: Upstream): Promise<ChatAnswer>;
   /** Resolves when the upstream has accepted the request. The caller takes each chunk as it comes. */
   stream(request: ChatRequest, upstream: Upstream): Promise<ChunkStream>;
+  /** How many tokens a prompt has; absent where the vendor does not count for nothing. */
+  count?(request: ChatRequest, upstream: Upstream): Promise<number>;
 }
 
 /** Chunks as they come. */
@@ -216,7 +218,7 @@ export interface ReadyStream<Chunk> extends AsyncIterable<Chunk> {
   ready?(): Chunk | undefined;
 }
 
-export type ChunkStream = ReadyStream<ChatChunk>;
+type ChunkStream = ReadyStream<ChatChunk>;
 
 /** `body` is a whole `chat.completion`; its `id`, `model` and `usage` are replaced before it is sent on. */
 export interface ChatAnswer {

@@ -21,16 +21,22 @@ interface ToolCall {
 
 /** Throws UpstreamError for anything that is not a whole message. */
 export function toAnswer(text: string, model: string): ChatAnswer {
-  const { value, exact } = parse(text);
-  wire.faults.throwIfError(value);
-  const finish = stringAt(value, 'stop_reason');
-  if (value.type !== 'message' || listAt(value, 'content') === undefined || finish === undefined) {
-    throw new UpstreamError('garbled', 'the answer is not a whole message');
-  }
+  const { value, exact } = parseMessage(text);
+  const finish = stringAt(value, 'stop_reason') ?? '';
   const message: Message = { text: '', reasoning: '', calls: [], finish: finishReason(finish) };
   for (const block of objectsAt(exact, 'content')) addBlock(message, block);
   const usage = objectAt(value, 'usage');
   return { body: toCompletion(message, model), usage: usage && toUsage(countTokens(usage, NO_TOKENS)) };
+}
+
+/** Throws UpstreamError for anything that is not a whole message. */
+export function parseMessage(text: string): { value: JsonObject; exact: JsonObject } {
+  const parsed = parse(text);
+  const { value } = parsed;
+  wire.faults.throwIfError(value);
+  const isWhole = listAt(value, 'content') !== undefined && stringAt(value, 'stop_reason') !== undefined;
+  if (value.type !== 'message' || !isWhole) throw new UpstreamError('garbled', 'the answer is not a whole message');
+  return parsed;
 }
 
 /** `exact` keeps numbers as written: a tool's input goes on as text. */

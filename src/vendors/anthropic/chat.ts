@@ -8,7 +8,7 @@ import { wire } from './wire.ts';
 const path = '/v1/messages';
 
 /** A longer answer may take minutes, and an upstream that does not stream is silent all the while. */
-const UNSTREAMED_TOKENS_MAX = 8192;
+export const UNSTREAMED_TOKENS_MAX = 8192;
 
 export const chat: ChatWork = {
   async complete(request, upstream) {

@@ -7,7 +7,7 @@ import type {
   Usage,
 } from '@anthropic-ai/sdk/resources/messages';
 import { LocalServer } from '../emulator/local-server.ts';
-import { type ApiVersion, faultInBody } from './emulator/rules.ts';
+import { type ApiVersion, faultInBody, faultInCount } from './emulator/rules.ts';
 
 /** What one request is answered with, provided that it keeps the vendor's rules. */
 export type Scripted =
@@ -46,6 +46,9 @@ export interface Recorded {
 }
 
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
+const COUNT_PATH = '/v1/messages/count_tokens';
+/** What it says of every prompt. */
+export const COUNTED_TOKENS = 14;
 const VERSIONS: ReadonlySet<string> = new Set<ApiVersion>(['2023-06-01', '2026-10-21']);
 
 /** The vendor's Messages API on a loopback port. `marker` stands in every answer, header, error and event. */
@@ -79,14 +82,21 @@ export class AnthropicEmulator extends LocalServer {
       response.end(JSON.stringify({ data: [], has_more: false, first_id: null, last_id: null }));
       return;
     }
+    const answer = this.#script.shift() ?? { kind: 'message' };
+    if (path === COUNT_PATH && answer.kind === 'message') {
+      response.writeHead(200, this.#headers('application/json'));
+      response.end(JSON.stringify({ input_tokens: COUNTED_TOKENS, marker: this.marker }));
+      return;
+    }
     const body = JSON.parse(bytes.toString('utf8')) as { model: string; stream?: boolean };
-    await this.#play(response, this.#script.shift() ?? { kind: 'message' }, body);
+    await this.#play(response, answer, body);
   }
 
   /** In the order in which the vendor looks. */
   #faultOf(request: IncomingMessage, bytes: Buffer): Refusal | undefined {
     const { method, url, headers } = request;
-    if (url !== '/v1/messages') return { status: 404, type: 'not_found_error', message: 'Not found' };
+    if (url !== '/v1/messages' && url !== COUNT_PATH)
+      return { status: 404, type: 'not_found_error', message: 'Not found' };
     if (method !== 'POST') return invalid('Method Not Allowed', 405);
     const fault = this.#faultInHeaders(request);
     if (fault !== undefined) return fault;
@@ -99,7 +109,8 @@ export class AnthropicEmulator extends LocalServer {
       return invalid('content-type: must be application/json');
     const body = parsed(bytes);
     if (body === undefined) return invalid('The request body is not valid JSON');
-    const message = faultInBody(body, version);
+    const betas = String(headers['anthropic-beta'] ?? '').split(',');
+    const message = url === COUNT_PATH ? faultInCount(body) : faultInBody(body, version, betas);
     return message === undefined ? undefined : invalid(message);
   }
 

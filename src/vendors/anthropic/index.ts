@@ -1,6 +1,7 @@
 import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
 import { chat } from './chat.ts';
+import { messages } from './passed.ts';
 import { wire } from './wire.ts';
 
 export const anthropic: Vendor = {
@@ -9,4 +10,5 @@ export const anthropic: Vendor = {
   apiKey: 'required',
   check: readingCheck(wire, 'a list of its models', '/v1/models?limit=1'),
   chat,
+  messages,
 };

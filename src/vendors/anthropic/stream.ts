@@ -63,7 +63,7 @@ export async function* readDeltas(body: AsyncIterable<Buffer>): AsyncIterable<An
 }
 
 /** An event of an error is one, whatever it holds. */
-function frameOf(event: SseEvent): JsonObject {
+export function frameOf(event: SseEvent): JsonObject {
   const isError = event.event === 'error';
   const frame = isError ? (parseObject(event.data) ?? { type: 'error' }) : parseEvent(event);
   wire.faults.throwIfError(frame);

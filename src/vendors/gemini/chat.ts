@@ -1,3 +1,5 @@
+import { UpstreamError } from '../../errors.ts';
+import { countAt } from '../kit/json.ts';
 import type { ChatWork } from '../vendor.ts';
 import { toAnswer, toChunks } from './chat-answer.ts';
 import { toWire } from './chat-request.ts';
@@ -8,6 +10,16 @@ export const chat: ChatWork = {
   async complete(request, upstream) {
     const body = { json: toWire(request, upstream.model) };
     return toAnswer(await wire.json(upstream, toCall(upstream, { action: 'generateContent', body })));
+  },
+
+  async count(request, upstream) {
+    const { contents, systemInstruction, tools } = toWire(request, upstream.model);
+    const name = upstream.model.includes('/') ? upstream.model : `models/${upstream.model}`;
+    const json = { generateContentRequest: { model: name, contents, systemInstruction, tools } };
+    const answer = await wire.json(upstream, toCall(upstream, { action: 'countTokens', body: { json } }));
+    const tokens = countAt(answer, 'totalTokens');
+    if (tokens === undefined) throw new UpstreamError('garbled', 'a count that is none');
+    return tokens;
   },
 
   async stream(request, upstream) {

@@ -1,10 +1,10 @@
-import type { ChatChunk, ChunkStream } from '../vendor.ts';
+import type { ChatChunk, ReadyStream } from '../vendor.ts';
 import { EventSplitter, type SseEvent } from './sse.ts';
 
 /** A vendor's reading of its own stream. */
-export interface EventReader {
+export interface EventReader<Chunk = ChatChunk> {
   /** What an event adds, if anything. Throws UpstreamError for what it should not hold. */
-  read(event: SseEvent): ChatChunk | undefined;
+  read(event: SseEvent): Chunk | undefined;
   /** Nothing behind this is read for its content. */
   readonly isDone: boolean;
   /** The body has ended; throws UpstreamError if that was too early. */
@@ -15,16 +15,16 @@ export interface EventReader {
  * Chunks out of a body of server-sent events. All that came in one piece are read at once and without waiting: under
  * load that is most of them.
  */
-export class EventChunks implements ChunkStream {
+export class EventChunks<Chunk = ChatChunk> implements ReadyStream<Chunk> {
   readonly #pieces: AsyncIterator<Buffer>;
   readonly #splitter = new EventSplitter();
-  readonly #reader: EventReader;
-  #ready: ChatChunk[] = [];
+  readonly #reader: EventReader<Chunk>;
+  #ready: Chunk[] = [];
   #next = 0;
   #failure: { readonly error: unknown } | undefined;
   #ended = false;
 
-  constructor(body: AsyncIterable<Buffer>, reader: EventReader) {
+  constructor(body: AsyncIterable<Buffer>, reader: EventReader<Chunk>) {
     this.#pieces = body[Symbol.asyncIterator]();
     this.#reader = reader;
   }
@@ -33,11 +33,11 @@ export class EventChunks implements ChunkStream {
     return this;
   }
 
-  ready(): ChatChunk | undefined {
+  ready(): Chunk | undefined {
     return this.#next < this.#ready.length ? this.#ready[this.#next++] : undefined;
   }
 
-  async next(): Promise<IteratorResult<ChatChunk, undefined>> {
+  async next(): Promise<IteratorResult<Chunk, undefined>> {
     for (;;) {
       const chunk = this.ready();
       if (chunk !== undefined) return { value: chunk, done: false };
@@ -53,7 +53,7 @@ export class EventChunks implements ChunkStream {
     }
   }
 
-  async return(): Promise<IteratorResult<ChatChunk, undefined>> {
+  async return(): Promise<IteratorResult<Chunk, undefined>> {
     this.#ended = true;
     await this.#pieces.return?.();
     return { value: undefined, done: true };

@@ -21,6 +21,10 @@ export interface Upstream {
   readonly apiKey: string;
   /** One of the vendor's dialects, where the configuration names it; else the host decides (`dialectOf`). */
   readonly dialect?: string | undefined;
+  /** Betas of the vendor that callers may turn on; undefined leaves it to the adaptor. */
+  readonly betas?: readonly string[] | undefined;
+  /** Callers may use what the vendor runs, reads or fetches by itself, which is not in the price of tokens. */
+  readonly serverTools?: boolean | undefined;
   /** How long the upstream may be silent: until its headers, and between two pieces of its body. */
   readonly timeoutMs: number;
   /** Aborted when the caller leaves or the attempt is given up. */

@@ -2,16 +2,43 @@ import { z } from 'zod';
 
 export type ApiVersion = '2023-06-01' | '2026-10-21';
 
-/** The first fault of a request body in the vendor's words, or undefined. */
-export function faultInBody(body: unknown, version: ApiVersion): string | undefined {
+/** The first fault of a request body in the vendor's words, or undefined. `betas` are those that the request turns on. */
+export function faultInBody(body: unknown, version: ApiVersion, betas: readonly string[] = []): string | undefined {
   const parsed = (version === '2023-06-01' ? bodyOf2023 : bodyOf2026).safeParse(body);
   if (!parsed.success) return issueText(parsed.error.issues[0]);
   return (
+    betaFault(parsed.data, betas) ??
     samplingFault(parsed.data) ??
     toolFault(parsed.data) ??
     thinkingFault(parsed.data) ??
     turnFault(parsed.data, version)
   );
+}
+
+/** The same of a request that only counts: it has no limit and nothing that shapes an answer. */
+export function faultInCount(body: unknown): string | undefined {
+  const parsed = countBody.safeParse(body);
+  return parsed.success ? toolFault(parsed.data) : issueText(parsed.error.issues[0]);
+}
+
+/** Fields that only a beta knows. */
+const BETA_FIELDS = {
+  context_management: 'context-management-',
+  mcp_servers: 'mcp-client-',
+  container: 'skills-',
+} as const;
+
+function betaFault(body: Body, betas: readonly string[]): string | undefined {
+  for (const [field, beta] of Object.entries(BETA_FIELDS)) {
+    const isGiven = body[field as keyof typeof BETA_FIELDS] !== undefined;
+    if (isGiven && !betas.some((name) => name.startsWith(beta))) return `${field}: Extra inputs are not permitted`;
+  }
+  return undefined;
+}
+
+/** What the emulated vendor signs a thought with; it takes back none that it has not signed. */
+export function signatureOf(thinking: string): string {
+  return Buffer.from(`signed ${thinking}`).toString('base64');
 }
 
 function issueText(issue: z.core.$ZodIssue | undefined): string {
@@ -68,6 +95,7 @@ const toolUse = z.strictObject({
   id: toolId,
   name: toolName,
   input: z.record(z.string(), z.unknown()),
+  caller: z.looseObject({ type: z.string() }).optional(),
   cache_control: cacheControl,
 });
 
@@ -79,7 +107,9 @@ const toolResult = z.strictObject({
   cache_control: cacheControl,
 });
 
-const thinking = z.strictObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() });
+const thinking = z
+  .strictObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() })
+  .refine((block) => block.signature === signatureOf(block.thinking), 'Invalid `signature` in `thinking` block');
 const redacted = z.strictObject({ type: z.literal('redacted_thinking'), data: z.string() });
 const filled = z.string().min(1, 'all messages must have non-empty content');
 
@@ -98,6 +128,22 @@ const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.union([filled, z.array(text).min(1)]) }),
 ]);
 
+const customTool = z.strictObject({
+  type: z.literal('custom').nullish(),
+  name: toolName,
+  description: z.string().optional(),
+  input_schema: z.looseObject({ type: z.literal('object') }),
+  strict: z.boolean().optional(),
+  cache_control: cacheControl,
+});
+/** Run by the caller, or by the vendor itself. */
+const vendorTool = z.strictObject({
+  type: z.string().regex(/^(bash|text_editor|web_search|web_fetch|code_execution)_\d{8}$/),
+  name: toolName,
+  max_uses: z.int().min(1).nullish(),
+  cache_control: cacheControl,
+});
+
 const isSerial = z.boolean().optional();
 const fields = {
   model: z.string().min(1),
@@ -106,18 +152,7 @@ const fields = {
   system: z.union([z.string(), z.array(text)]).optional(),
   stop_sequences: z.array(words).optional(),
   stream: z.boolean().optional(),
-  tools: z
-    .array(
-      z.strictObject({
-        type: z.literal('custom').nullish(),
-        name: toolName,
-        description: z.string().optional(),
-        input_schema: z.looseObject({ type: z.literal('object') }),
-        strict: z.boolean().optional(),
-        cache_control: cacheControl,
-      }),
-    )
-    .optional(),
+  tools: z.array(z.union([customTool, vendorTool])).optional(),
   tool_choice: z
     .discriminatedUnion('type', [
       z.strictObject({ type: z.enum(['auto', 'any']), disable_parallel_tool_use: isSerial }),
@@ -143,9 +178,17 @@ const fields = {
   speed: z.enum(['standard', 'fast']).nullish(),
   cache_control: cacheControl,
   inference_geo: z.string().nullish(),
+  context_management: z.strictObject({ edits: z.array(z.looseObject({ type: z.string() })) }).optional(),
+  mcp_servers: z.array(z.looseObject({ type: z.literal('url'), url: z.url(), name: z.string() })).optional(),
+  container: z.union([z.string(), z.looseObject({})]).optional(),
 };
 
 const bodyOf2026 = z.strictObject(fields);
+const { model, messages, system, tools, tool_choice, thinking: thinks, output_config, cache_control } = fields;
+const countBody = z.strictObject({
+  ...{ model, messages, system, tools, tool_choice, output_config, cache_control },
+  thinking: thinks,
+});
 const sampling = { temperature: z.number().optional(), top_p: z.number().optional(), top_k: z.int().optional() };
 const bodyOf2023 = z.strictObject({ ...fields, ...sampling });
 type Body = z.infer<typeof bodyOf2023>;
@@ -156,7 +199,7 @@ function samplingFault({ temperature, top_p, top_k }: Body): string | undefined 
   return top_p !== undefined || top_k !== undefined ? '`top_p` and `top_k` are deprecated for this model.' : undefined;
 }
 
-function toolFault({ tools = [], tool_choice: choice }: Body): string | undefined {
+function toolFault({ tools = [], tool_choice: choice }: Pick<Body, 'tools' | 'tool_choice'>): string | undefined {
   const names = new Set(tools.map(({ name }) => name));
   if (names.size < tools.length) return 'tools: Tool names must be unique.';
   if (choice !== undefined && tools.length === 0) {
