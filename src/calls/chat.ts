@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/index.ts';
 import { type Bill, outputTokensPerAnswer } from '../billing/index.ts';
-import type { UpstreamError } from '../errors.ts';
+import { ApiError, type UpstreamError } from '../errors.ts';
 import type { ChatFormat, PassThrough, Settled } from '../formats/index.ts';
 import type { JsonValue } from '../json.ts';
 import { type Candidate, firstThatWorks, noteLateFault, noteOverclaim } from '../routing/index.ts';
@@ -10,7 +10,7 @@ import type { ChatWork, FormatWork, TokenUsage, Upstream } from '../vendors/inde
 import type { CallContext, CallDeps } from './deps.ts';
 import { addedByChunk, type FrameStream, StreamFrames, withFirst } from './stream-frames.ts';
 import { StreamMeter } from './stream-meter.ts';
-import { findCall, holdTokens, type TokenCall } from './token-call.ts';
+import { type FoundCall, findCall, holdTokens, type TokenCall } from './token-call.ts';
 import { type TokenOrder, textBytesIn } from './token-order.ts';
 import { estimatedTokens, reportedTokens, tokenUnits } from './token-usage.ts';
 
@@ -87,7 +87,11 @@ export async function startChat(
       const passed = passedTo(candidate, format);
       if (passed === undefined) {
         const started = await withFirst(await chatOf(candidate).stream(priced, upstream));
-        return new StreamFrames(started, { ...terms(), writer: format.writer(), addedBy: addedByChunk });
+        return new StreamFrames(started, {
+          ...terms(),
+          writer: format.writer(order.inputTokens),
+          addedBy: addedByChunk,
+        });
       }
       const { work, through } = passed;
       const { upstreamId } = candidate;
@@ -122,7 +126,9 @@ async function openCall(
   const call: TokenCall = {
     endpoint: 'chat',
     model: request.model,
-    isAble: (candidate) => candidate.vendor.chat !== undefined || passedTo(candidate, format) !== undefined,
+    isAble: (candidate) =>
+      passedTo(candidate, format) !== undefined ||
+      (candidate.vendor.chat !== undefined && format.refusal === undefined),
     requested: () => ({
       inputTokens: estimatePromptTokens([request.messages, request.tools]),
       maxOutputTokens: request.maxOutputTokens,
@@ -131,10 +137,20 @@ async function openCall(
     }),
     decidedBy: `The prompt and "${format.limitField}"`,
   };
-  const found = findCall(deps, caller, call);
+  const found = findAble(deps, caller, call, format);
   const bill = await holdTokens(deps, caller, call, found, context);
   const heldOutputTokens = outputTokensPerAnswer(request.maxOutputTokens, found.model);
   return { candidates: found.candidates, bill, order: found.order, priced: { ...request, heldOutputTokens } };
+}
+
+/** Where none of the candidates speaks the format, its own refusal says more than that there are none. */
+function findAble(deps: CallDeps, caller: Caller, call: TokenCall, { refusal }: ChatFormat<unknown>): FoundCall {
+  try {
+    return findCall(deps, caller, call);
+  } catch (error) {
+    const isNoneAble = error instanceof ApiError && error.code === 'no_capable_provider';
+    throw isNoneAble && refusal !== undefined ? refusal : error;
+  }
 }
 
 /** Undefined where a part of a message is more than its text, or an upstream's own tool may add to it. */
@@ -163,7 +179,10 @@ interface Passed<Answer> {
 }
 
 /** Undefined where the candidate's upstream is asked over its chat. */
-function passedTo<Answer>(candidate: Candidate, { passThrough }: ChatFormat<Answer>): Passed<Answer> | undefined {
+export function passedTo<Answer>(
+  candidate: Candidate,
+  { passThrough }: ChatFormat<Answer>,
+): Passed<Answer> | undefined {
   const work = passThrough?.workOf(candidate.vendor);
   return passThrough !== undefined && work?.speaks(candidate) === true ? { work, through: passThrough } : undefined;
 }

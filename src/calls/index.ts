@@ -4,6 +4,7 @@
  */
 export { completeChat, startChat } from './chat.ts';
 export { callsOf, comparePrices, type EstimatedPrice, type PriceComparison } from './compare-prices.ts';
+export { countPrompt } from './count.ts';
 export type { CallContext, CallDeps } from './deps.ts';
 export { estimateCall } from './estimate.ts';
 export { callNative, startNative } from './native.ts';

@@ -1,7 +1,7 @@
 import type { MicroCredits } from '../credits.ts';
-import type { ErrorEnvelope } from '../errors.ts';
+import type { ApiError, ErrorEnvelope } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { ChatChunk, FormatFrame, FormatWork, TokenUsage, Vendor } from '../vendors/index.ts';
+import type { ChatChunk, FormatFrame, FormatRequest, FormatWork, TokenUsage, Vendor } from '../vendors/index.ts';
 
 /** Tokens of one call, and whether they were counted here because the upstream told none. */
 export interface CountedTokens extends TokenUsage {
@@ -24,10 +24,12 @@ export interface Settled {
 export interface ChatFormat<Answer = JsonObject> {
   /** The request's field that bounds its output: named to a caller whose credits do not cover it. */
   readonly limitField: string;
+  /** Why no upstream can be asked over chat: only those that speak the format itself are candidates. */
+  readonly refusal?: ApiError | undefined;
   /** One whole answer. `body` is a `chat.completion` as a vendor gave it: `id`, `model` and `usage` are not fit to be sent. */
   whole(body: JsonObject, settled: Settled): Answer | Promise<Answer>;
-  /** For one stream. */
-  writer(): FrameWriter<ChatChunk>;
+  /** For one stream. `inputTokens` is the estimate that was held for: upstreams tell their own count last. */
+  writer(inputTokens: number): FrameWriter<ChatChunk>;
   /** Absent where no vendor speaks the format. */
   readonly passThrough?: PassThrough<Answer>;
 }
@@ -40,7 +42,7 @@ export interface PassThrough<Answer = JsonObject> {
   /** Undefined where the vendor does not speak the format; FormatWork says which of its upstreams do. */
   workOf(vendor: Vendor): FormatWork | undefined;
   /** What this upstream is sent; the vendor puts its own name of the model in. */
-  request(upstreamId: string): { readonly body: JsonObject; readonly headers?: Readonly<Record<string, string>> };
+  request(upstreamId: string): FormatRequest;
   /** What of a whole answer the model wrote, for counting where the upstream does not. */
   outputOf(body: JsonObject): JsonValue | undefined;
   /** One whole answer, with nothing in it that tells which upstream gave it. */

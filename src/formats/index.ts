@@ -4,6 +4,11 @@
  */
 export { chatFormat } from './chat/index.ts';
 export type { ChatFormat, CountedTokens, FrameWriter, PassThrough, Settled } from './format.ts';
+export { messagesError } from './messages/errors.ts';
+export { PING as MESSAGES_PING } from './messages/events.ts';
+export { messagesFormat } from './messages/index.ts';
+export { toChat as toChatFromMessages } from './messages/request.ts';
+export { countSchema, messagesSchema } from './messages/schema.ts';
 export {
   type ResponsesRequest,
   referencedIds,
