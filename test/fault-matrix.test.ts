@@ -14,9 +14,13 @@ import {
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { chatBody, moneyOf, OpenStream, paidCaller, spentInTheEnd, tokenModel } from './support/paid-calls.ts';
 
+type Format = 'chat' | 'messages' | 'native';
+
 interface Surface {
   readonly name: string;
-  readonly isNative: boolean;
+  readonly format: Format;
+  /** Whether the upstream speaks the format, so that a success is passed on as it came. */
+  readonly isPassed: boolean;
   readonly isStream: boolean;
   readonly bad: FaultyUpstream;
   readonly good: FaultyUpstream;
@@ -24,15 +28,20 @@ interface Surface {
 
 const pairs = [openAi, anthropic, gemini].map((make) => ({ bad: make(), good: make() }));
 const surfaces: readonly Surface[] = pairs.flatMap((pair) =>
-  (pair.bad.vendor === 'gemini' ? [false, true] : [false]).flatMap((isNative) =>
+  formatsOf(pair.bad).flatMap((format) =>
     [false, true].map((isStream) => ({
-      name: `${isNative ? 'native' : 'chat'}${isStream ? ' stream' : ''} of ${pair.bad.vendor}`,
-      isNative,
+      name: `${format}${isStream ? ' stream' : ''} of ${pair.bad.vendor}`,
+      format,
+      isPassed: format === 'native' || (format === 'messages' && pair.bad.vendor === 'anthropic'),
       isStream,
       ...pair,
     })),
   ),
 );
+
+function formatsOf({ vendor }: FaultyUpstream): readonly Format[] {
+  return vendor === 'gemini' ? ['chat', 'messages', 'native'] : ['chat', 'messages'];
+}
 
 type AnyFault = Fault | 'none';
 
@@ -78,11 +87,13 @@ function upstreamsOf({ surface: { bad, good }, model, hasGood, fault }: Case): o
 
 function modelOf({ surface, model }: Case): object {
   const routes = [0, 1].map((at) => ({ upstream: `${MARK}-${model}-${at}`, model: WIRE_MODEL }));
-  return tokenModel(model, [], { endpoints: [surface.isNative ? 'native' : 'chat'], routes });
+  return tokenModel(model, [], { endpoints: [surface.format === 'native' ? 'native' : 'chat'], routes });
 }
 
-function targetOf({ surface: { isNative, isStream }, model }: Case): { path: string; body: object } {
-  if (!isNative) return { path: '/v1/chat/completions', body: chatBody(model, { stream: isStream }) };
+function targetOf({ surface: { format, isStream }, model }: Case): { path: string; body: object } {
+  const body = chatBody(model, { stream: isStream });
+  if (format === 'chat') return { path: '/v1/chat/completions', body };
+  if (format === 'messages') return { path: '/v1/messages', body: { ...body, max_tokens: 900 } };
   const action = isStream ? 'streamGenerateContent' : 'generateContent';
   return { path: `/v1beta/models/${model}:${action}`, body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] } };
 }
@@ -94,12 +105,12 @@ function send(asked: Case, { key }: NewCaller): Promise<Answer> {
 
 const NAMES = /\b(openai|anthropic|gemini|google|googleapis)\b|x-goog|upstream-host/i;
 
-/** Nothing that names an upstream stands in the headers, nor in the body unless that is a success of the native kind. */
+/** Nothing that names an upstream stands in the headers, nor in the body unless that is a success as it came. */
 function assertNamesNobody(
   { status, headers, text }: Pick<Answer, 'status' | 'text'> & { headers: object },
   { surface }: Case,
 ): void {
-  const isUntouched = surface.isNative && status === 200;
+  const isUntouched = surface.isPassed && status === 200;
   const bytes = JSON.stringify(headers) + (isUntouched ? '' : text);
   assert.ok(!bytes.includes(MARK), bytes);
   assert.doesNotMatch(bytes, NAMES);
@@ -107,6 +118,13 @@ function assertNamesNobody(
     for (const { url } of [bad, good]) assert.ok(!bytes.includes(new URL(url).host), bytes);
   }
 }
+
+const ENVELOPE_FRAME = /\n\r?\ndata: \{"error":\{.*"code":"upstream_failed","param":null\}\}\r?\n\r?\n$/;
+const FAILURE_FRAMES: Readonly<Record<Format, RegExp>> = {
+  chat: ENVELOPE_FRAME,
+  native: ENVELOPE_FRAME,
+  messages: /\n\nevent: error\ndata: \{"type":"error","error":\{"type":"api_error",.*"code":"upstream_failed".*\}\n\n$/,
+};
 
 const FINAL: ReadonlySet<unknown> = new Set([400, 422]);
 
@@ -123,7 +141,7 @@ function refusalOf({ surface, fault }: Case): [number, string] {
   if (fault === 'silence') return [504, 'request_timeout'];
   // This vendor has a word of its own for having waited too long.
   if (fault === 504 && surface.bad.vendor === 'anthropic') return [504, 'request_timeout'];
-  if (fault === 'empty' && surface.isNative && surface.isStream) return [502, 'empty_stream'];
+  if (fault === 'empty' && surface.format === 'native' && surface.isStream) return [502, 'empty_stream'];
   return [502, 'upstream_failed'];
 }
 
@@ -153,8 +171,8 @@ async function failing(asked: Case, caller: NewCaller, faults: number): Promise<
 }
 
 for (const surface of surfaces) {
-  const final = surface.isNative ? 'R-046 R-010 R-011 R-034 R-037' : 'R-046 R-010 R-011 R-034';
-  const passing = surface.isNative ? 'R-509 R-510 R-010 R-011 R-034 R-037' : 'R-509 R-510 R-010 R-011 R-034';
+  const final = surface.format === 'native' ? 'R-046 R-010 R-011 R-034 R-037' : 'R-046 R-010 R-011 R-034';
+  const passing = surface.format === 'native' ? 'R-509 R-510 R-010 R-011 R-034 R-037' : 'R-509 R-510 R-010 R-011 R-034';
   describe(surface.name, () => {
     for (const status of STATUSES.filter((each) => FINAL.has(each))) {
       test(`${final}: ${status} is final, free of charge and names nobody`, async () => {
@@ -195,8 +213,10 @@ for (const surface of surfaces) {
       const answer = await stream.rest();
       assert.equal(answer.status, 200);
       assert.ok(answer.text.includes('"One"'), answer.text);
-      assert.match(answer.text, /\n\r?\ndata: \{"error":\{.*"code":"upstream_failed","param":null\}\}\r?\n\r?\n$/);
-      assertNamesNobody({ ...answer, status: 0 }, asked);
+      assert.match(answer.text, FAILURE_FRAMES[surface.format]);
+      const isSplit = surface.format === 'messages' && surface.isPassed;
+      const text = isSplit ? answer.text.slice(answer.text.lastIndexOf('event: ')) : answer.text;
+      assertNamesNobody({ ...answer, text, status: 0 }, asked);
       assert.ok((await spentInTheEnd(gateway, caller)) > 0);
     });
   });

@@ -28,6 +28,8 @@ const NEEDED: Readonly<Record<string, Scope | 'any' | 'none'>> = {
   'POST /v1/estimate': 'any',
   'POST /v1/chat/completions': 'user:inference:chat',
   'POST /v1/responses': 'user:inference:chat',
+  'POST /v1/messages': 'user:inference:chat',
+  'POST /v1/messages/count_tokens': 'user:inference:chat',
   'POST /v1/images/generations': 'user:inference:image',
   'POST /v1/images/edits': 'user:inference:image',
   'POST /v1/videos': 'user:inference:video',

@@ -5,6 +5,7 @@ import { ApiError, type ErrorCode, errorEnvelope, errorHeaders } from '../errors
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { AuthorizationServer } from '../oauth/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
+import type { ErrorShape } from './contract/contract.ts';
 import type { HttpDeps } from './deps.ts';
 import { takeBodies } from './edge/body.ts';
 import { clientAddress } from './edge/client-address.ts';
@@ -58,6 +59,7 @@ import { imageRoutes } from './routes/images.ts';
 import { jobRequestRoutes } from './routes/job-requests.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { linkRoutes } from './routes/links.ts';
+import { messagesRoutes } from './routes/messages.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { modelRoutes } from './routes/models.ts';
 import { musicRoutes } from './routes/music.ts';
@@ -151,6 +153,7 @@ function addRoutes(routes: Routes, deps: HttpDeps): void {
   estimateRoutes(routes, deps);
   chatRoutes(routes, deps);
   responseRoutes(routes, deps);
+  messagesRoutes(routes, deps);
   nativeRoutes(routes, deps);
   requestRoutes(routes, deps);
   imageRoutes(routes, deps);
@@ -212,6 +215,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a body over its cap is called on this route. */
     tooLarge?: ErrorCode;
+    /** How refusals are told on this route, where that is not the envelope. */
+    errors?: ErrorShape;
   }
   interface FastifyReply {
     /** The public code of an error answer, for the log. */
@@ -219,7 +224,7 @@ declare module 'fastify' {
   }
 }
 
-/** The only writer of the envelope on routed requests. */
+/** The only writer of refusals on routed requests: the envelope, or the shape that the route's format has for it. */
 function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
   reply.errorCode = error.code;
   reply.code(error.status).headers({ ...errorHeaders(error.code), ...error.headers });
@@ -227,7 +232,9 @@ function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
     lingerBeforeClose(reply.request.raw.socket);
     reply.header('connection', 'close');
   }
-  return reply.send(errorEnvelope(error.code, error.message, error.param));
+  const envelope = errorEnvelope(error.code, error.message, error.param);
+  const { routeOptions, id } = reply.request;
+  return reply.send(routeOptions.config.errors?.bodyOf(envelope, id) ?? envelope);
 }
 
 /** What was behind it all, such as a full disk: the request's own line tells only the code. */

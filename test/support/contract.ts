@@ -54,7 +54,8 @@ export class ContractCheck {
     const schema = response.content['application/json'].schema;
     this.#checkBody(`${method} ${found.path} ${answer.status}`, schema, answer);
     if (response['x-codes'] !== undefined) {
-      this.#checkEnvelope(answer);
+      if (MESSAGES_PATHS.test(found.path)) checkMessagesError(answer);
+      else this.#checkEnvelope(answer);
       const { code } = answer.json.error;
       assert.ok(response['x-codes'].includes(code), `${method} ${found.path} answered the undocumented code ${code}`);
     }
@@ -87,6 +88,30 @@ export class ContractCheck {
     return path === undefined || operation === undefined ? undefined : { path, operation };
   }
 }
+
+/** Clients of their format know its own shape of a refusal. */
+const MESSAGES_PATHS = /^\/v1\/messages(\/|$)/;
+
+function checkMessagesError({ json, headers }: Answer): void {
+  const { type, error, request_id: requestId } = json;
+  assert.deepEqual([type, requestId, headers['request-id']], ['error', headers['x-request-id'], requestId]);
+  assert.ok(MESSAGES_ERROR_TYPES.has(error.type), `unknown error type ${error.type}`);
+  assert.match(error.code, /^[a-z0-9_]+$/);
+  assert.ok(error.message.length > 0);
+}
+
+const MESSAGES_ERROR_TYPES = new Set([
+  'invalid_request_error',
+  'authentication_error',
+  'billing_error',
+  'permission_error',
+  'not_found_error',
+  'request_too_large',
+  'rate_limit_error',
+  'api_error',
+  'overloaded_error',
+  'timeout_error',
+]);
 
 const ERROR_TYPES = new Set([
   'invalid_request_error',

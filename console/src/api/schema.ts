@@ -629,6 +629,41 @@ export type Member = {
   readonly last_sign_in_at: number | null;
 };
 
+export type Message = {
+  readonly id: string;
+  readonly type: 'message';
+  readonly role: 'assistant';
+  readonly model: string;
+  readonly content: ReadonlyArray<{
+    readonly type: string;
+  }>;
+  readonly stop_reason: string | null;
+  readonly stop_sequence: string | null;
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly cache_creation_input_tokens: number | null;
+    readonly cache_read_input_tokens: number | null;
+    readonly output_tokens: number;
+    /** What the call cost. */
+    readonly credits: number;
+  };
+};
+
+export type MessagesCount = {
+  readonly input_tokens: number;
+};
+
+export type MessagesError = {
+  readonly type: 'error';
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly code: string;
+    readonly param: string | null;
+  };
+  readonly request_id: string;
+};
+
 export type Model = {
   readonly id: string;
   readonly object: 'model';

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode, ErrorEnvelope } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
 import type { AccountRole } from '../../people/index.ts';
 import type { LoggedEndpoint } from '../../request-log/index.ts';
 import type { Scope } from '../../scopes.ts';
@@ -46,12 +47,25 @@ interface Content {
   readonly otherMedia?: readonly string[];
   /** `z.file()` is no JSON at all but one of the other media; null is no body. */
   readonly answers: { readonly [status: number]: z.ZodType | null };
+  /** How this route tells its refusals, where clients of its format know another shape than the envelope. */
+  readonly errors?: ErrorShape;
+  /** Requests are counted in a bucket of this name, beside the caller's own. */
+  readonly bucket?: string;
   /** Codes beyond those that every route of its kind can answer. */
   readonly codes?: readonly ErrorCode[];
 }
 
+/** The refusals of a route in the shape of its format. */
+export interface ErrorShape {
+  readonly schema: z.ZodType;
+  /** Carries the request id on every answer, beside our own. */
+  readonly idHeader: string;
+  bodyOf(envelope: ErrorEnvelope, requestId: string): JsonObject;
+}
+
 export type RouteBody =
-  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly bytesMax: number }
+  /** `keepsBytes`: as they came, for upstreams that are sent the same. */
+  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly bytesMax: number; readonly keepsBytes?: boolean }
   /** JSON, or a form whose files the route takes one by one; each has its own cap. */
   | {
       readonly kind: 'json or form';

@@ -142,7 +142,7 @@ function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
 /** One entry per status, listing the codes that it can carry. */
 function refusals(contract: Contract, toSchema: SchemaWriter): JsonObject {
   const codesOfStatus = Object.groupBy(codesOf(contract), (code) => String(errorStatus(code)));
-  const schema = toSchema(errorSchema, 'output');
+  const schema = toSchema(contract.errors?.schema ?? errorSchema, 'output');
   return Object.fromEntries(
     Object.entries(codesOfStatus)
       .filter(([status]) => !Object.hasOwn(contract.answers, status))

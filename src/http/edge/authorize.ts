@@ -51,7 +51,7 @@ function identifier(deps: HttpDeps, contract: Contract): Authorization {
     case 'public':
       return async () => undefined;
     case 'caller':
-      return callerAuthorization(deps, contract.scope);
+      return callerAuthorization(deps, contract.scope, contract.bucket);
     case 'session':
       return sessionAuthorization(deps, contract);
     case 'playground':
@@ -61,13 +61,17 @@ function identifier(deps: HttpDeps, contract: Contract): Authorization {
   }
 }
 
-function callerAuthorization({ authenticator, throttle, config }: HttpDeps, scope: NeededScope): Authorization {
+function callerAuthorization(
+  { authenticator, throttle, config }: HttpDeps,
+  scope: NeededScope,
+  bucket: string | undefined,
+): Authorization {
   return async (request, reply) => {
     const credential = credentialOf(request, config.partnerKeyHeader);
     if (credential === undefined) throw new ApiError('missing_token');
     request.caller = await authenticator.authenticate(credential);
     refuseUnscoped(request.caller, scope);
-    await enter(throttle, request, reply);
+    await enter(throttle, request, reply, bucket);
   };
 }
 
@@ -85,10 +89,10 @@ function refuseUnscoped({ scopes }: Caller, needed: NeededScope): void {
   });
 }
 
-/** Takes a request of the caller's minute and one of its slots. */
-async function enter(throttle: Throttle, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Takes a request of the caller's minute and one of its slots, or of a bucket of its own with as many of both. */
+async function enter(throttle: Throttle, request: FastifyRequest, reply: FastifyReply, bucket?: string): Promise<void> {
   const { limitSubject, allowance } = request.caller;
-  const slot = await throttle.take(limitSubject, allowance);
+  const slot = await throttle.take(bucket === undefined ? limitSubject : `${limitSubject}:${bucket}`, allowance);
   if (slot.state === 'refused') throw new ApiError(slot.code);
   request.release = slot.release;
   // The connection may have closed during the look-up, and then its end will release no slot.

@@ -10,11 +10,11 @@ parentPort?.on('message', (order: BodyOrder) => {
   parentPort?.postMessage(report, report.state === 'parsed' && report.body !== undefined ? [report.body] : []);
 });
 
-function reportOf({ kind, body }: BodyOrder): BodyReport {
+function reportOf({ kind, body, isKept }: BodyOrder): BodyReport {
   try {
     const json = parseBody(kind, new Uint8Array(body));
     assert.ok(json !== undefined);
-    return { state: 'parsed', json, body: kind === 'native' ? body : undefined };
+    return { state: 'parsed', json, body: isKept ? body : undefined };
   } catch (error) {
     // Anything else is a defect: it ends the thread, and the request that waits for it fails.
     if (!(error instanceof ApiError)) throw error;

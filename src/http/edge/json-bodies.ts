@@ -9,14 +9,16 @@ import { type JsonKind, parseBody } from './parse-body.ts';
 export interface BodyOrder {
   readonly kind: JsonKind;
   readonly body: ArrayBuffer;
+  /** Whether its memory is to be transferred back. */
+  readonly isKept: boolean;
 }
 
 export type BodyReport =
-  /** The memory of a native body is transferred back. */
+  /** The memory of a body that is kept is transferred back. */
   | { readonly state: 'parsed'; readonly json: MarkedJson; readonly body: ArrayBuffer | undefined }
   | { readonly state: 'refused'; readonly code: ErrorCode; readonly message: string };
 
-/** What came of a body. Of a native one, `value` is its tokens; only its bytes are still there. */
+/** What came of a body. Of a native one, `value` is its tokens. `bytes` is empty where a large one was not kept. */
 export interface JsonBody extends ParsedJson {
   readonly bytes: Buffer;
 }
@@ -34,15 +36,15 @@ export class JsonBodies {
   /** Settles when the next body may be begun. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** Throws `invalid_json`, or `bad_request_body` of a native body. A large body is detached. */
-  read(kind: JsonKind, bytes: Buffer): JsonBody | Promise<JsonBody> {
+  /** Throws `invalid_json`, or `bad_request_body` of a native body. The memory of a large body is detached. */
+  read(kind: JsonKind, bytes: Buffer, isKept: boolean): JsonBody | Promise<JsonBody> {
     const isShort = bytes.length <= JSON_INLINE_MAX.bytes;
     const json = isShort ? parseBody(kind, bytes, JSON_INLINE_MAX.values) : undefined;
-    return json === undefined ? this.#readLarge(kind, bytes) : { ...unmark(json), bytes };
+    return json === undefined ? this.#readLarge(kind, bytes, isKept) : { ...unmark(json), bytes };
   }
 
-  async #readLarge(kind: JsonKind, bytes: Buffer): Promise<JsonBody> {
-    const report = this.#turn.then(() => this.#parseInThread({ kind, body: memoryOf(bytes) }));
+  async #readLarge(kind: JsonKind, bytes: Buffer, isKept: boolean): Promise<JsonBody> {
+    const report = this.#turn.then(() => this.#parseInThread({ kind, body: memoryOf(bytes), isKept }));
     const rest = bytes.length < BODY_REST_FROM_BYTES ? () => setImmediate() : () => sleep(BODY_REST_MS);
     this.#turn = report.then(rest, rest);
     const parsed = await report;

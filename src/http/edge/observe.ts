@@ -25,6 +25,8 @@ export function observe(deps: HttpDeps, open: OpenRequests, request: FastifyRequ
   if (deps.tracing !== undefined)
     beginSpan(deps.tracing, request, isRouted(request) ? (request.routeOptions.url ?? '') : 'none');
   reply.header('x-request-id', request.id);
+  const { errors } = request.routeOptions.config;
+  if (errors !== undefined) reply.header(errors.idHeader, request.id);
   // Emitted once, however the answer ends: sent, failed, or the caller gone.
   reply.raw.on('close', () => {
     open.stopping.leave(reply.raw);

@@ -22,6 +22,8 @@ export interface RouteCall<Query, Body> {
   readonly body: Body;
   /** A JSON body with every number as it was written, for forwarding. */
   readonly exact: () => JsonObject;
+  /** The body as it came, where the contract keeps it. */
+  readonly bytes: Buffer;
   /** The path's `{name}` as sent, decoded. */
   readonly param: (name: string) => string;
   /** Only on routes of access `caller` and `playground`. */
@@ -37,6 +39,7 @@ export interface RouteCall<Query, Body> {
 /** Generated clients send `{}` where nothing is asked for; it is read and not looked at. */
 const UNWANTED_BODY_BYTES_MAX = 64 * 1024;
 
+const NO_BYTES = Buffer.alloc(0);
 const NO_QUERY = z.object({});
 
 /** The routes of one server and the contracts they were made from. */
@@ -68,7 +71,11 @@ export class Routes {
       method: contract.head === true ? [contract.method, 'HEAD'] : contract.method,
       url,
       bodyLimit: contract.body === undefined ? UNWANTED_BODY_BYTES_MAX : bytesMaxOf(contract.body, false),
-      config: { tooLarge: tooLargeCode(contract), ...(contract.logged && { logged: contract.logged }) },
+      config: {
+        tooLarge: tooLargeCode(contract),
+        ...(contract.logged && { logged: contract.logged }),
+        ...(contract.errors && { errors: contract.errors }),
+      },
       onRequest: authorize(this.#deps, contract),
       handler: (request, reply) => this.#answer(known, run, request, reply),
     });
@@ -92,6 +99,7 @@ export class Routes {
         query: query as QueryOf<C>,
         body: bodyOf(contract, request, json) as BodyOf<C>,
         exact: () => (json ?? noJson()).exact() as JsonObject,
+        bytes: json?.bytes ?? NO_BYTES,
         param: (name) => paramOf(contract, request, name),
         caller: request.caller,
         accountId: accountOf(request),
@@ -105,10 +113,10 @@ export class Routes {
 
   /** Undefined where the contract takes something else, or the request is a form. */
   #jsonOf({ body }: Contract, request: FastifyRequest): JsonBody | Promise<JsonBody> | undefined {
-    if (body?.kind === 'native') return this.#jsonBodies.read('native', bytesOf(request));
+    if (body?.kind === 'native') return this.#jsonBodies.read('native', bytesOf(request), true);
     if (body?.kind !== 'json' && (body?.kind !== 'json or form' || isForm(request))) return undefined;
     requireJsonType(request);
-    return this.#jsonBodies.read('json', bytesOf(request));
+    return this.#jsonBodies.read('json', bytesOf(request), body.kind === 'json' && body.keepsBytes === true);
   }
 }
 

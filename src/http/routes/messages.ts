@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { completeChat, countPrompt, startChat } from '../../calls/index.ts';
+import {
+  countSchema,
+  MESSAGES_PING,
+  messagesError,
+  messagesFormat,
+  messagesSchema,
+  toChatFromMessages,
+} from '../../formats/index.ts';
+import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
+import type { ErrorShape } from '../contract/contract.ts';
+import type { HttpDeps } from '../deps.ts';
+import { sendEvents } from '../edge/events.ts';
+import type { Routes } from '../edge/route.ts';
+import { CALL_CODES, callContext } from './call.ts';
+
+const count = z.int().min(0);
+
+const messageSchema = z
+  .looseObject({
+    id: z.string(),
+    type: z.literal('message'),
+    role: z.literal('assistant'),
+    model: z.string(),
+    content: z.array(z.looseObject({ type: z.string() })),
+    stop_reason: z.string().nullable(),
+    stop_sequence: z.string().nullable(),
+    usage: z.looseObject({
+      input_tokens: count,
+      cache_creation_input_tokens: count.nullable(),
+      cache_read_input_tokens: count.nullable(),
+      output_tokens: count,
+      credits: z.number().describe('What the call cost.'),
+    }),
+  })
+  .meta({ id: 'Message' });
+
+const ERRORS: ErrorShape = {
+  schema: z
+    .strictObject({
+      type: z.literal('error'),
+      error: z.strictObject({
+        type: z.string(),
+        message: z.string(),
+        code: z.string(),
+        param: z.string().nullable(),
+      }),
+      request_id: z.string(),
+    })
+    .meta({ id: 'MessagesError' }),
+  idHeader: 'request-id',
+  bodyOf: messagesError,
+};
+
+const FIELD_CODES = ['missing_model', 'missing_messages'] as const;
+
+export function messagesRoutes(routes: Routes, deps: HttpDeps): void {
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/messages',
+      summary: 'Chat in the Messages format, whole or streamed',
+      access: 'caller',
+      scope: 'user:inference:chat',
+      logged: 'chat',
+      body: { kind: 'json', schema: messagesSchema, bytesMax: CHAT_BODY_BYTES_MAX, keepsBytes: true },
+      answers: { 200: messageSchema },
+      otherMedia: ['text/event-stream'],
+      errors: ERRORS,
+      codes: [...CALL_CODES, ...FIELD_CODES],
+    },
+    async ({ body, exact, bytes, caller, request, reply }) => {
+      const translated = toChatFromMessages(body, exact());
+      const { chat } = translated;
+      const context = callContext(request, reply);
+      const format = messagesFormat(translated, { exact: exact(), bytes, headers: request.headers }, request.id);
+      if (!chat.stream) return completeChat(deps, caller, chat, format, context);
+      const frames = await startChat(deps, caller, chat, format, context);
+      await sendEvents(
+        reply,
+        {
+          frames,
+          contentType: 'text/event-stream; charset=utf-8',
+          end: '',
+          error: (envelope) => frames.failure(envelope),
+          cutOnError: false,
+          keepAlive: MESSAGES_PING,
+        },
+        deps.log,
+      );
+      return reply;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'POST',
+      path: '/v1/messages/count_tokens',
+      summary: 'How many tokens a prompt in the Messages format has; free, and in a rate bucket of its own',
+      access: 'caller',
+      scope: 'user:inference:chat',
+      bucket: 'count',
+      body: { kind: 'json', schema: countSchema, bytesMax: CHAT_BODY_BYTES_MAX, keepsBytes: true },
+      answers: { 200: z.strictObject({ input_tokens: count }).meta({ id: 'MessagesCount' }) },
+      errors: ERRORS,
+      codes: [...CALL_CODES, ...FIELD_CODES],
+    },
+    async ({ body, exact, bytes, caller, request, reply }) => {
+      const translated = toChatFromMessages(body, exact());
+      const format = messagesFormat(translated, { exact: exact(), bytes, headers: request.headers }, request.id);
+      const { signal } = callContext(request, reply);
+      return { input_tokens: await countPrompt(deps, caller, translated.chat, format, signal) };
+    },
+  );
+}
