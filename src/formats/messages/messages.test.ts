@@ -334,7 +334,7 @@ describe('a completion becomes a message', () => {
     const [thought, text, first, second, third, ...none] = content as JsonObject[];
     assert.deepEqual(thought, { type: 'thinking', thinking: 'Hm.', signature: UNSIGNED_MARK });
     assert.deepEqual([text, first], [{ type: 'text', text: 'See.' }, CALL]);
-    assert.match(String(second?.id), /^toolu_/);
+    assert.match(JSON.stringify(second?.id), /^"toolu_/);
     assert.deepEqual([second?.input, third?.input, none], [{}, { arguments: '[' }, []]);
     assert.deepEqual(rest, {
       id: 'msg_1',
