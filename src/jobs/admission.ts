@@ -3,7 +3,7 @@ import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { type Admit, type Applicant, groupAdmission, keepInputs } from '../leased/index.ts';
 import { type CreditRefusal, lockAccounts } from '../ledger/index.ts';
-import { FINGERPRINT_KEPT_MS } from '../limits.ts';
+import { FINGERPRINT_KEPT_MS, RETRY_JOINS_MS } from '../limits.ts';
 import { type QueuePlace, reserveWithinCapacity } from './capacity.ts';
 import type { JobDeps } from './deps.ts';
 import { bindKeys, type IdempotencyKey, type KnownKey, selectKeys } from './keys-store.ts';
@@ -57,9 +57,18 @@ async function writeJobs(tx: Tx, admitted: readonly QueuePlace<JobApplicant>[], 
     tx,
     admitted.map(({ member, behind }) => ({ ...member.job, behind })),
   );
-  const bound = members.flatMap(({ key, job }) => (key === undefined ? [] : [{ key, jobId: job.id }]));
-  if (bound.length > 0) await bindKeys(tx, bound, new Date(now.getTime() + FINGERPRINT_KEPT_MS));
+  await bindKeys(tx, boundKeys(members, now));
   await keepInputs(tx, members, now);
+}
+
+/** Of several first attempts of one request, the last one's job is bound: a row is written once in a statement. */
+function boundKeys(members: readonly JobApplicant[], now: Date) {
+  const bound = members.flatMap(({ key, job }) => {
+    if (key === undefined) return [];
+    const keptMs = key.derivedOf === undefined ? FINGERPRINT_KEPT_MS : RETRY_JOINS_MS;
+    return [[scopeOf(key), { key, jobId: job.id, keptUntil: new Date(now.getTime() + keptMs) }] as const];
+  });
+  return [...new Map(bound).values()];
 }
 
 type Verdict = Admitted | ApiError;
@@ -81,7 +90,7 @@ function judgeKeys(applicants: readonly JobApplicant[], known: ReadonlyMap<strin
   const verdicts: Verdicts = new Map();
   const leaders = new Map<string, JobApplicant>();
   for (const applicant of applicants) {
-    if (applicant.key === undefined) continue;
+    if (applicant.key === undefined || applicant.key.derivedOf === 'first attempt') continue;
     const scope = scopeOf(applicant.key);
     const leader = leaders.get(scope);
     const verdict = leader ?? judgeKnown(applicant.key, applicant.claim, known.get(scope), now);
@@ -93,12 +102,12 @@ function judgeKeys(applicants: readonly JobApplicant[], known: ReadonlyMap<strin
 
 /** What is known under a key decides, unless that is nothing, or the applicant's own claim, or one that has run out. */
 export function judgeKnown(
-  { fingerprint }: IdempotencyKey,
+  { fingerprint, derivedOf }: IdempotencyKey,
   claim: string | undefined,
   known: KnownKey | undefined,
   now: Date,
 ): Verdict | undefined {
-  if (known === undefined) return undefined;
+  if (known === undefined || (derivedOf !== undefined && known.deleteAt <= now)) return undefined;
   if (known.jobId === null) {
     return known.claim === claim || known.deleteAt <= now ? undefined : new ApiError('admission_in_progress');
   }

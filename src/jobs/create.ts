@@ -28,7 +28,7 @@ export interface CreateOrder {
   readonly endpoint: Endpoint;
   readonly requestId: string;
   readonly request: MediaRequest<MediaSource>;
-  readonly key: Pick<IdempotencyKey, 'key' | 'fingerprint'> | undefined;
+  readonly key: Pick<IdempotencyKey, 'key' | 'fingerprint' | 'derivedOf'> | undefined;
   readonly signal: AbortSignal;
   /** What the job's later steps are linked to. */
   readonly traceparent: string | undefined;
@@ -65,6 +65,7 @@ interface NewlyAdmitted extends Admitted {
 }
 
 async function replayOf(deps: CreateDeps, key: IdempotencyKey): Promise<Admitted | undefined> {
+  if (key.derivedOf === 'first attempt') return undefined;
   const [known] = await orPrecheckFailed(() => whileBusy(() => selectKeys(deps.db, [key])));
   const verdict = judgeKnown(key, undefined, known, deps.clock.now());
   if (verdict instanceof ApiError) throw verdict;
@@ -158,7 +159,8 @@ async function claimFor(
   { request }: CreateOrder,
   key: IdempotencyKey | undefined,
 ): Promise<string | Admitted | undefined> {
-  if (key === undefined || slots.list(request).length === 0) return undefined;
+  // A retry comes when its first attempt was answered or broken off, and then nothing is being prepared.
+  if (key === undefined || key.derivedOf !== undefined || slots.list(request).length === 0) return undefined;
   const now = deps.clock.now();
   const claim = randomUUID();
   const until = new Date(now.getTime() + PREPARATION_LEASE_MS);

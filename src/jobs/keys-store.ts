@@ -6,6 +6,11 @@ export interface IdempotencyKey {
   readonly credential: string;
   readonly key: string;
   readonly fingerprint: Buffer;
+  /**
+   * Of a key that is made from the request, for client libraries that send none and count their attempts: a first attempt
+   * always makes a job, a retry joins the last one that was made from the same request a short while ago.
+   */
+  readonly derivedOf?: 'first attempt' | 'retry' | undefined;
 }
 
 export interface KnownKey {
@@ -58,12 +63,12 @@ export async function dropClaim(db: Db, { accountId, credential, key }: Scope, c
 /** Binds keys to their jobs, whether they were claimed before or not. */
 export async function bindKeys(
   tx: Tx,
-  bound: readonly { readonly key: IdempotencyKey; readonly jobId: string }[],
-  keptUntil: Date,
+  bound: readonly { readonly key: IdempotencyKey; readonly jobId: string; readonly keptUntil: Date }[],
 ): Promise<void> {
+  if (bound.length === 0) return;
   await tx.run(
     `insert into idempotency_keys (account_id, credential, key, fingerprint, job_id, delete_at)
-     select *, $6 from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[])
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::timestamptz[])
      on conflict (account_id, credential, key) do update
        set fingerprint = excluded.fingerprint, job_id = excluded.job_id, claim = null,
          delete_at = excluded.delete_at`,
@@ -71,7 +76,7 @@ export async function bindKeys(
       ...columns(bound.map(({ key }) => key)),
       bound.map(({ key }) => key.fingerprint),
       bound.map(({ jobId }) => jobId),
-      keptUntil,
+      bound.map(({ keptUntil }) => keptUntil),
     ],
   );
 }
