@@ -2,12 +2,19 @@ import { type Actor, recordChange } from '../audit/index.ts';
 import { ApiError } from '../errors.ts';
 import { releaseObject } from '../objects/index.ts';
 import { type FileDeps, linkTo } from './keep-file.ts';
-import { deleteFileRow, type FilePage, type LinkedFile, selectFiles } from './store.ts';
+import { deleteFileRow, type FilePage, type LinkedFile, selectFile, selectFiles } from './store.ts';
 
 /** What an account keeps, newest first, each with a link that works as long as the file is kept. */
 export async function listFiles(deps: FileDeps, accountId: string, page: FilePage): Promise<LinkedFile[]> {
   const files = await selectFiles(deps.db, accountId, page, deps.clock.now());
   return Promise.all(files.map(async (file) => ({ ...file, url: await linkTo(deps, file) })));
+}
+
+/** With a link that works as long as it is kept. Throws `file_not_found`, alike for another account's. */
+export async function getFile(deps: FileDeps, accountId: string, id: string): Promise<LinkedFile> {
+  const file = await selectFile(deps.db, accountId, id, deps.clock.now());
+  if (file === undefined) throw new ApiError('file_not_found');
+  return { ...file, url: await linkTo(deps, file) };
 }
 
 /** Throws `file_not_found`, alike for another account's. What a job was given stays for as long as the job keeps it. */

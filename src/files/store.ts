@@ -79,6 +79,15 @@ export async function selectFiles(
   return rows.map(fileOf);
 }
 
+/** Undefined alike for what is not there, what has expired and what is another account's. */
+export async function selectFile(db: Db, accountId: string, id: string, now: Date): Promise<StoredFile | undefined> {
+  const [row] = await db.rows<FileRow>(
+    `select ${COLUMNS} from files where id = $1 and account_id = $2 and expires_at > $3`,
+    [id, accountId, now],
+  );
+  return row && fileOf(row);
+}
+
 async function isKept(db: Db, accountId: string, id: string): Promise<boolean> {
   return (await db.rows('select from files where id = $1 and account_id = $2', [id, accountId])).length > 0;
 }

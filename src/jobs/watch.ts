@@ -47,11 +47,11 @@ export class JobWatches {
   }
 
   /**
-   * The job once it has ended; or as it is when so much time has passed, the signal is aborted, or the process drains. Does
-   * not wait where every place is taken.
+   * The job once it has ended; or as it is when so much time has passed, the signal is aborted, or the process drains.
    */
   async wait(job: Job, ms: number, signal: AbortSignal): Promise<Job> {
-    if (isTerminal(job) || this.isFull || this.#isStopping) return job;
+    if (isTerminal(job) || this.#isStopping) return job;
+    const untilMs = this.#deps.clock.nowMs() + ms;
     const over = new AbortController();
     const end = () => over.abort();
     signal.addEventListener('abort', end);
@@ -60,7 +60,7 @@ export class JobWatches {
     try {
       const now = await this.#read(job);
       if (isTerminal(now) || signal.aborted) return now;
-      await this.#waits.pass(ms, over.signal);
+      await this.#waits.pass(untilMs - this.#deps.clock.nowMs(), over.signal);
       return await this.#read(now);
     } finally {
       signal.removeEventListener('abort', end);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unixSeconds } from '../../clock.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, type ErrorCode } from '../../errors.ts';
 import { deleteFile, discardFile, keepFile, type LinkedFile, listFiles, receiveFile } from '../../files/index.ts';
 import { FILE_BYTES_MAX, FORM_FIELD_BYTES_MAX, FORM_PARTS_MAX } from '../../limits.ts';
 import { parseWith } from '../../parse.ts';
@@ -9,6 +9,7 @@ import type { HttpDeps } from '../deps.ts';
 import { filesOf, readForm, valuesOf } from '../edge/form.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
 import { callContext } from './call.ts';
+import type { CreateCall } from './create-call.ts';
 
 const fileSchema = z
   .strictObject({
@@ -24,12 +25,29 @@ const fileSchema = z
   })
   .meta({ id: 'File' });
 
-const deletedSchema = z.strictObject({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) });
+export const deletedFileSchema = z.strictObject({
+  id: z.string(),
+  object: z.literal('file'),
+  deleted: z.literal(true),
+});
 
 const purposeField = z.object({ purpose: nameField.optional() });
 
 /** The file itself and what stands around it. */
 const FORM_BYTES_MAX = FILE_BYTES_MAX + FORM_PARTS_MAX * FORM_FIELD_BYTES_MAX;
+
+export const FILE_BODY = { kind: 'form', formBytesMax: FORM_BYTES_MAX, tooLarge: 'file_too_large' } as const;
+
+export const FILE_CODES = [
+  'invalid_parameter',
+  'missing_file',
+  'empty_file',
+  'unexpected_file',
+  'unsupported_file_format',
+  'file_quota_exceeded',
+  'job_service_unavailable',
+  'database_unavailable',
+] as const satisfies readonly ErrorCode[];
 
 export function fileRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
@@ -41,47 +59,11 @@ export function fileRoutes(routes: Routes, deps: HttpDeps): void {
       scope: 'user:files',
       console: 'run',
       logged: 'files',
-      body: { kind: 'form', formBytesMax: FORM_BYTES_MAX, tooLarge: 'file_too_large' },
+      body: FILE_BODY,
       answers: { 200: fileSchema },
-      codes: [
-        'invalid_parameter',
-        'missing_file',
-        'empty_file',
-        'unexpected_file',
-        'unsupported_file_format',
-        'file_quota_exceeded',
-        'job_service_unavailable',
-        'database_unavailable',
-      ],
+      codes: FILE_CODES,
     },
-    async ({ request, reply, caller }) => {
-      const { signal } = callContext(request, reply);
-      const { accountId } = caller;
-      const received: string[] = [];
-      let files = 0;
-      try {
-        const form = await readForm(request, {
-          bytesMax: FORM_BYTES_MAX,
-          tooLarge: 'file_too_large',
-          take: async (name, fileName, body) => {
-            if (name !== 'file' || ++files > 1) throw new ApiError('unexpected_file');
-            const file = await receiveFile(deps, accountId, fileName, body, signal);
-            received.push(file.objectKey);
-            return file;
-          },
-        });
-        const [file] = filesOf(form);
-        if (file === undefined) throw new ApiError('missing_file', { param: 'file' });
-        const value = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
-        const { purpose } = parseWith(purposeField, value === '' ? {} : { purpose: value });
-        const record = await keepFile(deps, accountId, file.file, purpose);
-        reply.header('cache-control', 'private, no-store');
-        return fileView(record);
-      } catch (error) {
-        for (const objectKey of received) await discardFile(deps, objectKey);
-        throw error;
-      }
-    },
+    async (call) => fileView(await takeFile(deps, call)),
   );
   routes.add(
     {
@@ -105,7 +87,7 @@ export function fileRoutes(routes: Routes, deps: HttpDeps): void {
       summary: 'Delete a file before its day; a job that was given it keeps it',
       access: 'session',
       role: 'member',
-      answers: { 200: deletedSchema },
+      answers: { 200: deletedFileSchema },
       codes: ['file_not_found'],
     },
     async ({ accountId, actor, param }) => {
@@ -113,6 +95,35 @@ export function fileRoutes(routes: Routes, deps: HttpDeps): void {
       return { id: param('file_id'), object: 'file', deleted: true };
     },
   );
+}
+
+/** Reads the form of an upload and keeps its file. If that fails, what was stored goes again. */
+export async function takeFile(deps: HttpDeps, { request, reply, caller }: CreateCall): Promise<LinkedFile> {
+  const { signal } = callContext(request, reply);
+  const { accountId } = caller;
+  const received: string[] = [];
+  let files = 0;
+  try {
+    const form = await readForm(request, {
+      bytesMax: FORM_BYTES_MAX,
+      tooLarge: 'file_too_large',
+      take: async (name, fileName, body) => {
+        if (name !== 'file' || ++files > 1) throw new ApiError('unexpected_file');
+        const file = await receiveFile(deps, accountId, fileName, body, signal);
+        received.push(file.objectKey);
+        return file;
+      },
+    });
+    const [file] = filesOf(form);
+    if (file === undefined) throw new ApiError('missing_file', { param: 'file' });
+    const value = valuesOf(form).find(([name]) => name === 'purpose')?.[1];
+    const { purpose } = parseWith(purposeField, value === '' ? {} : { purpose: value });
+    reply.header('cache-control', 'private, no-store');
+    return await keepFile(deps, accountId, file.file, purpose);
+  } catch (error) {
+    for (const objectKey of received) await discardFile(deps, objectKey);
+    throw error;
+  }
 }
 
 function fileView(file: LinkedFile): z.infer<typeof fileSchema> {

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts';
+import { ApiError, type ErrorCode } from '../../errors.ts';
 import { inlineRules } from '../../jobs/index.ts';
 import { VIDEO_BODY_BYTES_MAX } from '../../limits.ts';
 import { fromForm, toVideoRequest, videoSchema } from '../../schemas/index.ts';
@@ -7,6 +7,19 @@ import { FORM_TO_READ, type Routes } from '../edge/route.ts';
 import { answerWithJob, CREATE_CODES, JOB_ANSWERS, sentForm, sentJson, withStoredForm } from './create-call.ts';
 
 const endpoint = 'videos';
+
+export const VIDEO_CODES = [
+  ...CREATE_CODES,
+  'missing_prompt',
+  'invalid_seconds',
+  'invalid_fps',
+  'invalid_input_reference',
+  'empty_image',
+  'unreadable_image',
+  'unsupported_image_format',
+  'image_too_large',
+  'unexpected_file',
+] as const satisfies readonly ErrorCode[];
 
 export function videoRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
@@ -25,18 +38,7 @@ export function videoRoutes(routes: Routes, deps: HttpDeps): void {
         formBytesMax: VIDEO_BODY_BYTES_MAX,
       },
       answers: JOB_ANSWERS,
-      codes: [
-        ...CREATE_CODES,
-        'missing_prompt',
-        'invalid_seconds',
-        'invalid_fps',
-        'invalid_input_reference',
-        'empty_image',
-        'unreadable_image',
-        'unsupported_image_format',
-        'image_too_large',
-        'unexpected_file',
-      ],
+      codes: VIDEO_CODES,
     },
     ({ body, exact, ...call }) => {
       if (body !== FORM_TO_READ) {
@@ -44,8 +46,7 @@ export function videoRoutes(routes: Routes, deps: HttpDeps): void {
         const media = toVideoRequest(body, json);
         return answerWithJob(deps, call, { endpoint, media, fingerprint: sentJson(call, json) });
       }
-      const rules = { formBytesMax: VIDEO_BODY_BYTES_MAX, rulesFor: referenceRules };
-      return withStoredForm(deps, call, rules, (form, sent) => {
+      return withStoredForm(deps, call, VIDEO_FILES, (form, sent) => {
         const media = fromForm(endpoint, form);
         return answerWithJob(deps, call, { endpoint, media, fingerprint: sentForm(call, sent) });
       });
@@ -54,6 +55,9 @@ export function videoRoutes(routes: Routes, deps: HttpDeps): void {
 }
 
 const PICTURE = inlineRules('image');
+
+/** The file of a form that makes a video. */
+export const VIDEO_FILES = { formBytesMax: VIDEO_BODY_BYTES_MAX, rulesFor: referenceRules } as const;
 
 function referenceRules(name: string, count: number): typeof PICTURE {
   if (name !== 'input_reference') throw new ApiError('unexpected_file');

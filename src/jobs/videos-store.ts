@@ -1,0 +1,57 @@
+import type { Db, Queries, Tx } from '../db/index.ts';
+import type { Job } from './job.ts';
+import { JOB_COLUMNS } from './store.ts';
+
+/** A video job with what was asked and what was made of it. */
+export interface VideoJob extends Job {
+  readonly prompt: string | null;
+  /** As they were asked for; null where that was left to the model. */
+  readonly seconds: number | null;
+  readonly size: string | null;
+  /** Null until there is a result. */
+  readonly madeSeconds: number | null;
+  readonly madeWidth: number | null;
+  readonly madeHeight: number | null;
+}
+
+export interface VideoPage {
+  readonly after: string | undefined;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+}
+
+/** A job that succeeded and has no results any more was deleted by its account: it counts as not there. */
+const VIDEO_JOBS = `select ${JOB_COLUMNS}, request->'request'->>'prompt' as prompt,
+    (request->'request'->>'seconds')::float8 as seconds, request->'request'->>'size' as size,
+    "madeSeconds", "madeWidth", "madeHeight"
+  from jobs left join lateral (
+    select seconds as "madeSeconds", width as "madeWidth", height as "madeHeight", true as "isKept"
+    from job_assets made where made.job_id = jobs.id and made.kind = 'video' order by ordinal limit 1) made on true
+  where account_id = $1 and kind = 'video' and (status <> 'succeeded' or "isKept")`;
+
+export async function selectVideo(db: Queries, accountId: string, id: string): Promise<VideoJob | undefined> {
+  const [row] = await db.rows<VideoJob>(`${VIDEO_JOBS} and id = $2`, [accountId, id]);
+  return row;
+}
+
+/** By the time of their creation. An `after` that is no job of this account gives nothing. */
+export function selectVideos(db: Db, accountId: string, { after, limit, order }: VideoPage): Promise<VideoJob[]> {
+  const isBeyond = order === 'desc' ? '<' : '>';
+  return db.rows<VideoJob>(
+    `${VIDEO_JOBS} and ($2::text is null or (created_at, id) ${isBeyond} (
+       select place.created_at, place.id from jobs place where place.id = $2 and place.account_id = $1))
+     order by created_at ${order}, id ${order} limit $3`,
+    [accountId, after ?? null, limit],
+  );
+}
+
+/** Deletes the results of an ended job. Tells where they lie in the store. */
+export async function deleteAssets(tx: Tx, accountId: string, jobId: string): Promise<string[]> {
+  const rows = await tx.rows<{ objectKey: string }>(
+    `delete from job_assets using jobs
+     where job_id = jobs.id and jobs.id = $2 and account_id = $1 and finished_at is not null
+     returning object_key as "objectKey"`,
+    [accountId, jobId],
+  );
+  return rows.map(({ objectKey }) => objectKey);
+}
