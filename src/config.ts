@@ -7,6 +7,7 @@ import {
   CONCURRENCY_MAX,
   CONNECTIONS_MAX_MAX,
   DRAIN_SECONDS_MAX,
+  IMAGE_WAIT_SECONDS_MAX,
   JOB_DAYS_MAX,
   JOB_DAYS_MIN,
   JOB_MINUTES_MAX,
@@ -74,6 +75,8 @@ export interface Config {
   readonly fetchAllow: readonly string[];
   /** How long an upstream may work on a job that it accepted. */
   readonly jobMinutes: { readonly image: number; readonly audio: number; readonly video: number };
+  /** How long a request of the facade waits for its pictures. */
+  readonly imageWaitMs: number;
   /** Negative keeps saved transcriptions for ever. */
   readonly transcriptDays: number;
   /** For how many days the request log is kept; 0 keeps none. */
@@ -168,11 +171,8 @@ export function loadConfig(env: Environment): Config {
     corsOrigins: settings.list('TOLLGATE_CORS_ORIGINS', 'origins such as https://app.example.com', isOrigin),
     partnerKeyHeader: settings.header('TOLLGATE_PARTNER_KEY_HEADER', 'x-partner-api-key'),
     fetchAllow: settings.list('TOLLGATE_FETCH_ALLOW', 'entries host or host:port', (item) => /^[^\s/@]+$/.test(item)),
-    jobMinutes: {
-      image: settings.integer('TOLLGATE_IMAGE_MINUTES', 15, 1, JOB_MINUTES_MAX),
-      audio: settings.integer('TOLLGATE_MUSIC_MINUTES', 30, 1, JOB_MINUTES_MAX),
-      video: settings.integer('TOLLGATE_VIDEO_MINUTES', 120, 1, JOB_MINUTES_MAX),
-    },
+    jobMinutes: jobMinutes(settings),
+    imageWaitMs: 1000 * settings.integer('TOLLGATE_IMAGE_WAIT_SECONDS', 280, 1, IMAGE_WAIT_SECONDS_MAX),
     transcriptDays: settings.integer('TOLLGATE_TRANSCRIPT_DAYS', 30, -1_000_000, 36_500),
     requestLogDays: settings.integer('TOLLGATE_REQUEST_LOG_DAYS', 30, 0, REQUEST_LOG_DAYS_MAX),
     jobDays: jobDays(settings),
@@ -203,6 +203,14 @@ export function loadConfig(env: Environment): Config {
   settings.refuseUnknown();
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);
   return Object.freeze(config);
+}
+
+function jobMinutes(settings: Settings): Config['jobMinutes'] {
+  return {
+    image: settings.integer('TOLLGATE_IMAGE_MINUTES', 15, 1, JOB_MINUTES_MAX),
+    audio: settings.integer('TOLLGATE_MUSIC_MINUTES', 30, 1, JOB_MINUTES_MAX),
+    video: settings.integer('TOLLGATE_VIDEO_MINUTES', 120, 1, JOB_MINUTES_MAX),
+  };
 }
 
 function jobDays(settings: Settings): number {

@@ -138,6 +138,7 @@ export const ERROR_TABLE = {
 
   // What went wrong on this side.
   request_timeout: [504, 'The request took too long.'],
+  job_timeout: [504, 'The job has not ended in the time that a request waits for it. It goes on.'],
   request_canceled: [499, 'The caller went away.'],
   internal_error: [500, 'Something went wrong on our side.'],
   job_service_unavailable: [503, 'Stored media cannot be reached at the moment. Try again shortly.'],

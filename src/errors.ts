@@ -18,6 +18,8 @@ interface ApiErrorOptions {
   readonly message?: string | undefined;
   readonly param?: string | null | undefined;
   readonly headers?: Record<string, string>;
+  /** In place of the code's own. */
+  readonly status?: number;
   readonly cause?: unknown;
 }
 
@@ -28,16 +30,14 @@ export class ApiError extends Error {
   readonly param: string | null;
   /** Extra answer headers that belong to this one refusal. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly status: number;
 
   constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
     super(options.message ?? ERROR_TABLE[code][1], { cause: options.cause });
     this.code = code;
     this.param = options.param ?? null;
     this.headers = options.headers ?? {};
-  }
-
-  get status(): number {
-    return ERROR_TABLE[this.code][0];
+    this.status = options.status ?? ERROR_TABLE[code][0];
   }
 }
 

@@ -2,6 +2,7 @@
 
 export * from './media-limits.ts';
 export * from './row-limits.ts';
+export * from './wait-limits.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -118,17 +119,6 @@ export const FETCH_ADDRESSES_MAX = 8;
 export const IDEMPOTENCY_KEY_BYTES_MAX = 512;
 export const PREPARATION_LEASE_MS = 60_000;
 export const OPEN_JOBS_PER_ACCOUNT_MAX = 64;
-/** What `Prefer: wait` of a create call asks beyond this is not waited for. */
-export const PREFERRED_WAIT_SECONDS_MAX = 60;
-/** A retry of a client library that counts its attempts joins the job of one that is not older than this. */
-export const RETRY_JOINS_MS = 15 * 60_000;
-/** A request for pictures is silent for so long, with its status still open; from then on white space keeps it alive. */
-export const SILENT_WAIT_MS = 30_000;
-export const WHITE_SPACE_EVERY_MS = 5_000;
-/** The upper bound of the setting for how long a request waits for its pictures. */
-export const IMAGE_WAIT_SECONDS_MAX = 3_600;
-/** Requests of a process that wait for the end of a job. */
-export const WATCHED_JOBS_MAX = 1_000;
 export const DISPATCH_DEADLINE_MS = 600_000;
 export const JOB_LEASE_MS = 10_000;
 /** The upper bound of the setting for how long a job waits for an upstream. */

@@ -203,6 +203,7 @@ describe('statuses', () => {
     precheck_failed: 503,
     no_available_provider: 503,
     request_timeout: 504,
+    job_timeout: 504,
   };
 
   test('R-047, R-048, R-049: a code has the status of its meaning, and these statuses have no other meaning', () => {

@@ -59,7 +59,7 @@ describe('addresses', () => {
     for (const { path } of await documentedPaths()) {
       assert.match(
         path,
-        /^\/(v1|v1beta|api\/admin|api\/console|media)\/|^\/(api\/hub\/public\/models|healthz|livez|readyz|openapi\.json)$/,
+        /^\/(v1|v1beta|openai\/v1|api\/admin|api\/console|media)\/|^\/(api\/hub\/public\/models|healthz|livez|readyz|openapi\.json)$/,
       );
     }
   });
@@ -82,8 +82,8 @@ describe('addresses', () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']) {
         if (methods.includes(method)) continue;
         const answer = await sendRaw(gateway.url, requestText(`${method} ${path}`, [bearer(keyFor(path))]));
-        // GET /v1/models/{model} takes every path below it.
-        if (method === 'GET' && path.startsWith('/v1/models')) continue;
+        // GET /v1/models/{model} takes every path below it, and so does its alias.
+        if (method === 'GET' && /^(\/openai)?\/v1\/models/.test(path)) continue;
         refused(answer, 404, 'not_found');
         assert.equal(answer.headers.allow, undefined, `${method} ${path}`);
       }

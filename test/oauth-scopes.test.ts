@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { facadePathOf } from '../src/http/contract/facade.ts';
 import { SCOPE_WORDS, SCOPES, type Scope } from '../src/scopes.ts';
 import { type Answer, Gateway } from './support/gateway.ts';
 import { type AppGrant, Apps } from './support/tokens.ts';
@@ -22,7 +23,7 @@ after(async () => {
 });
 
 /** What each route needs of a token. A route that is not here fails the first test. */
-const NEEDED: Readonly<Record<string, Scope | 'any' | 'none'>> = {
+const NEEDED: Record<string, Scope | 'any' | 'none'> = {
   'GET /v1/models': 'any',
   'GET /v1/models/{model_id}': 'any',
   'POST /v1/estimate': 'any',
@@ -53,7 +54,25 @@ const NEEDED: Readonly<Record<string, Scope | 'any' | 'none'>> = {
   'GET /v1/requests/{request_id}': 'user:credits',
   'GET /v1/key': 'none',
   'POST /v1beta/models/{model}:{action}': 'none',
+  'POST /openai/v1/images/generations': 'user:inference:image',
+  'POST /openai/v1/images/edits': 'user:inference:image',
+  'POST /openai/v1/videos': 'user:inference:video',
+  'GET /openai/v1/videos': 'user:jobs',
+  'GET /openai/v1/videos/{job_id}': 'user:jobs',
+  'GET /openai/v1/videos/{job_id}/content': 'user:jobs',
+  'DELETE /openai/v1/videos/{job_id}': 'user:inference:video',
+  'POST /openai/v1/files': 'user:files',
+  'GET /openai/v1/files': 'none',
+  'GET /openai/v1/files/{file_id}': 'none',
+  'GET /openai/v1/files/{file_id}/content': 'none',
+  'DELETE /openai/v1/files/{file_id}': 'none',
 };
+// The facade asks the same of a token as the route that it serves as it is.
+for (const [route, needed] of Object.entries(NEEDED)) {
+  const [method, path = ''] = route.split(' ');
+  const same = facadePathOf(path);
+  if (same !== undefined) NEEDED[`${method} ${same}`] = needed;
+}
 
 interface Published {
   readonly security: readonly Record<string, readonly string[]>[];

@@ -15,6 +15,8 @@ interface Row {
   readonly code: string;
   /** On console routes: the role in the session's account, or none where a person's own things are meant. */
   readonly role?: Role;
+  /** An app's token does not open it. */
+  readonly isForKeys?: boolean;
   /** One that the route takes. */
   readonly body?: object;
 }
@@ -22,11 +24,14 @@ interface Row {
 /** Ids of what one account has. */
 interface Objects {
   readonly job: string;
+  readonly video: string;
   readonly request: string;
   /** The request's row in the log. */
   readonly record: string;
   readonly transcription: string;
   readonly file: string;
+  /** Another one. */
+  readonly upload: string;
   readonly key: string;
   readonly app: string;
   readonly member: string;
@@ -35,6 +40,8 @@ interface Objects {
 }
 
 const JOB = { object: 'job', code: 'job_not_found' } as const;
+const VIDEO = { object: 'video', code: 'job_not_found' } as const;
+const UPLOAD = { object: 'upload', code: 'file_not_found', isForKeys: true } as const;
 const REQUEST = { object: 'request', code: 'request_not_found' } as const;
 const TRANSCRIPTION = { object: 'transcription', code: 'transcription_not_found' } as const;
 const KEY = { object: 'key', code: 'key_not_found', role: 'member' } as const;
@@ -52,6 +59,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /v1/audio/music/{job_id}/content': JOB,
   'GET /v1/audio/transcriptions/{request_id}': TRANSCRIPTION,
   'GET /v1/requests/{request_id}': REQUEST,
+  'GET /openai/v1/videos/{job_id}': VIDEO,
+  'GET /openai/v1/videos/{job_id}/content': VIDEO,
+  'DELETE /openai/v1/videos/{job_id}': VIDEO,
+  'GET /openai/v1/files/{file_id}': UPLOAD,
+  'GET /openai/v1/files/{file_id}/content': UPLOAD,
+  'DELETE /openai/v1/files/{file_id}': UPLOAD,
   'GET /api/console/jobs/{job_id}': { ...JOB, role: 'viewer' },
   'GET /api/console/jobs/{job_id}/assets': { ...JOB, role: 'viewer' },
   'GET /api/console/jobs/{job_id}/content': { ...JOB, role: 'viewer' },
@@ -79,7 +92,11 @@ interface Operations {
 }
 
 /** A model is the deployment's. Which ones an account reaches is told by its groups. */
-const OF_NO_ACCOUNT = ['GET /v1/models/{model_id}', 'GET /api/console/run/models/{model_id}'];
+const OF_NO_ACCOUNT = [
+  'GET /v1/models/{model_id}',
+  'GET /openai/v1/models/{model_id}',
+  'GET /api/console/run/models/{model_id}',
+];
 
 const site = new ConsoleSite();
 let apps: Apps;
@@ -119,19 +136,24 @@ async function objectsOf(person: SignedInPerson): Promise<Objects> {
   victimKey = secret;
   const job = (await site.made(byKey(secret), 'picture')).json.id;
   assert.equal((await site.ended(person, job)).status, 'succeeded');
+  const video = (await site.made(byKey(secret), 'video')).json.id;
+  assert.equal((await site.ended(person, video)).status, 'succeeded');
   const invited = { email: 'invited@example.com', role: 'member' };
   const request = (await site.made(byKey(secret), 'chat')).headers['x-request-id'] ?? '';
   const transcription = (await site.made(byKey(secret), 'transcription')).headers['x-request-id'] ?? '';
   const file = (await site.made(byKey(secret), 'file')).json.id;
+  const upload = (await site.made(byKey(secret), 'file')).json.id;
   // Reading the list also writes what the log has gathered: no row of it appears later.
   const record = (await person.call('GET', `/requests?request_id=${request}`)).json.data[0].id;
   return {
     job,
+    video,
     key,
     request,
     record,
     transcription,
     file,
+    upload,
     app: (await apps.grant(person.accountId)).grantId,
     member: (await newMember(site.gateway, person, 'member')).id,
     invitation: (await person.call('POST', '/invitations', invited)).json.id,
@@ -146,9 +168,10 @@ function ask(route: string, id: string, proof: Pick<CallOptions, 'key' | 'header
 }
 
 /** Which refusal this credential gets for what another account has. */
-function expected(route: string, { code, role }: Row, who: string): readonly [number, string] {
+function expected(route: string, { code, role, isForKeys }: Row, who: string): readonly [number, string] {
   const isSession = ['owner', 'member', 'viewer', 'operator'].includes(who);
-  if (route.includes(' /v1/')) return isSession || who === 'nothing' ? [401, 'missing_token'] : [404, code];
+  if (isForKeys === true && who === 'token') return [403, 'insufficient_scope'];
+  if (isOfCallers(route)) return isSession || who === 'nothing' ? [401, 'missing_token'] : [404, code];
   if (!isSession) return [401, 'not_signed_in'];
   if (role === undefined) return [404, code];
   if (who === 'operator') return [401, 'no_account'];
@@ -240,7 +263,7 @@ test('R-525: another account’s id marks no place in a list: it is like one tha
 });
 
 test('R-525: no list shows what another account has', async () => {
-  const lists = (await publishedRoutes()).filter((route) => /^GET \/(v1|api\/console)\/[^{]*$/.test(route));
+  const lists = (await publishedRoutes()).filter((route) => /^GET \/(v1|openai\/v1|api\/console)\/[^{]*$/.test(route));
   assert.ok(lists.length >= 20);
   for (const route of lists) {
     for (const [who, proof] of Object.entries(proofs)) {
@@ -257,11 +280,15 @@ test('the rows are right: whose it is finds it at every one of these routes, and
   for (const [route, { object }] of routes) {
     const id = objects[object];
     const before = await traceOf(id);
-    const answer = await ask(route, id, route.includes(' /v1/') ? { key: victimKey } : { headers: victim.headers });
+    const answer = await ask(route, id, isOfCallers(route) ? { key: victimKey } : { headers: victim.headers });
     assert.ok([200, 302].includes(answer.status), `${route}: ${answer.text}`);
     if (isChange(route)) assert.notEqual(await traceOf(id), before, route);
   }
 });
+
+function isOfCallers(route: string): boolean {
+  return / (\/openai)?\/v1\//.test(route);
+}
 
 function isChange(route: string): boolean {
   return !route.startsWith('GET ');

@@ -1,12 +1,11 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
-import { DatabaseUnavailable } from '../db/index.ts';
 import { ApiError, type ErrorCode, errorEnvelope, errorHeaders } from '../errors.ts';
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
 import type { AuthorizationServer } from '../oauth/index.ts';
-import { StorageUnavailable } from '../storage/index.ts';
 import type { ErrorShape } from './contract/contract.ts';
 import type { HttpDeps } from './deps.ts';
+import { apiErrorOf } from './edge/api-error.ts';
 import { takeBodies } from './edge/body.ts';
 import { clientAddress } from './edge/client-address.ts';
 import { boundConnections } from './edge/connections.ts';
@@ -53,6 +52,9 @@ import { consoleSessionRoutes } from './routes/console-session.ts';
 import { consoleSiteRoutes } from './routes/console-site.ts';
 import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
+import { facadeFileRoutes } from './routes/facade-files.ts';
+import { facadeImageRoutes } from './routes/facade-images.ts';
+import { facadeVideoRoutes } from './routes/facade-videos.ts';
 import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
 import { imageRoutes } from './routes/images.ts';
@@ -151,6 +153,9 @@ function addRoutes(routes: Routes, deps: HttpDeps): void {
   accountRoutes(routes, deps);
   usageRoutes(routes, deps);
   estimateRoutes(routes, deps);
+  facadeImageRoutes(routes, deps);
+  facadeVideoRoutes(routes, deps);
+  facadeFileRoutes(routes, deps);
   chatRoutes(routes, deps);
   responseRoutes(routes, deps);
   messagesRoutes(routes, deps);
@@ -240,21 +245,4 @@ function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
 /** What was behind it all, such as a full disk: the request's own line tells only the code. */
 function rootReason(error: Error): string {
   return error.cause instanceof Error ? rootReason(error.cause) : error.message;
-}
-
-function apiErrorOf(error: Error & { readonly code?: string }): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof DatabaseUnavailable) return new ApiError('database_unavailable', { cause: error });
-  if (error instanceof StorageUnavailable) return new ApiError('job_service_unavailable', { cause: error });
-  // What was given up because its caller left says so in its own way.
-  if (error.name === 'AbortError') return new ApiError('request_canceled', { cause: error });
-  switch (error.code ?? '') {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ApiError('unsupported_content_type', { cause: error });
-    case 'ECONNRESET':
-    case 'ECONNABORTED':
-      return new ApiError('request_canceled', { cause: error });
-    default:
-      return new ApiError('internal_error', { cause: error });
-  }
 }

@@ -85,6 +85,7 @@ test('the program in README.md runs as it stands there, led to the port of this 
   const { output, code } = await shell('node program.mjs');
   assert.equal(code, 0, output);
   assert.match(output, /84/);
+  assert.equal((await readFile(join(folder, 'gate.png'))).toString('latin1', 1, 4), 'PNG');
 });
 
 test('the commands of docs/tour.md run as they stand there, one after the other', async () => {

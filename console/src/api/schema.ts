@@ -341,6 +341,20 @@ export type ExpiredTranscriptionRecord = {
   };
 };
 
+export type FacadeFile = {
+  readonly id: string;
+  readonly object: 'file';
+  readonly bytes: number;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly filename: string;
+  readonly purpose: string;
+  readonly status: 'processed';
+  readonly mime_type: string;
+  /** Works until the file expires, without a credential. */
+  readonly url: string;
+};
+
 export type File = {
   readonly id: string;
   readonly object: 'file';
@@ -840,6 +854,31 @@ export type Person = {
   /** Unix seconds. */
   readonly created_at: number;
   readonly last_sign_in_at: number | null;
+};
+
+export type Pictures = {
+  readonly created: number;
+  readonly data: ReadonlyArray<{
+    readonly b64_json?: string;
+    readonly url?: string;
+  }>;
+  readonly size?: string;
+  readonly quality?: string;
+  readonly background?: string;
+  readonly output_format?: string;
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly total_tokens: number;
+    readonly input_tokens_details: {
+      readonly text_tokens: number;
+      readonly image_tokens: number;
+    };
+    /** What the pictures cost. Tokens are not counted. */
+    readonly credits: number;
+  };
+  /** The job that made them, at `/v1/jobs`. */
+  readonly job_id: string;
 };
 
 export type Pricing = {
@@ -1366,6 +1405,29 @@ export type UsageReport = {
     readonly errors: number | null;
   }>;
   readonly has_more: boolean;
+};
+
+export type Video = {
+  /** The job, at `/v1/jobs` too. */
+  readonly id: string;
+  readonly object: 'video';
+  readonly model: string;
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
+  readonly progress: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly completed_at: number | null;
+  readonly expires_at: number | null;
+  /** As asked for, else as made; empty while neither is known. */
+  readonly seconds: string;
+  /** As asked for, else as made; empty while neither is known. */
+  readonly size: string;
+  readonly prompt: string | null;
+  readonly remixed_from_video_id: null;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+  } | null;
 };
 
 export type VoicePreviews = {

@@ -53,6 +53,8 @@ interface Content {
   readonly bucket?: string;
   /** Codes beyond those that every route of its kind can answer. */
   readonly codes?: readonly ErrorCode[];
+  /** Of these, those that some callers are told with status 400, so that their client library does not try again. */
+  readonly codesAs400?: readonly ErrorCode[];
 }
 
 /** The refusals of a route in the shape of its format. */

@@ -5,6 +5,7 @@ import { OAUTH_PATHS } from '../../oauth/index.ts';
 import { SCOPE_WORDS } from '../../scopes.ts';
 import { errorSchema } from '../views/error.ts';
 import type { Access, Contract, RouteBody } from './contract.ts';
+import { FACADE, FACADE_TAG } from './facade.ts';
 
 /** The OpenAPI 3.1 document of the given routes: what they take and answer, and every code they can refuse with. */
 export function openApiDocument(contracts: readonly Contract[], version: string, serverUrl: string): JsonObject {
@@ -19,6 +20,7 @@ export function openApiDocument(contracts: readonly Contract[], version: string,
     openapi: '3.1.0',
     info: { title: 'Tollgate', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: serverUrl }],
+    tags: [{ name: FACADE_TAG, description: `Their shapes, under the base URL \`${FACADE}\`.` }],
     paths,
     components: { schemas: components, securitySchemes: securitySchemes(serverUrl) },
   };
@@ -71,6 +73,7 @@ function schemaWriter(components: Record<string, JsonValue>): SchemaWriter {
 function operation(contract: Contract, toSchema: SchemaWriter): JsonValue {
   return {
     summary: contract.summary,
+    ...(contract.path.startsWith(`${FACADE}/`) && { tags: [FACADE_TAG] }),
     operationId: operationId(contract),
     security: securityOf(contract),
     parameters: [...pathParameters(contract), ...queryParameters(contract, toSchema)],
@@ -141,19 +144,20 @@ function answers(contract: Contract, toSchema: SchemaWriter): JsonObject {
 
 /** One entry per status, listing the codes that it can carry. */
 function refusals(contract: Contract, toSchema: SchemaWriter): JsonObject {
-  const codesOfStatus = Object.groupBy(codesOf(contract), (code) => String(errorStatus(code)));
+  const told = codesOf(contract).map((code) => ({ code, status: String(errorStatus(code)) }));
+  const again = (contract.codesAs400 ?? []).map((code) => ({ code, status: '400' }));
+  const codesOfStatus = Object.groupBy([...told, ...again], ({ status }) => status);
   const schema = toSchema(contract.errors?.schema ?? errorSchema, 'output');
   return Object.fromEntries(
     Object.entries(codesOfStatus)
       .filter(([status]) => !Object.hasOwn(contract.answers, status))
-      .map(([status, codes = []]) => [
-        status,
-        {
-          description: codes.join(', '),
-          content: { 'application/json': { schema } },
-          'x-codes': codes,
-        },
-      ]),
+      .map(([status, entries = []]) => {
+        const codes = entries.map(({ code }) => code);
+        return [
+          status,
+          { description: codes.join(', '), content: { 'application/json': { schema } }, 'x-codes': codes },
+        ];
+      }),
   );
 }
 

@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
+import { FACADE } from '../contract/facade.ts';
 
-const EXPOSED = 'x-request-id, retry-after, x-should-retry, location, x-credits-charged';
+const EXPOSED = 'x-request-id, retry-after, x-should-retry, location, x-credits-charged, x-job-id';
 
 /** Lets web pages of the operator's listed origins call the API with a key. Cookies are never involved. */
 export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
   const listed = new Set(origins);
   const isListed = (request: FastifyRequest) => listed.has(request.headers.origin ?? '');
   server.addHook('onSend', (request, reply, payload, done) => {
-    if (request.url.startsWith('/v1')) {
+    if (request.url.startsWith('/v1') || request.url.startsWith(`${FACADE}/`)) {
       // Also without an origin: a stored answer must not be handed to a page for which it was not made.
       const vary = reply.getHeader('vary');
       reply.header('vary', vary === undefined ? 'origin' : `${String(vary)}, origin`);
@@ -19,7 +20,7 @@ export function allowOrigins(server: FastifyInstance, origins: readonly string[]
     }
     done(null, payload);
   });
-  for (const url of ['/v1/*', '/v1beta/*']) {
+  for (const url of ['/v1/*', '/v1beta/*', `${FACADE}/*`]) {
     server.options(url, (request, reply) => {
       if (!isListed(request)) throw new ApiError('not_found');
       return allowPreflight(request, reply);

@@ -3,6 +3,7 @@ import { LOGGED_PATH_CHARS_MAX } from '../../limits.ts';
 import { nearest } from '../../nearest.ts';
 import { quoted } from '../../quoted.ts';
 import type { Contract } from '../contract/contract.ts';
+import { FACADE } from '../contract/facade.ts';
 
 /** `url` is path and query as they came; the query may hold a credential and is not shown. */
 export function notFound(method: string, url: string, hint = ''): ApiError {
@@ -38,6 +39,7 @@ interface Hint {
   /** How paths are compared: without version, in small letters and in the singular; `*` stands for any segment. */
   readonly form: readonly string[];
   readonly takesRest: boolean;
+  readonly isOfFacade: boolean;
 }
 
 /** Longer paths than these are like no route. */
@@ -49,13 +51,11 @@ const NATIVE_PATH = /^\/v1beta(\/|$)/;
 export class RouteHints {
   readonly #hints: readonly Hint[];
   readonly #native: Contract | undefined;
-  readonly #plainPaths: readonly string[];
 
   constructor(contracts: readonly Contract[]) {
     const open = contracts.filter(({ access }) => access !== 'operator');
     this.#native = open.find(({ url }) => url !== undefined);
     this.#hints = open.filter(({ url }) => url === undefined).map(hintOf);
-    this.#plainPaths = this.#hints.map(({ form }) => form.join('/')).filter((form) => !form.includes('*'));
   }
 
   /** A sentence to stand behind the refusal, or nothing. */
@@ -69,22 +69,29 @@ export class RouteHints {
     if (form.at(-1)?.includes(':') === true) {
       return method === 'POST' && this.#native !== undefined ? didYouMean(this.#native) : '';
     }
-    const similar = this.#similarRoutes(form);
+    // What was sent to one base URL was not meant for the other.
+    const near = this.#hints.filter(({ isOfFacade }) => isOfFacade === isFacadePath(path));
+    const similar = similarRoutes(near, form);
     const hint = similar.find((each) => each.method === method) ?? similar[0];
     if (hint === undefined) return '';
     const methods = similar.filter((each) => each.path === path).map((each) => each.method);
     return methods.length > 0 ? ` This path takes ${methods.join(' or ')}.` : didYouMean(hint);
   }
+}
 
-  /** The routes of the same form, else those that it begins if it begins only one, else those of a similar form. */
-  #similarRoutes(form: readonly string[]): readonly Hint[] {
-    const same = this.#hints.filter((hint) => isOfForm(form, hint));
-    if (same.length > 0) return same;
-    const longer = this.#hints.filter((hint) => isBegunBy(form, hint));
-    if (longer.length === 1) return longer;
-    const close = nearest(form.join('/'), this.#plainPaths);
-    return close === undefined ? [] : this.#hints.filter((hint) => hint.form.join('/') === close);
-  }
+/** The routes of the same form, else those that it begins if it begins only one, else those of a similar form. */
+function similarRoutes(hints: readonly Hint[], form: readonly string[]): readonly Hint[] {
+  const same = hints.filter((hint) => isOfForm(form, hint));
+  if (same.length > 0) return same;
+  const longer = hints.filter((hint) => isBegunBy(form, hint));
+  if (longer.length === 1) return longer;
+  const plainPaths = hints.map((hint) => hint.form.join('/')).filter((text) => !text.includes('*'));
+  const close = nearest(form.join('/'), plainPaths);
+  return close === undefined ? [] : hints.filter((hint) => hint.form.join('/') === close);
+}
+
+function isFacadePath(path: string): boolean {
+  return path.startsWith(`${FACADE}/`);
 }
 
 function didYouMean({ method, path }: Pick<Contract, 'method' | 'path'>): string {
@@ -92,7 +99,8 @@ function didYouMean({ method, path }: Pick<Contract, 'method' | 'path'>): string
 }
 
 function hintOf({ method, path }: Contract): Hint {
-  return { method, path, form: formOf(path.replace(/\{\w+\*?\}/g, '*')), takesRest: path.endsWith('*}') };
+  const form = formOf(path.replace(/\{\w+\*?\}/g, '*'));
+  return { method, path, form, takesRest: path.endsWith('*}'), isOfFacade: isFacadePath(path) };
 }
 
 function formOf(path: string): readonly string[] {

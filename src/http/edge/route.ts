@@ -8,6 +8,7 @@ import type { sessions } from '../../people/index.ts';
 import { newTrace } from '../../request-log/index.ts';
 import type { NativeTokens } from '../../schemas/index.ts';
 import { bytesMaxOf, type Contract, consoleContract, tooLargeCode } from '../contract/contract.ts';
+import { facadeContract } from '../contract/facade.ts';
 import type { HttpDeps } from '../deps.ts';
 import { authorize } from './authorize.ts';
 import { bytesOf, isForm, readText, requireJsonType } from './body.ts';
@@ -56,8 +57,9 @@ export class Routes {
 
   add<const C extends Contract>(contract: C, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {
     this.#register(contract, run);
-    const forConsole = consoleContract(contract);
-    if (forConsole !== undefined) this.#register(forConsole, run);
+    for (const same of [consoleContract(contract), facadeContract(contract)]) {
+      if (same !== undefined) this.#register(same, run);
+    }
   }
 
   #register<C extends Contract>(contract: Contract, run: (call: RouteCall<QueryOf<C>, BodyOf<C>>) => unknown): void {

@@ -4,11 +4,12 @@ import type { Caller } from '../../accounts/index.ts';
 import { isRefusal } from '../../billing/index.ts';
 import type { Endpoint } from '../../configuration/index.ts';
 import type { ErrorCode } from '../../errors.ts';
-import { createJob, isTerminal, type Job } from '../../jobs/index.ts';
+import { createJob, type Job } from '../../jobs/index.ts';
 import type { JsonObject } from '../../json.ts';
 import { discardInputs, type InputRules, storeInput } from '../../objects/index.ts';
 import { type Form, fingerprint, type MediaRequest, type MediaSource, type SentBody } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
+import { retryCountOf } from '../edge/client-library.ts';
 import { filesOf, readForm, valuesOf } from '../edge/form.ts';
 import { idempotencyKeyOf } from '../edge/idempotency.ts';
 import { preferredWaitSeconds } from '../edge/prefer.ts';
@@ -62,15 +63,41 @@ export async function answerWithJob(deps: HttpDeps, call: CreateCall, order: Med
   reply.header('cache-control', 'private, no-store');
   const seconds = preferredWaitSeconds(request);
   // The request keeps its slot: it is in flight like any other, which bounds the waits of one key.
-  const latest = seconds === undefined ? job : await deps.jobWatches.wait(job, 1000 * seconds, signal);
-  const isApplied = seconds !== undefined && isTerminal(latest);
+  const latest =
+    seconds === undefined || deps.jobWatches.isFull ? job : await deps.jobWatches.wait(job, 1000 * seconds, signal);
+  const isApplied = seconds !== undefined && latest.finishedAt !== null;
   if (isApplied) reply.header('preference-applied', `wait=${seconds}`);
   return reply.code(isApplied ? 200 : 202).send(jobView(latest));
 }
 
-/** Makes the job, or finds the one that an earlier request with the same key has made. */
-async function jobFor(deps: HttpDeps, { request, reply, caller }: CreateCall, order: MediaOrder): Promise<Job> {
+type OrderKey = Parameters<typeof createJob>[2]['key'];
+
+/** The key that the caller has sent. */
+function sentKey(request: FastifyRequest, { fingerprint: print }: MediaOrder): OrderKey {
   const key = idempotencyKeyOf(request);
+  return key === undefined ? undefined : { key, fingerprint: print() };
+}
+
+/** No header can hold it, so that no caller's own key is the same. */
+const DERIVED = '\u21bb';
+
+/** Without one, a derived key: made from the request itself, where a client library counts its retries. */
+export function derivedKey(request: FastifyRequest, order: MediaOrder): OrderKey {
+  const sent = sentKey(request, order);
+  const retries = retryCountOf(request);
+  if (sent !== undefined || retries === undefined) return sent;
+  const print = order.fingerprint();
+  const derivedOf = retries === 0 ? 'first attempt' : 'retry';
+  return { key: `${DERIVED}${print.toString('hex')}`, fingerprint: print, derivedOf };
+}
+
+/** Makes the job, or finds the one that an earlier request with the same key has made. */
+export async function jobFor(
+  deps: HttpDeps,
+  { request, reply, caller }: CreateCall,
+  order: MediaOrder,
+  key: OrderKey = sentKey(request, order),
+): Promise<Job> {
   const { requestId, signal, trace } = callContext(request, reply);
   const { job, isReplay, reservationId } = await createJob(deps, caller, {
     endpoint: order.endpoint,
@@ -78,7 +105,7 @@ async function jobFor(deps: HttpDeps, { request, reply, caller }: CreateCall, or
     signal,
     traceparent: trace.span?.traceparent,
     request: order.media,
-    key: key === undefined ? undefined : { key, fingerprint: order.fingerprint() },
+    key,
   });
   trace.jobId = job.id;
   trace.reservationId = reservationId;

@@ -6,7 +6,7 @@ import type { HttpDeps } from '../deps.ts';
 import { FORM_TO_READ, type Routes } from '../edge/route.ts';
 import { answerWithJob, CREATE_CODES, JOB_ANSWERS, sentForm, sentJson, withStoredForm } from './create-call.ts';
 
-const IMAGE_CODES = [
+export const IMAGE_CODES = [
   ...CREATE_CODES,
   'missing_prompt',
   'invalid_n',
@@ -67,8 +67,7 @@ export function imageRoutes(routes: Routes, deps: HttpDeps): void {
         const media = toImageRequest(body, json, endpoint);
         return answerWithJob(deps, call, { endpoint, media, fingerprint: sentJson(call, json) });
       }
-      const rules = { formBytesMax: IMAGE_MULTIPART_BYTES_MAX, rulesFor: editFileRules };
-      return withStoredForm(deps, call, rules, (form, sent) => {
+      return withStoredForm(deps, call, EDIT_FILES, (form, sent) => {
         const media = fromForm(endpoint, form);
         return answerWithJob(deps, call, { endpoint, media, fingerprint: sentForm(call, sent) });
       });
@@ -78,6 +77,9 @@ export function imageRoutes(routes: Routes, deps: HttpDeps): void {
 
 const PICTURE = inlineRules('image');
 const MASK = { ...PICTURE, empty: 'empty_mask' } as const;
+
+/** The files of a form that changes images. */
+export const EDIT_FILES = { formBytesMax: IMAGE_MULTIPART_BYTES_MAX, rulesFor: editFileRules } as const;
 
 function editFileRules(name: string, count: number): typeof PICTURE {
   if (name === 'image' || name === 'image[]') return PICTURE;

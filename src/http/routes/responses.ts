@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { completeChat, prepareResponse, startChat } from '../../calls/index.ts';
 import { responsesSchema, toResponsesRequest } from '../../formats/index.ts';
 import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
+import { FACADE } from '../contract/facade.ts';
 import type { HttpDeps } from '../deps.ts';
 import { KEEP_ALIVE_COMMENT, sendEvents } from '../edge/events.ts';
 import type { Routes } from '../edge/route.ts';
@@ -67,8 +68,10 @@ export function responseRoutes(routes: Routes, deps: HttpDeps): void {
  * nothing. No route of the contract: what is upgraded is the connection.
  */
 export function refuseWebSocket(server: FastifyInstance): void {
-  server.get('/v1/responses', (request, reply) => {
-    if (request.headers.upgrade === undefined) return reply.callNotFound();
-    return reply.code(426).send();
-  });
+  for (const url of ['/v1/responses', `${FACADE}/responses`]) {
+    server.get(url, (request, reply) => {
+      if (request.headers.upgrade === undefined) return reply.callNotFound();
+      return reply.code(426).send();
+    });
+  }
 }
