@@ -1,6 +1,7 @@
 // One failover under load: the primary is killed, the replica promoted, and what was told is held against what there is.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LedgerSource } from '../../packages/verify/src/books.ts';
 import { type Db, openDb } from '../../src/db/index.ts';
 import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
@@ -8,7 +9,7 @@ import { Gateway } from '../support/gateway.ts';
 import { paidCaller } from '../support/paid-calls.ts';
 import { until } from '../support/postgres.ts';
 import { ReplicatedPostgres } from '../support/replicated-postgres.ts';
-import { checkFailover, gatherFailover } from './failover-check.ts';
+import { checkFailover, type FailoverEvidence, gatherFailover } from './failover-check.ts';
 import { Callers, KINDS, type Kind } from './failover-load.ts';
 
 const GATEWAYS = 2;
@@ -80,31 +81,41 @@ async function play(
   await callers.stop();
   const db = openDb({ url: postgres.url([replica]) }, silentLog);
   try {
-    const open = await openAfter(gateway, db, isAsynchronous ? 0 : REST_MS_MAX);
-    const admin = async (_method: 'GET' | 'POST', path: string) => (await gateway.admin('GET', path)).json;
-    const submissions = upstream.submissions.map(({ fields }) => String(fields.prompt));
-    const evidence = await gatherFailover({ db, admin }, caller.accountId, { orders: callers.orders, submissions });
+    const { orders } = callers;
+    const { evidence, findings } = await lookUntilRest(gateway, db, isAsynchronous ? 0 : REST_MS_MAX, (source) => {
+      const submissions = upstream.submissions.map(({ fields }) => String(fields.prompt));
+      return gatherFailover(source, caller.accountId, { orders, submissions });
+    });
     const backAfterMs = (kind: Kind) => Math.round(callers.firstDoneSince(kind, promotedAtMs) - promotedAtMs);
     return {
       backAfterMs: { chat: backAfterMs('chat'), job: backAfterMs('job'), grant: backAfterMs('grant') },
       awayMs: Math.round(promotedAtMs - killedAtMs),
-      orders: callers.orders.length,
+      orders: orders.length,
       refusals: callers.refusals,
       entries: evidence.entries.length,
-      findings: [...open, ...checkFailover(evidence)],
+      findings,
     };
   } finally {
     await db.close();
   }
 }
 
-/** What stays open, once everything had time to end: what met the outage is ended by its own process within seconds. */
-async function openAfter(gateway: Gateway, db: Db, msMax: number): Promise<string[]> {
+/**
+ * What is wrong once everything had time to end. An ending that met the outage is pending in its own process, which repeats
+ * it within seconds; until then its call has no entries at all where its reservation met the outage as well.
+ */
+async function lookUntilRest(
+  gateway: Gateway,
+  db: Db,
+  msMax: number,
+  gather: (source: LedgerSource & { readonly db: Db }) => Promise<FailoverEvidence>,
+): Promise<{ evidence: FailoverEvidence; findings: readonly string[] }> {
+  const admin = async (_method: 'GET' | 'POST', path: string) => (await gateway.admin('GET', path)).json;
   for (const deadlineMs = performance.now() + msMax; ; await sleep(LOOK_AGAIN_MS)) {
-    // Makes entries of whatever has none yet.
-    await gateway.admin('GET', '/books?full=1');
+    const evidence = await gather({ db, admin });
     const open = await db.rows<{ id: string }>(OPEN);
-    if (open.length === 0 || performance.now() > deadlineMs) return open.map(({ id }) => `${id} stays open`);
+    const findings = [...open.map(({ id }) => `${id} stays open`), ...checkFailover(evidence)];
+    if (findings.length === 0 || performance.now() > deadlineMs) return { evidence, findings };
   }
 }
 
