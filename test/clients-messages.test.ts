@@ -111,6 +111,15 @@ describe('the library @anthropic-ai/sdk', () => {
     });
   }
 
+  test('lists models, and retrieves one by an id with a slash', async () => {
+    const { key } = await paidCaller(world.gateway);
+    const models = await Array.fromAsync(client(key).models.list({ limit: 1000 }));
+    const ids = models.map(({ id }) => id);
+    assert.ok(CHAT_SPEAKERS.every(({ model }) => ids.includes(model)));
+    const { id, type, created_at: created } = await client(key).models.retrieve('studio/openai');
+    assert.deepEqual([id, type, Number.isNaN(Date.parse(created))], ['studio/openai', 'model', false]);
+  });
+
   test('sees its own errors, with the words and the id of ours', async () => {
     const { key } = await paidCaller(world.gateway);
     const poor = await world.gateway.newCaller();

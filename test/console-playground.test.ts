@@ -38,6 +38,8 @@ function model(accepts: Partial<CatalogueModel['accepts']>): CatalogueModel {
     context_tokens: null,
     max_output_tokens: null,
     accepts: { ...NOTHING, ...accepts },
+    type: 'model',
+    created_at: '1970-01-01T00:00:00.000Z',
   };
 }
 

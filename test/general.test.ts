@@ -138,6 +138,12 @@ describe('addresses', () => {
     });
   }
 
+  test('R-019: HEAD / without a key answers, since clients try an address before they ask', async () => {
+    const answer = await sendRaw(gateway.url, requestText('HEAD /'), { head: true });
+    assert.deepEqual([answer.status, answer.text], [200, '']);
+    assert.match(answer.headers['x-request-id'] ?? '', /^req_/);
+  });
+
   test('R-019: HEAD of an unchanged price list is 304', async () => {
     const { etag = '' } = (await gateway.call('GET', PRICE_LIST)).headers;
     const answer = await gateway.call('HEAD', PRICE_LIST, { headers: { 'if-none-match': etag } });
@@ -303,7 +309,8 @@ describe('answers', () => {
   test('R-023: the fields that the contract names are all there', async () => {
     await gateway.putConfig({ upstreams: [sandbox('one')], models: [imageModel('a/b', ['one'])] });
     const card = (await gateway.call('GET', '/v1/models/a/b', { key })).json;
-    const cardFields = 'id object created owned_by modality display_name description tags endpoints pricing';
+    const cardFields =
+      'id object created owned_by modality display_name description tags endpoints pricing type created_at';
     assert.deepEqual(Object.keys(card), cardFields.split(' '));
     const list = (await gateway.call('GET', PRICE_LIST)).json;
     assert.deepEqual(Object.keys(list), ['object', 'count', 'modalities', 'updated_at', 'data']);

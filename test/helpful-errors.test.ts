@@ -55,6 +55,15 @@ describe('a model that is not there', () => {
     assert.deepEqual([json.error.message, json.error.param], [message, 'model']);
   });
 
+  test('a name that clients choose by themselves is told with where to set another', async () => {
+    const { key } = await gateway.newCaller();
+    for (const id of ['claude-haiku-9', 'gpt-9-mini', 'gemini-9-flash-lite']) {
+      const { json } = await gateway.call('GET', `/v1/models/${id}`, { key });
+      assert.ok(json.error.message.startsWith(`There is no model "${id}" for this key. `), json.error.message);
+      assert.match(json.error.message, / If your client chose this name by itself, set its model, and its small or /);
+    }
+  });
+
   test('a model that exists at other endpoints is told with where it does', async () => {
     const { key } = await gateway.newCaller();
     const messages = [{ role: 'user', content: 'x' }];
@@ -119,9 +128,19 @@ describe('a route that is not there', () => {
   }
 
   for (const [what, method, path, meant] of [
-    ['no version', 'GET', '/models', 'Did you mean GET /v1/models?'],
-    ['no version', 'POST', '/chat/completions', 'Did you mean POST /v1/chat/completions?'],
-    ['two versions', 'POST', '/v1/v1/chat/completions', 'Did you mean POST /v1/chat/completions?'],
+    ['no version', 'GET', '/models', 'Did you mean GET /v1/models? The base URL of this client is {origin}/v1.'],
+    [
+      'no version',
+      'POST',
+      '/chat/completions',
+      'Did you mean POST /v1/chat/completions? The base URL of this client is {origin}/v1.',
+    ],
+    [
+      'two versions',
+      'POST',
+      '/v1/v1/chat/completions',
+      'Did you mean POST /v1/chat/completions? This client writes /v1 itself: its base URL is {origin}.',
+    ],
     ['a word before the version', 'GET', '/api/v1/models', 'Did you mean GET /v1/models?'],
     ['a slash at the end', 'GET', '/v1/key/', 'Did you mean GET /v1/key?'],
     ['two slashes', 'POST', '/v1//videos', 'Did you mean POST /v1/videos?'],
@@ -136,7 +155,12 @@ describe('a route that is not there', () => {
     ['another method', 'GET', '/v1/chat/completions', 'This path takes POST.'],
     ['another method', 'POST', '/v1/models', 'This path takes GET.'],
     ['another method', 'PUT', '/v1/videos', 'This path takes POST.'],
-    ['another method and no version', 'GET', '/chat/completions', 'Did you mean POST /v1/chat/completions?'],
+    [
+      'another method and no version',
+      'GET',
+      '/chat/completions',
+      'Did you mean POST /v1/chat/completions? The base URL of this client is {origin}/v1.',
+    ],
     ['a rest', 'GET', '/models/a/b/c', 'Did you mean GET /v1/models/{model_id}?'],
     [
       'a version before the native one',
@@ -146,7 +170,8 @@ describe('a route that is not there', () => {
     ],
   ] as const) {
     test(`R-070: ${method} ${path}, with ${what}, is told with the route that was meant`, async () => {
-      assert.equal(await told(method, path), `There is nothing at ${method} "${path}". ${meant}`);
+      const hint = meant.replace('{origin}', gateway.config.publicUrl);
+      assert.equal(await told(method, path), `There is nothing at ${method} "${path}". ${hint}`);
     });
   }
 

@@ -45,10 +45,15 @@ function whatThereIs(snapshot: Snapshot, groups: readonly string[], id: string, 
   const models = endpoint === undefined ? inReach : inReach.filter((model) => model.endpoints.includes(endpoint));
   const ids = models.map((model) => model.id);
   const suggestion = ids.find((each) => lastPart(each) === lastPart(id)) ?? nearest(id, ids);
-  return suggestion === undefined
-    ? 'GET /v1/models lists those that there are.'
-    : `Did you mean ${quoted(suggestion)}?`;
+  const hint = suggestion === undefined ? LISTED : `Did you mean ${quoted(suggestion)}?`;
+  return CLIENTS_OWN.test(id) ? `${hint} ${CLIENT_SETTINGS}` : hint;
 }
+
+const LISTED = 'GET /v1/models lists those that there are.';
+/** Names that clients send unless they are told another, often for titles and other work in the background. */
+const CLIENTS_OWN = /^(claude|gpt|chatgpt|gem[a-z]+|codex|o\d)\b/i;
+const CLIENT_SETTINGS =
+  'If your client chose this name by itself, set its model, and its small or background model, to one of these.';
 
 /** Names often come without their maker, or with another. */
 function lastPart(id: string): string {

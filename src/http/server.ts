@@ -140,7 +140,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
     consolePages(server, deps.config, deps.browser);
     addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
   }
-  const hints = new RouteHints(routes.contracts);
+  const hints = new RouteHints(routes.contracts, deps.config.publicUrl);
   return {
     listen: (port, host) => server.listen({ port, host }),
     stop: (unreadyMs, drainMs) => stopping.stop(unreadyMs, drainMs, () => server.close()),

@@ -167,6 +167,10 @@ export type CatalogueModel = {
     }>;
     readonly unit: string;
   };
+  /** As clients of the Messages format read a model. */
+  readonly type: 'model';
+  /** The same time as `created`. */
+  readonly created_at: string;
   readonly context_tokens: number | null;
   readonly max_output_tokens: number | null;
   /** What at least one enabled upstream takes. */
@@ -690,6 +694,10 @@ export type Model = {
   readonly tags: ReadonlyArray<string>;
   readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music'>;
   readonly pricing: Pricing;
+  /** As clients of the Messages format read a model. */
+  readonly type: 'model';
+  /** The same time as `created`. */
+  readonly created_at: string;
 };
 
 export type NewApiKey = {

@@ -51,8 +51,11 @@ const NATIVE_PATH = /^\/v1beta(\/|$)/;
 export class RouteHints {
   readonly #hints: readonly Hint[];
   readonly #native: Contract | undefined;
+  readonly #origin: string;
 
-  constructor(contracts: readonly Contract[]) {
+  /** `origin` is where callers reach this server. */
+  constructor(contracts: readonly Contract[], origin: string) {
+    this.#origin = origin;
     const open = contracts.filter(({ access }) => access !== 'operator');
     this.#native = open.find(({ url }) => url !== undefined);
     this.#hints = open.filter(({ url }) => url === undefined).map(hintOf);
@@ -75,7 +78,15 @@ export class RouteHints {
     const hint = similar.find((each) => each.method === method) ?? similar[0];
     if (hint === undefined) return '';
     const methods = similar.filter((each) => each.path === path).map((each) => each.method);
-    return methods.length > 0 ? ` This path takes ${methods.join(' or ')}.` : didYouMean(hint);
+    if (methods.length > 0) return ` This path takes ${methods.join(' or ')}.`;
+    return didYouMean(hint) + this.#addressHint(path, hint);
+  }
+
+  /** Libraries put their own paths behind an address that some want with the version and some without. */
+  #addressHint(path: string, hint: Hint): string {
+    if (!hint.path.startsWith('/v1/')) return '';
+    if (path.startsWith('/v1/v1/')) return ` This client writes /v1 itself: its base URL is ${this.#origin}.`;
+    return hint.path === `/v1${path}` ? ` The base URL of this client is ${this.#origin}/v1.` : '';
   }
 }
 

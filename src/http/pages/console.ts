@@ -72,6 +72,8 @@ export function consolePages(
       .send(files.page.replace(NONCE, nonce).replace(SESSION_COOKIE, sessions.hasCookie(request) ? 'sent' : 'none'));
   };
   for (const path of ['/', '/console', '/console/*']) server.get(path, page);
+  // Clients look whether an address answers before they have anything to ask.
+  server.head('/', (_request, reply) => reply.send());
   server.get('/favicon.svg', (request, reply) => {
     if (!files.send('favicon.svg', request, reply)) reply.callNotFound();
   });

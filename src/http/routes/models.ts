@@ -3,7 +3,7 @@ import { MODEL_LISTS_CACHED_MAX } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
 import { Rendered } from '../edge/rendered.ts';
 import type { Routes } from '../edge/route.ts';
-import { modelListSchema, modelSchema, modelView } from '../views/models.ts';
+import { modelListSchema, modelListView, modelSchema, modelView } from '../views/models.ts';
 
 export function modelRoutes(routes: Routes, { catalogue }: HttpDeps): void {
   const lists = new RenderedLists(catalogue);
@@ -55,7 +55,7 @@ class RenderedLists {
     const name = groups.join();
     let list = this.#lists.get(name);
     if (list === undefined) {
-      list = new Rendered({ object: 'list', data: snapshot.reachableFrom(groups).map(modelView) });
+      list = new Rendered(modelListView(snapshot.reachableFrom(groups)));
       this.#lists.set(name, list);
     }
     return list;

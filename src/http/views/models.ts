@@ -19,11 +19,25 @@ const cardSchema = z
     tags: z.array(z.string()),
     endpoints: z.array(z.enum(ENDPOINTS)),
     pricing: pricingFields.meta({ id: 'Pricing' }),
+    type: z.literal('model').describe('As clients of the Messages format read a model.'),
+    created_at: z.iso.datetime().describe('The same time as `created`.'),
   })
   .meta({ id: 'Model' });
 
 export const modelSchema = cardSchema;
-export const modelListSchema = z.strictObject({ object: z.literal('list'), data: z.array(cardSchema) });
+/** The whole list is one page; the last three fields say so to clients that page. */
+export const modelListSchema = z.strictObject({
+  object: z.literal('list'),
+  data: z.array(cardSchema),
+  has_more: z.literal(false),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+});
+
+export function modelListView(models: readonly ListedModel[]) {
+  const data = models.map(modelView);
+  return { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+}
 
 export function modelView(model: ListedModel) {
   return {
@@ -37,6 +51,8 @@ export function modelView(model: ListedModel) {
     tags: model.tags,
     endpoints: model.endpoints,
     pricing: model.pricing,
+    type: 'model',
+    created_at: model.createdAt.toISOString(),
   };
 }
 
