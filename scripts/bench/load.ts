@@ -40,13 +40,16 @@ export async function measureRounds(
   tollgate: BenchServer,
   load: Load,
   rounds = ROUNDS,
+  loadOfBare = load,
 ): Promise<Round[]> {
-  for (const server of [bare, tollgate]) await loadFor(server, load, WARM_UP_SECONDS);
+  const measure = (isBare: boolean, seconds?: number) =>
+    isBare ? loadFor(bare, loadOfBare, seconds) : loadFor(tollgate, load, seconds);
+  for (const isBare of [true, false]) await measure(isBare, WARM_UP_SECONDS);
   const measured: Round[] = [];
   while (measured.length < rounds) {
     const isBareFirst = measured.length % 2 === 0;
-    const first = await loadFor(isBareFirst ? bare : tollgate, load);
-    const second = await loadFor(isBareFirst ? tollgate : bare, load);
+    const first = await measure(isBareFirst);
+    const second = await measure(!isBareFirst);
     measured.push(isBareFirst ? { bare: first, tollgate: second } : { bare: second, tollgate: first });
   }
   return measured;

@@ -22,6 +22,7 @@ import { benchLedger } from './ledger.ts';
 import { benchLimits } from './limits.ts';
 import { benchMedia } from './media.ts';
 import { benchMemory } from './memory.ts';
+import { benchMessages } from './messages.ts';
 import { benchModels } from './models.ts';
 import { benchProcesses } from './scale.ts';
 import { benchSignIn } from './sign-in.ts';
@@ -37,6 +38,7 @@ const PARTS: Readonly<Record<string, (subject: Subject) => Promise<Row[]>>> = {
   ledger: benchLedger,
   limits: benchLimits,
   chat: benchChat,
+  messages: benchMessages,
   jobs: benchJobs,
   media: benchMedia,
   latency: benchLatency,
