@@ -54,6 +54,7 @@ import { contractRoutes } from './routes/contract.ts';
 import { estimateRoutes } from './routes/estimate.ts';
 import { facadeFileRoutes } from './routes/facade-files.ts';
 import { facadeImageRoutes } from './routes/facade-images.ts';
+import { facadeTranscriptionRoutes } from './routes/facade-transcriptions.ts';
 import { facadeVideoRoutes } from './routes/facade-videos.ts';
 import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -156,6 +157,7 @@ function addRoutes(routes: Routes, deps: HttpDeps): void {
   facadeImageRoutes(routes, deps);
   facadeVideoRoutes(routes, deps);
   facadeFileRoutes(routes, deps);
+  facadeTranscriptionRoutes(routes, deps);
   chatRoutes(routes, deps);
   responseRoutes(routes, deps);
   messagesRoutes(routes, deps);

@@ -41,7 +41,7 @@ import type { CreateCall } from './create-call.ts';
 const PATH = '/v1/audio/transcriptions';
 const PRIVATE = 'private, no-store';
 
-const CODES = [
+export const TRANSCRIPTION_CODES = [
   ...CALL_CODES,
   'missing_model',
   'missing_file',
@@ -84,7 +84,7 @@ export function transcriptionRoutes(routes: Routes, deps: HttpDeps): void {
       },
       otherMedia: ['text/plain'],
       answers: { 200: answerSchema },
-      codes: CODES,
+      codes: TRANSCRIPTION_CODES,
     },
     async ({ body, exact, ...call }) => {
       if (body === FORM_TO_READ) return sendStarted(deps, call, await startFromForm(deps, call));
@@ -158,7 +158,11 @@ function isAdopted({ id, headers }: FastifyRequest): boolean {
 }
 
 /** The file is taken as it comes. If it comes to nothing, the file goes again. */
-async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started> {
+export async function startFromForm(
+  deps: HttpDeps,
+  call: CreateCall,
+  read: typeof transcriptionFromForm = transcriptionFromForm,
+): Promise<Started> {
   const { signal } = callContext(call.request, call.reply);
   const clips: (BufferedMedia | StoredMedia)[] = [];
   let count = 0;
@@ -180,7 +184,7 @@ async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started>
     const files = filesOf(form).map(({ name, file }) => [name, file] as const);
     const values = valuesOf(form);
     traceModel(call.request, modelOfForm(values));
-    const { request, url = '' } = transcriptionFromForm({ values, files });
+    const { request, url = '' } = read({ values, files });
     return await start(deps, call, request, clips[0] ?? { url });
   } catch (error) {
     isOver = true;
@@ -190,14 +194,19 @@ async function startFromForm(deps: HttpDeps, call: CreateCall): Promise<Started>
 }
 
 /** From here on there is a record: whatever becomes of this answer, it says where to look. */
-async function sendStarted(deps: HttpDeps, { request, reply }: CreateCall, { id, reservationId, result }: Started) {
+export function noteStarted(deps: HttpDeps, { request, reply }: CreateCall, { id, reservationId }: Started): void {
   if (request.trace !== undefined) request.trace.reservationId = reservationId;
   if (id !== request.id)
     deps.log.info({ request_id: request.id, transcription: id }, 'a transcription has an id of its own');
   const path = request.signedIn === undefined ? PATH : consolePath(PATH);
   reply.headers({ 'x-request-id': id, location: `${deps.config.publicUrl}${path}/${id}`, 'cache-control': PRIVATE });
-  const saved = await result;
-  killPoint(deps.log, 'transcription.answer.before-send', id);
+}
+
+async function sendStarted(deps: HttpDeps, call: CreateCall, started: Started) {
+  const { reply } = call;
+  noteStarted(deps, call, started);
+  const saved = await started.result;
+  killPoint(deps.log, 'transcription.answer.before-send', started.id);
   if (saved.wanted.responseFormat !== 'text') return transcriptionView(saved);
   reply.header('x-credits-charged', creditsToNumber(saved.charged)).type('text/plain; charset=utf-8');
   return saved.transcript.text;
