@@ -8,7 +8,8 @@ export type KeyPurpose =
   | 'media links'
   | 'csrf tokens'
   | 'oauth cookies'
-  | 'sign-in attempts';
+  | 'sign-in attempts'
+  | 'reasoning';
 
 /** The root secret, and during a rotation the one before it, which still opens and verifies but makes nothing new. */
 export interface RootSecrets {

@@ -172,10 +172,18 @@ test('R-060: a balance that covers less than the most that the call may cost is 
   assert.equal((await chat({ max_tokens: 900 }, poor)).status, 200);
 });
 
-test('R-483: a caller who leaves stops the upstream and pays for what was delivered', async () => {
+for (const [format, path, body] of [
+  ['chat', PATH, chatBody('odd', STREAM)],
+  ['responses', '/v1/responses', { model: 'odd', input: 'Hi', stream: true }],
+] as const) {
+  test(`R-483: a caller who leaves ${format} stops the upstream and pays for what was delivered`, () =>
+    leaveInStream(path, body));
+}
+
+async function leaveInStream(path: string, body: Fields): Promise<void> {
   const never = Promise.withResolvers<void>();
   upstream.script({ kind: 'frames', frames: gated(delta('One two three '), never.promise, delta('four', 'stop')) });
-  const stream = await OpenStream.open(gateway, PATH, { key: caller.key, body: chatBody('odd', STREAM) });
+  const stream = await OpenStream.open(gateway, path, { key: caller.key, body });
   await stream.until('three');
   await stream[Symbol.asyncDispose]();
   assert.equal(await upstream.requests[0]?.isAbandoned, true);
@@ -185,7 +193,7 @@ test('R-483: a caller who leaves stops the upstream and pays for what was delive
   const { input_tokens: inputTokens, output_tokens: outputTokens } = json.usage;
   assert.ok(inputTokens >= 3 && outputTokens >= 3 && outputTokens <= 6, JSON.stringify(json));
   assert.equal(spent, credits(inputTokens * MICRO.input + outputTokens * MICRO.output));
-});
+}
 
 test('R-483: the input is the least that a stream costs once it has begun', async () => {
   const never = Promise.withResolvers<void>();

@@ -14,7 +14,7 @@ import {
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { chatBody, moneyOf, OpenStream, paidCaller, spentInTheEnd, tokenModel } from './support/paid-calls.ts';
 
-type Format = 'chat' | 'messages' | 'native';
+type Format = 'chat' | 'messages' | 'native' | 'responses';
 
 interface Surface {
   readonly name: string;
@@ -40,7 +40,8 @@ const surfaces: readonly Surface[] = pairs.flatMap((pair) =>
 );
 
 function formatsOf({ vendor }: FaultyUpstream): readonly Format[] {
-  return vendor === 'gemini' ? ['chat', 'messages', 'native'] : ['chat', 'messages'];
+  if (vendor === 'gemini') return ['chat', 'messages', 'native'];
+  return vendor === 'openai' ? ['chat', 'messages', 'responses'] : ['chat', 'messages'];
 }
 
 type AnyFault = Fault | 'none';
@@ -93,6 +94,7 @@ function modelOf({ surface, model }: Case): object {
 function targetOf({ surface: { format, isStream }, model }: Case): { path: string; body: object } {
   const body = chatBody(model, { stream: isStream });
   if (format === 'chat') return { path: '/v1/chat/completions', body };
+  if (format === 'responses') return { path: '/v1/responses', body: { model, input: 'Hi', stream: isStream } };
   if (format === 'messages') return { path: '/v1/messages', body: { ...body, max_tokens: 900 } };
   const action = isStream ? 'streamGenerateContent' : 'generateContent';
   return { path: `/v1beta/models/${model}:${action}`, body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] } };
@@ -123,6 +125,7 @@ const ENVELOPE_FRAME = /\n\r?\ndata: \{"error":\{.*"code":"upstream_failed","par
 const FAILURE_FRAMES: Readonly<Record<Format, RegExp>> = {
   chat: ENVELOPE_FRAME,
   native: ENVELOPE_FRAME,
+  responses: /\n\nevent: response\.failed\ndata: \{.*"error":\{"code":"upstream_failed",.*\}\n\n$/,
   messages: /\n\nevent: error\ndata: \{"type":"error","error":\{"type":"api_error",.*"code":"upstream_failed".*\}\n\n$/,
 };
 

@@ -36,14 +36,25 @@ beforeEach(async () => {
   caller = await paidCaller(near);
 });
 
-function ask() {
-  return far.call('POST', '/v1/chat/completions', { key: caller.key, body: chatBody('model') });
+function ask(path: keyof typeof BODIES = '/v1/chat/completions') {
+  return far.call('POST', path, { key: caller.key, body: BODIES[path] });
 }
 
-test('R-277, R-514: an answer that comes while the database is away is delivered, and charged when it is back', async () => {
+const BODIES = {
+  '/v1/chat/completions': chatBody('model'),
+  // What is kept beside the answer cannot be written then either.
+  '/v1/responses': { model: 'model', input: 'Hi' },
+};
+
+for (const path of ['/v1/chat/completions', '/v1/responses'] as const) {
+  test(`R-277, R-514: an answer of ${path} that comes while the database is away is delivered, and charged when it is back`, () =>
+    answerInOutage(path));
+}
+
+async function answerInOutage(path: '/v1/chat/completions' | '/v1/responses'): Promise<void> {
   const gate = Promise.withResolvers<void>();
   upstream.script({ kind: 'answer', after: gate.promise });
-  const asked = ask();
+  const asked = ask(path);
   await until(async () => (await moneyOf(near, caller)).reserved > 0);
   await wire.cut();
   gate.resolve();
@@ -51,7 +62,7 @@ test('R-277, R-514: an answer that comes while the database is away is delivered
   assert.equal(status, 200, text);
   await wire.restore();
   assert.equal(await spentInTheEnd(near, caller), json.usage.credits);
-});
+}
 
 test('R-277, R-514: a settlement that was committed without its acknowledgement is the one charge of an answer', async () => {
   const gate = Promise.withResolvers<void>();

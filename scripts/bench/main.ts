@@ -24,6 +24,7 @@ import { benchMedia } from './media.ts';
 import { benchMemory } from './memory.ts';
 import { benchMessages } from './messages.ts';
 import { benchModels } from './models.ts';
+import { benchResponses } from './responses.ts';
 import { benchProcesses } from './scale.ts';
 import { benchSignIn } from './sign-in.ts';
 import { benchSignals } from './signals.ts';
@@ -39,6 +40,7 @@ const PARTS: Readonly<Record<string, (subject: Subject) => Promise<Row[]>>> = {
   limits: benchLimits,
   chat: benchChat,
   messages: benchMessages,
+  responses: benchResponses,
   jobs: benchJobs,
   media: benchMedia,
   latency: benchLatency,

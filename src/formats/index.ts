@@ -10,6 +10,7 @@ export { messagesFormat } from './messages/index.ts';
 export { toChat as toChatFromMessages } from './messages/request.ts';
 export { countSchema, messagesSchema } from './messages/schema.ts';
 export {
+  type ReasoningSeal,
   type ResponsesRequest,
   referencedIds,
   responsesCall,

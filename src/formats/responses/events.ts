@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json.ts';
+import type { ResponseObject } from './response.ts';
 
 /** Writes the events of one stream and numbers them without gaps. */
 export class Events {
@@ -12,6 +13,12 @@ export class Events {
   /** With the response object as JSON. */
   ofResponse(type: string, response: string): string {
     return this.withHead(eventHead(type, {}), `"response":${response},`);
+  }
+
+  /** The events before any output. */
+  beginning(response: ResponseObject): string {
+    const text = response.text({ status: 'in_progress', output: [], usage: null });
+    return this.ofResponse('response.created', text) + this.ofResponse('response.in_progress', text);
   }
 
   /** For events that come in great number: the part before the number is written once (`eventHead`). */

@@ -74,10 +74,7 @@ export class ResponsesWriter implements FrameWriter<ChatChunk> {
     if (this.#hasBegun) return '';
     this.#hasBegun = true;
     this.#serviceTier = body.service_tier;
-    const response = this.#terms.response.text({ status: 'in_progress', output: [], usage: null });
-    return (
-      this.#events.ofResponse('response.created', response) + this.#events.ofResponse('response.in_progress', response)
-    );
+    return this.#events.beginning(this.#terms.response);
   }
 
   #add(choice: JsonObject): string {

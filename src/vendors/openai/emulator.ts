@@ -6,6 +6,7 @@ import { type Recording, readRecording, readSpeech } from './emulator/audio-chec
 import { authorizationRefusal, parsed, type Refusal, refusalOf, type Terms } from './emulator/checks.ts';
 import { Gallery } from './emulator/images.ts';
 import { readSubmission, type Submission } from './emulator/images-checks.ts';
+import { eventsOf, refusalOfResponse, responseOf } from './emulator/responses.ts';
 import { isDone, type Script, type SocketFault } from './emulator/scripts.ts';
 
 export { COMPATIBLE, ERRORS, type Quirks } from './emulator/answers.ts';
@@ -80,6 +81,7 @@ export class OpenAiEmulator extends RecordingServer {
     if (/\/(images|generated)\//.test(recorded.path)) return this.#serveImages(recorded, response);
     if (recorded.path.endsWith('/audio/speech')) return this.#speak(recorded, response);
     if (recorded.path.endsWith('/audio/transcriptions')) return this.#write(recorded, response);
+    if (recorded.path.endsWith('/responses')) return this.#respond(recorded, response);
     if (recorded.method === 'GET' && recorded.path.endsWith('/models')) return this.#list(recorded, response);
     const refusal = refusalOf(recorded, this.#terms);
     if (refusal !== undefined) this.#refuse(response, refusal);
@@ -137,6 +139,20 @@ export class OpenAiEmulator extends RecordingServer {
     const { type, body } = await transcriptOf(script, recording);
     response.writeHead(200, { 'content-type': type });
     response.end(body);
+  }
+
+  /** The author's own: of the servers that imitate it, none here has this route. */
+  async #respond(recorded: Recorded, response: ServerResponse): Promise<void> {
+    const terms = this.#terms.knowsDeveloper ? this.#termsAt('responses') : this.#terms;
+    const refusal = refusalOfResponse(recorded, terms);
+    if (refusal !== undefined) return this.#refuse(response, refusal);
+    const script = this.#scripts.shift() ?? { kind: 'answer' };
+    const body = parsed(recorded.bytes) ?? {};
+    if (script.kind !== 'answer') return this.#follow(script, body, response);
+    await script.after;
+    const speaker = { marker: this.#marker, quirks: this.#quirks, model: String(body.model) };
+    if (body.stream !== true) return this.#sendDocument(response, 200, responseOf(script, speaker, body));
+    return this.#sendFrames(response, eventsOf(script, speaker, body), 'close');
   }
 
   #termsAt(route: string): Terms {

@@ -3,6 +3,7 @@ import type { Vendor } from '../vendor.ts';
 import { chat } from './chat.ts';
 import { image } from './image.ts';
 import { DIALECTS } from './request.ts';
+import { responses } from './responses.ts';
 import { speech } from './speech.ts';
 import { transcription } from './transcription.ts';
 import { wire } from './wire.ts';
@@ -15,6 +16,7 @@ export const openai: Vendor = {
   dialects: DIALECTS,
   check: readingCheck(wire, 'a list of its models', '/models'),
   chat,
+  responses,
   image,
   speech,
   transcription,

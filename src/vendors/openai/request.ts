@@ -22,9 +22,12 @@ function toWire(request: ChatRequest, upstream: Upstream): JsonObject {
   return wire;
 }
 
-/** By the host's registered name. All other hosts are taken at their word, and so is what is called `openai`. */
+/**
+ * By the host's registered name. All other hosts are taken at their word, and so is what is called `openai`, which speaks
+ * the responses format as well.
+ */
 export const DIALECTS = {
-  openai: [],
+  openai: ['openai.com'],
   mistral: ['mistral.ai'],
   deepseek: ['deepseek.com'],
   together: ['together.ai', 'together.xyz'],
