@@ -1,5 +1,6 @@
 /** Every bound in the program, with its unit in its name. Those of the public contract are named in docs/errors.md. */
 
+export * from './mcp-limits.ts';
 export * from './media-limits.ts';
 export * from './row-limits.ts';
 export * from './wait-limits.ts';

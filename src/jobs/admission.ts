@@ -3,7 +3,7 @@ import type { Tx } from '../db/index.ts';
 import { ApiError } from '../errors.ts';
 import { type Admit, type Applicant, groupAdmission, keepInputs } from '../leased/index.ts';
 import { type CreditRefusal, lockAccounts } from '../ledger/index.ts';
-import { FINGERPRINT_KEPT_MS, RETRY_JOINS_MS } from '../limits.ts';
+import { FINGERPRINT_KEPT_MS, MCP_JOIN_MS, RETRY_JOINS_MS } from '../limits.ts';
 import { type QueuePlace, reserveWithinCapacity } from './capacity.ts';
 import type { JobDeps } from './deps.ts';
 import { bindKeys, type IdempotencyKey, type KnownKey, selectKeys } from './keys-store.ts';
@@ -65,10 +65,15 @@ async function writeJobs(tx: Tx, admitted: readonly QueuePlace<JobApplicant>[], 
 function boundKeys(members: readonly JobApplicant[], now: Date) {
   const bound = members.flatMap(({ key, job }) => {
     if (key === undefined) return [];
-    const keptMs = key.derivedOf === undefined ? FINGERPRINT_KEPT_MS : RETRY_JOINS_MS;
+    const keptMs = keptMsOf(key);
     return [[scopeOf(key), { key, jobId: job.id, keptUntil: new Date(now.getTime() + keptMs) }] as const];
   });
   return [...new Map(bound).values()];
+}
+
+function keptMsOf({ derivedOf }: IdempotencyKey): number {
+  if (derivedOf === undefined) return FINGERPRINT_KEPT_MS;
+  return derivedOf === 'tool call' ? MCP_JOIN_MS : RETRY_JOINS_MS;
 }
 
 type Verdict = Admitted | ApiError;
@@ -108,6 +113,7 @@ export function judgeKnown(
   now: Date,
 ): Verdict | undefined {
   if (known === undefined || (derivedOf !== undefined && known.deleteAt <= now)) return undefined;
+  if (derivedOf === 'tool call' && !known.isOpen) return undefined;
   if (known.jobId === null) {
     return known.claim === claim || known.deleteAt <= now ? undefined : new ApiError('admission_in_progress');
   }

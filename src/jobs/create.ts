@@ -159,7 +159,8 @@ async function claimFor(
   { request }: CreateOrder,
   key: IdempotencyKey | undefined,
 ): Promise<string | Admitted | undefined> {
-  // A retry comes when its first attempt was answered or broken off, and then nothing is being prepared.
+  // A retry comes when its first attempt was answered or broken off, and then nothing is being prepared; of two calls of a
+  // tool the second is given the first one's job at its admission.
   if (key === undefined || key.derivedOf !== undefined || slots.list(request).length === 0) return undefined;
   const now = deps.clock.now();
   const claim = randomUUID();

@@ -8,9 +8,10 @@ export interface IdempotencyKey {
   readonly fingerprint: Buffer;
   /**
    * Of a key that is made from the request, for client libraries that send none and count their attempts: a first attempt
-   * always makes a job, a retry joins the last one that was made from the same request a short while ago.
+   * always makes a job, a retry joins the last one that was made from the same request a short while ago. The call of a
+   * tool has no attempts to count: it joins while the job is open.
    */
-  readonly derivedOf?: 'first attempt' | 'retry' | undefined;
+  readonly derivedOf?: 'first attempt' | 'retry' | 'tool call' | undefined;
 }
 
 export interface KnownKey {
@@ -18,6 +19,8 @@ export interface KnownKey {
   /** Null while the first request under the key is being prepared. */
   readonly jobId: string | null;
   readonly claim: string | null;
+  /** Whether the job has not ended. */
+  readonly isOpen: boolean;
   /** When the claim runs out, or the fingerprint is forgotten. */
   readonly deleteAt: Date;
 }
@@ -25,6 +28,7 @@ export interface KnownKey {
 export function selectKeys(queries: Queries, keys: readonly IdempotencyKey[]): Promise<(KnownKey & Scope)[]> {
   return queries.rows<KnownKey & Scope>(
     `select account_id as "accountId", credential, key, fingerprint, job_id as "jobId", claim,
+       exists (select from open_jobs where open_jobs.job_id = idempotency_keys.job_id) as "isOpen",
        delete_at as "deleteAt"
      from idempotency_keys
      where (account_id, credential, key) in (select * from unnest($1::text[], $2::text[], $3::text[]))`,

@@ -31,13 +31,21 @@ export interface LinkedAsset extends Asset {
 }
 
 /** Freshly signed. Throws `job_asset_not_ready` as long as there are none; none any more is an empty list. */
-export async function getAssets(deps: JobDeps, accountId: string, id: string): Promise<LinkedAsset[]> {
+export async function getAssets(
+  deps: JobDeps,
+  accountId: string,
+  id: string,
+  linkMs = LINK_MS,
+): Promise<LinkedAsset[]> {
   const job = await getJob(deps, accountId, id);
   if (job.status !== 'succeeded') throw new ApiError('job_asset_not_ready');
   const now = deps.clock.now();
   if (isGone(job, now)) return [];
-  const assets = await selectAssets(deps.db, job.id);
-  const expiresAt = new Date(now.getTime() + LINK_MS);
+  return linked(deps, await selectAssets(deps.db, job.id), now, linkMs);
+}
+
+async function linked(deps: JobDeps, assets: readonly Asset[], now: Date, linkMs: number): Promise<LinkedAsset[]> {
+  const expiresAt = new Date(now.getTime() + linkMs);
   try {
     return await Promise.all(
       assets.map(async (asset) => ({

@@ -184,6 +184,16 @@ export async function selectAssets(db: Db, jobId: string): Promise<Asset[]> {
   }));
 }
 
+/** The job that made a result of this account. */
+export async function selectJobOfAsset(db: Db, accountId: string, id: string): Promise<string | undefined> {
+  const [row] = await db.rows<{ jobId: string }>(
+    `select job_id as "jobId" from job_assets join jobs on jobs.id = job_id
+     where job_assets.id = $2 and account_id = $1`,
+    [accountId, id],
+  );
+  return row?.jobId;
+}
+
 /** The price that each job's credits were held at. */
 export async function selectPrices(db: Queries, reservationIds: readonly string[]): Promise<Map<string, unknown>> {
   const rows = await db.rows<{ id: string; price: unknown }>(
