@@ -64,7 +64,7 @@ const redirects: readonly Row[] = [
   [
     'a program on the person’s machine has whatever port is free',
     async (scene) => {
-      for (const redirect_uri of ['http://127.0.0.1:51004/back', 'http://[::1]:51004/back']) {
+      for (const redirect_uri of ['http://127.0.0.1:51004/back', 'http://[::1]:51004/back', 'http://localhost:51004/back']) {
         const { asked, address } = await scene.code({ redirect_uri });
         assert.equal(address.origin + address.pathname, redirect_uri);
         scene.alive.push((await redeem(gateway, scene.app, asked, address)).json.access_token);
@@ -75,7 +75,7 @@ const redirects: readonly Row[] = [
   ...[
     ['another path', 'http://127.0.0.1:51004/evil'],
     ['another loopback address', 'http://127.0.0.2:7777/back'],
-    ['a host name at another port', 'http://localhost:51004/back'],
+    ['a host name that is not localhost', 'http://localhost.example:51004/back'],
     ['userinfo', 'http://127.0.0.1:51004@evil.example/back'],
     ['https', 'https://127.0.0.1:51004/back'],
     ['a port that is none', 'http://127.0.0.1:510040/back'],

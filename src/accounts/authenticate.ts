@@ -122,9 +122,9 @@ const TOKEN_WORDS: Partial<Record<ErrorCode, string>> = {
 };
 
 /** RFC 6750, section 3.1: the app is told that another token is needed, whatever is wrong with this one. */
-function invalidToken(code: ErrorCode): ApiError {
+export function invalidToken(code: ErrorCode, message = TOKEN_WORDS[code]): ApiError {
   const headers = { 'www-authenticate': 'Bearer error="invalid_token"' };
-  return new ApiError(code, { message: TOKEN_WORDS[code], headers });
+  return new ApiError(code, { message, headers });
 }
 
 /** Keys of one lineage share a bucket, slots and idempotency keys: rolling a key neither doubles its rates nor repeats work. */
@@ -152,6 +152,7 @@ function callerOfToken(holder: TokenHolder, config: Limits): Caller {
     keyId: holder.grantId,
     credential: holder.grantId,
     scopes: new Set(SCOPES.filter((scope) => holder.scopes.includes(scope))),
+    resource: holder.resource ?? undefined,
     groups: [...holder.groups].sort(),
     limitSubject: `tokens:${holder.accountId}`,
     allowance: {

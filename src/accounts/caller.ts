@@ -13,6 +13,8 @@ export interface Caller {
   readonly credential: string;
   /** What a token may be used for. Undefined is everything: a key, and the console. */
   readonly scopes: ReadonlySet<Scope> | undefined;
+  /** The one address that the credential opens, where it is bound to one. */
+  readonly resource?: string | undefined;
   /** Routing groups, sorted. */
   readonly groups: readonly string[];
   /** Whose bucket and slots a request takes. */

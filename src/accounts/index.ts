@@ -3,7 +3,7 @@
  * Hides that only digests are stored, the cache of known callers, and how every process learns of a change at once.
  */
 export { addAccount, changeAccount, type NewAccount, updateAccount } from './accounts.ts';
-export { Authenticator, type Credential } from './authenticate.ts';
+export { Authenticator, type Credential, invalidToken } from './authenticate.ts';
 export type { Caller } from './caller.ts';
 export { findConsoleCaller } from './console-caller.ts';
 export type { AccountDeps } from './deps.ts';

@@ -9,6 +9,8 @@ export interface TokenHolder {
   readonly expiresAt: Date;
   /** Those that the grant still has. */
   readonly scopes: readonly string[];
+  /** The one address that the token opens; null for a token that was asked for without one. */
+  readonly resource: string | null;
   readonly accountStatus: AccountStatus;
   /** Whether the person who gave the grant may still spend from the account. */
   readonly maySpend: boolean;
@@ -24,6 +26,7 @@ export async function findTokenHolders(db: Db, digests: readonly string[]): Prom
     `select t.digest, g.id as "grantId", g.person_id as "personId",
        g.account_id as "accountId", t.expires_at as "expiresAt",
        array(select unnest(string_to_array(t.payload ->> 'scope', ' ')) intersect select unnest(g.scopes)) as scopes,
+       t.payload ->> 'aud' as resource,
        a.status as "accountStatus", not p.disabled and coalesce(m.role in ('member', 'owner'), false) as "maySpend",
        a.groups, a.rpm, a.concurrency, g.credit_limit is not null as "hasLimit"
      from oauth_records t

@@ -3,13 +3,14 @@ import * as errors from 'oidc-provider/lib/helpers/errors.js';
 import { recordChange } from '../audit/index.ts';
 import { systemClock } from '../clock.ts';
 import { DatabaseUnavailable, type Tx } from '../db/index.ts';
-import type { OauthDeps } from './deps.ts';
+import type { OauthDeps, ServerDeps } from './deps.ts';
 import { digestOf } from './digest.ts';
 import { currentExchange, serverActor } from './exchange.ts';
 import { revokeIn } from './grants.ts';
 import { findUsableGrant, type OauthGrant } from './grants-store.ts';
 import { ACCESS_TOKEN_SECONDS } from './lifetimes.ts';
 import { clientMetadata } from './metadata.ts';
+import { mcpResource } from './protected-resource.ts';
 import { consumeRecord, deleteRecord, findRecord, type OauthRecord, saveRecord } from './records-store.ts';
 import { findClientWithSecret } from './store.ts';
 
@@ -28,7 +29,7 @@ export class UsedTwice extends Error {
  * The library measures by the system's time; expiry here is by the deployment's clock, and what is handed out is dated so
  * that the library comes to the same result.
  */
-export function recordAdapter(deps: OauthDeps): (kind: string) => Adapter {
+export function recordAdapter(deps: ServerDeps): (kind: string) => Adapter {
   return (kind) => {
     switch (kind) {
       case 'Client':
@@ -137,12 +138,12 @@ function librarySeconds(moment: Date, now: Date): number {
   return Math.ceil((systemClock.nowMs() + moment.getTime() - now.getTime()) / 1000);
 }
 
-function grantAdapter(deps: OauthDeps): Adapter {
+function grantAdapter(deps: ServerDeps): Adapter {
   return {
     ...NOT_KEPT,
     find: async (id) => {
       const grant = await orTemporarilyUnavailable(() => findUsableGrant(deps.db, id));
-      return grant === undefined ? undefined : grantPayload(grant);
+      return grant === undefined ? undefined : grantPayload(grant, mcpResource(deps.config.publicUrl));
     },
     destroy: async (id) => {
       await orTemporarilyUnavailable(() => deps.db.transaction((tx) => revokeIn(tx, deps, serverActor(), { id })));
@@ -151,8 +152,11 @@ function grantAdapter(deps: OauthDeps): Adapter {
   };
 }
 
-function grantPayload({ id, personId, clientId, scopes }: OauthGrant): AdapterPayload {
-  return { jti: id, kind: 'Grant', accountId: personId, clientId, openid: { scope: scopes.join(' ') } };
+/** What a person allowed holds with and without a resource. */
+function grantPayload({ id, personId, clientId, scopes }: OauthGrant, resource: string): AdapterPayload {
+  const scope = scopes.join(' ');
+  const resources = { [resource]: scope };
+  return { jti: id, kind: 'Grant', accountId: personId, clientId, openid: { scope }, resources };
 }
 
 function clientAdapter(deps: OauthDeps): Adapter {

@@ -16,6 +16,7 @@ export {
   payingAccounts,
 } from './grants-store.ts';
 export { OAUTH_PATHS, serverMetadata } from './metadata.ts';
+export * as protectedResource from './protected-resource.ts';
 export { forgetRecords } from './records-store.ts';
 export { AuthorizationServer, type PendingAuthorization } from './server.ts';
 export { findClient, listClients, type OauthClient } from './store.ts';

@@ -7,6 +7,7 @@ declare module 'oidc-provider/lib/helpers/errors.js' {
   export import OIDCProviderError = errors.OIDCProviderError;
   export import InvalidGrant = errors.InvalidGrant;
   export import InvalidScope = errors.InvalidScope;
+  export import InvalidTarget = errors.InvalidTarget;
   export import TemporarilyUnavailable = errors.TemporarilyUnavailable;
 }
 declare module 'oidc-provider/lib/helpers/interaction_policy/index.js' {

@@ -11,6 +11,8 @@ const ALLOWED_FOR_PUBLIC = [
   'http://127.0.0.1/callback',
   'http://127.0.0.1:51004/callback',
   'http://[::1]:51004/callback',
+  'http://localhost:3001/callback',
+  'http://localhost/callback',
 ];
 const REFUSED = [
   '',
@@ -39,8 +41,9 @@ const REFUSED = [
   'http://127.0.0.2:8080/callback',
   'http://[::1]evil.example/callback',
   'http://[0:0:0:0:0:0:0:1]/callback',
-  'http://localhost:3001/callback',
-  'http://localhost/callback',
+  'http://LOCALHOST:3001/callback',
+  'http://localhost.evil.example/callback',
+  'http://app.localhost/callback',
   'https://127.0.0.1:8080/callback',
 ];
 

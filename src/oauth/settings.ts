@@ -15,6 +15,7 @@ import {
   REFRESH_TOKEN_SECONDS,
 } from './lifetimes.ts';
 import { OAUTH_PATHS } from './metadata.ts';
+import { mcpResource } from './protected-resource.ts';
 
 /** How the library is set: the code flow and what stands beside it, nothing of OpenID Connect. */
 export function librarySettings(
@@ -58,17 +59,18 @@ export function librarySettings(
     findAccount: (_ctx, personId) => ({ accountId: personId, claims: () => ({ sub: personId }) }),
     loadExistingGrant: (ctx) => existingGrant(deps, ctx),
     renderError,
-    features: FEATURES,
+    features: { ...FEATURES, resourceIndicators: resourceIndicators(deps) },
     clientDefaults: { id_token_signed_response_alg: 'Ed25519' },
     jwks: { keys: [unusedKey()] },
   };
 }
 
-const FEATURES: NonNullable<Configuration['features']> = {
+type Features = NonNullable<Configuration['features']>;
+
+const FEATURES: Features = {
   devInteractions: { enabled: false },
   dPoP: { enabled: false },
   pushedAuthorizationRequests: { enabled: false },
-  resourceIndicators: { enabled: false },
   rpInitiatedLogout: { enabled: false },
   userinfo: { enabled: false },
   revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
@@ -79,6 +81,19 @@ const FEATURES: NonNullable<Configuration['features']> = {
   },
   deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', deviceInfo: () => ({}) },
 };
+
+/** RFC 8707: a token that was asked for with `resource` opens that and nothing else; without one it opens every route. */
+function resourceIndicators({ config }: ServerDeps): NonNullable<Features['resourceIndicators']> {
+  return {
+    enabled: true,
+    defaultResource: () => [],
+    useGrantedResource: () => true,
+    getResourceServerInfo: (_ctx, resource) => {
+      if (resource !== mcpResource(config.publicUrl)) throw new errors.InvalidTarget('requested resource is not known');
+      return { scope: SCOPES.join(' '), accessTokenFormat: 'opaque' };
+    },
+  };
+}
 
 /** The gateway's own session says who is here; a person who is not is asked to sign in, then whether the app may. */
 const POLICY: Prompt[] = [

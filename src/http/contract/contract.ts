@@ -36,6 +36,8 @@ interface Content {
   readonly role?: AccountRole;
   /** Requests that ask for work leave a row in the request log, under this name. */
   readonly logged?: LoggedEndpoint;
+  /** A protected resource with metadata of its own (RFC 9728): refusals of its credential say where that is. */
+  readonly resource?: { readonly path: string; readonly scopes: readonly Scope[] };
   /** Answers HEAD as well. */
   readonly head?: boolean;
   /** Any web page may read the answer. */

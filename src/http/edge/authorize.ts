@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Caller, findConsoleCaller } from '../../accounts/index.ts';
+import { type Caller, findConsoleCaller, invalidToken } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
+import { protectedResource } from '../../oauth/index.ts';
 import { type AccountRole, type Membership, sessions } from '../../people/index.ts';
 import type { Throttle } from '../../throttle/index.ts';
 import { bytesMaxOf, type Contract, type NeededScope, tooLargeCode } from '../contract/contract.ts';
@@ -51,7 +52,7 @@ function identifier(deps: HttpDeps, contract: Contract): Authorization {
     case 'public':
       return async () => undefined;
     case 'caller':
-      return callerAuthorization(deps, contract.scope, contract.bucket);
+      return callerAuthorization(deps, contract);
     case 'session':
       return sessionAuthorization(deps, contract);
     case 'playground':
@@ -61,22 +62,42 @@ function identifier(deps: HttpDeps, contract: Contract): Authorization {
   }
 }
 
-function callerAuthorization(
-  { authenticator, throttle, config }: HttpDeps,
-  scope: NeededScope,
-  bucket: string | undefined,
-): Authorization {
-  return async (request, reply) => {
-    const credential = credentialOf(request, config.partnerKeyHeader);
+function callerAuthorization(deps: HttpDeps, { scope = 'none', bucket, resource }: Contract): Authorization {
+  const identify = async (request: FastifyRequest) => {
+    const credential = credentialOf(request, deps.config.partnerKeyHeader);
     if (credential === undefined) throw new ApiError('missing_token');
-    request.caller = await authenticator.authenticate(credential);
+    request.caller = await deps.authenticator.authenticate(credential);
+    refuseElsewhere(request.caller, resource && deps.config.publicUrl + resource.path);
     refuseUnscoped(request.caller, scope);
-    await enter(throttle, request, reply, bucket);
+  };
+  return async (request, reply) => {
+    if (resource === undefined) await identify(request);
+    else await identify(request).catch((error) => Promise.reject(challengeFor(error, resource, deps.config.publicUrl)));
+    await enter(deps.throttle, request, reply, bucket);
   };
 }
 
+type Resource = NonNullable<Contract['resource']>;
+
+/** The same refusal with where the resource says which authorization server it trusts (RFC 9728, section 5.1). */
+export function challengeFor(error: unknown, { path, scopes }: Resource, publicUrl: string): unknown {
+  if (!(error instanceof ApiError) || (error.status !== 401 && error.code !== 'insufficient_scope')) return error;
+  const { code, message, param, cause } = error;
+  const own = error.headers['www-authenticate']?.replace(/^Bearer ?/, '') ?? '';
+  const metadata = `resource_metadata="${publicUrl}${protectedResource.METADATA_PATH}${path}"`;
+  const scope = own.includes('scope="') ? '' : `scope="${scopes.join(' ')}"`;
+  const challenge = `Bearer ${[own, metadata, scope].filter((part) => part !== '').join(', ')}`;
+  return new ApiError(code, { message, param, cause, headers: { ...error.headers, 'www-authenticate': challenge } });
+}
+
+/** RFC 8707: a token that was given out for one resource is none at any other. */
+function refuseElsewhere({ resource }: Caller, here: string | undefined): void {
+  if (resource === undefined || resource === here) return;
+  throw invalidToken('invalid_api_key', `This access token was given out for ${resource} alone.`);
+}
+
 /** What is not a token may do everything. */
-function refuseUnscoped({ scopes }: Caller, needed: NeededScope): void {
+export function refuseUnscoped({ scopes }: Caller, needed: NeededScope): void {
   if (scopes === undefined || needed === 'any') return;
   if (needed !== 'none' && scopes.has(needed)) return;
   const missing = needed === 'none' ? '' : `, scope="${needed}"`;
