@@ -15,6 +15,7 @@ export const ERROR_TABLE = {
   sign_in_refused: [401, 'The email or the password is wrong.'],
   sign_in_unavailable: [503, 'The identity provider cannot be reached at the moment. Try again shortly.'],
   csrf_refused: [403, 'The request did not come from a page of this site. Reload the page and try again.'],
+  foreign_origin: [403, 'Web pages of this origin may not call here. An operator lists those that may.'],
   insufficient_role: [403, 'Your role does not allow this.'],
   identity_unavailable: [503, 'The key directory cannot be read at the moment. Try again shortly.'],
 

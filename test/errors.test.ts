@@ -183,6 +183,7 @@ describe('statuses', () => {
     sign_in_refused: 401,
     insufficient_credits: 402,
     insufficient_scope: 403,
+    foreign_origin: 403,
     insufficient_role: 403,
     csrf_refused: 403,
     sign_up_closed: 403,

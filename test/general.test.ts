@@ -55,11 +55,11 @@ describe('addresses', () => {
     });
   }
 
-  test('R-024: a path begins with its version, and only the price list, the probes, signed links and the operator have none', async () => {
+  test('R-024: a path begins with its version, and only the price list, the probes, signed links, the operator and MCP have none', async () => {
     for (const { path } of await documentedPaths()) {
       assert.match(
         path,
-        /^\/(v1|v1beta|openai\/v1|api\/admin|api\/console|media)\/|^\/(api\/hub\/public\/models|healthz|livez|readyz|openapi\.json)$/,
+        /^\/(v1|v1beta|openai\/v1|api\/admin|api\/console|media)\/|^\/(api\/hub\/public\/models|healthz|livez|readyz|openapi\.json|mcp)$/,
       );
     }
   });
@@ -80,7 +80,8 @@ describe('addresses', () => {
   test('R-016: a known path with a method it does not have is not found, and nothing tells which it has', async () => {
     for (const { path, methods } of await documentedPaths()) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']) {
-        if (methods.includes(method)) continue;
+        // What clients of MCP expect is another status.
+        if (methods.includes(method) || path === '/mcp') continue;
         const answer = await sendRaw(gateway.url, requestText(`${method} ${path}`, [bearer(keyFor(path))]));
         // GET /v1/models/{model} takes every path below it, and so does its alias.
         if (method === 'GET' && /^(\/openai)?\/v1\/models/.test(path)) continue;

@@ -64,7 +64,11 @@ const redirects: readonly Row[] = [
   [
     'a program on the person’s machine has whatever port is free',
     async (scene) => {
-      for (const redirect_uri of ['http://127.0.0.1:51004/back', 'http://[::1]:51004/back', 'http://localhost:51004/back']) {
+      for (const redirect_uri of [
+        'http://127.0.0.1:51004/back',
+        'http://[::1]:51004/back',
+        'http://localhost:51004/back',
+      ]) {
         const { asked, address } = await scene.code({ redirect_uri });
         assert.equal(address.origin + address.pathname, redirect_uri);
         scene.alive.push((await redeem(gateway, scene.app, asked, address)).json.access_token);

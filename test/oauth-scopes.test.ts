@@ -67,6 +67,7 @@ const NEEDED: Record<string, Scope | 'any' | 'none'> = {
   'GET /openai/v1/files/{file_id}': 'none',
   'GET /openai/v1/files/{file_id}/content': 'none',
   'DELETE /openai/v1/files/{file_id}': 'none',
+  'POST /mcp': 'any',
 };
 // The facade asks the same of a token as the route that it serves as it is.
 for (const [route, needed] of Object.entries(NEEDED)) {

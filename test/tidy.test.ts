@@ -16,6 +16,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['billing', 'exports', 'reports', 'routing'],
   ['formats', 'leased'],
   ['calls', 'files', 'jobs', 'oauth', 'people', 'transcriptions'],
+  ['mcp'],
   ['http', 'metrics', 'worker'],
   ['(app)'],
   ['cli'],

@@ -62,6 +62,7 @@ import { imageRoutes } from './routes/images.ts';
 import { jobRequestRoutes } from './routes/job-requests.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { linkRoutes } from './routes/links.ts';
+import { mcpRoutes } from './routes/mcp.ts';
 import { messagesRoutes } from './routes/messages.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { modelRoutes } from './routes/models.ts';
@@ -138,6 +139,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   if (serves) {
     addRoutes(routes, deps);
     refuseWebSocket(server);
+    mcpRoutes(routes, server, deps);
     consolePages(server, deps.config, deps.browser);
     addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
   }

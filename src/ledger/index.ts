@@ -30,3 +30,4 @@ export {
   settle,
 } from './ledger.ts';
 export type { Admission } from './outcomes.ts';
+export type { Balance } from './store.ts';

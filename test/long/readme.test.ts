@@ -105,6 +105,17 @@ test('the commands of docs/tour.md run as they stand there, one after the other'
   }
 });
 
+test('the command and the program of docs/mcp.md run as they stand there', async () => {
+  const { output, code } = await shell(blocks('docs/mcp.md', 'sh').join('\n'));
+  assert.equal(code, 0, output);
+  assert.match(output, /credits are available/);
+  const [program = ''] = blocks('docs/mcp.md', 'ts');
+  await writeFile(join(folder, 'mcp.mjs'), program.replace(DOCUMENTED_ORIGIN, origin));
+  const made = await shell('node mcp.mjs');
+  assert.equal(made.code, 0, made.output);
+  assert.match(made.output, /^job_\w+ succeeded with sandbox\/image for 10 credits\./);
+});
+
 test('an app is registered as docs/oauth.md says, and the example asks for consent with it', async () => {
   const [register = ''] = blocks('docs/oauth.md', 'sh');
   const [run = ''] = blocks('docs/oauth.md', 'console');

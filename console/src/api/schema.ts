@@ -638,6 +638,13 @@ export type LoggedRequestDetail = {
   } | null;
 };
 
+export type McpMessage = {
+  readonly jsonrpc: '2.0';
+  readonly id?: string | number | null;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+};
+
 export type Member = {
   readonly id: string;
   readonly object: 'member';

@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** On routes whose requests are logged, once the caller is authorized. */
     trace?: RequestTrace;
+    /** Where the body decides under which name the request is logged. */
+    loggedAs?: LoggedEndpoint;
   }
   interface FastifyReply {
     /** Why a stream broke off whose status had been sent. */
@@ -42,7 +44,7 @@ export function requestLine(
   { createdAtMs, durationMs }: { readonly createdAtMs: number; readonly durationMs: number },
 ): RequestLine | undefined {
   const { trace, release } = request;
-  const endpoint = request.routeOptions.config.logged;
+  const endpoint = request.loggedAs ?? request.routeOptions.config.logged;
   const caller = request.caller as Caller | undefined;
   if (endpoint === undefined || caller === undefined) return undefined;
   return {

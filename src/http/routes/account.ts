@@ -1,8 +1,5 @@
-import { z } from 'zod';
 import { findKey } from '../../accounts/index.ts';
 import { orPrecheckFailed } from '../../billing/index.ts';
-import { unixSeconds } from '../../clock.ts';
-import { creditsToNumber } from '../../credits.ts';
 import type { Db } from '../../db/index.ts';
 import { ApiError } from '../../errors.ts';
 import { balanceOf, type Entry, type EntryFilter, listEntries, listGrants, type Page } from '../../ledger/index.ts';
@@ -13,18 +10,9 @@ import { formatParam } from '../contract/request-queries.ts';
 import type { HttpDeps } from '../deps.ts';
 import { sendCsv } from '../edge/csv.ts';
 import { listOf, page, type Routes } from '../edge/route.ts';
+import { balanceSchema, balanceView } from '../views/balance.ts';
 import { keySchema, keyView } from '../views/keys.ts';
 import { ENTRY_COLUMNS, entrySchema, entryView, grantSchema, grantView } from '../views/ledger.ts';
-
-const balanceSchema = z
-  .strictObject({
-    object: z.literal('credit_balance'),
-    available: z.number().describe('What can be spent now; below zero by what real usage exceeded.'),
-    reserved: z.number().describe('What running calls and jobs hold.'),
-    spent: z.number(),
-    updated_at: z.int(),
-  })
-  .meta({ id: 'CreditBalance' });
 
 const entriesQuery = pageQuery.extend({
   since: momentParam.optional(),
@@ -63,13 +51,7 @@ export function accountRoutes(routes: Routes, { db, reads, clock }: HttpDeps): v
       const balance = await orPrecheckFailed(() => balanceOf(db, accountId, clock.now()));
       if (balance === undefined) throw new ApiError('no_account');
       reply.header('cache-control', 'private, no-store');
-      return {
-        object: 'credit_balance',
-        available: creditsToNumber(balance.available),
-        reserved: creditsToNumber(balance.reserved),
-        spent: creditsToNumber(balance.charged),
-        updated_at: unixSeconds(balance.updatedAt),
-      };
+      return balanceView(balance);
     },
   );
 

@@ -2,27 +2,16 @@ import { z } from 'zod';
 import { estimateCall } from '../../calls/index.ts';
 import { requireModel } from '../../catalogue/index.ts';
 import { ENDPOINTS } from '../../configuration/index.ts';
-import { creditsToNumber } from '../../credits.ts';
 import type { ErrorCode } from '../../errors.ts';
 import { ESTIMATE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
-import { factorsSchema, factorsView } from '../views/requests.ts';
+import { estimateSchema, estimateView } from '../views/estimate.ts';
 
 const estimateBody = z.looseObject({
   endpoint: z.enum(ENDPOINTS).describe('The route that the rest of the body is for, as in a model’s `endpoints`.'),
   model: z.string({ error: 'missing_model' }).min(1, { error: 'missing_model' }),
 });
-
-const estimateSchema = z
-  .strictObject({
-    object: z.literal('estimate'),
-    model: z.string(),
-    endpoint: z.enum(ENDPOINTS),
-    credits: z.number().describe('What the call would reserve.'),
-    factors: factorsSchema,
-  })
-  .meta({ id: 'Estimate' });
 
 const ESTIMATE_CODES: readonly ErrorCode[] = [
   'missing_model',
@@ -71,13 +60,7 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpDeps): void {
       const model = requireModel(catalogue.snapshot, caller.groups, body.model, body.endpoint);
       const { endpoint: _, ...exactBody } = exact();
       const { amount, factors } = estimateCall(model, body.endpoint, body, exactBody);
-      return {
-        object: 'estimate',
-        model: model.id,
-        endpoint: body.endpoint,
-        credits: creditsToNumber(amount),
-        factors: factorsView(factors),
-      };
+      return estimateView({ model: model.id, endpoint: body.endpoint, amount, factors });
     },
   );
 }

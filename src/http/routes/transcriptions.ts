@@ -1,8 +1,6 @@
-import type { FastifyRequest } from 'fastify';
 import { isRefusal } from '../../billing/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
-import { newId } from '../../ids.ts';
 import { killPoint } from '../../kill-point.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia, takeInput } from '../../objects/index.ts';
@@ -23,6 +21,7 @@ import { consolePath } from '../contract/contract.ts';
 import { pageQuery } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
 import { filesOf, readForm, valuesOf } from '../edge/form.ts';
+import { recordIdOf } from '../edge/request-id.ts';
 import { modelOfForm, traceModel } from '../edge/request-line.ts';
 import { FORM_TO_READ, listOf, page, type Routes } from '../edge/route.ts';
 import {
@@ -138,23 +137,18 @@ const RETRY_AFTER_SECONDS = { pending: '5', processing: '2' } as const;
 
 function start(
   deps: HttpDeps,
-  { request: { id }, request, reply, caller }: CreateCall,
+  { request, reply, caller }: CreateCall,
   transcription: TranscriptionRequest,
   clip: BufferedMedia | StoredMedia | { readonly url: string },
 ): Promise<Started> {
   const { signal, trace } = callContext(request, reply);
   return startTranscription(deps, caller, {
-    id: isAdopted(request) ? newId('req') : id,
+    id: recordIdOf(request),
     request: transcription,
     clip,
     signal,
     trace,
   });
-}
-
-/** An id that the caller chose may be another caller's, or used before. */
-function isAdopted({ id, headers }: FastifyRequest): boolean {
-  return headers['x-request-id'] === id;
 }
 
 /** The file is taken as it comes. If it comes to nothing, the file goes again. */
