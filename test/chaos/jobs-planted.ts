@@ -75,16 +75,15 @@ export const BUGS: readonly Bug<Plan>[] = [
   {
     name: 'binds a key in a second transaction after the admission',
     edits: [
-      { file: 'jobs/admission.ts', from: 'await bindKeys(tx, bound, ', to: 'boundLater.push([bound, ' },
       {
         file: 'jobs/admission.ts',
-        from: 'new Date(now.getTime() + FINGERPRINT_KEPT_MS));',
-        to: 'new Date(now.getTime() + FINGERPRINT_KEPT_MS)]);',
+        from: 'await bindKeys(tx, boundKeys(members, now));',
+        to: 'boundLater.push(boundKeys(members, now));',
       },
       {
         file: 'jobs/admission.ts',
         from: 'type Verdict = ',
-        to: `export const boundLater: [Parameters<typeof bindKeys>[1], Date][] = [];
+        to: `export const boundLater: Parameters<typeof bindKeys>[1][] = [];
           export { bindKeys };
           type Verdict = `,
       },
@@ -92,9 +91,7 @@ export const BUGS: readonly Bug<Plan>[] = [
         file: 'jobs/create.ts',
         from: 'await deps.admitJob({ ...applicant, key, claim });',
         to: `await deps.admitJob({ ...applicant, key, claim });
-          for (const [bound, until] of boundLater.splice(0)) {
-            await deps.db.transaction((tx) => bindKeys(tx, bound, until));
-          }`,
+          for (const bound of boundLater.splice(0)) await deps.db.transaction((tx) => bindKeys(tx, bound));`,
       },
       {
         file: 'jobs/create.ts',
