@@ -156,7 +156,7 @@ describe('the library openai', () => {
     ],
     [
       'an unknown route',
-      ({ key }) => client(key).embeddings.create({ model: 'x', input: 'x' }),
+      ({ key }) => client(key).moderations.create({ model: 'x', input: 'x' }),
       OpenAI.NotFoundError,
       [404, 'not_found', 'not_found_error', null],
     ],

@@ -23,6 +23,9 @@ for (const [body, credits] of [
   [{ endpoint: 'audio_music', model: 'sandbox/music', prompt: 'slow' }, 50],
   [{ endpoint: 'audio_music', model: 'sandbox/music', prompt: 'slow', n: 2 }, 100],
   [{ endpoint: 'audio_speech', model: 'sandbox/speech', input: 'é'.repeat(20) }, 0.3],
+  [{ endpoint: 'embeddings', model: 'sandbox/embedding', input: 'x'.repeat(35_000) }, 1],
+  [{ endpoint: 'embeddings', model: 'sandbox/embedding', input: ['x'.repeat(3500), 'x'.repeat(3500)] }, 0.2],
+  [{ endpoint: 'embeddings', model: 'sandbox/embedding', input: [[1, 2, 3], [4]] }, 0.0004],
   [{ endpoint: 'transcriptions', model: 'sandbox/transcribe', duration_seconds: 90.5 }, 9.05],
 ] as const) {
   test(`R-278: ${JSON.stringify(body)} would reserve ${credits} credits`, async () => {
@@ -87,6 +90,7 @@ for (const [body, status, code] of [
   [{ endpoint: 'images' }, 400, 'missing_model'],
   [{ endpoint: 'images', model: '' }, 400, 'missing_model'],
   [{ endpoint: 'images', model: 'sandbox/image' }, 400, 'missing_prompt'],
+  [{ endpoint: 'embeddings', model: 'sandbox/embedding' }, 400, 'missing_input'],
   [{ endpoint: 'images', model: 'no/such', prompt: 'x' }, 404, 'model_not_found'],
   [{ endpoint: 'videos', model: 'sandbox/image', prompt: 'x' }, 404, 'model_not_found'],
   [{ endpoint: 'images', model: 'sandbox/image', prompt: 'x', n: 11 }, 400, 'invalid_n'],

@@ -244,7 +244,7 @@ const ENDPOINTS_OF_MODALITY: readonly (readonly [
 ])[] = [
   ['R-142 R-145', 'image', ['images', 'image_edits']],
   ['R-142 R-145', 'video', ['videos']],
-  ['R-142 R-145 R-154', 'chat', ['chat', 'native']],
+  ['R-142 R-145 R-154', 'chat', ['chat', 'native', 'embeddings']],
   ['R-142 R-145', 'audio', ['audio_speech', 'transcriptions', 'audio_music']],
 ];
 
@@ -260,7 +260,7 @@ for (const [rules, modality, endpoints] of ENDPOINTS_OF_MODALITY) {
 const OUTSIDE_THE_VOCABULARY: readonly (readonly [rule: string, field: string, fields: Fields])[] = [
   ['R-142', 'modality', { modality: 'text' }],
   ['R-142', 'modality', { modality: 'thumbnail' }],
-  ['R-145', 'endpoints[1]', { endpoints: ['images', 'embeddings'] }],
+  ['R-145', 'endpoints[1]', { endpoints: ['images', 'moderations'] }],
   ['R-145', 'endpoints[0]', { endpoints: ['chat'] }],
   ['R-145', 'endpoints', { endpoints: [] }],
   ['R-156', 'pricing.mode', { pricing: { mode: 'per_pixel', credits: { base: 1 } } }],

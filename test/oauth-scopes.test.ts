@@ -31,6 +31,7 @@ const NEEDED: Record<string, Scope | 'any' | 'none'> = {
   'POST /v1/responses': 'user:inference:chat',
   'POST /v1/messages': 'user:inference:chat',
   'POST /v1/messages/count_tokens': 'user:inference:chat',
+  'POST /v1/embeddings': 'user:inference:chat',
   'POST /v1/images/generations': 'user:inference:image',
   'POST /v1/images/edits': 'user:inference:image',
   'POST /v1/videos': 'user:inference:video',

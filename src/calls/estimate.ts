@@ -17,6 +17,7 @@ import { type ChargeFactors, chargeFactors } from '../pricing/index.ts';
 import { checkFits, inPublishedWords } from '../routing/index.ts';
 import {
   chatSchema,
+  embeddings,
   imageSchemas,
   type MediaRequest,
   nativeTokensOf,
@@ -28,6 +29,7 @@ import {
   videoSchema,
 } from '../schemas/index.ts';
 import { estimatePromptTokens } from '../text/index.ts';
+import { estimateInputTokens } from './embedding-order.ts';
 
 /**
  * What a create call with this body would reserve, and of which factors. Refuses what the create call itself would refuse
@@ -62,6 +64,10 @@ function measureCall(model: PricedModel, endpoint: Endpoint, body: unknown, exac
     case 'native': {
       const { inputTokens, maxOutputTokens, answers } = nativeTokensOf(body);
       return measureTokens(inputTokens, maxOutputTokens, answers, model);
+    }
+    case 'embeddings': {
+      const { input } = embeddings.toEmbeddingRequest(parseWith(embeddings.embeddingSchema, body), exact);
+      return measureTokens(estimateInputTokens(input), 0, 1, model);
     }
     case 'transcriptions':
       return measureTranscription(clipSeconds(body));

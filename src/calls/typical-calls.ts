@@ -18,6 +18,8 @@ export function typicalCalls(model: ConfigModel, endpoint: Endpoint): readonly T
       const contents = [{ role: 'user', parts: [{ text: TEXT }] }];
       return [{ label: tokens, body: { contents, generationConfig: { maxOutputTokens: outputTokens } } }];
     }
+    case 'embeddings':
+      return [{ label: 'about 1 000 tokens', body: { input: TEXT } }];
     case 'images':
     case 'image_edits':
       return withDearest(model, 'one picture', { prompt: PROMPT });

@@ -14,6 +14,7 @@ export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
   audio_speech: '/v1/audio/speech',
   transcriptions: '/v1/audio/transcriptions',
   audio_music: '/v1/audio/music',
+  embeddings: '/v1/embeddings',
 };
 
 /**

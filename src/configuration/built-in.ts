@@ -38,6 +38,22 @@ models:
     routes:
       - { upstream: sandbox, model: native }
 
+  - id: sandbox/embedding
+    modality: chat
+    owned_by: tollgate
+    display_name: Sandbox embedding
+    description: >-
+      Built-in sandbox. Turns texts into vectors by the words and the letters in them: texts that share words are near each
+      other, in any order, case or spelling.
+    tags: [sandbox]
+    endpoints: [embeddings]
+    context_tokens: 8192
+    pricing:
+      mode: per_token
+      credits: { input_per_k: 0.1, output_per_k: 0 }
+    routes:
+      - { upstream: sandbox, model: embedding }
+
   - id: sandbox/image
     modality: image
     owned_by: tollgate

@@ -37,7 +37,7 @@ const FIT_OF_MODALITY: Readonly<Record<Modality, Fit>> = {
     formats: [],
   },
   chat: {
-    endpoints: ['chat', 'native'],
+    endpoints: ['chat', 'native', 'embeddings'],
     slots: [],
     formats: [],
   },
@@ -55,6 +55,7 @@ const MODES_OF_ENDPOINT: Readonly<Record<Endpoint, readonly PricingMode[]>> = {
   videos: ['per_second', 'per_request'],
   chat: ['per_token', 'per_request'],
   native: ['per_token', 'per_request'],
+  embeddings: ['per_token', 'per_request'],
   audio_speech: ['per_second', 'per_audio_second', 'per_k_char', 'per_request'],
   transcriptions: ['per_second', 'per_audio_second', 'per_request'],
   audio_music: ['per_second', 'per_audio_second', 'per_k_char', 'per_request'],

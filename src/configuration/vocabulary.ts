@@ -1,7 +1,7 @@
 export const MODALITIES = ['image', 'video', 'chat', 'audio'] as const;
 export type Modality = (typeof MODALITIES)[number];
 
-/** Specification, "Model card": the fixed vocabulary of routes. */
+/** Specification, "Model card": the fixed vocabulary of routes; `embeddings` stands beside it. */
 export const ENDPOINTS = [
   'images',
   'image_edits',
@@ -11,6 +11,7 @@ export const ENDPOINTS = [
   'audio_speech',
   'transcriptions',
   'audio_music',
+  'embeddings',
 ] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 

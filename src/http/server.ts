@@ -51,6 +51,7 @@ import { consoleOauthGrantRoutes } from './routes/console-oauth-grants.ts';
 import { consoleSessionRoutes } from './routes/console-session.ts';
 import { consoleSiteRoutes } from './routes/console-site.ts';
 import { contractRoutes } from './routes/contract.ts';
+import { embeddingRoutes } from './routes/embeddings.ts';
 import { estimateRoutes } from './routes/estimate.ts';
 import { facadeFileRoutes } from './routes/facade-files.ts';
 import { facadeImageRoutes } from './routes/facade-images.ts';
@@ -164,6 +165,7 @@ function addRoutes(routes: Routes, deps: HttpDeps): void {
   responseRoutes(routes, deps);
   messagesRoutes(routes, deps);
   nativeRoutes(routes, deps);
+  embeddingRoutes(routes, deps);
   requestRoutes(routes, deps);
   imageRoutes(routes, deps);
   videoRoutes(routes, deps);

@@ -90,7 +90,7 @@ function groupText(grouping: UsageGrouping, event: string, call: string): string
       return `${call}.endpoint`;
     case 'modality':
       return `case when ${call}.endpoint in ('images', 'image_edits') then 'image' when ${call}.endpoint = 'videos' then 'video'
-        when ${call}.endpoint in ('chat', 'native') then 'chat'
+        when ${call}.endpoint in ('chat', 'native', 'embeddings') then 'chat'
         when ${call}.endpoint in ('audio_speech', 'audio_music', 'transcriptions') then 'audio' else '' end`;
   }
 }

@@ -3,6 +3,8 @@
  * error. Hides synonyms, the ways to name a picture or clip, and what may be passed on unread.
  */
 export { type ChatRequest, chatSchema, toChatRequest } from './chat.ts';
+export type { EmbeddingInput, EmbeddingRequest } from './embeddings.ts';
+export * as embeddings from './embeddings.ts';
 export * as fields from './fields.ts';
 export { fingerprint, type SentBody } from './fingerprint.ts';
 export { type Form, fromForm, transcriptionFromForm } from './form.ts';

@@ -20,6 +20,8 @@ export type {
   AudioFile,
   ChatChunk,
   ChatWork,
+  Embeddings,
+  EmbeddingWork,
   Media,
   NativeAction,
   NativeAnswer,

@@ -1,8 +1,11 @@
 import type { JsonObject } from '../json.ts';
 import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../schemas/index.ts';
+import type { EmbeddingWork } from './embedding-work.ts';
 import type { FormatWork } from './format-work.ts';
 import type { Dialects } from './kit/dialects.ts';
 import type { Upstream } from './kit/http.ts';
+
+export type { Embeddings, EmbeddingWork } from './embedding-work.ts';
 
 /** A foreign wire format: what an upstream that speaks it must be given, and the work it can do. */
 export interface Vendor {
@@ -23,6 +26,7 @@ export interface Vendor {
   /** Formats of text generation besides chat; where one is absent, the format is translated over `chat`. */
   readonly responses?: FormatWork;
   readonly messages?: FormatWork;
+  readonly embedding?: EmbeddingWork;
   readonly image?: TaskWork<ImageRequest<Media>>;
   readonly video?: TaskWork<VideoRequest<Media>>;
   readonly music?: TaskWork<SoundRequest<Media>>;

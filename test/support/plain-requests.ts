@@ -1,4 +1,10 @@
-import type { ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../../src/schemas/index.ts';
+import type {
+  EmbeddingRequest,
+  ImageRequest,
+  SoundRequest,
+  TranscriptionRequest,
+  VideoRequest,
+} from '../../src/schemas/index.ts';
 import type { Media } from '../../src/vendors/index.ts';
 
 /** Requests as they are when nothing is asked for but what `fields` say. */
@@ -93,6 +99,18 @@ export function plainTranscription(fields: Partial<TranscriptionRequest> = {}): 
     temperature: undefined,
     responseFormat: 'json',
     granularities: [],
+    extra: {},
+    ...fields,
+  };
+}
+
+export function plainEmbedding(fields: Partial<EmbeddingRequest> = {}): EmbeddingRequest {
+  return {
+    model: 'public',
+    input: { kind: 'texts', texts: ['Hi'] },
+    encoding: 'float',
+    dimensions: undefined,
+    user: undefined,
     extra: {},
     ...fields,
   };

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/json.ts';
 import { chatSchema, toChatRequest } from '../../src/schemas/index.ts';
 import { type AudioFile, inMemoryMedia, type Upstream, type Vendor } from '../../src/vendors/index.ts';
 import { toneAs } from './media-samples.ts';
-import { plainImage, plainSound, plainTranscription, plainVideo } from './plain-requests.ts';
+import { plainEmbedding, plainImage, plainSound, plainTranscription, plainVideo } from './plain-requests.ts';
 
 /** What an upstream answers with when all is well. */
 export type AnswerForm = 'document' | 'transcript' | 'events' | 'sound' | 'task';
@@ -36,6 +36,11 @@ export const KINDS_OF_WORK: readonly KindOfWork[] = [
     form: 'events',
     of: ({ native }) =>
       native && (async (to) => all((await native.stream(nativeRequest('streamGenerateContent'), to)).frames)),
+  },
+  {
+    kind: 'embedding',
+    form: 'document',
+    of: ({ embedding }) => embedding && ((to) => embedding.embed(plainEmbedding(), to)),
   },
   { kind: 'image', form: 'document', of: ({ image }) => image && ((to) => image.submit(plainImage(), ORDER, to)) },
   { kind: 'image task', form: 'task', of: ({ image }) => polling(image) },

@@ -3,7 +3,7 @@ import type { Model } from './schema.ts';
 
 export type Endpoint = Model['endpoints'][number];
 
-/** The endpoints that the playground has; the native format has no place in it. */
+/** The endpoints that the playground has; the native format and vectors have no place in it. */
 export const PLAYGROUND_ENDPOINTS = [
   'chat',
   'images',
@@ -15,6 +15,10 @@ export const PLAYGROUND_ENDPOINTS = [
 ] as const satisfies readonly Endpoint[];
 export type PlaygroundEndpoint = (typeof PLAYGROUND_ENDPOINTS)[number];
 
+/** Those that a model's page shows a call of. */
+export const SAMPLE_ENDPOINTS = [...PLAYGROUND_ENDPOINTS, 'embeddings'] as const satisfies readonly Endpoint[];
+export type SampleEndpoint = (typeof SAMPLE_ENDPOINTS)[number];
+
 /** Every name that a route has in the request log; the compiler compares. */
 export const LOGGED_ENDPOINTS = Object.keys({
   chat: true,
@@ -25,5 +29,6 @@ export const LOGGED_ENDPOINTS = Object.keys({
   audio_music: true,
   transcriptions: true,
   native: true,
+  embeddings: true,
   files: true,
 } satisfies Record<LoggedEndpoint, true>);

@@ -139,7 +139,7 @@ export type CatalogueModel = {
   readonly display_name: string;
   readonly description: string;
   readonly tags: ReadonlyArray<string>;
-  readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music'>;
+  readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings'>;
   readonly pricing: {
     readonly mode: 'per_image' | 'per_request' | 'per_second' | 'per_token' | 'per_k_char' | 'per_audio_second';
     readonly currency: 'usd';
@@ -225,7 +225,7 @@ export type ConfigEstimate = {
   readonly object: 'config_estimate';
   readonly data: ReadonlyArray<{
     readonly model: string;
-    readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music';
+    readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings';
     /** The call in words. */
     readonly call: string;
     /** By the configuration in force; null where there is no such price. */
@@ -290,6 +290,26 @@ export type CreditBalance = {
   readonly updated_at: number;
 };
 
+export type Embeddings = {
+  readonly object: 'list';
+  readonly data: ReadonlyArray<{
+    readonly object: 'embedding';
+    /** Of the input. */
+    readonly index: number;
+    /** Numbers, or where `encoding_format` is base64 their bytes as float32, small end first. */
+    readonly embedding: ReadonlyArray<number> | string;
+  }>;
+  readonly model: string;
+  readonly usage: {
+    readonly prompt_tokens: number;
+    readonly total_tokens: number;
+    /** Counted here, because the upstream told nothing. */
+    readonly estimated?: true;
+    /** What the call cost. */
+    readonly credits: number;
+  };
+};
+
 export type Error = {
   readonly error: {
     readonly message: string;
@@ -303,7 +323,7 @@ export type Error = {
 export type Estimate = {
   readonly object: 'estimate';
   readonly model: string;
-  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music';
+  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings';
   /** What the call would reserve. */
   readonly credits: number;
   readonly factors: {
@@ -470,7 +490,7 @@ export type JobRecord = {
 export type JobRequest = {
   readonly object: 'job_request';
   readonly job_id: string;
-  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music';
+  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings';
   /** Where the body is to be posted to. */
   readonly path: string;
   /** As it was asked, with the `url` of each input in the place of media. Inputs without one are not in it. */
@@ -699,7 +719,7 @@ export type Model = {
   readonly display_name: string;
   readonly description: string;
   readonly tags: ReadonlyArray<string>;
-  readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music'>;
+  readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings'>;
   readonly pricing: Pricing;
   /** As clients of the Messages format read a model. */
   readonly type: 'model';
@@ -932,7 +952,7 @@ export type PublicList = {
   readonly data: ReadonlyArray<{
     readonly name: string;
     readonly modality: 'image' | 'video' | 'chat' | 'audio';
-    readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music'>;
+    readonly endpoints: ReadonlyArray<'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings'>;
     readonly pricing: PublicPricing;
   }>;
 };

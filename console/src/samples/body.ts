@@ -1,16 +1,18 @@
-import type { PlaygroundEndpoint } from '../api/endpoints.ts';
+import type { SampleEndpoint } from '../api/endpoints.ts';
 import type { CatalogueModel } from '../api/schema.ts';
 import type { SampleCall } from './samples.ts';
 
 /** The least that a model can be asked on an endpoint, for a page that has nothing better. */
 export function sampleBody(
-  endpoint: PlaygroundEndpoint,
+  endpoint: SampleEndpoint,
   model: string,
   card?: CatalogueModel,
 ): Pick<SampleCall, 'body' | 'fileName'> {
   switch (endpoint) {
     case 'chat':
       return { body: { model, messages: [{ role: 'user', content: 'What is 12 * 7?' }] } };
+    case 'embeddings':
+      return { body: { model, input: ['a toll gate by the sea', 'the gate opens at dawn'] } };
     case 'images':
       return { body: { model, prompt: 'a toll gate at sunrise by the sea' } };
     case 'image_edits':

@@ -6,6 +6,8 @@ export function pythonSample(call: SampleCall): string {
   switch (call.endpoint) {
     case 'chat':
       return `${client(call)}\n\n${chat(call)}`;
+    case 'embeddings':
+      return `${client(call)}\n\n${embeddings(call)}`;
     case 'transcriptions':
       return call.fileName === undefined ? requested(call) : transcription(call);
     case 'images':
@@ -31,6 +33,12 @@ function chat({ body }: SampleCall): string {
 for chunk in stream:
     if chunk.choices:
         print(chunk.choices[0].delta.content or "", end="", flush=True)`;
+}
+
+function embeddings({ body }: SampleCall): string {
+  return `answer = client.embeddings.create(\n${keywords(body)})
+for item in answer.data:
+    print(item.index, len(item.embedding), item.embedding[:3])`;
 }
 
 function transcription(call: SampleCall): string {
@@ -80,6 +88,7 @@ with open("${resultName(endpoint, body)}", "wb") as file:
 const KNOWN = new Set([
   'model',
   'messages',
+  'input',
   'stream',
   'stream_options',
   'max_tokens',

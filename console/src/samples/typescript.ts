@@ -6,6 +6,8 @@ export function typescriptSample(call: SampleCall): string {
   switch (call.endpoint) {
     case 'chat':
       return `${client(call)}\n\n${chat(call)}`;
+    case 'embeddings':
+      return `${client(call)}\n\n${embeddings(call)}`;
     case 'audio_speech':
       return call.body.voice_description === undefined ? speech(call) : fetched(call);
     case 'transcriptions':
@@ -31,6 +33,11 @@ console.log(answer.choices[0].message.content);`;
   }
   return `const stream = await client.chat.completions.create(${literal(body)});
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta?.content ?? '');`;
+}
+
+function embeddings({ body }: SampleCall): string {
+  return `const answer = await client.embeddings.create(${literal(body)});
+for (const { index, embedding } of answer.data) console.log(index, embedding.length, embedding.slice(0, 3));`;
 }
 
 function speech(call: SampleCall): string {

@@ -1,9 +1,10 @@
 /**
- * The vendor that works offline. Hides how replies are made up, how media are drawn, composed and encoded in threads,
+ * The vendor that works offline. Hides how replies and vectors are made up, how media are drawn, composed and encoded in threads,
  * and the synthesiser and recogniser behind speech.
  */
 import type { Vendor } from '../../../src/vendors/vendor.ts';
 import { chatWork } from './chat.ts';
+import { embeddingWork } from './embedding.ts';
 import { FailureCounts } from './faults.ts';
 import { imageKind } from './image.ts';
 import { musicKind } from './music.ts';
@@ -25,6 +26,7 @@ export const sandbox: Vendor = {
   apiKey: 'none',
   chat: chatWork(failures),
   native: nativeWork(failures),
+  embedding: embeddingWork(failures),
   image: taskWork(imageKind, failures, studio),
   video: taskWork(videoKind, failures, studio),
   music: taskWork(musicKind, failures, studio),

@@ -68,8 +68,15 @@ export interface ErrorShape {
 }
 
 export type RouteBody =
-  /** `keepsBytes`: as they came, for upstreams that are sent the same. */
-  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly bytesMax: number; readonly keepsBytes?: boolean }
+  | {
+      readonly kind: 'json';
+      readonly schema: z.ZodType;
+      readonly bytesMax: number;
+      /** As they came, for upstreams that are sent the same. */
+      readonly keepsBytes?: boolean;
+      /** How many values it may have, where that is more than usual. */
+      readonly valuesMax?: number;
+    }
   /** JSON, or a form whose files the route takes one by one; each has its own cap. */
   | {
       readonly kind: 'json or form';

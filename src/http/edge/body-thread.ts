@@ -10,9 +10,9 @@ parentPort?.on('message', (order: BodyOrder) => {
   parentPort?.postMessage(report, report.state === 'parsed' && report.body !== undefined ? [report.body] : []);
 });
 
-function reportOf({ kind, body, isKept }: BodyOrder): BodyReport {
+function reportOf({ kind, body, isKept, valuesMax }: BodyOrder): BodyReport {
   try {
-    const json = parseBody(kind, new Uint8Array(body));
+    const json = parseBody(kind, new Uint8Array(body), valuesMax);
     assert.ok(json !== undefined);
     return { state: 'parsed', json, body: isKept ? body : undefined };
   } catch (error) {

@@ -6,11 +6,16 @@ import { Thread } from '../../thread.ts';
 import { type JsonKind, parseBody } from './parse-body.ts';
 
 /** What a thread is to parse. The memory of the body is transferred with it. */
-export interface BodyOrder {
+export interface BodyOrder extends BodyTerms {
   readonly kind: JsonKind;
   readonly body: ArrayBuffer;
+}
+
+interface BodyTerms {
   /** Whether its memory is to be transferred back. */
   readonly isKept: boolean;
+  /** How many values it may have; undefined for the usual bound. */
+  readonly valuesMax?: number | undefined;
 }
 
 export type BodyReport =
@@ -37,14 +42,14 @@ export class JsonBodies {
   #turn: Promise<unknown> = Promise.resolve();
 
   /** Throws `invalid_json`, or `bad_request_body` of a native body. The memory of a large body is detached. */
-  read(kind: JsonKind, bytes: Buffer, isKept: boolean): JsonBody | Promise<JsonBody> {
+  read(kind: JsonKind, bytes: Buffer, terms: BodyTerms): JsonBody | Promise<JsonBody> {
     const isShort = bytes.length <= JSON_INLINE_MAX.bytes;
-    const json = isShort ? parseBody(kind, bytes, JSON_INLINE_MAX.values) : undefined;
-    return json === undefined ? this.#readLarge(kind, bytes, isKept) : { ...unmark(json), bytes };
+    const json = isShort ? parseBody(kind, bytes, terms.valuesMax, JSON_INLINE_MAX.values) : undefined;
+    return json === undefined ? this.#readLarge(kind, bytes, terms) : { ...unmark(json), bytes };
   }
 
-  async #readLarge(kind: JsonKind, bytes: Buffer, isKept: boolean): Promise<JsonBody> {
-    const report = this.#turn.then(() => this.#parseInThread({ kind, body: memoryOf(bytes), isKept }));
+  async #readLarge(kind: JsonKind, bytes: Buffer, terms: BodyTerms): Promise<JsonBody> {
+    const report = this.#turn.then(() => this.#parseInThread({ kind, body: memoryOf(bytes), ...terms }));
     const rest = bytes.length < BODY_REST_FROM_BYTES ? () => setImmediate() : () => sleep(BODY_REST_MS);
     this.#turn = report.then(rest, rest);
     const parsed = await report;

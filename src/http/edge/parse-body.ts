@@ -14,13 +14,18 @@ const DECODERS = {
 
 /**
  * The value of a body, which must be a JSON object, or its tokens as `NativeTokens`. Undefined if it has more values than
- * `valuesMax`. Throws `invalid_json`, of a native body `bad_request_body`.
+ * `inlineMax`. Throws `invalid_json`, of a native body `bad_request_body`; so also for more values than `valuesMax`.
  */
-export function parseBody(kind: JsonKind, body: Uint8Array, valuesMax = Infinity): MarkedJson | undefined {
+export function parseBody(
+  kind: JsonKind,
+  body: Uint8Array,
+  valuesMax: number | undefined,
+  inlineMax = Infinity,
+): MarkedJson | undefined {
   try {
     const text = decodeBody(kind, body);
-    const scan = scanJson(text);
-    if (scan.values > valuesMax) return undefined;
+    const scan = scanJson(text, valuesMax);
+    if (scan.values > inlineMax) return undefined;
     const json = parseMarked(text, scan);
     if (typeof json.tree !== 'object' || json.tree === null || Array.isArray(json.tree)) {
       throw new JsonError('The body is not a JSON object.');

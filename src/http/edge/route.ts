@@ -115,10 +115,11 @@ export class Routes {
 
   /** Undefined where the contract takes something else, or the request is a form. */
   #jsonOf({ body }: Contract, request: FastifyRequest): JsonBody | Promise<JsonBody> | undefined {
-    if (body?.kind === 'native') return this.#jsonBodies.read('native', bytesOf(request), true);
+    if (body?.kind === 'native') return this.#jsonBodies.read('native', bytesOf(request), { isKept: true });
     if (body?.kind !== 'json' && (body?.kind !== 'json or form' || isForm(request))) return undefined;
     requireJsonType(request);
-    return this.#jsonBodies.read('json', bytesOf(request), body.kind === 'json' && body.keepsBytes === true);
+    const { keepsBytes = false, valuesMax } = body.kind === 'json' ? body : {};
+    return this.#jsonBodies.read('json', bytesOf(request), { isKept: keepsBytes, valuesMax });
   }
 }
 

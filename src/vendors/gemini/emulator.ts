@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RecordingServer, written } from '../emulator/recording-server.ts';
+import { type Recorded, RecordingServer, written } from '../emulator/recording-server.ts';
 import { type Answer, documentOf, ERRORS, errorBody, framesOf, type Refusal, stamp } from './emulator/answers.ts';
 import { refusalOf, type Target, type Terms, targetOf } from './emulator/checks.ts';
+import { batchOf, type Vectors } from './emulator/embeddings.ts';
 
 export { ERRORS } from './emulator/answers.ts';
 
@@ -23,6 +24,7 @@ export interface GeminiOptions {
 /** What the next request gets. A request that the vendor would refuse is refused whatever the script says. */
 export type Script =
   | ({ readonly kind: 'answer' } & Answer)
+  | ({ readonly kind: 'vectors' } & Vectors)
   | { readonly kind: 'error'; readonly error: keyof typeof ERRORS; readonly headers?: Readonly<Record<string, string>> }
   /** Each piece is sent when it is there: an object as a frame with the marker, a text as it is. */
   | { readonly kind: 'frames'; readonly frames: Frames; readonly end?: FramesEnd }
@@ -36,7 +38,7 @@ export type Script =
 
 export type SocketFault = 'reset' | 'reset in the body' | 'silence' | 'garbage' | 'empty stream' | 'wrong content type';
 
-/** The vendor's three actions on models, as strict as it is about what it is sent. */
+/** The vendor's actions on models, as strict as it is about what it is sent. */
 export class GeminiEmulator extends RecordingServer {
   readonly #scripts: Script[] = [];
   readonly #marker: string;
@@ -64,13 +66,15 @@ export class GeminiEmulator extends RecordingServer {
     const refusal = refusalOf(recorded, this.#terms);
     const target = targetOf(recorded.path);
     if (refusal !== undefined || target === undefined) this.#refuse(response, refusal ?? ERRORS['not found']);
-    else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, target, response);
+    else await this.#follow(this.#scripts.shift() ?? usualScript(target), target, recorded, response);
   }
 
-  async #follow(script: Script, target: Target, response: ServerResponse): Promise<void> {
+  async #follow(script: Script, target: Target, { bytes }: Recorded, response: ServerResponse): Promise<void> {
     switch (script.kind) {
       case 'answer':
         return this.#answer(script, target, response);
+      case 'vectors':
+        return this.#sendDocument(response, 200, batchOf(script, JSON.parse(bytes.toString('utf8'))));
       case 'error':
         for (const [name, value] of Object.entries(script.headers ?? {})) response.setHeader(name, value);
         return this.#refuse(response, ERRORS[script.error]);
@@ -139,4 +143,8 @@ export class GeminiEmulator extends RecordingServer {
         response.end(`<html>${this.#marker}</html>`);
     }
   }
+}
+
+function usualScript({ action }: Target): Script {
+  return { kind: action === 'batchEmbedContents' ? 'vectors' : 'answer' };
 }

@@ -26,7 +26,7 @@ function detailsIn(body: JsonObject): JsonObject[] {
 }
 
 interface Post {
-  readonly action: NativeAction;
+  readonly action: NativeAction | 'batchEmbedContents';
   readonly body: CallBody;
   /** '' or 'a=1&b=2'. */
   readonly query?: string;
@@ -40,7 +40,7 @@ export function toCall({ model }: Upstream, { action, body, query = '' }: Post):
  * A stream is asked for as events, since without `alt` it would be an array; a whole answer as JSON. So of `alt` only
  * the place is kept, unless it asks for neither.
  */
-function searchOf(action: NativeAction, query: string): string {
+function searchOf(action: Post['action'], query: string): string {
   const parts = query === '' ? [] : query.split('&');
   const alt = action === 'streamGenerateContent' ? 'alt=sse' : 'alt=json';
   const place = parts.findIndex(isUsualAlt);
@@ -59,7 +59,7 @@ function isAlt(part: string): boolean {
 }
 
 /** Slashes and colons are part of the name and stay as they are; what would end the path does not. */
-function modelPath(model: string): string {
+export function modelPath(model: string): string {
   const isWhole = model.startsWith('models/') || model.startsWith('tunedModels/');
   const path = encodeURIComponent(isWhole ? model : `models/${model}`);
   return path.replaceAll('%2F', '/').replaceAll('%3A', ':');

@@ -1,5 +1,6 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import type { UpstreamReply } from './exchange.ts';
 import { parseObject } from './http.ts';
 
@@ -14,17 +15,35 @@ export interface JsonWithBlobs {
  * large answer are never in memory together, and no other call waits while all of it is parsed. A string that is missed
  * because of odd spacing is still in `json`.
  */
-export async function readJsonWithBlobs(
+export function readJsonWithBlobs(reply: UpstreamReply, key: string, bytesMax: number): Promise<JsonWithBlobs> {
+  return readJsonWith(BASE64, reply, key, bytesMax);
+}
+
+/** Turns the text of one value into bytes while it arrives. */
+export interface BlobDecoder {
+  /** The character that ends the value. */
+  readonly close: string;
+  push(text: string): void;
+  end(): Buffer;
+}
+
+/** By the character that begins a value. */
+export type BlobDecoders = Readonly<Record<string, () => BlobDecoder>>;
+
+/** The same for bulk in any form that there is a decoder for. */
+export async function readJsonWith(
+  decoders: BlobDecoders,
   { body }: UpstreamReply,
   key: string,
   bytesMax: number,
 ): Promise<JsonWithBlobs> {
-  const splitter = new BlobSplitter(key);
+  const splitter = new BlobSplitter(key, decoders);
   let bytes = 0;
   for await (const piece of body) {
     bytes += piece.length;
     if (bytes > bytesMax) throw new UpstreamError('garbled', 'the answer is too large');
     splitter.push(piece);
+    if (splitter.textChars > UPSTREAM_RESPONSE_BYTES_MAX) throw new UpstreamError('garbled', 'the answer is too large');
   }
   const json = parseObject(splitter.text());
   if (json === undefined) throw new UpstreamError('garbled', 'the answer is not a JSON object');
@@ -37,14 +56,18 @@ const TAIL_CHARS = 64;
 /** Text is kept as Latin-1, a character for each byte, until it is whole. */
 class BlobSplitter {
   readonly blobs: Buffer[] = [];
+  readonly #decoders: BlobDecoders;
   readonly #start: RegExp;
   readonly #text: string[] = [];
+  /** How much is not in blobs, and so held as text. */
+  textChars = 0;
   #tail = '';
-  #blob: Base64Decoder | undefined;
+  #blob: BlobDecoder | undefined;
 
-  constructor(key: string) {
+  constructor(key: string, decoders: BlobDecoders) {
+    this.#decoders = decoders;
     // Inside a string the quotes would be escaped, so this can only be the key itself.
-    this.#start = new RegExp(`"${key}"\\s*:\\s*"`);
+    this.#start = new RegExp(`"${key}"\\s*:\\s*[${Object.keys(decoders).join('').replace('[', '\\[')}]`);
   }
 
   push(piece: Buffer): void {
@@ -62,18 +85,20 @@ class BlobSplitter {
     if (found === null) {
       const cut = Math.max(0, text.length - TAIL_CHARS);
       this.#text.push(text.slice(0, cut));
+      this.textChars += cut;
       this.#tail = text.slice(cut);
       return '';
     }
     const end = found.index + found[0].length;
     this.#text.push(text.slice(0, end - 1), String(this.blobs.length));
+    this.textChars += end;
     this.#tail = '';
-    this.#blob = new Base64Decoder();
+    this.#blob = this.#decoders[text.charAt(end - 1)]?.();
     return text.slice(end);
   }
 
-  #takeBlob(blob: Base64Decoder, rest: string): string {
-    const end = rest.indexOf('"');
+  #takeBlob(blob: BlobDecoder, rest: string): string {
+    const end = rest.indexOf(blob.close);
     blob.push(end === -1 ? rest : rest.slice(0, end));
     if (end === -1) return '';
     this.blobs.push(blob.end());
@@ -87,7 +112,8 @@ const DATA_PREFIX_CHARS_MAX = 256;
 const ESCAPE_CHARS_MAX = 6;
 
 /** Base64 inside a JSON string: with escapes, line breaks or the head of a data URL, as some servers write it. */
-class Base64Decoder {
+export class Base64Decoder implements BlobDecoder {
+  readonly close = '"';
   readonly #pieces: Buffer[] = [];
   #pending = '';
   #isFirst = true;
@@ -120,3 +146,5 @@ function plain(text: string): string {
     .replace(/\\u([0-9a-f]{4})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replace(/\\[bfnrt]|[\\\s]/g, '');
 }
+
+const BASE64: BlobDecoders = { '"': () => new Base64Decoder() };

@@ -9,6 +9,7 @@ import { parseObject, readBytes, type Upstream } from './http.ts';
 import { toJsonBody } from './json-body.ts';
 import { type Part, toMultipart } from './multipart.ts';
 import { openSound } from './sound.ts';
+import { readJsonWithVectors } from './vectors.ts';
 
 /** What all calls to one vendor share. */
 export interface WireRules {
@@ -95,6 +96,13 @@ export class Wire {
   /** A JSON object whose bulk is base64 under one key. */
   async jsonWithBlobs(upstream: Upstream, call: Call, key: string, bytesMax: number): Promise<JsonWithBlobs> {
     const answer = await readJsonWithBlobs(await this.send(upstream, call), key, bytesMax);
+    this.faults.throwIfError(answer.json);
+    return answer;
+  }
+
+  /** A JSON object whose bulk is vectors under one key. */
+  async jsonWithVectors(upstream: Upstream, call: Call, key: string): Promise<JsonWithBlobs> {
+    const answer = await readJsonWithVectors(await this.send(upstream, call), key);
     this.faults.throwIfError(answer.json);
     return answer;
   }

@@ -4,6 +4,7 @@ import { COMPATIBLE, documentOf, ERRORS, errorBody, framesOf, type Quirks, type 
 import { formatOf, soundAs, transcriptOf } from './emulator/audio.ts';
 import { type Recording, readRecording, readSpeech } from './emulator/audio-checks.ts';
 import { authorizationRefusal, parsed, type Refusal, refusalOf, type Terms } from './emulator/checks.ts';
+import { type EmbeddingServer, embeddingsOf, readEmbedding } from './emulator/embeddings.ts';
 import { Gallery } from './emulator/images.ts';
 import { readSubmission, type Submission } from './emulator/images-checks.ts';
 import { eventsOf, refusalOfResponse, responseOf } from './emulator/responses.ts';
@@ -24,13 +25,15 @@ export interface OpenAiOptions {
   /** One of COMPATIBLE; without it, the format's author. */
   readonly speaks?: string;
   readonly quirks?: Quirks;
+  /** Whose ways it has with vectors; without it, those of the format's author. */
+  readonly embeds?: EmbeddingServer;
   /** Overlooks fields that it does not know. */
   readonly isLenient?: boolean;
   /** What a request for sound or about sound gets for which nothing was scripted. */
   readonly scriptOf?: (recorded: Recorded) => Script | undefined;
 }
 
-/** The chat, image and audio routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
+/** The chat, embedding, image and audio routes of the format's author, as strict as it is, or with the ways of a server that imitates it. */
 export class OpenAiEmulator extends RecordingServer {
   /** The image requests whose work was done, answered or not. */
   readonly submissions: Submission[] = [];
@@ -42,6 +45,7 @@ export class OpenAiEmulator extends RecordingServer {
   readonly #marker: string;
   readonly #quirks: Quirks;
   readonly #terms: Terms;
+  readonly #embeds: EmbeddingServer;
   readonly #scriptOf: (recorded: Recorded) => Script | undefined;
 
   constructor(options: OpenAiOptions = {}) {
@@ -50,6 +54,7 @@ export class OpenAiEmulator extends RecordingServer {
     this.#scriptOf = scriptOf ?? (() => undefined);
     const server = speaks === undefined ? undefined : COMPATIBLE[speaks];
     this.#marker = marker;
+    this.#embeds = options.embeds ?? 'openai';
     this.#quirks = { ...server?.quirks, ...quirks };
     this.#terms = {
       path: `${new URL(server?.address ?? 'https://api.openai.com/v1').pathname}/chat/completions`,
@@ -82,6 +87,7 @@ export class OpenAiEmulator extends RecordingServer {
     if (recorded.path.endsWith('/audio/speech')) return this.#speak(recorded, response);
     if (recorded.path.endsWith('/audio/transcriptions')) return this.#write(recorded, response);
     if (recorded.path.endsWith('/responses')) return this.#respond(recorded, response);
+    if (recorded.path.endsWith('/embeddings')) return this.#embed(recorded, response);
     if (recorded.method === 'GET' && recorded.path.endsWith('/models')) return this.#list(recorded, response);
     const refusal = refusalOf(recorded, this.#terms);
     if (refusal !== undefined) this.#refuse(response, refusal);
@@ -155,6 +161,14 @@ export class OpenAiEmulator extends RecordingServer {
     return this.#sendFrames(response, eventsOf(script, speaker, body), 'close');
   }
 
+  async #embed(recorded: Recorded, response: ServerResponse): Promise<void> {
+    const read = readEmbedding(recorded, this.#termsAt('embeddings'), this.#embeds);
+    if ('refusal' in read) return this.#refuse(response, read.refusal);
+    const script = this.#scripts.shift() ?? { kind: 'vectors' };
+    if (script.kind !== 'vectors') return this.#follow(script, read.fields, response);
+    this.#sendDocument(response, 200, embeddingsOf(script, read.fields, this.#embeds, this.#marker));
+  }
+
   #termsAt(route: string): Terms {
     return { ...this.#terms, path: this.#terms.path.replace('chat/completions', route) };
   }
@@ -181,6 +195,7 @@ export class OpenAiEmulator extends RecordingServer {
       case 'pictures':
       case 'sound':
       case 'transcript':
+      case 'vectors':
         throw new Error(`this route makes no ${script.kind}`);
       case 'error':
         return this.#refuse(response, ERRORS[script.error], script.headers);

@@ -1,6 +1,7 @@
 import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
 import { chat } from './chat.ts';
+import { embedding } from './embedding.ts';
 import { image } from './image.ts';
 import { DIALECTS } from './request.ts';
 import { responses } from './responses.ts';
@@ -17,6 +18,7 @@ export const openai: Vendor = {
   check: readingCheck(wire, 'a list of its models', '/models'),
   chat,
   responses,
+  embedding,
   image,
   speech,
   transcription,

@@ -35,6 +35,8 @@ export const DIALECTS = {
   groq: ['groq.com'],
   xai: ['x.ai'],
   fireworks: ['fireworks.ai'],
+  voyage: ['voyageai.com'],
+  jina: ['jina.ai'],
 } as const satisfies Dialects;
 
 /** What a server cannot take as the format's author defines it. */
@@ -56,6 +58,8 @@ const QUIRKS: Readonly<Record<Exclude<keyof typeof DIALECTS, 'openai'>, Quirks>>
   groq: {},
   xai: {},
   fireworks: {},
+  voyage: {},
+  jina: {},
 };
 
 function applyQuirks(wire: Record<string, JsonValue>, quirks: Quirks): void {

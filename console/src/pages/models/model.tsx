@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
-import { PLAYGROUND_ENDPOINTS, type PlaygroundEndpoint } from '../../api/endpoints.ts';
+import { PLAYGROUND_ENDPOINTS, SAMPLE_ENDPOINTS, type SampleEndpoint } from '../../api/endpoints.ts';
 import { useSession } from '../../api/session.ts';
 import { State } from '../../kit/badge.tsx';
 import { CodeTabs } from '../../kit/copy.tsx';
@@ -40,6 +40,7 @@ export function ModelPage() {
 function Found({ offer }: { readonly offer: Offer }) {
   const { say } = useText();
   const endpoint = PLAYGROUND_ENDPOINTS.find((one) => offer.endpoints.includes(one));
+  const sampled = SAMPLE_ENDPOINTS.find((one) => offer.endpoints.includes(one));
   const search = new URLSearchParams({ model: offer.id, ...(endpoint === undefined ? {} : { endpoint }) });
   const tryIt = (
     <Button component={Link} to={`/console/playground?${search}`}>
@@ -71,7 +72,7 @@ function Found({ offer }: { readonly offer: Offer }) {
           <Prices pricing={offer.pricing} />
         </Panel>
       </div>
-      {endpoint !== undefined && <Sample offer={offer} endpoint={endpoint} />}
+      {sampled !== undefined && <Sample offer={offer} endpoint={sampled} />}
     </Page>
   );
 }
@@ -135,7 +136,7 @@ function Accepted({ offer }: { readonly offer: Offer }) {
   );
 }
 
-function Sample({ offer, endpoint }: { readonly offer: Offer; readonly endpoint: PlaygroundEndpoint }) {
+function Sample({ offer, endpoint }: { readonly offer: Offer; readonly endpoint: SampleEndpoint }) {
   const { say } = useText();
   const session = useSession();
   const origin = session?.base_url ?? window.location.origin;

@@ -1,6 +1,6 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { PLAYGROUND_ENDPOINTS } from '../../api/endpoints.ts';
+import { SAMPLE_ENDPOINTS } from '../../api/endpoints.ts';
 import { State } from '../../kit/badge.tsx';
 import { FilterSelect, Filters, FilterText, useFilters } from '../../kit/filters.tsx';
 import { Page } from '../../kit/page.tsx';
@@ -62,7 +62,7 @@ function ModelFilters() {
         label={say('models.endpoint')}
         value={values.endpoint}
         change={(endpoint) => change({ endpoint })}
-        options={[...PLAYGROUND_ENDPOINTS, 'native' as const].map((value) => ({
+        options={[...SAMPLE_ENDPOINTS, 'native' as const].map((value) => ({
           value,
           label: say(`endpoint.${value}`),
         }))}

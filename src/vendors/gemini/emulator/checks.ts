@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ERRORS, type Refusal } from './answers.ts';
+import { batchFault } from './embeddings.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,7 +23,7 @@ export interface Target {
   readonly query: URLSearchParams;
 }
 
-const ACTIONS = ['generateContent', 'streamGenerateContent', 'countTokens'];
+const ACTIONS = ['generateContent', 'streamGenerateContent', 'countTokens', 'batchEmbedContents'];
 
 export function targetOf(path: string): Target | undefined {
   const [route = '', ...query] = path.split('?');
@@ -43,8 +44,13 @@ export function refusalOf(call: IncomingCall, terms: Terms): Refusal | undefined
   if (!/^application\/json\b/.test(call.headers['content-type'] ?? '')) return invalid('Unsupported content type.');
   const body = parsed(call.bytes);
   if (body === undefined) return invalid('Invalid JSON payload received.');
-  const fault = target.action === 'countTokens' ? countFault(body) : requestFault(body, target.model);
+  const fault = bodyFault(body, target);
   return fault === undefined ? undefined : invalid(fault);
+}
+
+function bodyFault(body: Json, { action, model }: Target): string | undefined {
+  if (action === 'batchEmbedContents') return batchFault(body, model);
+  return action === 'countTokens' ? countFault(body) : requestFault(body, model);
 }
 
 function parsed(bytes: Buffer): Json | undefined {

@@ -1,5 +1,6 @@
 import type { Answer, ERRORS } from './answers.ts';
 import type { Heard, Sound } from './audio.ts';
+import type { Vectors } from './embeddings.ts';
 import type { Pictures } from './images.ts';
 
 type Json = Record<string, unknown>;
@@ -11,6 +12,7 @@ export type Script =
   | ({ readonly kind: 'pictures' } & Pictures)
   | ({ readonly kind: 'sound' } & Sound)
   | ({ readonly kind: 'transcript' } & Heard)
+  | ({ readonly kind: 'vectors' } & Vectors)
   | { readonly kind: 'error'; readonly error: keyof typeof ERRORS; readonly headers?: Readonly<Record<string, string>> }
   /** Each piece is sent when it is there: an object as a frame, a text as it is. */
   | {

@@ -1,0 +1,50 @@
+import { setImmediate } from 'node:timers/promises';
+import { refuseLength } from '../../../src/vendors/kit/refusals.ts';
+import type { EmbeddingWork } from '../../../src/vendors/vendor.ts';
+import { type FailureCounts, injectFault } from './faults.ts';
+import { faultsIn, refuse, refuseOutside } from './tasks.ts';
+import { tokensOf } from './tokens.ts';
+import { DIMENSIONS_MAX, DIMENSIONS_MIN, vectorOf } from './vector.ts';
+
+const INPUT_CHARS_MAX = 32_768;
+/** So much text is read in one turn of the event loop. */
+const TURN_CHARS = 16_384;
+
+/** Vectors from the words and letters of each text. */
+export function embeddingWork(failures: FailureCounts): EmbeddingWork {
+  return {
+    check(request) {
+      const { input, dimensions } = request;
+      // Its tokens have no numbers.
+      if (input.kind === 'tokens') refuse('input', { oneOf: ['texts'] });
+      for (const [at, text] of input.texts.entries()) refuseLength(`input[${at}]`, text, 1, INPUT_CHARS_MAX);
+      refuseOutside('dimensions', dimensions, DIMENSIONS_MIN, DIMENSIONS_MAX);
+      faultsIn(request);
+    },
+
+    async embed(request, upstream) {
+      const bytes = () => JSON.stringify(request);
+      await injectFault(faultsIn(request), upstream, failures, { bytes, isStream: false });
+      const texts = request.input.kind === 'texts' ? request.input.texts : [];
+      const vectors: Buffer[] = [];
+      let inputTokens = 0;
+      let chars = 0;
+      for (const text of texts) {
+        vectors.push(toBytes(vectorOf(text, request.dimensions ?? DIMENSIONS_MAX)));
+        inputTokens += tokensOf(text).length;
+        chars += text.length;
+        if (chars < TURN_CHARS) continue;
+        chars = 0;
+        await setImmediate();
+        upstream.signal.throwIfAborted();
+      }
+      return { vectors, usage: { inputTokens, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 } };
+    },
+  };
+}
+
+function toBytes(vector: Float32Array): Buffer {
+  const bytes = Buffer.allocUnsafe(vector.length * 4);
+  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
+  return bytes;
+}

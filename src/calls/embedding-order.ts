@@ -1,0 +1,26 @@
+import { EMBEDDING_TOKENS_SLACK, INPUT_TOKENS_SLACK } from '../limits.ts';
+import type { EmbeddingInput } from '../schemas/index.ts';
+import { estimateTokens } from '../text/index.ts';
+import type { TokenOrder } from './token-order.ts';
+
+/** About how many tokens the inputs are; a list of tokens is as long as it is. */
+export function estimateInputTokens(input: EmbeddingInput): number {
+  return input.kind === 'texts'
+    ? input.texts.reduce((sum, text) => sum + estimateTokens(text), 0)
+    : input.lists.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** What is held for vectors: their inputs alone. A model's context bounds each input, and so says nothing of the sum. */
+export function embeddingOrder(input: EmbeddingInput): TokenOrder {
+  const inputTokens = estimateInputTokens(input);
+  return { inputTokens, outputTokens: 0, outputTokensMax: 0, inputTokensMax: () => inputTokensMax(input, inputTokens) };
+}
+
+/** No tokenizer makes more than one token of a byte; what an upstream adds to each input comes on top. */
+function inputTokensMax(input: EmbeddingInput, counted: number): number {
+  const [inputs, most] =
+    input.kind === 'texts'
+      ? [input.texts.length, input.texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)]
+      : [input.lists.length, counted];
+  return most + INPUT_TOKENS_SLACK + inputs * EMBEDDING_TOKENS_SLACK;
+}
