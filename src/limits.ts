@@ -3,8 +3,8 @@
 export * from './mcp-limits.ts';
 export * from './media-limits.ts';
 export * from './row-limits.ts';
-export * from './wait-limits.ts';
 export * from './vector-limits.ts';
+export * from './wait-limits.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

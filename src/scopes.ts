@@ -16,7 +16,7 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   'user:inference:image': 'Make and edit images with this account’s credits',
   'user:inference:video': 'Make videos with this account’s credits',
   'user:inference:audio': 'Make speech and music and transcribe recordings with this account’s credits',
-  'user:inference:chat': 'Chat with text models with this account’s credits',
+  'user:inference:chat': 'Chat with text models, and turn text into vectors, with this account’s credits',
   'user:jobs': 'See this account’s jobs, their results and saved transcriptions',
   'user:files': 'Upload files to this account',
   'user:credits': 'See this account’s balance, usage and requests',

@@ -145,6 +145,8 @@ const GARBLED: readonly (readonly [name: string, script: Script])[] = [
   ['fewer vectors than inputs', { kind: 'vectors', numbers: [[1, 2]] }],
   ['more vectors than inputs', { kind: 'vectors', numbers: [[1], [2], [3]] }],
   ['vectors of two lengths', { kind: 'vectors', numbers: [[1, 2], [3]] }],
+  ['an infinity', { kind: 'vectors', numbers: [[1], [Number.NEGATIVE_INFINITY]] }],
+  ['what is no number', { kind: 'vectors', numbers: [[Number.NaN], [1]] }],
   ['empty vectors', { kind: 'vectors', numbers: [[], []] }],
   ['half a number', { kind: 'raw', body: '{"data":[{"index":0,"embedding":"AAAA"},{"index":1,"embedding":"AAAA"}]}' }],
   ['no vectors', { kind: 'raw', body: '{"object":"list","data":[]}' }],

@@ -241,7 +241,7 @@ describe('bounds', () => {
     assert.equal(floats.length, 2048);
     for (const at of [0, 1023, 2047])
       assert.deepEqual(
-        Array.from(floats[at] ?? [], (value) => Math.fround(Number(value))),
+        Array.from<unknown, number>(floats[at] ?? [], (value) => Math.fround(Number(value))),
         numbers[at],
       );
   });

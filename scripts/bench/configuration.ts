@@ -7,7 +7,7 @@ export function configurationFor(url: string, studioUrl = url): string {
       { id: 'queue', vendor: 'fal', base_url: studioUrl, api_key: 'key' },
       { id: 'fake-native', vendor: 'gemini', base_url: url, api_key: 'key' },
     ],
-    models: [CHAT, SLOW_CHAT, NATIVE, INSTANT, SLOW, SPEECH, TRANSCRIPTION],
+    models: [CHAT, SLOW_CHAT, NATIVE, EMBEDDING, INSTANT, SLOW, SPEECH, TRANSCRIPTION],
   });
 }
 
@@ -15,6 +15,7 @@ const CHAT = textModel('bench/chat', 'chat', { upstream: 'fake', model: 'upstrea
 /** The upstream knows by the name that it is to take its time. */
 const SLOW_CHAT = textModel('bench/slow-chat', 'chat', { upstream: 'fake', model: 'slow-chat' });
 const NATIVE = textModel('bench/native', 'native', { upstream: 'fake-native', model: 'upstream-model' });
+const EMBEDDING = textModel('bench/embedding', 'embeddings', { upstream: 'fake', model: 'upstream-model' });
 
 /** Pictures that are there at once, and clips that never are. */
 const INSTANT = {
@@ -53,7 +54,7 @@ const TRANSCRIPTION = {
   routes: [{ upstream: 'fake', model: 'upstream-model' }],
 };
 
-function textModel(id: string, endpoint: 'chat' | 'native', route: object): object {
+function textModel(id: string, endpoint: 'chat' | 'native' | 'embeddings', route: object): object {
   return {
     id,
     modality: 'chat',

@@ -1,11 +1,12 @@
-// A model that answers at once, or after 300 ms: one chat answer, a stream of 50 frames, one native answer, speech piece by
-// piece, or a transcript.
-import { createServer, type ServerResponse } from 'node:http';
+// A model that answers at once, or after 300 ms: one chat answer, a stream of 50 frames, one native answer, vectors, speech
+// piece by piece, or a transcript.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { serveBench } from './servers.ts';
 import { PIECE_BYTES, PIECE_EVERY_MS, PIECES, pieceWithTime } from './speech-pieces.ts';
 
 const FRAMES = 50;
 const SLOW_MS = 300;
+const DIMENSIONS = 1536;
 const usage = { prompt_tokens: 12, completion_tokens: 50, total_tokens: 62 };
 const head = { id: 'chatcmpl-upstream', created: 1, model: 'upstream-model' };
 const whole = JSON.stringify({
@@ -43,15 +44,36 @@ const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(transcript));
     return;
   }
-  const pieces: Buffer[] = [];
-  request.on('data', (piece: Buffer) => pieces.push(piece));
-  request.on('end', () => {
-    const { stream, model } = JSON.parse(Buffer.concat(pieces).toString()) as { stream?: boolean; model: string };
+  collect(request, (text) => {
+    if (request.url === '/v1/embeddings') return embed(text, response);
+    const { stream, model } = JSON.parse(text) as { stream?: boolean; model: string };
     const answer = () => (stream === true ? sendFrames(response) : sendWhole(response));
     if (model.endsWith('slow-chat')) setTimeout(answer, SLOW_MS);
     else answer();
   });
 });
+
+function collect(request: IncomingMessage, then: (text: string) => void): void {
+  const pieces: Buffer[] = [];
+  request.on('data', (piece: Buffer) => pieces.push(piece));
+  request.on('end', () => then(Buffer.concat(pieces).toString()));
+}
+
+const numbers = Float32Array.from({ length: DIMENSIONS }, () => Math.random() - 0.5);
+const vector = Buffer.from(numbers.buffer).toString('base64');
+const answers = new Map<number, Buffer>();
+
+function embed(text: string, response: ServerResponse): void {
+  const { input } = JSON.parse(text) as { input: string[] };
+  let answer = answers.get(input.length);
+  if (answer === undefined) {
+    const data = input.map((_, index) => ({ object: 'embedding', index, embedding: vector }));
+    const tokens = { prompt_tokens: 12 * input.length, total_tokens: 12 * input.length };
+    answer = Buffer.from(JSON.stringify({ object: 'list', data, model: 'upstream-model', usage: tokens }));
+    answers.set(input.length, answer);
+  }
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length }).end(answer);
+}
 
 function sendWhole(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(whole);

@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { benchChat } from './chat.ts';
 import { benchCredits } from './credits.ts';
+import { benchEmbeddings } from './embeddings.ts';
 import type { Subject } from './gateway.ts';
 import { withInterference } from './interference.ts';
 import { benchJobs } from './jobs.ts';
@@ -41,6 +42,7 @@ const PARTS: Readonly<Record<string, (subject: Subject) => Promise<Row[]>>> = {
   chat: benchChat,
   messages: benchMessages,
   responses: benchResponses,
+  embeddings: benchEmbeddings,
   jobs: benchJobs,
   media: benchMedia,
   latency: benchLatency,

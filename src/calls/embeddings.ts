@@ -82,7 +82,18 @@ function checkVectors(vectors: readonly Buffer[], { input, dimensions }: Embeddi
   if (bytes === 0 || bytes % FLOAT_BYTES !== 0 || vectors.some(({ length }) => length !== bytes)) {
     throw new UpstreamError('garbled', 'vectors that are not of one length');
   }
+  if (vectors.some(hasNoNumber)) throw new UpstreamError('garbled', 'a vector with what is no number');
   if (dimensions !== undefined && bytes !== dimensions * FLOAT_BYTES) {
     throw new UpstreamError('unfit', `vectors of ${bytes / FLOAT_BYTES} numbers where ${dimensions} were asked for`);
   }
 }
+
+/** An infinity or NaN, by the bits of its exponent: JSON has no word for it, and nothing can be compared with it. */
+function hasNoNumber(vector: Buffer): boolean {
+  for (let at = 2; at < vector.length; at += FLOAT_BYTES) {
+    if ((vector.readUInt16LE(at) & EXPONENT_BITS) === EXPONENT_BITS) return true;
+  }
+  return false;
+}
+
+const EXPONENT_BITS = 0x7f80;

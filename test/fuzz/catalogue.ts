@@ -10,6 +10,7 @@ interface Ports {
 const PRICES = {
   chat: { mode: 'per_token', credits: { input_per_k: 1, output_per_k: 4 } },
   native: { mode: 'per_token', credits: { input_per_k: 1, output_per_k: 4 } },
+  embedding: { mode: 'per_token', credits: { input_per_k: 1, output_per_k: 0 } },
   image: { mode: 'per_image', credits: { base: 10 } },
   video: { mode: 'per_second', credits: { per_second: 2 } },
   music: { mode: 'per_request', credits: { base: 5 } },
@@ -21,6 +22,7 @@ type Kind = keyof typeof PRICES;
 const ENDPOINTS: Readonly<Record<Kind, { readonly modality: string; readonly endpoints: readonly string[] }>> = {
   chat: { modality: 'chat', endpoints: ['chat'] },
   native: { modality: 'chat', endpoints: ['native'] },
+  embedding: { modality: 'chat', endpoints: ['embeddings'] },
   image: { modality: 'image', endpoints: ['images', 'image_edits'] },
   video: { modality: 'video', endpoints: ['videos'] },
   music: { modality: 'audio', endpoints: ['audio_music'] },
@@ -32,6 +34,7 @@ const ENDPOINTS: Readonly<Record<Kind, { readonly modality: string; readonly end
 const WIRED: Readonly<Record<Kind, readonly [vendor: 'openai' | 'native' | 'queue', model: string]>> = {
   chat: ['openai', 'm'],
   native: ['native', 'm'],
+  embedding: ['openai', 'm'],
   image: ['openai', 'gpt-image-1'],
   video: ['queue', 'fal-ai/video'],
   music: ['queue', 'fal-ai/audio'],
@@ -39,7 +42,7 @@ const WIRED: Readonly<Record<Kind, readonly [vendor: 'openai' | 'native' | 'queu
   transcribe: ['openai', 'whisper-1'],
 };
 /** Its clips, voices and recogniser would be most of what a campaign costs. */
-const SANDBOXED: readonly Kind[] = ['chat', 'native', 'image'];
+const SANDBOXED: readonly Kind[] = ['chat', 'native', 'embedding', 'image'];
 const ALL = Object.keys(PRICES) as Kind[];
 
 export function configurationOf(ports: Ports): unknown {
@@ -86,6 +89,7 @@ const KIND_OF_PATH: readonly (readonly [RegExp, Kind])[] = [
   [/\/music/, 'music'],
   [/\/speech/, 'speech'],
   [/\/transcriptions/, 'transcribe'],
+  [/\/embeddings/, 'embedding'],
 ];
 
 const HONEST_WEIGHT = 20;

@@ -36,6 +36,7 @@ function answerTo(path: string, origin: string, body: string, samples: readonly 
     const count = Math.min(10, Number(/"n":\s*(\d+)|name="n"\r\n\r\n(\d+)/.exec(body)?.slice(1).join('') || 1));
     return json({ created: 1, data: Array(count).fill({ b64_json: sample('a.png').toString('base64') }) });
   }
+  if (path.endsWith('/embeddings')) return json(vectorsDocument(body));
   if (path.endsWith('/audio/speech')) return { contentType: 'audio/wav', body: sample('a.wav') };
   if (path.endsWith('/audio/transcriptions'))
     return json({ text: TEXT, language: 'english', duration: 0.3, segments: [] });
@@ -66,6 +67,13 @@ function chatDocument(): object {
     choices: [{ index: 0, message, finish_reason: 'stop' }],
     usage: USAGE,
   };
+}
+
+/** As many as there are inputs. */
+function vectorsDocument(body: string): object {
+  const { input } = JSON.parse(body) as { input: unknown[] };
+  const data = input.map((_, index) => ({ object: 'embedding', index, embedding: 'AACAPwAAAAA=' }));
+  return { object: 'list', data, model: 'm', usage: { prompt_tokens: 7, total_tokens: 7 } };
 }
 
 function chatFrames(): string[] {

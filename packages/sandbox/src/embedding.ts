@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { refuseLength } from '../../../src/vendors/kit/refusals.ts';
 import type { EmbeddingWork } from '../../../src/vendors/vendor.ts';
 import { type FailureCounts, injectFault } from './faults.ts';
 import { faultsIn, refuse, refuseOutside } from './tasks.ts';
 import { tokensOf } from './tokens.ts';
 import { DIMENSIONS_MAX, DIMENSIONS_MIN, vectorOf } from './vector.ts';
 
+/** In code units, which need not be counted. */
 const INPUT_CHARS_MAX = 32_768;
 /** So much text is read in one turn of the event loop. */
 const TURN_CHARS = 16_384;
@@ -17,7 +17,8 @@ export function embeddingWork(failures: FailureCounts): EmbeddingWork {
       const { input, dimensions } = request;
       // Its tokens have no numbers.
       if (input.kind === 'tokens') refuse('input', { oneOf: ['texts'] });
-      for (const [at, text] of input.texts.entries()) refuseLength(`input[${at}]`, text, 1, INPUT_CHARS_MAX);
+      const long = input.texts.findIndex(({ length }) => length > INPUT_CHARS_MAX);
+      if (long !== -1) refuse(`input[${long}]`, { atMost: INPUT_CHARS_MAX, unit: 'characters' });
       refuseOutside('dimensions', dimensions, DIMENSIONS_MIN, DIMENSIONS_MAX);
       faultsIn(request);
     },
