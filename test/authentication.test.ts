@@ -58,7 +58,9 @@ test('R-082: every route but the price list, signed links, the probes, what a vi
   for (const { method, path } of closed) {
     const answer = await ask({}, { method, path });
     refused(answer, 401, 'missing_token');
-    assert.equal(answer.headers['www-authenticate'], 'Bearer');
+    // Clients of the Model Context Protocol learn from the challenge where a person can give them a token.
+    const challenge = path === '/mcp' ? /^Bearer resource_metadata="[^"]+", scope="[^"]+"$/ : /^Bearer$/;
+    assert.match(answer.headers['www-authenticate'] ?? '', challenge);
   }
 });
 
