@@ -25,7 +25,7 @@ after(async () => {
 });
 
 const PREFIXES: Readonly<Record<Exclude<Access, 'public'>, RegExp>> = {
-  key: /^\/v1(beta)?\//,
+  key: /^\/(v1|v1beta|openai\/v1)\/|^\/mcp$/,
   session: /^\/api\/console\//,
   operator: /^\/api\/admin\//,
 };
