@@ -175,16 +175,19 @@ test('a fault in the middle of a stream is held against its upstream, though the
 });
 
 describe('what is not pushed', () => {
-  test('R-520: only chat and native can answer with a stream', async () => {
+  test('R-520: only chat, in each of its formats, native and the surfaces of other clients can answer with a stream', async () => {
     const { json } = await gateway.call('GET', '/openapi.json');
-    const streaming = Object.entries<Record<string, unknown>>(json.paths).filter(([, methods]) =>
-      JSON.stringify(methods).includes('event-stream'),
-    );
+    const streaming = Object.entries<Record<string, unknown>>(json.paths)
+      .filter(([, methods]) => JSON.stringify(methods).includes('event-stream'))
+      .filter(([path]) => !/^\/(openai\/v1|mcp)(\/|$)/.test(path));
     assert.deepEqual(
       streaming.map(([path, methods]) => [path, Object.keys(methods)]),
       [
         [CHAT, ['post']],
         ['/api/console/run/chat/completions', ['post']],
+        ['/v1/responses', ['post']],
+        ['/api/console/run/responses', ['post']],
+        ['/v1/messages', ['post']],
         ['/v1beta/models/{model}:{action}', ['post']],
       ],
     );
