@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADMIN_TOKEN } from './support/gateway.ts';
+import { until } from './support/postgres.ts';
 import { begunRequest, REST_OF_BODY } from './support/start-stop.ts';
 import { childrenOf, isAlive, startTwo } from './support/supervised.ts';
 
@@ -9,7 +10,10 @@ import { childrenOf, isAlive, startTwo } from './support/supervised.ts';
 test('processes on one port share a deployment, and say that they do not share limits', async (t) => {
   const program = await startTwo(t);
   assert.match(program.told, /2 processes share the port\. Each counts rates and concurrency alone/);
-  assert.match((await program.get('/healthz')).json.warnings.join(), /2 processes share this database/);
+  // Each hears of the other with its next beat.
+  await until(async () =>
+    (await program.get('/healthz')).json.warnings.join().includes('2 processes share this database'),
+  );
   // Connections are dealt out in turn, so both of them answer some of these.
   const { id } = (await program.call('POST', '/api/admin/accounts', { key: ADMIN_TOKEN, body: { name: 'Shared' } }))
     .json;
