@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { completeChat, startChat } from '../../calls/index.ts';
 import { chatFormat } from '../../formats/index.ts';
 import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
 import { chatSchema, toChatRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
-import { KEEP_ALIVE_COMMENT, sendEvents } from '../edge/events.ts';
 import type { Routes } from '../edge/route.ts';
-import { CALL_CODES, callContext } from './call.ts';
+import { answerChat } from './answer-chat.ts';
+import { CALL_CODES } from './call.ts';
 
 const completionSchema = z
   .looseObject({
@@ -39,25 +38,10 @@ export function chatRoutes(routes: Routes, deps: HttpDeps): void {
       otherMedia: ['text/event-stream'],
       codes: [...CALL_CODES, 'missing_model', 'missing_messages', 'invalid_n'],
     },
-    async ({ body, exact, caller, request, reply }) => {
+    ({ body, exact, ...call }) => {
       const chat = toChatRequest(body, exact());
-      const context = callContext(request, reply);
       const format = chatFormat(chat, deps.clock.now());
-      if (!chat.stream) return completeChat(deps, caller, chat, format, context);
-      const frames = await startChat(deps, caller, chat, format, context);
-      await sendEvents(
-        reply,
-        {
-          frames,
-          contentType: 'text/event-stream; charset=utf-8',
-          end: 'data: [DONE]\n\n',
-          error: (envelope) => frames.failure(envelope),
-          cutOnError: false,
-          keepAlive: KEEP_ALIVE_COMMENT,
-        },
-        deps.log,
-      );
-      return reply;
+      return answerChat(deps, call, chat, format, { end: 'data: [DONE]\n\n' });
     },
   );
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { completeChat, countPrompt, startChat } from '../../calls/index.ts';
+import { countPrompt } from '../../calls/index.ts';
 import {
   countSchema,
   MESSAGES_PING,
@@ -11,8 +11,8 @@ import {
 import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
 import type { ErrorShape } from '../contract/contract.ts';
 import type { HttpDeps } from '../deps.ts';
-import { sendEvents } from '../edge/events.ts';
 import type { Routes } from '../edge/route.ts';
+import { answerChat } from './answer-chat.ts';
 import { CALL_CODES, callContext } from './call.ts';
 
 const count = z.int().min(0);
@@ -70,26 +70,11 @@ export function messagesRoutes(routes: Routes, deps: HttpDeps): void {
       errors: ERRORS,
       codes: [...CALL_CODES, ...FIELD_CODES],
     },
-    async ({ body, exact, bytes, caller, request, reply }) => {
+    ({ body, exact, bytes, caller, request, reply }) => {
       const translated = toChatFromMessages(body, exact());
       const { chat } = translated;
-      const context = callContext(request, reply);
       const format = messagesFormat(translated, { exact: exact(), bytes, headers: request.headers }, request.id);
-      if (!chat.stream) return completeChat(deps, caller, chat, format, context);
-      const frames = await startChat(deps, caller, chat, format, context);
-      await sendEvents(
-        reply,
-        {
-          frames,
-          contentType: 'text/event-stream; charset=utf-8',
-          end: '',
-          error: (envelope) => frames.failure(envelope),
-          cutOnError: false,
-          keepAlive: MESSAGES_PING,
-        },
-        deps.log,
-      );
-      return reply;
+      return answerChat(deps, { caller, request, reply }, chat, format, { keepAlive: MESSAGES_PING });
     },
   );
 

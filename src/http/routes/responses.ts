@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { completeChat, prepareResponse, startChat } from '../../calls/index.ts';
+import { prepareResponse } from '../../calls/index.ts';
 import { responsesSchema, toResponsesRequest } from '../../formats/index.ts';
 import { CHAT_BODY_BYTES_MAX } from '../../limits.ts';
 import { FACADE } from '../contract/facade.ts';
 import type { HttpDeps } from '../deps.ts';
-import { KEEP_ALIVE_COMMENT, sendEvents } from '../edge/events.ts';
 import type { Routes } from '../edge/route.ts';
-import { CALL_CODES, callContext } from './call.ts';
+import { answerChat } from './answer-chat.ts';
+import { CALL_CODES } from './call.ts';
 
 const responseSchema = z
   .looseObject({
@@ -41,24 +41,9 @@ export function responseRoutes(routes: Routes, deps: HttpDeps): void {
       otherMedia: ['text/event-stream'],
       codes: [...CALL_CODES, 'missing_model', 'missing_input', 'item_not_found'],
     },
-    async ({ body, exact, caller, request, reply }) => {
-      const { chat, format } = await prepareResponse(deps, caller, toResponsesRequest(body, exact()));
-      const context = callContext(request, reply);
-      if (!chat.stream) return completeChat(deps, caller, chat, format, context);
-      const frames = await startChat(deps, caller, chat, format, context);
-      await sendEvents(
-        reply,
-        {
-          frames,
-          contentType: 'text/event-stream; charset=utf-8',
-          end: '',
-          error: (envelope) => frames.failure(envelope),
-          cutOnError: false,
-          keepAlive: KEEP_ALIVE_COMMENT,
-        },
-        deps.log,
-      );
-      return reply;
+    async ({ body, exact, ...call }) => {
+      const { chat, format } = await prepareResponse(deps, call.caller, toResponsesRequest(body, exact()));
+      return answerChat(deps, call, chat, format);
     },
   );
 }
