@@ -41,28 +41,9 @@ function sizeOf(base64 = ''): readonly number[] {
   return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
 }
 
-async function nextTask(known: number) {
-  await until(() => studio.queue.tasks.length > known);
-  return studio.queue.tasks.at(-1) ?? assert.fail('no task');
-}
-
-/** Lets the clock run until it is over. */
-async function whileTimePasses<Result>(work: Promise<Result>, seconds = 0.2): Promise<Result> {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  work.then(end, end);
-  await until(() => {
-    studio.gateway.clock.advance(seconds);
-    return isOver;
-  });
-  return work;
-}
-
 /** All events of a stream, which come while time passes. */
 function streamed<Event>(stream: Promise<AsyncIterable<Event>>): Promise<Event[]> {
-  return whileTimePasses(stream.then((events) => Array.fromAsync(events)));
+  return studio.whileTimePasses(stream.then((events) => Array.fromAsync(events)));
 }
 
 const STAINLESS = { 'x-stainless-lang': 'js', 'x-stainless-retry-count': '0' };
@@ -71,14 +52,14 @@ const inQueue = { body: { model: 'studio/queue', prompt: 'a gate' } };
 async function open(caller: NewCaller, headers: Record<string, string>, gateway: Gateway = studio.gateway) {
   const known = studio.queue.tasks.length;
   const opening = OpenStream.open(gateway, GENERATE, { ...inQueue, key: caller.key, headers });
-  return { opening, task: await nextTask(known) };
+  return { opening, task: await studio.nextTask(known) };
 }
 
 describe('the library openai makes pictures', () => {
   test('in one call, in base64, of the size that was asked for, and tells what they cost', async () => {
     const caller = await paidCaller(studio.gateway);
     const asked = { model: 'sandbox/image', prompt: 'a gate', size: '768x512', n: 2 } as const;
-    const answer = await whileTimePasses(clientOf(caller).images.generate(asked));
+    const answer = await studio.whileTimePasses(clientOf(caller).images.generate(asked));
     assert.deepEqual(
       answer.data?.map(({ b64_json }) => sizeOf(b64_json)),
       [
@@ -96,7 +77,7 @@ describe('the library openai makes pictures', () => {
   test('as links where it asks for them', async () => {
     const caller = await paidCaller(studio.gateway);
     const asked = { model: 'studio/direct', prompt: 'a gate', response_format: 'url' } as const;
-    const { data } = await whileTimePasses(clientOf(caller).images.generate(asked));
+    const { data } = await studio.whileTimePasses(clientOf(caller).images.generate(asked));
     const { status, bytes } = await studio.fetched(data?.[0]?.url ?? '');
     assert.deepEqual([status, data?.[0]?.b64_json, sizeOf(bytes.toString('base64')).length], [200, undefined, 2]);
   });
@@ -106,7 +87,7 @@ describe('the library openai makes pictures', () => {
     const file = (name: string) => toFile(pngOf(), name, { type: 'image/png' });
     for (const image of [await file('one.png'), [await file('one.png'), await file('two.png')]]) {
       const asked = { model: 'studio/direct', prompt: 'the same, at night', image };
-      const { data } = await whileTimePasses(clientOf(caller).images.edit(asked));
+      const { data } = await studio.whileTimePasses(clientOf(caller).images.edit(asked));
       assert.equal(data?.length, 1);
       assert.equal(studio.direct.submissions.at(-1)?.files.length, [image].flat().length);
     }
@@ -179,7 +160,7 @@ describe('the library openai makes pictures', () => {
     const caller = await paidCaller(studio.gateway);
     const openai = createOpenAI({ baseURL: `${studio.gateway.url}/openai/v1`, apiKey: caller.key });
     const asked = { model: openai.image('studio/direct'), prompt: 'a gate', n: 2 };
-    const { images } = await whileTimePasses(generateImage(asked));
+    const { images } = await studio.whileTimePasses(generateImage(asked));
     assert.deepEqual(
       images.map(({ base64 }) => sizeOf(base64).length),
       [2, 2],
@@ -196,7 +177,7 @@ describe('a call that is repeated', () => {
       const leaving = new AbortController();
       const answer = fetch(url, { ...init, signal: leaving.signal });
       answer.catch(() => undefined);
-      await nextTask(known);
+      await studio.nextTask(known);
       leaving.abort();
       throw new TypeError('fetch failed');
     };
@@ -207,8 +188,8 @@ describe('a call that is repeated', () => {
     const known = studio.queue.tasks.length;
     const client = clientOf(caller, { maxRetries: 2, fetch: breakingFetch(known) });
     const answer = client.images.generate({ model: 'studio/queue', prompt: 'a gate' });
-    (await nextTask(known)).advance('COMPLETED');
-    assert.equal((await whileTimePasses(answer)).data?.length, 1);
+    (await studio.nextTask(known)).advance('COMPLETED');
+    assert.equal((await studio.whileTimePasses(answer)).data?.length, 1);
     assert.deepEqual([(await jobsOf(caller)).length, studio.queue.tasks.length - known], [1, 1]);
     assert.equal((await moneyOf(studio.gateway, caller)).spent, IMAGE_PRICE);
   });
@@ -266,7 +247,7 @@ describe('a caller who waits', () => {
     const leaving = new AbortController();
     const asked = { model: 'studio/queue', prompt: 'a gate' };
     const left = clientOf(caller).images.generate(asked, { signal: leaving.signal });
-    const task = await nextTask(known);
+    const task = await studio.nextTask(known);
     leaving.abort();
     await assert.rejects(left, OpenAI.APIUserAbortError);
     task.advance('COMPLETED');
@@ -286,9 +267,9 @@ describe('a caller who waits', () => {
     assert.deepEqual([stream.status, stream.headers['content-type']], [200, 'application/json; charset=utf-8']);
     await stream.until(' ');
     for (const each of studio.queue.tasks.slice(known)) each.advance('COMPLETED');
-    const { text, isCut } = await whileTimePasses(stream.rest());
+    const { text, isCut } = await studio.whileTimePasses(stream.rest());
     assert.ok(!isCut && text.startsWith(' ') && JSON.parse(text).data.length === 1);
-    assert.equal((await whileTimePasses(answer)).data?.length, 1);
+    assert.equal((await studio.whileTimePasses(answer)).data?.length, 1);
   });
 
   test('is told of a failure in the first half minute by its status, and tries nothing again', async () => {
@@ -309,7 +290,7 @@ describe('a caller who waits', () => {
       studio.queue.outcome({ kind: 'failure', error: 'unscheduled' });
       const { opening, task } = await open(caller, headers);
       task.advance('COMPLETED');
-      await using stream = await whileTimePasses(opening);
+      await using stream = await studio.whileTimePasses(opening);
       const { text } = await stream.rest();
       assert.deepEqual([stream.status, JSON.parse(text).error.code], [status, 'upstream_failed']);
       assert.equal(stream.headers['x-should-retry'], 'false');
@@ -329,7 +310,7 @@ describe('a caller who waits', () => {
       await using stream = await opening;
       await stream.until(' ');
       task.advance('COMPLETED');
-      const { text, isCut } = await whileTimePasses(stream.rest());
+      const { text, isCut } = await studio.whileTimePasses(stream.rest());
       assert.equal(isCut, isBroken);
       if (!isBroken) assert.equal(JSON.parse(text).error.code, 'upstream_failed');
     }
@@ -347,7 +328,7 @@ describe('a caller who waits', () => {
         [{}, 400],
       ] as const) {
         const { opening, task } = await open(caller, headers, brief);
-        await using stream = await whileTimePasses(opening);
+        await using stream = await studio.whileTimePasses(opening);
         const { error } = JSON.parse((await stream.rest()).text);
         const [job] = await jobsOf(caller);
         assert.deepEqual([stream.status, error.code, stream.headers['x-job-id']], [status, 'job_timeout', job.id]);

@@ -48,26 +48,6 @@ const calling = (name: string, args: object = {}) => ({
   body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
 });
 
-/** The task at the upstream of the last job that was made, once it has been accepted. */
-async function nextTask(known: number) {
-  await until(() => studio.queue.tasks.length > known);
-  return studio.queue.tasks.at(-1) ?? assert.fail('no task');
-}
-
-/** Lets the clock run until it is answered. */
-async function whileTimePasses<Result>(work: Promise<Result>, seconds = 0.5): Promise<Result> {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  work.then(end, end);
-  await until(() => {
-    studio.gateway.clock.advance(seconds);
-    return isOver;
-  });
-  return work;
-}
-
 async function jobsOf({ key }: NewCaller): Promise<Answer['json'][]> {
   return (await studio.gateway.call('GET', '/v1/jobs', { key })).json.data;
 }
@@ -79,13 +59,13 @@ for (const name of CLIENTS) {
       await using client = await clientOf(name, caller.key);
       const known = studio.queue.tasks.length;
       const begunMs = studio.gateway.clock.nowMs();
-      const answer = succeeded(await whileTimePasses(client.call('generate_image', SLOW)));
+      const answer = succeeded(await studio.whileTimePasses(client.call('generate_image', SLOW)));
       assert.match(textOf(answer), /^job_\w+ is (queued|running), \d+ % done\. Call get_job/);
       assert.ok(studio.gateway.clock.nowMs() - begunMs >= 1000 * MCP_SILENT_WAIT_SECONDS);
       const job_id = jobIn(textOf(answer));
       assert.equal(answer.structuredContent.job_id, job_id);
-      (await nextTask(known)).advance('COMPLETED');
-      const found = succeeded(await whileTimePasses(client.call('get_job', { job_id, wait: true })));
+      (await studio.nextTask(known)).advance('COMPLETED');
+      const found = succeeded(await studio.whileTimePasses(client.call('get_job', { job_id, wait: true })));
       assert.equal(found.structuredContent.status, 'succeeded');
       assert.equal(found.content[1].type, 'image');
       assert.equal(await spentInTheEnd(studio.gateway, caller), IMAGE_PRICE);
@@ -97,7 +77,7 @@ for (const name of CLIENTS) {
       const known = studio.queue.tasks.length;
       const heard: Progress[] = [];
       const work = client.call('generate_image', SLOW, { onprogress: (progress) => heard.push(progress) });
-      const task = await nextTask(known);
+      const task = await studio.nextTask(known);
       const longer = 2 * MCP_SILENT_WAIT_SECONDS;
       const end = studio.gateway.clock.nowMs() + 1000 * longer;
       await until(() => {
@@ -105,7 +85,7 @@ for (const name of CLIENTS) {
         return studio.gateway.clock.nowMs() > end && heard.length > 5;
       });
       task.advance('COMPLETED');
-      const answer = succeeded(await whileTimePasses(work));
+      const answer = succeeded(await studio.whileTimePasses(work));
       assert.match(textOf(answer), /succeeded with studio\/queue for 40 credits/);
       assert.ok(heard.every(({ message = '' }) => message.startsWith(jobIn(textOf(answer)))));
       for (const [place, { progress }] of heard.entries()) assert.ok(progress > (heard[place - 1]?.progress ?? -1));
@@ -117,12 +97,12 @@ for (const name of CLIENTS) {
       const known = studio.queue.tasks.length;
       const leaving = new AbortController();
       const left = client.call('generate_image', SLOW, { signal: leaving.signal });
-      const task = await nextTask(known);
+      const task = await studio.nextTask(known);
       leaving.abort();
       await assert.rejects(left);
       const again = client.call('generate_image', { prompt: SLOW.prompt, model: SLOW.model });
       task.advance('COMPLETED');
-      const answer = succeeded(await whileTimePasses(again));
+      const answer = succeeded(await studio.whileTimePasses(again));
       assert.match(textOf(answer), /It was made by an equal call, and is charged once\./);
       const jobs = await jobsOf(caller);
       assert.deepEqual([jobs.length, jobs[0].id, jobs[0].status], [1, jobIn(textOf(answer)), 'succeeded']);
@@ -156,7 +136,7 @@ test('calls join while the job is open and young, and only where tool and argume
   const other = client.call('generate_image', { ...SLOW, prompt: 'a blue gate' });
   await until(() => studio.queue.tasks.length === known + 2);
   for (const task of studio.queue.tasks.slice(known)) task.advance('COMPLETED');
-  const ids = (await whileTimePasses(Promise.all(together))).map((answer) => jobIn(textOf(answer)));
+  const ids = (await studio.whileTimePasses(Promise.all(together))).map((answer) => jobIn(textOf(answer)));
   assert.equal(new Set(ids).size, 1);
   assert.notEqual(jobIn(textOf(await other)), ids[0]);
   // It has ended: an equal call makes another picture.
@@ -167,7 +147,7 @@ test('calls join while the job is open and young, and only where tool and argume
   const last = client.call('generate_image', SLOW);
   await until(() => studio.queue.tasks.length === known + 4);
   for (const task of studio.queue.tasks.slice(known)) task.advance('COMPLETED');
-  await whileTimePasses(Promise.all([next, last]));
+  await studio.whileTimePasses(Promise.all([next, last]));
   assert.equal((await jobsOf(caller)).length, 4);
   assert.equal(await spentInTheEnd(studio.gateway, caller), 4 * IMAGE_PRICE);
 });

@@ -4,7 +4,6 @@ import { Agent, request } from 'undici';
 import { DatabaseLink } from './support/database-link.ts';
 import type { Answer, CallOptions, Gateway, NewCaller } from './support/gateway.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
-import { until } from './support/postgres.ts';
 import { IMAGE_PRICE, IMAGES, Studio } from './support/studio.ts';
 
 const studio = new Studio();
@@ -22,26 +21,6 @@ function create(caller: NewCaller, options: CallOptions, gateway: Gateway = stud
 }
 
 const told = ({ status, json, headers }: Answer) => [status, json.status, headers['preference-applied']];
-
-/** The task at the upstream of the last job that was made, once it has been accepted. */
-async function nextTask(known: number) {
-  await until(() => studio.queue.tasks.length > known);
-  return studio.queue.tasks.at(-1) ?? assert.fail('no task');
-}
-
-/** Lets the clock run until it is answered. */
-async function whileTimePasses<Result>(work: Promise<Result>, seconds = 0.5): Promise<Result> {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  work.then(end, end);
-  await until(() => {
-    studio.gateway.clock.advance(seconds);
-    return isOver;
-  });
-  return work;
-}
 
 describe('Prefer: wait', () => {
   test('answers the ended job with 200 where it ends in time, with what it cost', async () => {
@@ -68,7 +47,7 @@ describe('Prefer: wait', () => {
       const known = studio.queue.tasks.length;
       const answer = await create(caller, asking('studio/queue', prefer));
       assert.deepEqual([answer.status, answer.headers['preference-applied']], [202, undefined], String(prefer));
-      (await nextTask(known)).advance('COMPLETED');
+      (await studio.nextTask(known)).advance('COMPLETED');
       await studio.ended(caller, answer.json.id);
     }
   });
@@ -90,8 +69,8 @@ describe('Prefer: wait', () => {
       const begunMs = studio.gateway.clock.nowMs();
       const known = studio.queue.tasks.length;
       const waiting = create(caller, asking('studio/queue', prefer));
-      const task = await nextTask(known);
-      const answer = await whileTimePasses(waiting);
+      const task = await studio.nextTask(known);
+      const answer = await studio.whileTimePasses(waiting);
       assert.deepEqual(told(answer), [202, 'running', undefined]);
       assert.ok(studio.gateway.clock.nowMs() - begunMs >= seconds * 1000);
       task.advance('COMPLETED');
@@ -104,8 +83,8 @@ describe('Prefer: wait', () => {
     const options = asking('studio/queue', 'wait=30', { 'idempotency-key': 'the same' });
     const known = studio.queue.tasks.length;
     const waiting = [create(caller, options), create(caller, options)];
-    (await nextTask(known)).advance('COMPLETED');
-    const [first, second] = await whileTimePasses(Promise.all(waiting));
+    (await studio.nextTask(known)).advance('COMPLETED');
+    const [first, second] = await studio.whileTimePasses(Promise.all(waiting));
     assert.deepEqual([first?.status, second?.status, second?.json], [200, 200, first?.json]);
     assert.equal((await moneyOf(studio.gateway, caller)).spent, IMAGE_PRICE);
   });
@@ -121,7 +100,7 @@ describe('Prefer: wait', () => {
       headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${caller.key}` },
       body: JSON.stringify(body),
     });
-    const task = await nextTask(known);
+    const task = await studio.nextTask(known);
     await agent.destroy();
     await assert.rejects(leaving);
     task.advance('COMPLETED');
@@ -154,7 +133,7 @@ describe('Prefer: wait, with several processes', () => {
       const caller = await paidCaller(studio.gateway);
       const known = studio.queue.tasks.length;
       const waiting = create(caller, asking('studio/queue', 'wait=60'), serving);
-      const task = await nextTask(known);
+      const task = await studio.nextTask(known);
       const [job] = (await studio.gateway.call('GET', '/v1/jobs', { key: caller.key })).json.data;
       await link.cut();
       task.advance('COMPLETED');
@@ -178,7 +157,7 @@ describe('Prefer: wait, with several processes', () => {
       headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${caller.key}` },
       body: JSON.stringify(body),
     });
-    const task = await nextTask(known);
+    const task = await studio.nextTask(known);
     const [answer] = await Promise.all([waiting, serving.stop()]);
     assert.equal(answer.status, 202);
     const [job] = (await studio.gateway.call('GET', '/v1/jobs', { key: caller.key })).json.data;

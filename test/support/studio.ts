@@ -65,6 +65,26 @@ export class Studio {
     return answer.json;
   }
 
+  /** The task at the queue of the last job that was made, once more than `known` have been accepted. */
+  async nextTask(known: number): Promise<FalEmulator['tasks'][number]> {
+    await until(() => this.queue.tasks.length > known);
+    return this.queue.tasks.at(-1) ?? assert.fail('no task');
+  }
+
+  /** Lets the clock run until it is over. */
+  async whileTimePasses<Result>(work: Promise<Result>, seconds = 0.2): Promise<Result> {
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    work.then(end, end);
+    await until(() => {
+      this.gateway.clock.advance(seconds);
+      return isOver;
+    });
+    return work;
+  }
+
   /** Lets time pass a little at a time until the job has ended. */
   async ended(caller: NewCaller, id: string, seconds = 0.1): Promise<Job> {
     for (let move = 0; move < MOVES_MAX; move++) {
