@@ -51,6 +51,7 @@ test('a start without the flags for V8 works, and says in the log that they are 
   const settings = await ownDatabase(t);
   const isMissing = (line: string) => line.includes('V8 runs without the flags');
   const [bare, flagged] = [await Program.start(t, settings, SERVE_WITHOUT_FLAGS), await Program.start(t, settings)];
+  await until(() => bare.logged.some(isMissing));
   assert.deepEqual([bare.logged.filter(isMissing).length, flagged.logged.filter(isMissing).length], [1, 0]);
 });
 
