@@ -25,18 +25,25 @@ export interface Schema {
   readonly description?: string;
 }
 
+interface Operation {
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
+  readonly responses: Readonly<Record<string, { readonly 'x-codes'?: readonly string[] }>>;
+}
+
 export interface ContractDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-export function typeOf(schema: Schema, indent: string): string {
+/** Of what is taken, a field that may be left out may be undefined too: JSON has none of either. */
+export function typeOf(schema: Schema, indent: string, isTaken = false): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? 'unknown';
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum !== undefined) return union(schema.enum.map(literal));
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return union(choices.map((choice) => typeOf(choice, indent)));
-  if (schema.allOf !== undefined) return schema.allOf.map((part) => typeOf(part, indent)).join(' & ');
-  if (Array.isArray(schema.type)) return union(schema.type.map((type) => typeOf({ ...schema, type }, indent)));
+  if (choices !== undefined) return union(choices.map((choice) => typeOf(choice, indent, isTaken)));
+  if (schema.allOf !== undefined) return schema.allOf.map((part) => typeOf(part, indent, isTaken)).join(' & ');
+  if (Array.isArray(schema.type)) return union(schema.type.map((type) => typeOf({ ...schema, type }, indent, isTaken)));
   switch (schema.type) {
     case 'string':
     case 'boolean':
@@ -46,23 +53,25 @@ export function typeOf(schema: Schema, indent: string): string {
     case 'number':
       return 'number';
     case 'array':
-      return arrayType(schema, indent);
+      return arrayType(schema, indent, isTaken);
     case 'object':
-      return objectType(schema, indent);
+      return objectType(schema, indent, isTaken);
     case undefined:
     default:
       return 'unknown';
   }
 }
 
-function arrayType({ items, prefixItems }: Schema, indent: string): string {
-  if (prefixItems !== undefined) return `readonly [${prefixItems.map((item) => typeOf(item, indent)).join(', ')}]`;
-  return `ReadonlyArray<${items === undefined ? 'unknown' : typeOf(items, indent)}>`;
+function arrayType({ items, prefixItems }: Schema, indent: string, isTaken: boolean): string {
+  if (prefixItems !== undefined)
+    return `readonly [${prefixItems.map((item) => typeOf(item, indent, isTaken)).join(', ')}]`;
+  return `ReadonlyArray<${items === undefined ? 'unknown' : typeOf(items, indent, isTaken)}>`;
 }
 
-function objectType({ properties, required = [], additionalProperties }: Schema, indent: string): string {
+function objectType(schema: Schema, indent: string, isTaken: boolean): string {
+  const { properties, required = [], additionalProperties } = schema;
   if (properties === undefined || Object.keys(properties).length === 0) {
-    const value = typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown';
+    const value = typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent, isTaken) : 'unknown';
     return `Readonly<Record<string, ${value}>>`;
   }
   const inner = `${indent}  `;
@@ -70,8 +79,10 @@ function objectType({ properties, required = [], additionalProperties }: Schema,
     const comment =
       field.description === undefined ? '' : `${inner}/** ${field.description.replaceAll('*/', '* /')} */\n`;
     const key = /^[a-z_$][\w$]*$/i.test(name) ? name : literal(name);
-    return `${comment}${inner}readonly ${key}${required.includes(name) ? '' : '?'}: ${typeOf(field, inner)};\n`;
+    const [mark, end] = required.includes(name) ? ['', ''] : ['?', isTaken ? ' | undefined' : ''];
+    return `${comment}${inner}readonly ${key}${mark}: ${typeOf(field, inner, isTaken)}${end};\n`;
   });
+  if (isTaken && typeof additionalProperties === 'object') fields.push(`${inner}readonly [field: string]: unknown;\n`);
   return `{\n${fields.join('')}${indent}}`;
 }
 
