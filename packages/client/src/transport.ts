@@ -107,7 +107,7 @@ export class Transport {
 }
 
 /** A body that is a stream is sent while the answer may already come; `fetch` wants that said. */
-const HALF = { duplex: 'half' };
+const HALF = { duplex: 'half' } as const;
 
 function jsonType(json: unknown): string | undefined {
   return json === undefined ? undefined : 'application/json';
