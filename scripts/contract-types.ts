@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
+import { freePorts } from './free-ports.ts';
 
 /** The part of JSON Schema that the contracts use. */
 export interface Schema {
@@ -97,7 +97,7 @@ function union(types: readonly string[]): string {
 /** Of a gateway that is started for it, on an empty folder. */
 export async function documentOfThisTree(): Promise<ContractDocument> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-types-'));
-  const port = await freePort();
+  const [port] = await freePorts(1);
   const gateway = spawn(process.execPath, ['--expose-gc', 'src/main.ts', 'serve'], {
     stdio: 'ignore',
     env: { ...process.env, TOLLGATE_DATA: join(folder, 'data'), PORT: String(port) },
@@ -116,12 +116,4 @@ export async function documentOfThisTree(): Promise<ContractDocument> {
     // The database may still be writing its last words.
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

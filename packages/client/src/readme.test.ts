@@ -4,14 +4,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { Gateway } from '../../../test/support/gateway.ts';
+import { exampleProgram, linkedGateway, writeProgram } from '../../../test/support/client-programs.ts';
+import type { Gateway } from '../../../test/support/gateway.ts';
 import { paidCaller } from '../../../test/support/paid-calls.ts';
 import { workFolder } from '../../../test/support/postgres.ts';
-import { exampleProgram, writeProgram } from '../../../test/support/readme-program.ts';
 
 let gateway: Gateway;
 before(async () => {
-  gateway = await Gateway.start({ settings: { TOLLGATE_TEST_CLOCK: '1' } });
+  gateway = await linkedGateway();
 });
 after(() => gateway.stop());
 

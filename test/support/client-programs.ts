@@ -1,8 +1,16 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { freePorts } from '../../scripts/free-ports.ts';
+import { Gateway } from './gateway.ts';
 
 /** The address that the documents use. */
 const WRITTEN_URL = 'http://127.0.0.1:8787';
+
+/** With the sandbox, the time of day, and links to media that can be followed. */
+export async function linkedGateway(): Promise<Gateway> {
+  const [port] = await freePorts(1);
+  return Gateway.start({ settings: { TOLLGATE_TEST_CLOCK: '1', PORT: String(port) } });
+}
 
 /** The TypeScript of a document as one module: imports of the same names stand once, at its top. */
 export function exampleProgram(file: string, url: string): string {
