@@ -25,7 +25,7 @@ test('the examples of the README run one after the other, and do what they say',
   assert.match(stdout, /image\/png for 10 credits\n/);
   assert.match(stdout, /succeeded, 100 %\n1 s at http/);
   assert.match(stdout, /job_\w+ succeeded\n/);
-  assert.match(stdout, /gate is open/i);
+  assert.match(stdout, /is open/i);
   assert.match(stdout, /40 of \d+(\.\d+)? credits\n/);
   assert.match(stdout, /no\/such-model.*req_\w+/);
   assert.equal(readFileSync(join(folder, 'gate.png')).toString('latin1', 1, 4), 'PNG');
