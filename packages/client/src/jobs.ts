@@ -25,6 +25,8 @@ export interface JobFilter {
   readonly status?: Job['status'] | undefined;
   readonly kind?: Job['kind'] | undefined;
   readonly model?: string | undefined;
+  /** How many one request brings; the loop goes on behind them. */
+  readonly limit?: number | undefined;
 }
 
 interface Page<Item> {
@@ -50,7 +52,9 @@ export class Jobs {
 
   /** Newest first, page by page as the loop goes on. */
   async *list(filter: JobFilter = {}, options: CallOptions = {}): AsyncGenerator<Job> {
-    const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
+    const wanted = Object.entries(filter).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
     for (let after: string | undefined; ; ) {
       const query = new URLSearchParams([...wanted, ...(after === undefined ? [] : [['after', after]])]);
       const page: Page<Job> = await this.#transport.json('GET', `/v1/jobs?${query}`, options);
