@@ -10,14 +10,14 @@ interface SdkOptions {
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-type ProviderOptions = Readonly<Record<string, JSONObject>>;
+type SdkFields = Readonly<Record<string, JSONObject>>;
 
 export function callOptions({ abortSignal, headers }: SdkOptions): CallOptions {
   return { signal: abortSignal, headers };
 }
 
 /** The fields of the request itself, which win over what the AI SDK has names for. */
-export function ownFields(providerOptions: ProviderOptions | undefined): JSONObject {
+export function ownFields(providerOptions: SdkFields | undefined): JSONObject {
   return providerOptions?.[NAME] ?? {};
 }
 
@@ -45,7 +45,7 @@ export async function answered<Answer>(path: string, request: unknown, call: () 
 
 /** What the AI SDK wants to know of every answer. */
 export function responseOf(modelId: string, timestamp = new Date()) {
-  return { timestamp, modelId, headers: undefined };
+  return { timestamp, modelId, headers: {} };
 }
 
 /** A file as the AI SDK has them. */

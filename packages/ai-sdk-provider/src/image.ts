@@ -15,7 +15,7 @@ export function imageModel(client: Tollgate, modelId: string): ImageModelV4 {
     supportsFileInputs: true,
     supportsMaskInputs: true,
     async doGenerate(options) {
-      const request = requestOf(modelId, options);
+      const request = imageRequest(modelId, options);
       const isEdit = 'image' in request;
       const path = isEdit ? '/v1/images/edits' : '/v1/images/generations';
       const call = callOptions(options);
@@ -41,7 +41,7 @@ export function imageModel(client: Tollgate, modelId: string): ImageModelV4 {
   };
 }
 
-function requestOf(model: string, options: ImageModelV4CallOptions) {
+function imageRequest(model: string, options: ImageModelV4CallOptions) {
   const { prompt = '', n, size, aspectRatio, seed, files = [], mask, providerOptions } = options;
   const request = { model, prompt, n, size, aspect_ratio: aspectRatio, seed, ...ownFields(providerOptions) };
   if (files.length === 0 && mask === undefined) return request;

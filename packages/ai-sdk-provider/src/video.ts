@@ -13,7 +13,7 @@ export function videoModel(client: Tollgate, modelId: string): Experimental_Vide
     modelId,
     maxVideosPerCall: 1,
     async doGenerate(options) {
-      const request = requestOf(modelId, options);
+      const request = videoRequest(modelId, options);
       const call = callOptions(options);
       return answered('/v1/videos', request, async () => {
         const { job, assets } = await client.videos.generateAndWait(request, call);
@@ -35,7 +35,7 @@ export function videoModel(client: Tollgate, modelId: string): Experimental_Vide
   };
 }
 
-function requestOf(model: string, options: Experimental_VideoModelV4CallOptions): VideoRequest {
+function videoRequest(model: string, options: Experimental_VideoModelV4CallOptions): VideoRequest {
   const { prompt, aspectRatio, resolution, duration, fps, seed, generateAudio, providerOptions } = options;
   return {
     model,
