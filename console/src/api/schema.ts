@@ -1270,7 +1270,7 @@ export type Transaction = {
 
 export type Transcription = {
   readonly task?: 'transcribe';
-  /** An ISO code: as heard, else as given; null where nobody knows. */
+  /** An ISO code: as heard, else as given; null where neither is known. */
   readonly language?: string | null;
   readonly duration?: number;
   readonly text: string;
@@ -1320,7 +1320,7 @@ export type TranscriptionRecord = {
   readonly status: 'completed' | 'failed' | 'unavailable';
   readonly result?: {
     readonly text: string;
-    /** An ISO code: as heard, else as given; null where nobody knows. */
+    /** An ISO code: as heard, else as given; null where neither is known. */
     readonly language: string | null;
     readonly duration: number;
     readonly segments?: ReadonlyArray<{

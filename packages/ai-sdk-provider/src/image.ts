@@ -30,7 +30,8 @@ export function imageModel(client: Tollgate, modelId: string): ImageModelV4 {
           response: responseOf(modelId, new Date(1000 * job.created_at)),
           providerMetadata: {
             [NAME]: {
-              images: assets.map(({ id, width = null, height = null }) => ({ id, width, height })),
+              // Of all that stands here, the AI SDK hands on this list alone where it joins several calls.
+              images: assets.map(({ id, width = null, height = null }) => ({ id, jobId: job.id, width, height })),
               jobId: job.id,
               credits: job.usage?.credits ?? 0,
             },

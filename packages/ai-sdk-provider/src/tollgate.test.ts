@@ -80,7 +80,11 @@ test('a picture in the prompt is edited; several are made by one job', async () 
   assert.equal(edited.image.mediaType, 'image/png');
   const several = await generateImage({ model, prompt: 'a gate', n: 2, size: '256x256' });
   assert.equal(several.images.length, 2);
-  assert.equal(creditsIn(several.providerMetadata), 20);
+  assert.deepEqual(
+    several.calls.map(({ providerMetadata }) => creditsIn(providerMetadata)),
+    [20],
+  );
+  assert.match(String(several.image.providerMetadata?.tollgate?.jobId), /^job_/);
   assert.equal((await moneyOf(gateway, caller)).spent, 30);
   const { data } = (await gateway.call('GET', '/v1/jobs', { key: caller.key })).json;
   assert.equal(data.length, 2);

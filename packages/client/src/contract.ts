@@ -374,7 +374,7 @@ export type SoundRequest = {
 
 export type Transcription = {
   readonly task?: 'transcribe';
-  /** An ISO code: as heard, else as given; null where nobody knows. */
+  /** An ISO code: as heard, else as given; null where neither is known. */
   readonly language?: string | null;
   readonly duration?: number;
   readonly text: string;

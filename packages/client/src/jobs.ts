@@ -71,7 +71,7 @@ export class Jobs {
     for (let poll = 0; ; poll++) {
       const job = await this.get(id, polling);
       report(job);
-      if (hasEnded(job)) return this.outcomeOf(job, polling);
+      if (isTerminal(job)) return this.outcomeOf(job, polling);
       await pause(pollDelayMs(poll, Math.random()), options.signal);
     }
   }
@@ -113,7 +113,7 @@ export class JobWork {
   async createAndWait(path: string, json: unknown, options: CreateOptions & WaitOptions): Promise<Outcome> {
     const prefer = options.onProgress === undefined ? `wait=${PREFERRED_WAIT}` : undefined;
     const job = await this.create(path, json, options, prefer);
-    return hasEnded(job) ? this.#jobs.outcomeOf(job, options) : this.#jobs.wait(job.id, options);
+    return isTerminal(job) ? this.#jobs.outcomeOf(job, options) : this.#jobs.wait(job.id, options);
   }
 }
 
@@ -121,7 +121,7 @@ export function downloadOf(transport: Transport, { url }: Pick<Asset, 'url'>, op
   return transport.get(url, options).then((response) => mediaOf(response, options.signal));
 }
 
-function hasEnded({ status }: Job): boolean {
+function isTerminal({ status }: Job): boolean {
   return status !== 'queued' && status !== 'running';
 }
 

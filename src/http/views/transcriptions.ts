@@ -36,7 +36,7 @@ const usageSchema = z.strictObject({
   credits: z.number(),
 });
 
-const language = z.string().nullable().describe('An ISO code: as heard, else as given; null where nobody knows.');
+const language = z.string().nullable().describe('An ISO code: as heard, else as given; null where neither is known.');
 
 export const transcriptionSchema = z
   .strictObject({
