@@ -103,6 +103,20 @@ describe('jobs', () => {
     assert.equal(sent.at(-1)?.headers.get('authorization'), null);
   });
 
+  test('of many at once, four wait at the gateway and the others are polled: waiting takes slots of the key', async () => {
+    const { tollgate, sent } = clientOf(await paidCaller(gateway));
+    const request = { ...IMAGE, ...{ sandbox: { fail: 'policy' } } };
+    const ended = await Promise.allSettled(Array.from({ length: 6 }, () => tollgate.images.generateAndWait(request)));
+    assert.ok(ended.every((end) => end.status === 'rejected' && end.reason instanceof JobError));
+    const created = sent.filter(({ line }) => line.startsWith('POST'));
+    const waiting = created.filter(({ headers }) => headers.has('prefer'));
+    assert.deepEqual([created.length, waiting.length], [6, 4]);
+    const one = clientOf(await paidCaller(gateway));
+    await assert.rejects(one.tollgate.images.generateAndWait(request), JobError);
+    await assert.rejects(one.tollgate.images.generateAndWait(request), JobError);
+    assert.equal(one.sent.length, 2);
+  });
+
   test('one that fails says why, names itself, and has cost nothing', async () => {
     const caller = await paidCaller(gateway);
     const { tollgate } = clientOf(caller);

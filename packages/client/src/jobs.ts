@@ -38,6 +38,8 @@ interface Page<Item> {
 const POLL_RETRIES = 6;
 /** Seconds; below the idle timeouts of common proxies. */
 const PREFERRED_WAIT = 25;
+/** A request that waits keeps one of the key's slots, which are few; beyond these, jobs are polled. */
+const WAITING_REQUESTS_MAX = 4;
 
 export class Jobs {
   readonly #transport: Transport;
@@ -97,6 +99,7 @@ export class Jobs {
 export class JobWork {
   readonly #transport: Transport;
   readonly #jobs: Jobs;
+  #waitingRequests = 0;
 
   constructor(transport: Transport, jobs: Jobs) {
     this.#transport = transport;
@@ -109,11 +112,20 @@ export class JobWork {
     return this.#transport.json('POST', path, { ...options, json, headers: all, isRepeatable: true });
   }
 
-  /** Without a progress callback the gateway is asked to answer with the ended job, which saves the polls of short ones. */
   async createAndWait(path: string, json: unknown, options: CreateOptions & WaitOptions): Promise<Outcome> {
-    const prefer = options.onProgress === undefined ? `wait=${PREFERRED_WAIT}` : undefined;
-    const job = await this.create(path, json, options, prefer);
-    return isTerminal(job) ? this.#jobs.outcomeOf(job, options) : this.#jobs.wait(job.id, options);
+    const mayWait = options.onProgress === undefined && this.#waitingRequests < WAITING_REQUESTS_MAX;
+    const job = mayWait ? await this.#createWaiting(path, json, options) : await this.create(path, json, options);
+    return isTerminal(job) && mayWait ? this.#jobs.outcomeOf(job, options) : this.#jobs.wait(job.id, options);
+  }
+
+  /** The gateway is asked to answer with the ended job, which saves the polls of short ones. */
+  async #createWaiting(path: string, json: unknown, options: CreateOptions): Promise<Job> {
+    this.#waitingRequests++;
+    try {
+      return await this.create(path, json, options, `wait=${PREFERRED_WAIT}`);
+    } finally {
+      this.#waitingRequests--;
+    }
   }
 }
 
