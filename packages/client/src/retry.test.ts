@@ -6,7 +6,7 @@ describe('whether a request is sent again', () => {
   const CASES: readonly (readonly [
     what: string,
     status: number,
-    headers: HeadersInit,
+    headers: Record<string, string>,
     repeatable: boolean,
     sent: boolean,
   ])[] = [
