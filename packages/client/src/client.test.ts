@@ -93,10 +93,10 @@ describe('retries', () => {
 });
 
 describe('jobs', () => {
-  test('a short one is answered by the call that makes it, and its link is followed without the credential', async () => {
-    const { tollgate, sent, lines } = clientOf(await paidCaller(gateway));
+  test('one is made by a call that waits for it, and its link is followed without the credential', async () => {
+    const { tollgate, sent } = clientOf(await paidCaller(gateway));
     const { assets } = await tollgate.images.generateAndWait(IMAGE);
-    assert.deepEqual([sent[0]?.headers.get('prefer'), lines().length], ['wait=25', 2]);
+    assert.equal(sent[0]?.headers.get('prefer'), 'wait=25');
     const media = await tollgate.download(assets[0]);
     assert.deepEqual([media.type, media.size], ['image/png', assets[0].bytes]);
     assert.equal((await media.bytes()).length, assets[0].bytes);
