@@ -29,7 +29,7 @@ const steady: Network = (send) => send();
 function clientOf({ key }: Pick<NewCaller, 'key'>, network = steady) {
   const sent: { line: string; headers: Headers }[] = [];
   const through: typeof fetch = (url, init) => {
-    const { pathname } = new URL(String(url));
+    const { pathname } = new URL(url instanceof Request ? url.url : url);
     sent.push({ line: `${init?.method ?? 'GET'} ${pathname}`, headers: new Headers(init?.headers) });
     return network(() => fetch(url, init), sent.length);
   };

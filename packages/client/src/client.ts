@@ -134,6 +134,7 @@ function editing(work: JobWork): Editing {
 function textFields(fields: Readonly<Record<string, unknown>>): (readonly [string, string])[] {
   return Object.entries(fields).flatMap(([name, value]): (readonly [string, string])[] => {
     if (value === undefined || value === null) return [];
-    return Array.isArray(value) ? value.map((one) => [`${name}[]`, String(one)]) : [[name, String(value)]];
+    const written = (one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one));
+    return Array.isArray(value) ? value.map((one) => [`${name}[]`, written(one)]) : [[name, written(value)]];
   });
 }
