@@ -4,9 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { documentation } from './docs/plugin.ts';
 
 const GATEWAY = 'http://127.0.0.1:8787';
-const WORTH_COMPRESSING = /\.(?:js|css|html|svg)$/;
+const WORTH_COMPRESSING = /\.(?:js|css|html|svg|md|txt)$/;
 
 /** Each file once more as brotli and gzip: compressed when it is built, so that serving costs a read. */
 function compressed(): Plugin {
@@ -30,7 +31,7 @@ function compressed(): Plugin {
 
 // biome-ignore lint/style/noDefaultExport: Vite asks for it.
 export default defineConfig({
-  plugins: [react(), compressed()],
+  plugins: [react(), documentation(), compressed()],
   // The calculator computes with the gateway's own pricing module, which checks itself with Node's assert.
   resolve: { alias: { 'node:assert/strict': fileURLToPath(new URL('src/assert.ts', import.meta.url)) } },
   // The gateway puts a fresh nonce in its place with every page.
@@ -57,6 +58,9 @@ export default defineConfig({
         '/password',
         '/forgot-password',
         '/openapi.json',
+        '/docs',
+        '/llms.txt',
+        '/llms-full.txt',
       ].map((path) => [path, { target: GATEWAY, headers: { origin: GATEWAY } }]),
     ),
   },

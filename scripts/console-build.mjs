@@ -5,17 +5,21 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Below console/, and the tables of error codes and of a job's faults, whose words the console shows.
+// Below console/, the tables of error codes and of a job's faults, whose words the console shows, and the documents.
 const SOURCES = [
   'src',
   'text',
+  'docs',
   'public',
   'index.html',
   'vite.config.ts',
   'package.json',
   '../src/error-table.ts',
   '../src/jobs/faults.ts',
+  '../docs',
 ];
+/** Below docs/ and not served. */
+const NOT_SERVED = /\/adr$|\.png$/;
 
 /** Whether the files are those of these sources. An installation without the bundler serves what it was shipped with. */
 export function isConsoleBuilt(root) {
@@ -65,5 +69,7 @@ function addTo(hash, path, name) {
     hash.update(`${name}\0`).update(readFileSync(path)).update('\0');
     return;
   }
-  for (const entry of entries) addTo(hash, join(path, entry), `${name}/${entry}`);
+  for (const entry of entries) {
+    if (!NOT_SERVED.test(`${name}/${entry}`)) addTo(hash, join(path, entry), `${name}/${entry}`);
+  }
 }
