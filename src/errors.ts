@@ -96,9 +96,14 @@ const SHOULD_RETRY: Readonly<Record<number, 'true' | 'false'>> = {
   504: 'true',
 };
 
+/** Leads to the page of a code, with its cause and cure (RFC 8288). The envelope's shape has no room for it. */
+export function helpLink(code: ErrorCode): string {
+  return `</docs/errors/${code}>; rel="help"`;
+}
+
 /** The headers that go with a code on every route. */
 export function errorHeaders(code: ErrorCode): Record<string, string> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { link: helpLink(code) };
   if (errorStatus(code) === 401) headers['www-authenticate'] = 'Bearer';
   const seconds = RETRY_AFTER_SECONDS[code];
   if (seconds !== undefined) headers['retry-after'] = String(seconds);

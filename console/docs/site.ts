@@ -13,7 +13,7 @@ export function siteFiles(folder: string): Map<string, string> {
   const files = new Map<string, string>();
   for (const document of DOCUMENTS) {
     const text = texts.get(document.file) ?? '';
-    files.set(`${document.slug}.html`, documentPage(document, text));
+    files.set(`${document.slug}.html`, documentPage(document, withErrorLinks(text)));
     files.set(`${document.slug}.md`, text);
   }
   files.set('index.html', indexPage());
@@ -29,6 +29,13 @@ function documentPage({ slug, file }: SiteDocument, text: string): string {
   const body = renderMarkdown(text, linksFrom(file));
   const headings = headingsOf(text);
   return sitePage({ title: headings[0]?.text ?? nameOf(slug), slug, body, headings, source: `/docs/${slug}.md` });
+}
+
+/** In tables that begin with error codes, each leads to its page. */
+function withErrorLinks(text: string): string {
+  return text.replaceAll(/^\| `(\w+)` \|/gm, (cell, code: string) =>
+    Object.hasOwn(ERROR_TABLE, code) ? `| [\`${code}\`](/docs/errors/${code}) |` : cell,
+  );
 }
 
 /** Links between documents lead to their pages; to what is not served, such as a source file, there is none. */

@@ -21,6 +21,7 @@ import { Uploads } from './edge/uploads.ts';
 import { consentPages } from './pages/consent.ts';
 import { consolePages } from './pages/console.ts';
 import { devicePages } from './pages/device.ts';
+import { documentPages } from './pages/docs.ts';
 import { identityPages } from './pages/identity.ts';
 import { linkPages } from './pages/links.ts';
 import { Pages } from './pages/pages.ts';
@@ -142,6 +143,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
     refuseWebSocket(server);
     mcpRoutes(routes, server, deps);
     consolePages(server, deps.config, deps.browser);
+    documentPages(server, deps.config.publicUrl);
     addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
   }
   const hints = new RouteHints(routes.contracts, deps.config.publicUrl);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ErrorCode, errorEnvelope, errorHeaders, errorStatus } from '../../errors.ts';
+import { type ErrorCode, errorEnvelope, errorHeaders, errorStatus, helpLink } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { closeBy } from './private-fields.ts';
 
@@ -30,6 +30,7 @@ export function refuseSocket(socket: Socket, code: ErrorCode): void {
   const head = [
     `HTTP/1.1 ${errorStatus(code)} Refused`,
     `X-Request-Id: ${newId('req')}`,
+    `Link: ${helpLink(code)}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

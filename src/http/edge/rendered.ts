@@ -14,8 +14,7 @@ export class Rendered {
   constructor(value: unknown) {
     this.#plain = JSON.stringify(value);
     this.#plainBytes = String(Buffer.byteLength(this.#plain));
-    // Weak, because one tag stands for all encodings of the same content.
-    this.etag = `W/"${createHash('sha256').update(this.#plain).digest('base64url').slice(0, 27)}"`;
+    this.etag = etagOf(this.#plain);
   }
 
   send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -32,6 +31,11 @@ export class Rendered {
         return reply.header('content-length', this.#plainBytes).send(this.#plain);
     }
   }
+}
+
+/** Weak, because one tag stands for all encodings of the same content. */
+export function etagOf(text: string): string {
+  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
 }
 
 // Named, and not refused with q=0.

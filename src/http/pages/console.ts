@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
-import { extname, join, relative } from 'node:path';
+import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config, S3Settings } from '../../config.ts';
@@ -12,6 +12,8 @@ import { layout, pageHeaders } from './layout.ts';
 
 const BUILT = fileURLToPath(new URL('../../../console/dist', import.meta.url));
 const PAGE = 'index.html';
+/** Served by docs.ts, from the disk. */
+const DOCUMENTATION = `docs${sep}`;
 /** Where the build leaves room for the nonce of its styles. */
 const NONCE = /__NONCE__/g;
 /** And for whether the browser has a session's cookie, which scripts cannot see. */
@@ -29,7 +31,7 @@ class ConsoleFiles {
   readonly #files = new Map<string, Buffer>();
 
   constructor(folder: string) {
-    for (const file of filesBelow(folder)) this.#files.set(file, readFileSync(join(folder, file)));
+    for (const file of filesBelow(folder).filter((name) => !name.startsWith(DOCUMENTATION))) this.#files.set(file, readFileSync(join(folder, file)));
     this.page = this.#files.get(PAGE)?.toString('utf8');
     this.#files.delete(PAGE);
   }
