@@ -54,8 +54,7 @@ function indexPage(): string {
   const chapters = CHAPTERS.map(
     ({ title, documents }) =>
       html`<h2>${title}</h2><ul class="cards">${documents.map(
-        ({ slug, purpose }) =>
-          html`<li><a href="/docs/${slug}">${nameOf(slug)}</a><span>${purpose}</span></li>`,
+        ({ slug, purpose }) => html`<li><a href="/docs/${slug}">${nameOf(slug)}</a><span>${purpose}</span></li>`,
       )}</ul>`,
   );
   const body = html`<h1>Documentation</h1>

@@ -45,6 +45,8 @@ interface Content {
   /** On routes for the operator a parameter that is not in it is refused. */
   readonly query?: z.ZodObject;
   readonly body?: RouteBody;
+  /** A body that the route takes, for the document; of a form, its fields. */
+  readonly example?: JsonObject;
   /** Media types beside JSON in which the answer can be asked for. */
   readonly otherMedia?: readonly string[];
   /** `z.file()` is no JSON at all but one of the other media; null is no body. */

@@ -6,8 +6,6 @@ import type { Contract } from './contract.ts';
  */
 export const FACADE = '/openai/v1';
 
-export const FACADE_TAG = 'OpenAI client libraries';
-
 /** How long a client library is to pause between two looks at a video. */
 export const POLL_AFTER_HEADER = 'openai-poll-after-ms';
 

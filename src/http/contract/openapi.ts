@@ -5,7 +5,7 @@ import { OAUTH_PATHS } from '../../oauth/index.ts';
 import { SCOPE_WORDS } from '../../scopes.ts';
 import { errorSchema } from '../views/error.ts';
 import type { Access, Contract, RouteBody } from './contract.ts';
-import { FACADE, FACADE_TAG } from './facade.ts';
+import { TAG_LIST, tagOf } from './tags.ts';
 
 /** The OpenAPI 3.1 document of the given routes: what they take and answer, and every code they can refuse with. */
 export function openApiDocument(contracts: readonly Contract[], version: string, serverUrl: string): JsonObject {
@@ -20,7 +20,7 @@ export function openApiDocument(contracts: readonly Contract[], version: string,
     openapi: '3.1.0',
     info: { title: 'Tollgate', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: serverUrl }],
-    tags: [{ name: FACADE_TAG, description: `Their shapes, under the base URL \`${FACADE}\`.` }],
+    tags: TAG_LIST,
     paths,
     components: { schemas: components, securitySchemes: securitySchemes(serverUrl) },
   };
@@ -73,7 +73,7 @@ function schemaWriter(components: Record<string, JsonValue>): SchemaWriter {
 function operation(contract: Contract, toSchema: SchemaWriter): JsonValue {
   return {
     summary: contract.summary,
-    ...(contract.path.startsWith(`${FACADE}/`) && { tags: [FACADE_TAG] }),
+    tags: [tagOf(contract)],
     operationId: operationId(contract),
     security: securityOf(contract),
     parameters: [...pathParameters(contract), ...queryParameters(contract, toSchema)],
@@ -106,12 +106,15 @@ function queryParameters({ query }: Contract, toSchema: SchemaWriter): JsonValue
   }));
 }
 
-function requestBody({ body }: Contract, toSchema: SchemaWriter): JsonObject {
+function requestBody({ body, example }: Contract, toSchema: SchemaWriter): JsonObject {
   if (body === undefined) return {};
-  return { requestBody: { required: true, content: bodyContentOf(body, toSchema) } };
+  const content = bodyContentOf(body, toSchema);
+  if (example === undefined) return { requestBody: { required: true, content } };
+  const [type = ''] = Object.keys(content);
+  return { requestBody: { required: true, content: { ...content, [type]: { ...content[type], example } } } };
 }
 
-function bodyContentOf(body: RouteBody, toSchema: SchemaWriter): JsonObject {
+function bodyContentOf(body: RouteBody, toSchema: SchemaWriter): Record<string, JsonObject> {
   switch (body.kind) {
     case 'json':
       return { 'application/json': { schema: toSchema(body.schema, 'input') } };

@@ -31,7 +31,8 @@ class ConsoleFiles {
   readonly #files = new Map<string, Buffer>();
 
   constructor(folder: string) {
-    for (const file of filesBelow(folder).filter((name) => !name.startsWith(DOCUMENTATION))) this.#files.set(file, readFileSync(join(folder, file)));
+    for (const file of filesBelow(folder).filter((name) => !name.startsWith(DOCUMENTATION)))
+      this.#files.set(file, readFileSync(join(folder, file)));
     this.page = this.#files.get(PAGE)?.toString('utf8');
     this.#files.delete(PAGE);
   }

@@ -47,9 +47,7 @@ export function documentPages(server: FastifyInstance, publicUrl: string): void 
   const sendFile = async (name: string, request: FastifyRequest, reply: FastifyReply) => {
     if (names.size === 0) return reply.headers(pageHeaders()).send(NOT_BUILT);
     if (!names.has(name)) return reply.callNotFound();
-    return name.startsWith('assets/')
-      ? sendAsset(name, request, reply)
-      : sendDocument(name, publicUrl, request, reply);
+    return name.startsWith('assets/') ? sendAsset(name, request, reply) : sendDocument(name, publicUrl, request, reply);
   };
   server.get('/docs', (request, reply) => sendFile('index.html', request, reply));
   server.get<{ Params: { '*': string } }>('/docs/*', (request, reply) => {

@@ -42,6 +42,7 @@ export function accountAdminRoutes(routes: Routes, deps: HttpDeps): void {
       path: '/api/admin/accounts',
       summary: 'Make an account',
       access: 'operator',
+      example: { name: 'Ada' },
       body: { kind: 'json', schema: newAccount, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: accountSchema },
       codes: ['duplicate_email', 'precheck_failed'],

@@ -53,6 +53,7 @@ export function grantAdminRoutes(routes: Routes, deps: HttpDeps): void {
       path: '/api/admin/accounts/{account_id}/grants',
       summary: 'Give an account credits, or take unspent ones back; a reference is granted once',
       access: 'operator',
+      example: { credits: 500, reference: 'invoice-17' },
       body: { kind: 'json', schema: newGrant, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: grantSchema },
       codes: ['account_not_found', 'duplicate_reference', 'credits_not_available', 'precheck_failed'],

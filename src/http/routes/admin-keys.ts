@@ -24,6 +24,7 @@ export function keyAdminRoutes(routes: Routes, deps: HttpDeps): void {
       path: '/api/admin/accounts/{account_id}/keys',
       summary: 'Make an API key; the answer is the only place that ever shows it',
       access: 'operator',
+      example: { name: 'laptop' },
       body: { kind: 'json', schema: newKeyBody, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: newKeySchema },
       codes: ['account_not_found', 'key_limit_reached'],

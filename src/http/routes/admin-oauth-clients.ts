@@ -81,6 +81,7 @@ export function oauthClientAdminRoutes(routes: Routes, deps: HttpDeps): void {
       path: '/api/admin/oauth/clients',
       summary: 'Register a third-party application; its secret is shown this once',
       access: 'operator',
+      example: { name: 'My app', redirect_uris: ['http://127.0.0.1/callback'], scopes: ['user:inference:image'] },
       body: { kind: 'json', schema: newClient, bytesMax: ADMIN_BODY_BYTES_MAX },
       answers: { 200: newClientSchema },
     },

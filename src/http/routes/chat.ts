@@ -33,6 +33,7 @@ export function chatRoutes(routes: Routes, deps: HttpDeps): void {
       scope: 'user:inference:chat',
       console: 'run',
       logged: 'chat',
+      example: { model: 'sandbox/chat', messages: [{ role: 'user', content: 'What is 12 * 7?' }] },
       body: { kind: 'json', schema: chatSchema, bytesMax: CHAT_BODY_BYTES_MAX },
       answers: { 200: completionSchema },
       otherMedia: ['text/event-stream'],

@@ -15,6 +15,7 @@ export function embeddingRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:chat',
       logged: 'embeddings',
+      example: { model: 'sandbox/embedding', input: ['A toll gate by the sea', 'the gates at sea'], dimensions: 64 },
       body: {
         kind: 'json',
         schema: embeddings.embeddingSchema,

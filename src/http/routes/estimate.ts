@@ -52,6 +52,7 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpDeps): void {
       access: 'caller',
       scope: 'any',
       console: 'run',
+      example: { endpoint: 'images', model: 'sandbox/image', prompt: 'a toll gate', resolution: '2k', n: 2 },
       body: { kind: 'json', schema: estimateBody, bytesMax: ESTIMATE_BODY_BYTES_MAX },
       answers: { 200: estimateSchema },
       codes: ESTIMATE_CODES,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { IMAGE_JSON_BYTES_MAX, IMAGE_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { optional, parseWith } from '../../parse.ts';
 import { type Form, fromForm, imageSchemas, toImageRequest } from '../../schemas/index.ts';
+import { EXAMPLE_IMAGE } from '../contract/example-image.ts';
 import { FACADE } from '../contract/facade.ts';
 import type { HttpDeps } from '../deps.ts';
 import { FORM_TO_READ, type Routes } from '../edge/route.ts';
@@ -61,6 +62,7 @@ export function facadeImageRoutes(routes: Routes, deps: HttpDeps): void {
       path: `${FACADE}/images/generations`,
       summary: 'Make images, and wait for them',
       logged: 'images',
+      example: { model: 'sandbox/image', prompt: 'a toll gate at sunrise by the sea' },
       body: {
         kind: 'json',
         schema: imageSchemas.images.extend(clientFields.shape),
@@ -87,6 +89,7 @@ export function facadeImageRoutes(routes: Routes, deps: HttpDeps): void {
       path: `${FACADE}/images/edits`,
       summary: 'Change images, and wait for them',
       logged: 'image_edits',
+      example: { model: 'sandbox/image', prompt: 'the same at night', image: EXAMPLE_IMAGE },
       body: {
         kind: 'json or form',
         schema: imageSchemas.image_edits.extend(clientFields.shape),

@@ -44,6 +44,7 @@ export function facadeVideoRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'user:inference:video',
       logged: 'videos',
+      example: { model: 'sandbox/video', prompt: 'waves at a gate', seconds: '4' },
       body: {
         kind: 'json or form',
         schema: videoSchema,

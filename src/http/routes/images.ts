@@ -2,6 +2,7 @@ import { ApiError, type ErrorCode } from '../../errors.ts';
 import { inlineRules } from '../../jobs/index.ts';
 import { IMAGE_JSON_BYTES_MAX, IMAGE_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { fromForm, imageSchemas, toImageRequest } from '../../schemas/index.ts';
+import { EXAMPLE_IMAGE } from '../contract/example-image.ts';
 import type { HttpDeps } from '../deps.ts';
 import { FORM_TO_READ, type Routes } from '../edge/route.ts';
 import { answerWithJob, CREATE_CODES, JOB_ANSWERS, sentForm, sentJson, withStoredForm } from './create-call.ts';
@@ -31,6 +32,7 @@ export function imageRoutes(routes: Routes, deps: HttpDeps): void {
       scope: 'user:inference:image',
       console: 'run',
       logged: 'images',
+      example: { model: 'sandbox/image', prompt: 'a toll gate at sunrise by the sea', aspect_ratio: '16:9' },
       body: { kind: 'json', schema: imageSchemas.images, bytesMax: IMAGE_JSON_BYTES_MAX },
       answers: JOB_ANSWERS,
       codes: IMAGE_CODES,
@@ -51,6 +53,7 @@ export function imageRoutes(routes: Routes, deps: HttpDeps): void {
       scope: 'user:inference:image',
       console: 'run',
       logged: 'image_edits',
+      example: { model: 'sandbox/image', prompt: 'the same at night', image: EXAMPLE_IMAGE },
       body: {
         kind: 'json or form',
         schema: imageSchemas.image_edits,

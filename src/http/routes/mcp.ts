@@ -53,6 +53,7 @@ export function mcpRoutes(routes: Routes, server: FastifyInstance, deps: HttpDep
       access: 'caller',
       scope: 'any',
       resource: RESOURCE,
+      example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
       body: { kind: 'json', schema: messageSchema, bytesMax: MCP_BODY_BYTES_MAX },
       answers: { 200: messageSchema, 202: null, 400: z.union([messageSchema, errorSchema]) },
       otherMedia: ['text/event-stream'],

@@ -15,6 +15,7 @@ export function musicRoutes(routes: Routes, deps: HttpDeps): void {
       scope: 'user:inference:audio',
       console: 'run',
       logged: 'audio_music',
+      example: { model: 'sandbox/music', prompt: 'a calm waltz', duration_seconds: 10, instrumental: true },
       body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
       answers: JOB_ANSWERS,
       codes: [...CREATE_CODES, ...SOUND_CODES],

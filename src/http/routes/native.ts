@@ -25,6 +25,7 @@ export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'caller',
       scope: 'none',
       logged: 'native',
+      example: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
       body: { kind: 'native', bytesMax: NATIVE_BODY_BYTES_MAX, tooLarge: 'request_too_large' },
       answers: { 200: z.unknown() },
       otherMedia: ['text/event-stream'],

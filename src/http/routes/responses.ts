@@ -36,6 +36,7 @@ export function responseRoutes(routes: Routes, deps: HttpDeps): void {
       scope: 'user:inference:chat',
       console: 'run',
       logged: 'chat',
+      example: { model: 'sandbox/chat', input: 'What is 12 * 7?' },
       body: { kind: 'json', schema: responsesSchema, bytesMax: CHAT_BODY_BYTES_MAX },
       answers: { 200: responseSchema },
       otherMedia: ['text/event-stream'],

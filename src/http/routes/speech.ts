@@ -20,6 +20,7 @@ export function speechRoutes(routes: Routes, deps: HttpDeps): void {
       scope: 'user:inference:audio',
       console: 'run',
       logged: 'audio_speech',
+      example: { model: 'sandbox/speech', input: 'Good morning. The gate is open.' },
       body: { kind: 'json', schema: soundSchema, bytesMax: AUDIO_JSON_BYTES_MAX },
       answers: { 200: spokenSchema },
       otherMedia: ['audio/*'],

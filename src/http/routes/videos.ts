@@ -31,6 +31,7 @@ export function videoRoutes(routes: Routes, deps: HttpDeps): void {
       scope: 'user:inference:video',
       console: 'run',
       logged: endpoint,
+      example: { model: 'sandbox/video', prompt: 'waves at a gate', seconds: 4, resolution: '480p' },
       body: {
         kind: 'json or form',
         schema: videoSchema,
