@@ -35,7 +35,7 @@ ${source !== undefined && html`<link rel="alternate" type="text/markdown" href="
 <div class="columns">
 <nav class="menu" aria-label="Documents">${CHAPTERS.map((chapter) => menuOf(chapter, slug))}</nav>
 <main id="content">${body}${source !== undefined && html`<p class="source"><a href="${source}">This page as Markdown</a></p>`}</main>
-${inner.length > 2 && html`<nav class="inner" aria-label="On this page"><p>On this page</p>${inner.map(innerLink)}</nav>`}
+${inner.length > 2 && html`<nav class="inner" aria-label="On this page"><p class="chapter">On this page</p>${inner.map(innerLink)}</nav>`}
 </div>
 </body>
 </html>
@@ -44,7 +44,7 @@ ${inner.length > 2 && html`<nav class="inner" aria-label="On this page"><p>On th
 
 function menuOf({ title, documents }: (typeof CHAPTERS)[number], current: string): Html {
   const links = documents.map(({ slug }) => menuLink(slug, current));
-  return html`<p>${title}</p><ul>${links}</ul>`;
+  return html`<p class="chapter">${title}</p><ul>${links}</ul>`;
 }
 
 function menuLink(slug: string, current: string): Html {
