@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runInNewContext } from 'node:vm';
 import type { Plugin } from 'vite';
 import { referencePage } from './reference.ts';
 import { siteFiles } from './site.ts';
@@ -37,6 +38,6 @@ function referenceScript(): string {
   const source = readFileSync(createRequire(import.meta.url).resolve(REFERENCE_PACKAGE), 'utf8');
   const literal = /^var standalone_default = (".*");$/m.exec(source)?.[1];
   if (literal === undefined) throw new Error(`${REFERENCE_PACKAGE} is not built as it was`);
-  const script: unknown = JSON.parse(literal);
+  const script: unknown = runInNewContext(literal);
   return String(script).replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
 }
