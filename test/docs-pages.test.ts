@@ -8,9 +8,11 @@ import { ERROR_TABLE } from '../src/errors.ts';
 import { Gateway } from './support/gateway.ts';
 import { sendRaw } from './support/raw-http.ts';
 
+const PUBLIC_URL = 'https://gate.example.com';
+
 let gateway: Gateway;
 before(async () => {
-  gateway = await Gateway.start();
+  gateway = await Gateway.start({ settings: { PUBLIC_URL } });
 });
 after(() => gateway.stop());
 
@@ -59,11 +61,11 @@ test('a page runs nothing, loads only its own style and icon, and may be framed 
   assert.doesNotMatch(bytes.toString(), /(?:src|<link[^>]* href)="(?!\/)/);
 });
 
-test('a page names the address of this gateway', async () => {
+test('a page names the address at which callers reach this gateway', async () => {
   for (const path of ['/docs/first-call', '/docs/first-call.md', '/llms-full.txt']) {
     const text = (await get(path)).bytes.toString();
-    assert.ok(text.includes(`${gateway.url}/v1`), path);
-    assert.ok(!text.includes('127.0.0.1:8787'), path);
+    assert.ok(text.includes(PUBLIC_URL), path);
+    assert.ok(!text.includes('http://127.0.0.1:8787'), path);
   }
 });
 
@@ -80,7 +82,8 @@ test('the reference reads /openapi.json with a script of this site, under a poli
   assert.match(page.bytes.toString(), /data-url="\/openapi\.json"/);
   assert.doesNotMatch(page.bytes.toString(), /(?:src|href)="(?!\/)/);
   const policy = String(page.headers['content-security-policy']);
-  for (const part of ["default-src 'none'", "script-src 'self'", "connect-src 'self'"]) assert.ok(policy.includes(part));
+  for (const part of ["default-src 'none'", "script-src 'self'", "connect-src 'self'"])
+    assert.ok(policy.includes(part));
   assert.doesNotMatch(policy, /https?:|font-src/);
   const [plain, brotli, gzip] = await Promise.all([
     get('/docs/assets/reference.js'),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -14,6 +14,10 @@ import { blocksOf, Newcomer } from '../support/newcomer.ts';
 const GUIDES = readdirSync(join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`);
 const CLIENTS = 'docs/clients.md';
 const RUN = new Set(['sh', 'ts', 'yaml', 'json', 'toml', 'text']);
+
+interface OpenApiPath {
+  readonly post?: { readonly requestBody?: { readonly content: Record<string, { readonly example?: object }> } };
+}
 
 let newcomer: Newcomer;
 
@@ -51,6 +55,39 @@ for (const document of GUIDES) {
   }
 }
 
+test('every example in /openapi.json is a request that its route takes', async () => {
+  const bearers = {
+    operator: readFileSync(join(newcomer.folder, 'data/admin-token'), 'utf8').trim(),
+    key: /export TOLLGATE_KEY=(\S+)/.exec(newcomer.printed)?.[1] ?? '',
+  };
+  const send = async (method: string, path: string, body?: object) => {
+    const bearer = path.startsWith('/api/admin/') ? bearers.operator : bearers.key;
+    const answer = await request(newcomer.origin + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${bearer}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream, */*',
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  };
+  const { paths } = JSON.parse((await send('GET', '/openapi.json')).text) as { paths: Record<string, OpenApiPath> };
+  const { id } = JSON.parse((await send('POST', '/api/admin/accounts', { name: 'reader' })).text) as { id: string };
+  let count = 0;
+  for (const [path, { post }] of Object.entries(paths)) {
+    const { example } = Object.values(post?.requestBody?.content ?? {})[0] ?? {};
+    // A person at the console sends the same to the same routes.
+    if (example === undefined || path.startsWith('/api/console/')) continue;
+    const url = path.replace('{account_id}', id).replace('{model}:{action}', 'sandbox/native:generateContent');
+    const { status, text } = await send('POST', url, example);
+    assert.ok(status === 200 || status === 202, `${path}: ${status} ${text}`);
+    count++;
+  }
+  assert.ok(count > 15);
+});
+
 test('every block of the guides is of a language that is run or read here', () => {
   for (const document of [...GUIDES, CLIENTS]) {
     for (const [, language = ''] of readDocument(document).matchAll(/^```(\w*)\n.*?^```$/gms)) {
@@ -69,7 +106,9 @@ test('the settings in docs/clients.md can be read, and name this gateway', () =>
 });
 
 test('every call that docs/clients.md names is a route', async () => {
-  const calls = new Set([...readDocument(CLIENTS).matchAll(/`(GET|POST) (\/[^`\s]+)`/g)].map(([, ...call]) => call.join(' ')));
+  const calls = new Set(
+    [...readDocument(CLIENTS).matchAll(/`(GET|POST) (\/[^`\s]+)`/g)].map(([, ...call]) => call.join(' ')),
+  );
   assert.ok(calls.size > 6);
   for (const call of calls) {
     const [method = '', path = ''] = call.split(' ');

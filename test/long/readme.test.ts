@@ -32,7 +32,9 @@ test('the commands of README.md run as they stand there', async () => {
 test('the session in README.md prints what it promises', async () => {
   const [session = ''] = blocksOf('README.md', 'console');
   const steps = sessionSteps(session);
-  const { output, code } = await newcomer.shell(steps.map(({ command }) => `${command}\necho --- end of step`).join('\n'));
+  const { output, code } = await newcomer.shell(
+    steps.map(({ command }) => `${command}\necho --- end of step`).join('\n'),
+  );
   assert.equal(code, 0, output);
   const outputs = output.split('--- end of step\n');
   for (const [index, { command, promised }] of steps.entries()) {
