@@ -12,13 +12,14 @@ ARG BASE_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 FROM ${NODE_IMAGE} AS node
 WORKDIR /app
 
-# The console's static files. Its bundler and libraries stay in this stage.
+# The console's static files and the pages of the documents. Its bundler and libraries stay in this stage.
 FROM node AS console
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/
 RUN npm ci --workspace=console --ignore-scripts
 COPY tsconfig.json ./
 COPY console console
+COPY docs docs
 COPY src src
 RUN npm run build --workspace=console
 

@@ -96,7 +96,7 @@ const SHOULD_RETRY: Readonly<Record<number, 'true' | 'false'>> = {
   504: 'true',
 };
 
-/** Leads to the page of a code, with its cause and cure (RFC 8288). The envelope's shape has no room for it. */
+/** The help link: leads to the page of a code, with its cause and cure (RFC 8288). The envelope's shape has no room for it. */
 export function helpLink(code: ErrorCode): string {
   return `</docs/errors/${code}>; rel="help"`;
 }
