@@ -6,6 +6,9 @@ import type { Contract } from './contract.ts';
  */
 export const FACADE = '/openai/v1';
 
+/** How the document calls the group of these routes. */
+export const FACADE_TAG = 'OpenAI client libraries';
+
 /** How long a client library is to pause between two looks at a video. */
 export const POLL_AFTER_HEADER = 'openai-poll-after-ms';
 

@@ -1,5 +1,5 @@
 import type { Contract } from './contract.ts';
-import { FACADE } from './facade.ts';
+import { FACADE, FACADE_TAG } from './facade.ts';
 
 interface Tag {
   readonly name: string;
@@ -10,9 +10,9 @@ interface Tag {
 /** Groups of the document, by what a reader wants to do, in the order in which they are shown. The first that fits counts. */
 const TAGS: readonly Tag[] = [
   {
-    name: 'OpenAI client libraries',
+    name: FACADE_TAG,
     description: `Their shapes, under the base URL \`${FACADE}\`.`,
-    paths: /^\/openai\/v1\//,
+    paths: new RegExp(`^${FACADE}/`),
   },
   {
     name: 'Text',
