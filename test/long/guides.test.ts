@@ -22,8 +22,8 @@ interface OpenApiPath {
 let newcomer: Newcomer;
 
 before(async () => {
-  // The documents make more requests in a minute than a key may by default.
-  newcomer = await Newcomer.start({ TOLLGATE_RPM: '6000' });
+  // The documents make more requests in a minute than a key may by default, and their programs follow links.
+  newcomer = await Newcomer.start((origin) => ({ TOLLGATE_RPM: '6000', PUBLIC_URL: origin }));
 });
 
 after(() => newcomer.stop());

@@ -34,23 +34,25 @@ export class Newcomer {
     });
   }
 
-  static async start(settings: Record<string, string> = {}): Promise<Newcomer> {
+  /** `settings` are those beside the usual ones, by the address at which the gateway really is. */
+  static async start(settings: (origin: string) => Record<string, string> = () => ({})): Promise<Newcomer> {
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-readme-'));
     await layOutClone(folder);
     const port = await freePort();
+    const origin = `http://127.0.0.1:${port}`;
     const environment = {
       ...BARE_ENVIRONMENT,
       HOME: join(folder, 'home'),
       PORT: String(port),
       PUBLIC_URL: DOCUMENTED_ORIGIN,
-      ...settings,
+      ...settings(origin),
     };
     await mkdir(join(folder, 'home'));
     await writeFile(
       join(folder, 'home/.curlrc'),
       `connect-to = "127.0.0.1:8787:127.0.0.1:${port}"\nsilent\nshow-error\n`,
     );
-    const newcomer = new Newcomer(folder, environment, `http://127.0.0.1:${port}`);
+    const newcomer = new Newcomer(folder, environment, origin);
     await newcomer.#started();
     return newcomer;
   }
