@@ -11,6 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const modules = join(root, 'node_modules');
 const turn = join(root, '.installing');
 const isToRun = process.argv.includes('--to-run');
+let hasTurn = false;
 
 for (let turns = 0; !isCurrent() || !isConsoleBuilt(root); turns++) {
   if (takeTurn()) {
@@ -24,10 +25,13 @@ for (let turns = 0; !isCurrent() || !isConsoleBuilt(root); turns++) {
 
 /** Two commands at once must not install over each other. A turn whose process is gone is over. */
 function takeTurn() {
+  // Sources that changed during the build are built once more, in the same turn.
+  if (hasTurn) return true;
   const mine = `${turn}.${process.pid}`;
   writeFileSync(mine, String(process.pid));
   try {
     linkSync(mine, turn);
+    hasTurn = true;
     process.on('exit', () => rmSync(turn, { force: true }));
     return true;
   } catch (error) {
