@@ -41,7 +41,7 @@ export function headingsOf(markdown: string): Heading[] {
 }
 
 /** As GitHub makes them. */
-export function anchorOf(heading: string): string {
+function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\w -]/g, '')
