@@ -11,23 +11,10 @@ import type { Db } from '../db/index.ts';
 import type { RootSecrets } from '../seal.ts';
 import { openObjectStore } from '../storage/index.ts';
 import { VERSION } from '../version.ts';
-import { type Command, CommandError, type Invocation } from './command.ts';
+import { CommandError, type Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
 
-export const backup: Command = {
-  name: 'backup',
-  operands: ['FILE'],
-  options: {},
-  summary: 'write database, stored media and secrets to one file',
-  details: `Writes the deployment of the data folder to FILE, which must not exist: every table as of one moment, the
-stored media, the root secret and the admin token. The gateway may run and be busy meanwhile.
-
-FILE opens everything: it is readable for its owner alone (mode 0600). Keep it as you keep a password.
-With DATABASE_URL use PostgreSQL's own tools; docs/operating.md has the recipe.`,
-  run: makeBackup,
-};
-
-async function makeBackup({ operands: [file = ''], environment }: Invocation): Promise<number> {
+export async function makeBackup({ operands: [file = ''], environment }: Invocation): Promise<number> {
   const config = loadConfig(environment);
   if (config.databaseUrl !== undefined) {
     throw new CommandError(

@@ -3,24 +3,10 @@ import { creditsToText } from '../credits.ts';
 import { type Db, migrationState } from '../db/index.ts';
 import { bookReport } from '../ledger/index.ts';
 import { BOOK_DIFFERENCES_MAX } from '../limits.ts';
-import { type Command, CommandError, type Invocation } from './command.ts';
+import { CommandError, type Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
 
-export const booksVerify: Command = {
-  name: 'books verify',
-  operands: [],
-  options: { json: { summary: 'print one JSON object instead of lines' } },
-  summary: 'recompute every figure of money from all entries ever made',
-  details: `Reads every entry of the ledger and compares each balance, grant, reservation, key limit, job and transcription
-with what follows from them: all of it, from no checkpoint, as of one moment. Prints the figures, and every imbalance
-with its account and entries. Writes nothing: it works on a restored copy, a standby, and beside a running gateway.
-
-Ends with 0 when everything balances, 1 when something does not, 2 when the books could not be read.`,
-  failureCode: 2,
-  run: verifyBooks,
-};
-
-async function verifyBooks({ options, environment }: Invocation): Promise<number> {
+export async function verifyBooks({ options, environment }: Invocation): Promise<number> {
   const report = await withDatabase(loadConfig(environment), async (db) => {
     await refuseOtherRelease(db);
     return bookReport.reportBooks(db);

@@ -15,31 +15,10 @@ import {
 import { readKeptSecret } from '../data-folder.ts';
 import { readDocument } from '../start-configuration.ts';
 import { vendors } from '../vendors/index.ts';
-import { type Command, CommandError, type Invocation } from './command.ts';
+import { CommandError, type Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
 
-export const configCheck: Command = {
-  name: 'config check',
-  operands: ['FILE'],
-  options: {},
-  summary: 'say everything that is wrong with a configuration',
-  details: `Reads FILE as a configuration and says everything that is wrong with it. Needs neither a gateway nor a
-database.`,
-  run: checkFile,
-};
-
-export const configDiff: Command = {
-  name: 'config diff',
-  operands: ['FILE', '[OTHER]'],
-  options: { url: { value: 'URL', summary: 'ask the gateway there, with the first token of TOLLGATE_ADMIN_TOKEN' } },
-  summary: 'what FILE would change in the deployment, or against OTHER',
-  details: `Shows what applying FILE would change, one line each and without any key. It is compared with what is in
-force in the deployment of these settings (DATABASE_URL, else the data folder), whether its gateway runs
-or not; with --url in the gateway at that address; with OTHER as that file says.`,
-  run: diffFile,
-};
-
-function checkFile({ operands: [path = ''], environment }: Invocation): number {
+export function checkFile({ operands: [path = ''], environment }: Invocation): number {
   const document = parseDocument(readDocument(path), vendors);
   console.log(`${path} is valid: ${document.upstreams.length} upstreams, ${document.models.length} models.`);
   for (const warning of documentWarnings(document)) console.log(`Warning: ${warning}.`);
@@ -49,7 +28,7 @@ function checkFile({ operands: [path = ''], environment }: Invocation): number {
   return 0;
 }
 
-async function diffFile({ operands, options: { url }, environment }: Invocation): Promise<number> {
+export async function diffFile({ operands, options: { url }, environment }: Invocation): Promise<number> {
   const [path = '', other] = operands;
   if (other !== undefined && url !== undefined) throw new CommandError('OTHER and --url exclude each other.');
   const after = parseDocument(readDocument(path), vendors);

@@ -17,23 +17,12 @@ import { vendors } from '../vendors/index.ts';
 import { checkDisk, checkFolder, checkNode, judgeClock } from './check-machine.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkUpstreams } from './check-upstreams.ts';
-import type { Command, Invocation } from './command.ts';
+import type { Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
 import { problemFor } from './failure.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 
-export const doctor: Command = {
-  name: 'doctor',
-  operands: [],
-  options: {},
-  summary: 'check everything that the gateway needs, and say what is wrong',
-  details: `Checks Node, settings, the configuration file, the data folder, the disk, the database, the clock, Redis, the
-object store and every enabled upstream, and says in words what is wrong and what to do. Nothing is sent to an
-upstream. The gateway may run or not. Ends with 1 when there is a problem, else with 0.`,
-  run: examine,
-};
-
-async function examine({ environment }: Invocation): Promise<number> {
+export async function examine({ environment }: Invocation): Promise<number> {
   const findings: Finding[] = [];
   const tell = (...batch: readonly Finding[]) => {
     findings.push(...batch);

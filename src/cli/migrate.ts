@@ -1,21 +1,10 @@
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import { type Db, migrate, migrations } from '../db/index.ts';
-import type { Command, Invocation } from './command.ts';
+import type { Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
 
-export const migrateCommand: Command = {
-  name: 'migrate',
-  operands: [],
-  options: { plan: { summary: 'only say what it would do' } },
-  summary: 'bring the schema up to this release',
-  details: `Applies the migrations of this release that the database lacks, one transaction each. Processes of the
-release before go on meanwhile. With TOLLGATE_MIGRATE=off the gateway itself never does it, and this command must come
-first. May be repeated, and run from several places at once.`,
-  run: runMigrate,
-};
-
-async function runMigrate({ environment, options }: Invocation): Promise<number> {
+export async function runMigrate({ environment, options }: Invocation): Promise<number> {
   const config = loadConfig(environment);
   return withDatabase(config, (db) => (options.plan === undefined ? apply(db, config) : showPlan(db)));
 }

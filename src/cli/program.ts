@@ -2,35 +2,11 @@ import { parseArgs } from 'node:util';
 import type { Environment } from '../config.ts';
 import { didYouMean } from '../nearest.ts';
 import { VERSION } from '../version.ts';
-import { adminCreate } from './admin.ts';
-import { backup } from './backup.ts';
-import { booksVerify } from './books.ts';
-import { type Command, UsageError } from './command.ts';
-import { configCheck, configDiff } from './config.ts';
-import { doctor } from './doctor.ts';
-import { problemFor } from './failure.ts';
+import { type Command, CommandError, UsageError } from './command.ts';
 import { helpFor, overview } from './help.ts';
-import { ledgerExport } from './ledger.ts';
-import { migrateCommand } from './migrate.ts';
-import { restore } from './restore.ts';
-import { secretsReseal } from './secrets.ts';
-import { serve } from './serve.ts';
-import { verify } from './verify.ts';
+import { DEPLOYMENT_COMMANDS } from './table/deployment.ts';
 
-const COMMANDS: readonly Command[] = [
-  serve,
-  migrateCommand,
-  configCheck,
-  configDiff,
-  adminCreate,
-  secretsReseal,
-  backup,
-  restore,
-  booksVerify,
-  verify,
-  ledgerExport,
-  doctor,
-];
+const COMMANDS: readonly Command[] = DEPLOYMENT_COMMANDS;
 
 /** Runs the command that the arguments name, `serve` without any. Resolves to the exit code: 2 for a misuse. */
 export async function runProgram(args: readonly string[], environment: Environment): Promise<number> {
@@ -45,10 +21,16 @@ export async function runProgram(args: readonly string[], environment: Environme
     }
     return 0;
   } catch (error) {
-    console.error(problemFor(error) ?? error);
+    console.error((await problemOf(error)) ?? error);
     if (error instanceof UsageError) console.error('Run "tollgate --help" for the commands and their options.');
     return error instanceof UsageError ? 2 : (command?.failureCode ?? 1);
   }
+}
+
+/** What the gateway's parts throw is known to a module that loads them, so it loads for such an error alone. */
+async function problemOf(error: unknown): Promise<string | undefined> {
+  if (error instanceof UsageError || error instanceof CommandError) return error.message;
+  return (await import('./failure.ts')).problemFor(error);
 }
 
 interface Line {
@@ -109,7 +91,7 @@ async function runCommand(command: Command, { words, options }: Line, environmen
     if (!Object.hasOwn(command.options, name)) throw new UsageError(`tollgate ${command.name} takes no --${name}.`);
   }
   // An exit stops a database server that the command has started; a signal alone would leave it.
-  if (command !== serve) for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1));
+  if (command.name !== 'serve') for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1));
   return command.run({ operands, options, environment });
 }
 

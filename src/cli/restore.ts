@@ -10,21 +10,9 @@ import { DB_FIRST_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { loadEmbeddedPostgres } from '../packages.ts';
 import { FolderStore } from '../storage/index.ts';
 import { syncFolder } from '../sync-folder.ts';
-import { type Command, CommandError, type Invocation } from './command.ts';
+import { CommandError, type Invocation } from './command.ts';
 
-export const restore: Command = {
-  name: 'restore',
-  operands: ['FILE'],
-  options: {},
-  summary: 'make an empty data folder the deployment of a backup',
-  details: `Fills the data folder (TOLLGATE_DATA), which must be absent or empty, from a backup. FILE is checked from end
-to end before anything is written. A restore that is broken off leaves a folder that no gateway starts on.
-
-Do not run the old deployment and the new one at once: both would go on with the same jobs.`,
-  run: restoreBackup,
-};
-
-async function restoreBackup({ operands: [file = ''], environment }: Invocation): Promise<number> {
+export async function restoreBackup({ operands: [file = ''], environment }: Invocation): Promise<number> {
   const config = loadConfig(environment);
   if (config.databaseUrl !== undefined)
     throw new CommandError('restore is for the embedded database: unset DATABASE_URL.');

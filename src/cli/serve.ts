@@ -2,7 +2,7 @@ import { type App, openEmbedded, type SupervisedStart, startApp } from '../app.t
 import { type Config, type Environment, loadConfig } from '../config.ts';
 import { createLog, type LogOutput } from '../log.ts';
 import { hasCollectorFlags } from '../memory.ts';
-import { type Command, type Invocation, UsageError } from './command.ts';
+import { type Invocation, UsageError } from './command.ts';
 import { isSupervised, obeySupervisor, Supervisor, tellReady } from './supervisor.ts';
 import { welcome } from './welcome.ts';
 
@@ -13,19 +13,7 @@ const PROCESSES_MAX = 64;
 const CONNECTIONS_PER_PROCESS = 20;
 const CONNECTIONS_BESIDE = 20;
 
-export const serve: Command = {
-  name: 'serve',
-  operands: [],
-  options: { processes: { value: 'N', summary: 'so many processes on one port, 1 to 64; 1 is the default' } },
-  summary: 'start the gateway (also without a command)',
-  details: `Starts the gateway and stays until it is stopped. SIGTERM or Ctrl-C ends it in order: it is unready for
-TOLLGATE_STOP_DELAY_SECONDS, running requests get TOLLGATE_DRAIN_SECONDS, then the database is stopped; a second
-signal does not wait. SIGHUP applies the configuration file again. The log goes to standard output, one JSON object
-per line. With --processes a supervisor shares one port among them and starts again what ends.`,
-  run: runServer,
-};
-
-async function runServer({ environment, options }: Invocation): Promise<number> {
+export async function runServer({ environment, options }: Invocation): Promise<number> {
   const count = processCount(options.processes ?? '1');
   const config = loadConfig(environment);
   const output = createLog(config.logLevel);

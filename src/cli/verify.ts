@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { resolve } from 'node:path';
 import { loadVerify } from '../packages.ts';
-import { type Command, type Invocation, UsageError } from './command.ts';
+import { type Invocation, UsageError } from './command.ts';
 
 type Verify = Awaited<ReturnType<typeof loadVerify>>;
 type VerifyReport = Awaited<ReturnType<Verify['runVerify']>>;
@@ -11,32 +11,7 @@ const KILLS_MAX = 1_000_000;
 const SEEDS = 1_000_000;
 const MINUTES_MAX = 10_000;
 
-export const verify: Command = {
-  name: 'verify',
-  operands: [],
-  options: {
-    kills: { value: 'N', summary: `faults to inject; ${KILLS} unless set` },
-    minutes: { value: 'M', summary: 'begin no new round after this long' },
-    seed: { value: 'S', summary: 'plays the same plan again; scheduling stays the machine’s' },
-    only: { value: 'KINDS', summary: 'of kill,pause,stop,database,redis,disk,clock,upstream' },
-    evidence: { value: 'FOLDER', summary: 'where evidence goes if a rule is violated' },
-    json: { summary: 'print one JSON object instead of lines' },
-  },
-  summary: 'prove that no fault loses or doubles work or money',
-  details: `Starts gateways of this release on a deployment made for the purpose, lets callers work against emulated
-upstreams, and kills, pauses and stops the gateways, takes their database and Redis away, fills their disk, moves their
-clock, and has upstreams that are slow, break off and lie. After each round a checker compares what callers were told
-with entries, jobs, stored media and what upstreams did.
-
-It works in databases of its own, on the server of DATABASE_URL or on an embedded one, and deletes them in the end; with
-REDIS_URL limits are shared there. Existing data, stored media and upstreams are not touched.
-
-Ends with 0 when no rule was violated, 1 when one was, with the evidence in a folder, 2 when it could not run.`,
-  failureCode: 2,
-  run: runCampaigns,
-};
-
-async function runCampaigns({ options, environment }: Invocation): Promise<number> {
+export async function runCampaigns({ options, environment }: Invocation): Promise<number> {
   const seed = numberOf(options, 'seed', SEEDS) ?? randomInt(SEEDS);
   const kills = numberOf(options, 'kills', KILLS_MAX) ?? KILLS;
   const minutes = numberOf(options, 'minutes', MINUTES_MAX);
