@@ -198,8 +198,8 @@ export function loadConfig(env: Environment): Config {
       'TOLLGATE_ROLE',
       'other than both needs DATABASE_URL: no other process reaches the embedded database',
     );
-  // No setting: where the commands that a start prints look for a caller's key, so it may well be there.
-  settings.optional('TOLLGATE_KEY');
+  // No settings of the gateway: where commands that reach one find its address and a credential, in the same shell.
+  for (const name of ['TOLLGATE_KEY', 'TOLLGATE_URL', 'TOLLGATE_CLIENT']) settings.optional(name);
   settings.refuseUnknown();
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);
   return Object.freeze(config);

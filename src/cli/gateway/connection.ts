@@ -61,7 +61,13 @@ export class Connection {
       headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...call.headers },
     });
     if (answer.status < 400) return answer;
-    throw refusal(answer, await this.#reading(() => answer.body.text()));
+    const refused = refusal(answer, await this.#reading(() => answer.body.text()));
+    // A route of operators answers a wrong token as if it were not there.
+    if (!path.startsWith('/api/admin/') || refused.code !== 'not_found') throw refused;
+    throw new CommandError(`${this.address} does not take this admin token, or is no Tollgate.`, {
+      exitCode: EXIT.credential,
+      code: refused.code,
+    });
   }
 
   /** Any address and without a credential of its own, for links and for the protocol of tokens. */

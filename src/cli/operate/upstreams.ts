@@ -1,0 +1,67 @@
+import type { Invocation } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { connectOperator } from '../gateway/connect.ts';
+import { print, table } from '../gateway/output.ts';
+
+interface Upstream {
+  readonly id: string;
+  readonly vendor: string;
+  readonly enabled: boolean;
+  readonly priority: number;
+  readonly models: readonly string[];
+  readonly health: { readonly state: string; readonly last_fault: string | null };
+}
+
+const HEAD = ['id', 'vendor', 'enabled', 'health', 'last fault', 'priority', 'models'];
+
+function rowOf({ id, vendor, enabled, health, priority, models }: Upstream) {
+  return [id, vendor, enabled ? 'yes' : 'no', health.state, health.last_fault, priority, models.length];
+}
+
+export async function listUpstreams(invocation: Invocation): Promise<number> {
+  const list = await connectOperator(invocation).get<{ data: readonly Upstream[] }>('/api/admin/upstreams');
+  print(invocation.options, list, () => table(HEAD, list.data.map(rowOf)));
+  return EXIT.done;
+}
+
+export async function enableUpstream(invocation: Invocation): Promise<number> {
+  return change(invocation, 'PATCH', '', { enabled: true });
+}
+
+export async function disableUpstream(invocation: Invocation): Promise<number> {
+  return change(invocation, 'PATCH', '', { enabled: false });
+}
+
+/** Closes every breaker of it. */
+export async function resetUpstream(invocation: Invocation): Promise<number> {
+  return change(invocation, 'POST', '/reset');
+}
+
+async function change(invocation: Invocation, method: 'PATCH' | 'POST', rest: string, json?: object): Promise<number> {
+  const path = pathOf(invocation) + rest;
+  const upstream = await connectOperator(invocation).json<Upstream>(method, path, json === undefined ? {} : { json });
+  print(invocation.options, upstream, () => table(HEAD, [rowOf(upstream)]));
+  return EXIT.done;
+}
+
+interface UpstreamTest {
+  readonly ok: boolean;
+  readonly what: string;
+  readonly duration_ms: number;
+  readonly code: string | null;
+  readonly detail: string | null;
+}
+
+/** Ends with the code of an upstream's failure where the upstream does not answer as it should. */
+export async function testUpstream(invocation: Invocation): Promise<number> {
+  const result = await connectOperator(invocation).json<UpstreamTest>('POST', `${pathOf(invocation)}/test`);
+  const { ok, what, duration_ms, code, detail } = result;
+  print(invocation.options, result, () =>
+    ok ? `ok: ${what}, ${duration_ms} ms` : `${code}: ${what}, ${duration_ms} ms${detail === null ? '' : `\n${detail}`}`,
+  );
+  return ok ? EXIT.done : EXIT.upstream;
+}
+
+function pathOf({ operands }: Invocation): string {
+  return `/api/admin/upstreams/${encodeURIComponent(operands[0] ?? '')}`;
+}
