@@ -12,7 +12,9 @@ export function completionScript(shell: string, commands: readonly Command[]): s
 function bashScript(commands: readonly Command[]): string {
   const words = firstWords(commands);
   const groups = [...groupsOf(commands)].map(([first, seconds]) => `    ${first}) words="${seconds.join(' ')}" ;;`);
-  const options = commands.map(({ name, options: known }) => `    "${name}") options="${optionNames(known).join(' ')}" ;;`);
+  const options = commands.map(
+    ({ name, options: known }) => `    "${name}") options="${optionNames(known).join(' ')}" ;;`,
+  );
   return `_tollgate() {
   local current="\${COMP_WORDS[COMP_CWORD]}" first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" words="" options=""
   COMPREPLY=()
@@ -50,7 +52,9 @@ function fishScript(commands: readonly Command[]): string {
     for (const [option, { value, short, summary }] of Object.entries(options)) {
       const letter = short === undefined ? '' : ` -s ${short}`;
       const takes = value === undefined ? '' : ' -r';
-      lines.push(`complete -c tollgate -n "${seen.join('; and ')}" -l ${option}${letter}${takes} -d ${quotedForFish(summary)}`);
+      lines.push(
+        `complete -c tollgate -n "${seen.join('; and ')}" -l ${option}${letter}${takes} -d ${quotedForFish(summary)}`,
+      );
     }
   }
   return lines.join('\n');
@@ -75,5 +79,8 @@ function groupsOf(commands: readonly Command[]): ReadonlyMap<string, readonly st
 }
 
 function optionNames(options: Command['options']): readonly string[] {
-  return Object.entries(options).flatMap(([name, { short }]) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]);
+  return Object.entries(options).flatMap(([name, { short }]) => [
+    `--${name}`,
+    ...(short === undefined ? [] : [`-${short}`]),
+  ]);
 }

@@ -19,7 +19,8 @@ const INTERVAL_SECONDS = 5;
 export async function loginCommand(invocation: Invocation): Promise<number> {
   const { options, environment } = invocation;
   const client = options.client ?? (environment.TOLLGATE_CLIENT || undefined);
-  if (client !== undefined && options.admin !== undefined) throw new UsageError('--admin and --client exclude each other.');
+  if (client !== undefined && options.admin !== undefined)
+    throw new UsageError('--admin and --client exclude each other.');
   const connection = connectWithout(invocation);
   const profile =
     client === undefined ? await credentialOf(invocation) : { tokens: await deviceLogin(connection, client, options) };

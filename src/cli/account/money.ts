@@ -12,7 +12,13 @@ interface Balance {
 export async function showCredits(invocation: Invocation): Promise<number> {
   const balance = await connect(invocation).get<Balance>('/v1/credits');
   const { available, reserved, spent } = balance;
-  print(invocation.options, balance, () => fields([['available', available], ['reserved', reserved], ['spent', spent]]));
+  print(invocation.options, balance, () =>
+    fields([
+      ['available', available],
+      ['reserved', reserved],
+      ['spent', spent],
+    ]),
+  );
   return EXIT.done;
 }
 

@@ -15,7 +15,12 @@ type Cell = string | number | boolean | null | undefined;
 export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] {
   const all = [head.map((name) => name.toUpperCase()), ...rows.map((row) => row.map(textOfCell))];
   const widths = head.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
-  return all.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd());
+  return all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 function textOfCell(cell: Cell): string {

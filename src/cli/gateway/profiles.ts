@@ -75,7 +75,8 @@ export class Profiles {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const deadline = performance.now() + LOCK_MS_MAX;
     while (!tryLock(lock)) {
-      if (performance.now() > deadline) throw new CommandError(`${lock} is held by another command. Delete it if none runs.`);
+      if (performance.now() > deadline)
+        throw new CommandError(`${lock} is held by another command. Delete it if none runs.`);
       await pause(LOCK_LOOK_MS);
     }
     try {

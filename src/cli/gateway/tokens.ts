@@ -16,7 +16,11 @@ export interface TokenAnswer {
   readonly error_description?: string;
 }
 
-export async function postForm<Value>(connection: Connection, path: string, form: Record<string, string>): Promise<Value> {
+export async function postForm<Value>(
+  connection: Connection,
+  path: string,
+  form: Record<string, string>,
+): Promise<Value> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const body = new URLSearchParams(form).toString();
   const answer = await connection.send('POST', connection.address + path, { headers, body });

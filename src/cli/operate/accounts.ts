@@ -17,7 +17,10 @@ interface Account {
 
 export async function listAccounts(invocation: Invocation): Promise<number> {
   const { search, limit } = invocation.options;
-  const list = await connectOperator(invocation).get<{ data: readonly Account[] }>('/api/admin/accounts', { search, limit });
+  const list = await connectOperator(invocation).get<{ data: readonly Account[] }>('/api/admin/accounts', {
+    search,
+    limit,
+  });
   const rows = list.data.map(({ id, name, status, balance, held }) => [id, name, status, balance, held]);
   print(invocation.options, list, () => table(['id', 'name', 'status', 'balance', 'held'], rows));
   return EXIT.done;
@@ -85,7 +88,14 @@ export async function grantCredits(invocation: Invocation): Promise<number> {
 
 export async function listKeys(invocation: Invocation): Promise<number> {
   const list = await connectOperator(invocation).get<{ data: readonly Key[] }>(pathOf(invocation, '/keys'));
-  const rows = list.data.map((key) => [key.id, key.name, key.disabled ? 'disabled' : 'live', key.credits_used, key.credit_limit, moment(key.last_used_at)]);
+  const rows = list.data.map((key) => [
+    key.id,
+    key.name,
+    key.disabled ? 'disabled' : 'live',
+    key.credits_used,
+    key.credit_limit,
+    moment(key.last_used_at),
+  ]);
   print(invocation.options, list, () => table(['id', 'name', 'state', 'used', 'limit', 'last used'], rows));
   return EXIT.done;
 }
@@ -101,7 +111,10 @@ export async function createKey(invocation: Invocation): Promise<number> {
 
 export async function rollKey(invocation: Invocation): Promise<number> {
   const json = { overlap_seconds: Number(invocation.options.overlap ?? '0') };
-  return showNewKey(invocation, await connectOperator(invocation).json('POST', `${keyPath(invocation)}/roll`, { json }));
+  return showNewKey(
+    invocation,
+    await connectOperator(invocation).json('POST', `${keyPath(invocation)}/roll`, { json }),
+  );
 }
 
 /** Standard output is the key alone, so that it can be given to another command. */

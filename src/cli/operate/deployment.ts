@@ -59,7 +59,13 @@ interface Version {
 
 export async function listVersions(invocation: Invocation): Promise<number> {
   const list = await connectOperator(invocation).get<{ data: readonly Version[] }>('/api/admin/config/versions');
-  const rows = list.data.map((each) => [each.version, moment(each.applied_at), each.source, each.actor, each.change_count]);
+  const rows = list.data.map((each) => [
+    each.version,
+    moment(each.applied_at),
+    each.source,
+    each.actor,
+    each.change_count,
+  ]);
   print(invocation.options, list, () => table(['version', 'applied', 'source', 'by', 'changes'], rows));
   return EXIT.done;
 }
@@ -74,7 +80,12 @@ interface Client {
 
 export async function listClients(invocation: Invocation): Promise<number> {
   const list = await connectOperator(invocation).get<{ data: readonly Client[] }>('/api/admin/oauth/clients');
-  const rows = list.data.map(({ id, name, device_flow, scopes }) => [id, name, device_flow ? 'yes' : 'no', scopes.join(' ')]);
+  const rows = list.data.map(({ id, name, device_flow, scopes }) => [
+    id,
+    name,
+    device_flow ? 'yes' : 'no',
+    scopes.join(' '),
+  ]);
   print(invocation.options, list, () => table(['id', 'name', 'device', 'scopes'], rows));
   return EXIT.done;
 }
@@ -83,7 +94,8 @@ export async function listClients(invocation: Invocation): Promise<number> {
 export async function createClient(invocation: Invocation): Promise<number> {
   const { operands, options } = invocation;
   const isDevice = options.device !== undefined;
-  if (!isDevice && options.redirect === undefined) throw new UsageError('tollgate oauth create needs --redirect or --device.');
+  if (!isDevice && options.redirect === undefined)
+    throw new UsageError('tollgate oauth create needs --redirect or --device.');
   const json = {
     name: operands[0],
     // One that is used in no device login, and that the registration asks for.
@@ -117,7 +129,11 @@ export async function checkBooks(invocation: Invocation): Promise<number> {
   const query = { full: invocation.options.full === undefined ? undefined : '1' };
   const books = await connectOperator(invocation).get<Books>('/api/admin/books', query);
   print(invocation.options, books, () => [
-    ...fields([['accounts', books.accounts], ['entries', books.entries], ['checked now', books.entries_checked]]),
+    ...fields([
+      ['accounts', books.accounts],
+      ['entries', books.entries],
+      ['checked now', books.entries_checked],
+    ]),
     books.balanced ? 'Everything balances.' : `IMBALANCE ${JSON.stringify(books.difference)}`,
   ]);
   return books.balanced ? EXIT.done : EXIT.failed;

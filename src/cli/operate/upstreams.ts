@@ -57,7 +57,9 @@ export async function testUpstream(invocation: Invocation): Promise<number> {
   const result = await connectOperator(invocation).json<UpstreamTest>('POST', `${pathOf(invocation)}/test`);
   const { ok, what, duration_ms, code, detail } = result;
   print(invocation.options, result, () =>
-    ok ? `ok: ${what}, ${duration_ms} ms` : `${code}: ${what}, ${duration_ms} ms${detail === null ? '' : `\n${detail}`}`,
+    ok
+      ? `ok: ${what}, ${duration_ms} ms`
+      : `${code}: ${what}, ${duration_ms} ms${detail === null ? '' : `\n${detail}`}`,
   );
   return ok ? EXIT.done : EXIT.upstream;
 }

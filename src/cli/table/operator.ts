@@ -51,9 +51,14 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
   {
     name: 'grant',
     operands: ['ACCOUNT', 'CREDITS'],
-    options: { reference: { value: 'TEXT', summary: 'granted once, however often it is repeated' }, reason: { value: 'TEXT', summary: 'why, for the audit; needed to take credits back' }, ...REMOTE },
+    options: {
+      reference: { value: 'TEXT', summary: 'granted once, however often it is repeated' },
+      reason: { value: 'TEXT', summary: 'why, for the audit; needed to take credits back' },
+      ...REMOTE,
+    },
     summary: 'give an account credits, or take unspent ones back',
-    details: 'Gives ACCOUNT so many credits. Fewer than none take unspent ones back: tollgate grant ACCOUNT --reason TEXT -- -5.',
+    details:
+      'Gives ACCOUNT so many credits. Fewer than none take unspent ones back: tollgate grant ACCOUNT --reason TEXT -- -5.',
     isRemote: true,
     run: async (invocation) => (await import('../operate/accounts.ts')).grantCredits(invocation),
   },
@@ -186,7 +191,13 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
   {
     name: 'oauth create',
     operands: ['NAME'],
-    options: { device: { summary: 'may sign in by the device flow, as tollgate login does' }, redirect: { value: 'URI', summary: 'where its browser flow ends' }, scope: { value: 'SCOPES', summary: 'the most that it may ask for; everything unless set' }, confidential: { summary: 'has a secret, which is printed this once' }, ...REMOTE },
+    options: {
+      device: { summary: 'may sign in by the device flow, as tollgate login does' },
+      redirect: { value: 'URI', summary: 'where its browser flow ends' },
+      scope: { value: 'SCOPES', summary: 'the most that it may ask for; everything unless set' },
+      confidential: { summary: 'has a secret, which is printed this once' },
+      ...REMOTE,
+    },
     summary: 'register an app, and print its id',
     details: 'Registers an app and prints its id. With --device it is one for tollgate login --client ID.',
     isRemote: true,

@@ -41,7 +41,8 @@ export function bodyOf(words: readonly string[]): Record<string, unknown> {
 
 function fieldOf(word: string): [name: string, value: unknown] {
   const [, name, mark, text] = /^([A-Za-z_]\w*)(:?=)([\s\S]*)$/.exec(word) ?? [];
-  if (name === undefined || text === undefined) throw new UsageError(`"${word}" is no field such as prompt="a toll gate".`);
+  if (name === undefined || text === undefined)
+    throw new UsageError(`"${word}" is no field such as prompt="a toll gate".`);
   if (mark === ':=') return [name, jsonValue(name, text)];
   if (text.startsWith('@')) return [name, fileValue(name, text.slice(1))];
   return [name, TEXT_FIELDS.has(name) ? text : plainValue(text)];

@@ -63,6 +63,8 @@ export async function finishJob(connection: Connection, job: Job, invocation: In
   const files = await downloadJob(connection, job.id, invocation);
   // What was asked for on standard output is the result alone.
   if (options.output === '-') return EXIT.done;
-  print(options, { ...job, files }, () => files.map((name) => `${name}  ${job.usage?.credits ?? 0} credits  ${job.id}`));
+  print(options, { ...job, files }, () =>
+    files.map((name) => `${name}  ${job.usage?.credits ?? 0} credits  ${job.id}`),
+  );
   return EXIT.done;
 }

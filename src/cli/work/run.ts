@@ -68,5 +68,7 @@ function asked({ prompt, ...rest }: Record<string, unknown>): object {
 }
 
 function spoken({ prompt, ...rest }: Record<string, unknown>): object {
-  return prompt === undefined || 'input' in rest || 'text' in rest ? { ...rest, ...(prompt !== undefined && { prompt }) } : { input: prompt, ...rest };
+  return prompt === undefined || 'input' in rest || 'text' in rest
+    ? { ...rest, ...(prompt !== undefined && { prompt }) }
+    : { input: prompt, ...rest };
 }
