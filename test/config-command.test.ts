@@ -293,7 +293,8 @@ describe('tollgate config', { concurrency: 4 }, () => {
     test(`"tollgate ${args.join(' ')}" lists the commands and starts nothing`, async (t) => {
       const { code, out, err } = await new Shell(t).run(args);
       assert.deepEqual([code, err], [0, '']);
-      assert.match(out, /^Usage:\n {2}tollgate serve /);
+      assert.match(out, /^Usage: tollgate COMMAND\n\n.*:\n {2}tollgate models /);
+      assert.match(out, /^ {2}tollgate serve /m);
     });
   }
 
@@ -307,7 +308,7 @@ describe('tollgate config', { concurrency: 4 }, () => {
       assert.deepEqual([help.code, help.err], [0, '']);
       assert.ok(help.out.startsWith(`Usage: tollgate ${name}`) && help.out.split('\n').length > 2, help.out);
     }
-    assert.match((await shell.run(['config', '--help'])).out, /^Usage:\n {2}tollgate config check FILE/);
+    assert.match((await shell.run(['config', '--help'])).out, /^Usage:\n {2}tollgate config show .*\n {2}tollgate config check FILE/s);
   });
 
   for (const flag of ['--version', '-V']) {

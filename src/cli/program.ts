@@ -106,7 +106,10 @@ async function runRemote(command: Command, rest: Omit<Parameters<Command['run']>
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   process.stdout.on('error', onOutputError);
   try {
-    return await command.run({ ...rest, signal: controller.signal });
+    const code = await command.run({ ...rest, signal: controller.signal });
+    // The error of a broken pipe comes as an event, which an exit at once would be ahead of.
+    await new Promise(setImmediate);
+    return code;
   } catch (error) {
     throw controller.signal.aborted && !(error instanceof CommandError) ? new Interrupted() : error;
   } finally {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CommandError, type Invocation, UsageError } from '../command.ts';
+import { CommandError, Interrupted, type Invocation, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connect } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
@@ -30,23 +30,29 @@ export async function runCommand(invocation: Invocation): Promise<number> {
   const fields = bodyOf(words);
   const connection = connect(invocation);
   const endpoint = endpointFor(await modelById(connection, id), fields, options.endpoint);
-  if (endpoint === 'audio_speech') return saveSpeech(connection, { model: id, ...spoken(fields) }, options);
+  if (endpoint === 'audio_speech') return saveSpeech(connection, { model: id, ...speechOf(fields) }, options);
   const path = JOB_PATHS[endpoint];
   if (path !== undefined) return runJob(connection, path, { model: id, ...fields }, invocation);
-  const json = { model: id, ...(endpoint === 'chat' ? asked(fields) : fields) };
+  const json = { model: id, ...(endpoint === 'chat' ? questionOf(fields) : fields) };
   console.log(await connection.text('POST', CALL_PATHS[endpoint] ?? '', { json }));
   return EXIT.done;
 }
+
+const MAYBE_MADE = 'The job may have been made: "tollgate jobs" lists it.';
 
 async function runJob(connection: Connection, path: string, json: object, invocation: Invocation): Promise<number> {
   const { options } = invocation;
   // A key of its own: a job whose answer was lost is found by it, and is never made twice.
   const headers = { 'idempotency-key': options.key ?? randomUUID() };
-  const job = await connection.json<Job>('POST', path, { json, headers });
+  const job = await connection.json<Job>('POST', path, { json, headers }).catch((error: unknown) => {
+    throw error instanceof Interrupted ? new Interrupted(MAYBE_MADE) : error;
+  });
   if (options.detach !== undefined) {
     print(options, job, () => job.id);
     return EXIT.done;
   }
+  // A bar names the job too; without one, this line is what finds it after a kill.
+  if (options.json === undefined && !process.stderr.isTTY) process.stderr.write(`${job.id} is made.\n`);
   return finishJob(connection, await waitForJob(connection, job.id, options), invocation);
 }
 
@@ -62,13 +68,13 @@ function endpointFor(model: Model, fields: Record<string, unknown>, wanted: stri
   throw new CommandError(`${model.id} serves nothing that this command calls.`, { exitCode: EXIT.refused });
 }
 
-/** `prompt` is the one question of a chat, and the text of speech, so that one word goes everywhere. */
-function asked({ prompt, ...rest }: Record<string, unknown>): object {
+/** `prompt` is the question of a chat and the text of speech, so that one word goes everywhere. */
+function questionOf({ prompt, ...rest }: Record<string, unknown>): object {
   return prompt === undefined || 'messages' in rest ? rest : { messages: [{ role: 'user', content: prompt }], ...rest };
 }
 
-function spoken({ prompt, ...rest }: Record<string, unknown>): object {
-  return prompt === undefined || 'input' in rest || 'text' in rest
-    ? { ...rest, ...(prompt !== undefined && { prompt }) }
-    : { input: prompt, ...rest };
+function speechOf(fields: Record<string, unknown>): object {
+  const { prompt, ...rest } = fields;
+  const hasText = 'input' in rest || 'text' in rest || 'voice_description' in rest;
+  return prompt === undefined || hasText ? fields : { input: prompt, ...rest };
 }
