@@ -110,7 +110,10 @@ test('commands that work with a gateway', async (t) => {
     assert.match(await shell.succeed(['transcribe', 'morning.wav']), /good morning/i);
     assert.match(await shell.succeed(['transcribe', 'morning.wav', '--format', 'srt']), /^1\n00:00:00,\d+ --> /);
     assert.match((await shell.json(['transcribe', 'morning.wav'])).text, /good morning/i);
-    assert.match(await shell.succeed(['run', 'sandbox/speech', 'prompt=Good evening.', '-o', 'evening.mp3']), /^evening/);
+    assert.match(
+      await shell.succeed(['run', 'sandbox/speech', 'prompt=Good evening.', '-o', 'evening.mp3']),
+      /^evening/,
+    );
   });
 
   await t.test('embeddings are printed as JSON', async () => {

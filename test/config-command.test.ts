@@ -308,7 +308,10 @@ describe('tollgate config', { concurrency: 4 }, () => {
       assert.deepEqual([help.code, help.err], [0, '']);
       assert.ok(help.out.startsWith(`Usage: tollgate ${name}`) && help.out.split('\n').length > 2, help.out);
     }
-    assert.match((await shell.run(['config', '--help'])).out, /^Usage:\n {2}tollgate config show .*\n {2}tollgate config check FILE/s);
+    assert.match(
+      (await shell.run(['config', '--help'])).out,
+      /^Usage:\n {2}tollgate config show .*\n {2}tollgate config check FILE/s,
+    );
   });
 
   for (const flag of ['--version', '-V']) {
