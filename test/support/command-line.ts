@@ -9,7 +9,7 @@ import { Commands } from './commands.ts';
 import { BARE_ENVIRONMENT } from './environment.ts';
 import { ADMIN_TOKEN } from './gateway.ts';
 import { atEnd, workFolder } from './postgres.ts';
-import { type Ended, ownDatabase, Program } from './program.ts';
+import { type Ended, freePort, ownDatabase, Program } from './program.ts';
 
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -32,7 +32,9 @@ export class CommandLine {
   }
 
   static async start(t: TestContext): Promise<CommandLine> {
-    const program = await Program.start(t, { ...(await ownDatabase(t)), TOLLGATE_RPM: '10000' });
+    // Links to results carry the port, so it must be known before the start.
+    const PORT = String(await freePort());
+    const program = await Program.start(t, { ...(await ownDatabase(t)), PORT, TOLLGATE_RPM: '10000' });
     const admin = (path: string, body: object) => program.call('POST', `/api/admin${path}`, { key: ADMIN_TOKEN, body });
     const { id } = (await admin('/accounts', { name: 'Shell' })).json;
     await admin(`/accounts/${id}/grants`, { credits: 1000 });

@@ -50,7 +50,7 @@ export class Connection {
 
   async text(method: Dispatcher.HttpMethod, path: string, call: Call = {}): Promise<string> {
     const { body } = await this.open(method, path, call);
-    return this.#reading(() => body.text());
+    return this.#reading(this.address, () => body.text());
   }
 
   /** Resolves to an answer of success with its body unread. */
@@ -61,7 +61,7 @@ export class Connection {
       headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...call.headers },
     });
     if (answer.status < 400) return answer;
-    const refused = refusal(answer, await this.#reading(() => answer.body.text()));
+    const refused = refusal(answer, await this.#reading(this.address, () => answer.body.text()));
     // A route of operators answers a wrong token as if it were not there.
     if (!path.startsWith('/api/admin/') || refused.code !== 'not_found') throw refused;
     throw new CommandError(`${this.address} does not take this admin token, or is no Tollgate.`, {
@@ -76,7 +76,7 @@ export class Connection {
     for (const [name, value] of Object.entries(query ?? {})) {
       if (value !== undefined) target.searchParams.set(name, value);
     }
-    const answer = await this.#reading(() =>
+    const answer = await this.#reading(target.origin, () =>
       request(target, {
         method,
         headers: { ...(json !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -87,21 +87,24 @@ export class Connection {
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   }
 
-  async #reading<Value>(read: () => Promise<Value>): Promise<Value> {
+  async #reading<Value>(address: string, read: () => Promise<Value>): Promise<Value> {
     try {
       return await read();
     } catch (error) {
       if (this.signal.aborted) throw new Interrupted();
-      throw unreachable(this.address, error);
+      throw unreachable(address, this.address, error);
     }
   }
 }
 
-export function unreachable(address: string, error: unknown): CommandError {
+function unreachable(address: string, gateway: string, error: unknown): CommandError {
   // A name with several addresses fails with several errors and no message of its own.
   const reasons = error instanceof AggregateError ? error.errors : [error];
   const reason = reasons.map((each: unknown) => (each instanceof Error ? each.message : String(each))).join('; ');
-  const hint = 'Start it, or name another with --url or TOLLGATE_URL.';
+  const hint =
+    new URL(gateway).origin === address || gateway === address
+      ? 'Start it, or name another with --url or TOLLGATE_URL.'
+      : 'The gateway’s links lead there: its PUBLIC_URL, or the address of its bucket, must be one that you reach.';
   return new CommandError(`${address} cannot be reached: ${reason}. ${hint}`, {
     exitCode: EXIT.unreachable,
     cause: error,
