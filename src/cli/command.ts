@@ -22,7 +22,7 @@ export interface Command {
   readonly details: string;
   /** Where it cannot do its work; 1 unless the command says otherwise. */
   readonly failureCode?: number;
-  /** Whether it reaches a gateway by address and credential, instead of a deployment by its settings. */
+  /** A gateway command: reaches one by address and credential. Others are deployment commands, which work by settings. */
   readonly isRemote?: true;
   /** Resolves to the exit code. */
   run(invocation: Invocation): Promise<number> | number;

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '../../clock.ts';
 import type { Environment } from '../../config.ts';
 import { CommandError } from '../command.ts';
 
@@ -119,7 +120,7 @@ function tryLock(path: string): boolean {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (made !== undefined && Date.now() - made > LOCK_STALE_MS) rmSync(path, { force: true });
+    if (made !== undefined && systemClock.nowMs() - made > LOCK_STALE_MS) rmSync(path, { force: true });
     return false;
   }
 }

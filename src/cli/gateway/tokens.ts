@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock.ts';
 import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Connection } from './connection.ts';
@@ -64,7 +65,7 @@ function isFresh({ expires_at }: Tokens): boolean {
 }
 
 function nowSeconds(): number {
-  return Math.floor(Date.now() / 1000);
+  return Math.floor(systemClock.nowMs() / 1000);
 }
 
 function ended(address: string, { error = 'no token' }: TokenAnswer): CommandError {
