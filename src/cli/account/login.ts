@@ -7,7 +7,7 @@ import { CommandError, type Invocation, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connectWithout } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
-import { print } from '../gateway/output.ts';
+import { print } from '../output.ts';
 import { type Profile, Profiles, type Tokens } from '../gateway/profiles.ts';
 import { postForm, type TokenAnswer, tokensOf } from '../gateway/tokens.ts';
 

@@ -1,7 +1,7 @@
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connect } from '../gateway/connect.ts';
-import { fields, moment, print, table } from '../gateway/output.ts';
+import { fields, moment, print, table } from '../output.ts';
 
 interface Balance {
   readonly available: number;

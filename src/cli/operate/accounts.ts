@@ -2,7 +2,7 @@ import type { Key } from '../account/money.ts';
 import { type Invocation, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connectOperator } from '../gateway/connect.ts';
-import { fields, moment, print, table } from '../gateway/output.ts';
+import { fields, moment, print, table } from '../output.ts';
 
 interface Account {
   readonly id: string;

@@ -3,7 +3,7 @@ import { SCOPES } from '../../scopes.ts';
 import { CommandError, type Invocation, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connectOperator } from '../gateway/connect.ts';
-import { fields, moment, print, table } from '../gateway/output.ts';
+import { fields, moment, print, table } from '../output.ts';
 
 /** The configuration in force, as YAML without secrets. */
 export async function showConfig(invocation: Invocation): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connectOperator } from '../gateway/connect.ts';
-import { print, table } from '../gateway/output.ts';
+import { print, table } from '../output.ts';
 
 interface Upstream {
   readonly id: string;

@@ -2,7 +2,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connect } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
-import { fields, moment, print, table } from '../gateway/output.ts';
+import { fields, moment, print, table } from '../output.ts';
 import { downloadJob, type Job, requireSuccess, waitForJob } from './job.ts';
 
 /** The jobs of the account, or one of them. */

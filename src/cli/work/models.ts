@@ -2,7 +2,7 @@ import { CommandError, type Invocation } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connect } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
-import { fields, print, table } from '../gateway/output.ts';
+import { fields, print, table } from '../output.ts';
 
 export interface Model {
   readonly id: string;

@@ -3,7 +3,7 @@ import { CommandError, Interrupted, type Invocation, UsageError } from '../comma
 import { EXIT } from '../exit-codes.ts';
 import { connect } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
-import { print } from '../gateway/output.ts';
+import { print } from '../output.ts';
 import { bodyOf } from './field-values.ts';
 import { type Job, waitForJob } from './job.ts';
 import { finishJob } from './jobs.ts';

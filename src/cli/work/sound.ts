@@ -7,7 +7,7 @@ import { EXIT } from '../exit-codes.ts';
 import { connect } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { endingOf, saveStream } from '../gateway/files.ts';
-import { print } from '../gateway/output.ts';
+import { print } from '../output.ts';
 import { modelFor } from './models.ts';
 
 /** Reads a text aloud into a file. */

@@ -1,4 +1,4 @@
-import type { Invocation } from '../command.ts';
+import type { Invocation } from './command.ts';
 
 /** Prints an answer: as JSON, exactly as the gateway gave it, or as the lines that a person reads. */
 export function print(options: Invocation['options'], value: unknown, lines: () => string | readonly string[]): void {
