@@ -13,8 +13,9 @@ import { openObjectStore } from '../storage/index.ts';
 import { VERSION } from '../version.ts';
 import { CommandError, type Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
+import { print } from './output.ts';
 
-export async function makeBackup({ operands: [file = ''], environment }: Invocation): Promise<number> {
+export async function makeBackup({ operands: [file = ''], options, environment }: Invocation): Promise<number> {
   const config = loadConfig(environment);
   if (config.databaseUrl !== undefined) {
     throw new CommandError(
@@ -32,8 +33,10 @@ export async function makeBackup({ operands: [file = ''], environment }: Invocat
     await withDatabase(config, (db) => writeDeployment(db, writer, config));
     const counts = await writer.finish();
     await publish(draft, path);
-    console.log(`${file} holds ${counts.rows} rows and ${counts.objects} stored media.`);
-    console.log('It also holds the root secret and the admin token: keep it where only you can read it.');
+    print(options, { file, rows: counts.rows, objects: counts.objects }, () => [
+      `${file} holds ${counts.rows} rows and ${counts.objects} stored media.`,
+      'It also holds the root secret and the admin token: keep it where only you can read it.',
+    ]);
     return 0;
   } finally {
     discard();

@@ -17,35 +17,40 @@ import { readDocument } from '../start-configuration.ts';
 import { vendors } from '../vendors/index.ts';
 import { CommandError, type Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
+import { print } from './output.ts';
 
-export function checkFile({ operands: [path = ''], environment }: Invocation): number {
+export function checkFile({ operands: [path = ''], options, environment }: Invocation): number {
   const document = parseDocument(readDocument(path), vendors);
-  console.log(`${path} is valid: ${document.upstreams.length} upstreams, ${document.models.length} models.`);
-  for (const warning of documentWarnings(document)) console.log(`Warning: ${warning}.`);
-  for (const name of unsetVariables(document, environment)) {
-    console.log(`Note: it takes a secret from ${name}, which is not set here.`);
-  }
+  const { upstreams, models } = document;
+  const warnings = documentWarnings(document);
+  const unset = unsetVariables(document, environment);
+  print(options, { upstreams: upstreams.length, models: models.length, warnings, unset_variables: unset }, () => [
+    `${path} is valid: ${upstreams.length} upstreams, ${models.length} models.`,
+    ...warnings.map((warning) => `Warning: ${warning}.`),
+    ...unset.map((name) => `Note: it takes a secret from ${name}, which is not set here.`),
+  ]);
   return 0;
 }
 
-export async function diffFile({ operands, options: { url }, environment }: Invocation): Promise<number> {
+export async function diffFile({ operands, options, environment }: Invocation): Promise<number> {
+  const { url } = options;
   const [path = '', other] = operands;
   if (other !== undefined && url !== undefined) throw new CommandError('OTHER and --url exclude each other.');
   const after = parseDocument(readDocument(path), vendors);
-  if (other !== undefined) return show(parseDocument(readDocument(other), vendors), after);
+  if (other !== undefined) return show(options, parseDocument(readDocument(other), vendors), after);
   const config = loadConfig(environment);
-  if (url === undefined) return show(await documentInForce(config), after);
+  if (url === undefined) return show(options, await documentInForce(config), after);
   // Keys come masked over the wire: they are compared as far as they are shown.
   const masked = maskDocument(after);
   if (JSON.stringify(masked) !== JSON.stringify(after)) {
     console.error('Note: keys that are written out in a configuration are not compared over --url.');
   }
-  return show(await documentAt(url, config), masked);
+  return show(options, await documentAt(url, config), masked);
 }
 
-function show(before: ConfigDocument, after: ConfigDocument): number {
-  const lines = diffDocuments(before, after);
-  console.log(lines.length === 0 ? 'No difference.' : lines.join('\n'));
+function show(options: Invocation['options'], before: ConfigDocument, after: ConfigDocument): number {
+  const changes = diffDocuments(before, after);
+  print(options, { changes }, () => (changes.length === 0 ? 'No difference.' : changes));
   return 0;
 }
 

@@ -21,18 +21,19 @@ import type { Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
 import { problemFor } from './failure.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+import { print } from './output.ts';
 
-export async function examine({ environment }: Invocation): Promise<number> {
+export async function examine({ options, environment }: Invocation): Promise<number> {
   const findings: Finding[] = [];
   const tell = (...batch: readonly Finding[]) => {
     findings.push(...batch);
-    for (const finding of batch) console.log(lineOf(finding));
+    if (options.json === undefined) for (const finding of batch) console.log(lineOf(finding));
   };
   tell(checkNode(process.versions.node));
   const config = settingsOf(environment, tell);
   if (config !== undefined) await examineDeployment(config, environment, tell);
   const count = findings.filter(({ state }) => state === 'problem').length;
-  console.log(
+  print(options, { problems: count, findings }, () =>
     count === 0 ? 'No problem was found.' : `${count} ${count === 1 ? 'problem was' : 'problems were'} found.`,
   );
   return count === 0 ? 0 : 1;

@@ -6,8 +6,9 @@ import { entriesOfDay, gzipped } from '../exports/index.ts';
 import { postJournal } from '../ledger/index.ts';
 import { CommandError, type Invocation, UsageError } from './command.ts';
 import { withDatabase } from './deployment.ts';
+import { print } from './output.ts';
 
-export async function writeDay({ operands: [day = '', file = ''], environment }: Invocation): Promise<number> {
+export async function writeDay({ operands: [day = '', file = ''], options, environment }: Invocation): Promise<number> {
   if (Number.isNaN(Date.parse(`${day}T00:00:00Z`))) throw new UsageError(`"${day}" is no day such as 2026-11-17.`);
   let entries = 0;
   const onPiece = (count: number) => {
@@ -23,6 +24,6 @@ export async function writeDay({ operands: [day = '', file = ''], environment }:
       throw new CommandError(`${file} cannot be written: ${error.message}.`);
     }
   });
-  console.log(`${file} holds the ${entries} entries of ${day}.`);
+  print(options, { file, day, entries }, () => `${file} holds the ${entries} entries of ${day}.`);
   return 0;
 }

@@ -3,28 +3,33 @@ import { type Config, loadConfig } from '../config.ts';
 import { type Db, migrate, migrations } from '../db/index.ts';
 import type { Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
+import { print } from './output.ts';
 
 export async function runMigrate({ environment, options }: Invocation): Promise<number> {
   const config = loadConfig(environment);
-  return withDatabase(config, (db) => (options.plan === undefined ? apply(db, config) : showPlan(db)));
+  return withDatabase(config, (db) =>
+    options.plan === undefined ? apply(db, config, options) : showPlan(db, options),
+  );
 }
 
-async function apply(db: Db, config: Config): Promise<number> {
-  let count = 0;
+const NOTHING_TO_DO = 'The database has every migration of this release.';
+
+async function apply(db: Db, config: Config, options: Invocation['options']): Promise<number> {
+  const applied: string[] = [];
   const dataFolder = config.databaseUrl === undefined ? resolve(config.dataFolder) : undefined;
   const progress = (message: string) => {
-    count += 1;
-    console.log(message);
+    applied.push(message);
+    if (options.json === undefined) console.log(message);
   };
   await migrate(db, progress, { dataFolder });
-  if (count === 0) console.log('The database has every migration of this release.');
+  if (options.json !== undefined) console.log(JSON.stringify({ applied }));
+  else if (applied.length === 0) console.log(NOTHING_TO_DO);
   return 0;
 }
 
-async function showPlan(db: Db): Promise<number> {
+async function showPlan(db: Db, options: Invocation['options']): Promise<number> {
   const plan = await migrations.planMigrations(db);
-  if (plan.length === 0) console.log('The database has every migration of this release.');
-  for (const planned of plan) console.log(planText(planned));
+  print(options, { plan }, () => (plan.length === 0 ? NOTHING_TO_DO : plan.map(planText)));
   return 0;
 }
 

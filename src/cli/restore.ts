@@ -11,8 +11,9 @@ import { loadEmbeddedPostgres } from '../packages.ts';
 import { FolderStore } from '../storage/index.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { CommandError, type Invocation } from './command.ts';
+import { print } from './output.ts';
 
-export async function restoreBackup({ operands: [file = ''], environment }: Invocation): Promise<number> {
+export async function restoreBackup({ operands: [file = ''], options, environment }: Invocation): Promise<number> {
   const config = loadConfig(environment);
   if (config.databaseUrl !== undefined)
     throw new CommandError('restore is for the embedded database: unset DATABASE_URL.');
@@ -27,7 +28,12 @@ export async function restoreBackup({ operands: [file = ''], environment }: Invo
     await archive.close();
   }
   const { rows, objects } = archive.manifest;
-  console.log(`${folder} holds ${rows} rows and ${objects} stored media as of ${archive.head.made_at}.`);
+  const { made_at } = archive.head;
+  print(
+    options,
+    { folder, rows, objects, made_at },
+    () => `${folder} holds ${rows} rows and ${objects} stored media as of ${made_at}.`,
+  );
   if (config.rootSecret !== undefined) console.error('Note: TOLLGATE_SECRET is set and goes before the restored one.');
   return 0;
 }

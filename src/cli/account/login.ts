@@ -7,9 +7,9 @@ import { CommandError, type Invocation, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { connectWithout } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
-import { print } from '../output.ts';
 import { type Profile, Profiles, type Tokens } from '../gateway/profiles.ts';
 import { postForm, type TokenAnswer, tokensOf } from '../gateway/tokens.ts';
+import { print } from '../output.ts';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 /** RFC 8628: the interval where the server names none, and what `slow_down` adds to it. */

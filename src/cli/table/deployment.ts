@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { JSON_OPTION } from './options.ts';
 
 /** Commands that work on a deployment by its settings: its database, data folder and secrets. Each loads when it runs. */
 export const DEPLOYMENT_COMMANDS: readonly Command[] = [
@@ -16,7 +17,7 @@ per line. With --processes a supervisor shares one port among them and starts ag
   {
     name: 'migrate',
     operands: [],
-    options: { plan: { summary: 'only say what it would do' } },
+    options: { plan: { summary: 'only say what it would do' }, ...JSON_OPTION },
     summary: 'bring the schema up to this release',
     details: `Applies the migrations of this release that the database lacks, one transaction each. Processes of the
 release before go on meanwhile. With TOLLGATE_MIGRATE=off the gateway itself never does it, and this command must come
@@ -26,7 +27,7 @@ first. May be repeated, and run from several places at once.`,
   {
     name: 'config check',
     operands: ['FILE'],
-    options: {},
+    options: JSON_OPTION,
     summary: 'say everything that is wrong with a configuration',
     details: `Reads FILE as a configuration and says everything that is wrong with it. Needs neither a gateway nor a
 database.`,
@@ -35,7 +36,10 @@ database.`,
   {
     name: 'config diff',
     operands: ['FILE', '[OTHER]'],
-    options: { url: { value: 'URL', summary: 'ask the gateway there, with the first token of TOLLGATE_ADMIN_TOKEN' } },
+    options: {
+      url: { value: 'URL', summary: 'ask the gateway there, with the first token of TOLLGATE_ADMIN_TOKEN' },
+      ...JSON_OPTION,
+    },
     summary: 'what FILE would change in the deployment, or against OTHER',
     details: `Shows what applying FILE would change, one line each and without any key. It is compared with what is in
 force in the deployment of these settings (DATABASE_URL, else the data folder), whether its gateway runs
@@ -45,7 +49,7 @@ or not; with --url in the gateway at that address; with OTHER as that file says.
   {
     name: 'admin create',
     operands: ['EMAIL'],
-    options: {},
+    options: JSON_OPTION,
     summary: 'make an operator, and print the link that sets the password',
     details: `Makes a person who may run this deployment, or gives that role to a person of this email. Prints a link
 that works once, for a day, and sets the password. Repeating it prints a new link and ends the old one.`,
@@ -54,7 +58,7 @@ that works once, for a day, and sets the password. Repeating it prints a new lin
   {
     name: 'secrets reseal',
     operands: [],
-    options: {},
+    options: JSON_OPTION,
     summary: 'seal stored upstream secrets with the present TOLLGATE_SECRET',
     details: `Opens every stored upstream secret with TOLLGATE_SECRET or TOLLGATE_SECRET_PREVIOUS and seals it with the
 first. Gateways that were started with both go on meanwhile. May be broken off and repeated.
@@ -65,7 +69,7 @@ When it is done, TOLLGATE_SECRET_PREVIOUS is needed only for links to media that
   {
     name: 'backup',
     operands: ['FILE'],
-    options: {},
+    options: JSON_OPTION,
     summary: 'write database, stored media and secrets to one file',
     details: `Writes the deployment of the data folder to FILE, which must not exist: every table as of one moment, the
 stored media, the root secret and the admin token. The gateway may run and be busy meanwhile.
@@ -77,7 +81,7 @@ With DATABASE_URL use PostgreSQL's own tools; docs/operating.md has the recipe.`
   {
     name: 'restore',
     operands: ['FILE'],
-    options: {},
+    options: JSON_OPTION,
     summary: 'make an empty data folder the deployment of a backup',
     details: `Fills the data folder (TOLLGATE_DATA), which must be absent or empty, from a backup. FILE is checked from end
 to end before anything is written. A restore that is broken off leaves a folder that no gateway starts on.
@@ -88,7 +92,7 @@ Do not run the old deployment and the new one at once: both would go on with the
   {
     name: 'books verify',
     operands: [],
-    options: { json: { summary: 'print one JSON object instead of lines' } },
+    options: JSON_OPTION,
     summary: 'recompute every figure of money from all entries ever made',
     details: `Reads every entry of the ledger and compares each balance, grant, reservation, key limit, job and transcription
 with what follows from them: all of it, from no checkpoint, as of one moment. Prints the figures, and every imbalance
@@ -107,7 +111,7 @@ Ends with 0 when everything balances, 1 when something does not, 2 when the book
       seed: { value: 'S', summary: 'plays the same plan again; scheduling stays the machine’s' },
       only: { value: 'KINDS', summary: 'of kill,pause,stop,database,redis,disk,clock,upstream' },
       evidence: { value: 'FOLDER', summary: 'where evidence goes if a rule is violated' },
-      json: { summary: 'print one JSON object instead of lines' },
+      ...JSON_OPTION,
     },
     summary: 'prove that no fault loses or doubles work or money',
     details: `Starts gateways of this release on a deployment made for the purpose, lets callers work against emulated
@@ -125,7 +129,7 @@ Ends with 0 when no rule was violated, 1 when one was, with the evidence in a fo
   {
     name: 'ledger export',
     operands: ['DAY', 'FILE'],
-    options: {},
+    options: JSON_OPTION,
     summary: 'write the ledger entries of one day to a file, as CSV in gzip',
     details: `Writes every entry of DAY, of the UTC calendar and written as 2026-11-17, to FILE, which must not exist. The
 gateway may run meanwhile. Amounts are credits in exact decimals; the sums of all days are the balances.
@@ -136,7 +140,7 @@ With TOLLGATE_LEDGER_EXPORT=1 the gateway itself puts such a file into the objec
   {
     name: 'doctor',
     operands: [],
-    options: {},
+    options: JSON_OPTION,
     summary: 'check everything that the gateway needs, and say what is wrong',
     details: `Checks Node, settings, the configuration file, the data folder, the disk, the database, the clock, Redis, the
 object store and every enabled upstream, and says in words what is wrong and what to do. Nothing is sent to an

@@ -1,10 +1,10 @@
 import type { Option } from '../command.ts';
 
 /** Options that several commands have, each with one meaning. */
-export const URL_OPTION = { url: { value: 'URL', summary: 'the gateway; TOLLGATE_URL or the last login unless set' } };
+export const JSON_OPTION = { json: { summary: 'print one JSON object instead of lines' } };
 export const REMOTE: Readonly<Record<string, Option>> = {
-  ...URL_OPTION,
-  json: { summary: 'print JSON, as the gateway answers it' },
+  url: { value: 'URL', summary: 'the gateway; TOLLGATE_URL or the last login unless set' },
+  ...JSON_OPTION,
 };
 export const OUTPUT = { output: { short: 'o', value: 'FILE', summary: 'where the result goes; - is standard output' } };
 export const MODEL = { model: { value: 'MODEL', summary: 'the first that can do it unless set' } };
