@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandError, Interrupted, type Invocation } from '../command.ts';
+import { CommandError, Interrupted, type Invocation, UsageError } from '../command.ts';
 import { EXIT, exitCodeOfJob } from '../exit-codes.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { endingOf, fileName, saveStream } from '../gateway/files.ts';
@@ -69,7 +69,7 @@ function isPassing(error: unknown): boolean {
 function timeoutMs(text: string | undefined): number {
   if (text === undefined) return Number.POSITIVE_INFINITY;
   const seconds = Number(text);
-  if (!(seconds >= 0)) throw new CommandError(`--timeout takes seconds, not "${text}".`, { exitCode: EXIT.usage });
+  if (!(seconds >= 0)) throw new UsageError(`--timeout takes seconds, not "${text}".`);
   return seconds * 1000;
 }
 
