@@ -4,11 +4,11 @@ const WIDTH_MAX = 34;
 
 /** The commands in lists, one line each. */
 export function overview(chapters: readonly (readonly [title: string, commands: readonly Command[]])[]): string {
-  const sections = chapters.map(([title, commands]) => [title, ...commands.map(lineOf)].join('\n'));
+  const sections = chapters.map(([title, commands]) => [title, ...commands.map(summaryLine)].join('\n'));
   return [...sections, FOOT].join('\n\n');
 }
 
-function lineOf(command: Command): string {
+function summaryLine(command: Command): string {
   const call = ['tollgate', command.name, ...command.operands].join(' ');
   return `  ${call.padEnd(WIDTH_MAX)}  ${command.summary}`;
 }

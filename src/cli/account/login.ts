@@ -91,7 +91,7 @@ async function deviceLogin(connection: Connection, client: string, options: Invo
   const form = { client_id: client, scope: options.scope ?? SCOPES.join(' ') };
   const begun = await postForm<DeviceCode>(connection, '/oauth/device', form);
   const { device_code, user_code, verification_uri, verification_uri_complete = verification_uri } = begun;
-  if (device_code === undefined) throw refused(begun.error, begun.error_description);
+  if (device_code === undefined) throw loginRefusal(begun.error, begun.error_description);
   process.stderr.write(`Open ${verification_uri_complete}\nand allow the code ${user_code}.\n`);
   let seconds = begun.interval ?? INTERVAL_SECONDS;
   const deadline = performance.now() + begun.expires_in * 1000;
@@ -102,12 +102,12 @@ async function deviceLogin(connection: Connection, client: string, options: Invo
     const tokens = tokensOf(answer, client);
     if (tokens !== undefined) return tokens;
     if (answer.error === 'slow_down') seconds += INTERVAL_SECONDS;
-    else if (answer.error !== 'authorization_pending') throw refused(answer.error, answer.error_description);
+    else if (answer.error !== 'authorization_pending') throw loginRefusal(answer.error, answer.error_description);
   }
   throw new CommandError('The code has expired. Run "tollgate login" again.', { exitCode: EXIT.timeout });
 }
 
-function refused(code = 'no_answer', description = 'The login was refused.'): CommandError {
+function loginRefusal(code = 'no_answer', description = 'The login was refused.'): CommandError {
   const message = code === 'access_denied' ? 'The login was denied in the browser.' : description;
   return new CommandError(`${message} (${code})`, { exitCode: EXIT.credential, code });
 }

@@ -61,7 +61,7 @@ export class Connection {
       headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...call.headers },
     });
     if (answer.status < 400) return answer;
-    const refused = refusal(answer, await this.#reading(this.address, () => answer.body.text()));
+    const refused = errorFromEnvelope(answer, await this.#reading(this.address, () => answer.body.text()));
     // A route of operators answers a wrong token as if it were not there.
     if (!path.startsWith('/api/admin/') || refused.code !== 'not_found') throw refused;
     throw new CommandError(`${this.address} does not take this admin token, or is no Tollgate.`, {
@@ -115,7 +115,7 @@ interface Envelope {
   readonly error?: { readonly message?: string; readonly code?: string };
 }
 
-function refusal({ status, headers }: Answer, text: string): CommandError {
+function errorFromEnvelope({ status, headers }: Answer, text: string): CommandError {
   const requestId = headers['x-request-id'];
   let envelope: Envelope = {};
   try {

@@ -27,13 +27,16 @@ export async function listAccounts(invocation: Invocation): Promise<number> {
 }
 
 export async function showAccount(invocation: Invocation): Promise<number> {
-  return told(invocation, await connectOperator(invocation).get<Account>(pathOf(invocation)));
+  return showAccountFields(invocation, await connectOperator(invocation).get<Account>(accountPath(invocation)));
 }
 
 export async function createAccount(invocation: Invocation): Promise<number> {
   const { operands, options } = invocation;
   const json = { name: operands[0], ...(options.email !== undefined && { email: options.email }) };
-  return told(invocation, await connectOperator(invocation).json<Account>('POST', '/api/admin/accounts', { json }));
+  return showAccountFields(
+    invocation,
+    await connectOperator(invocation).json<Account>('POST', '/api/admin/accounts', { json }),
+  );
 }
 
 export async function suspendAccount(invocation: Invocation): Promise<number> {
@@ -45,11 +48,13 @@ export async function resumeAccount(invocation: Invocation): Promise<number> {
 }
 
 async function changeStatus(invocation: Invocation, status: string): Promise<number> {
-  const account = await connectOperator(invocation).json<Account>('PATCH', pathOf(invocation), { json: { status } });
-  return told(invocation, account);
+  const account = await connectOperator(invocation).json<Account>('PATCH', accountPath(invocation), {
+    json: { status },
+  });
+  return showAccountFields(invocation, account);
 }
 
-function told({ options }: Invocation, account: Account): number {
+function showAccountFields({ options }: Invocation, account: Account): number {
   print(options, account, () =>
     fields([
       ['id', account.id],
@@ -65,7 +70,7 @@ function told({ options }: Invocation, account: Account): number {
   return EXIT.done;
 }
 
-function pathOf({ operands }: Invocation, rest = ''): string {
+function accountPath({ operands }: Invocation, rest = ''): string {
   return `/api/admin/accounts/${encodeURIComponent(operands[0] ?? '')}${rest}`;
 }
 
@@ -81,13 +86,13 @@ export async function grantCredits(invocation: Invocation): Promise<number> {
   if (!Number.isFinite(credits) || credits === 0) throw new UsageError(`"${operands[1]}" is no number of credits.`);
   const { reference, reason } = options;
   const json = { credits, ...(reference !== undefined && { reference }), ...(reason !== undefined && { reason }) };
-  const grant = await connectOperator(invocation).json<Grant>('POST', pathOf(invocation, '/grants'), { json });
+  const grant = await connectOperator(invocation).json<Grant>('POST', accountPath(invocation, '/grants'), { json });
   print(options, grant, () => `${grant.id} gives ${operands[0]} ${credits} credits.`);
   return EXIT.done;
 }
 
 export async function listKeys(invocation: Invocation): Promise<number> {
-  const list = await connectOperator(invocation).get<{ data: readonly Key[] }>(pathOf(invocation, '/keys'));
+  const list = await connectOperator(invocation).get<{ data: readonly Key[] }>(accountPath(invocation, '/keys'));
   const rows = list.data.map((key) => [
     key.id,
     key.name,
@@ -106,7 +111,10 @@ export async function createKey(invocation: Invocation): Promise<number> {
   const { operands, options } = invocation;
   const limit = options['credit-limit'];
   const json = { name: operands[1], ...(limit !== undefined && { credit_limit: Number(limit) }) };
-  return showNewKey(invocation, await connectOperator(invocation).json('POST', pathOf(invocation, '/keys'), { json }));
+  return showNewKey(
+    invocation,
+    await connectOperator(invocation).json('POST', accountPath(invocation, '/keys'), { json }),
+  );
 }
 
 export async function rollKey(invocation: Invocation): Promise<number> {

@@ -14,13 +14,13 @@ interface Upstream {
 
 const HEAD = ['id', 'vendor', 'enabled', 'health', 'last fault', 'priority', 'models'];
 
-function rowOf({ id, vendor, enabled, health, priority, models }: Upstream) {
+function upstreamRow({ id, vendor, enabled, health, priority, models }: Upstream) {
   return [id, vendor, enabled ? 'yes' : 'no', health.state, health.last_fault, priority, models.length];
 }
 
 export async function listUpstreams(invocation: Invocation): Promise<number> {
   const list = await connectOperator(invocation).get<{ data: readonly Upstream[] }>('/api/admin/upstreams');
-  print(invocation.options, list, () => table(HEAD, list.data.map(rowOf)));
+  print(invocation.options, list, () => table(HEAD, list.data.map(upstreamRow)));
   return EXIT.done;
 }
 
@@ -38,9 +38,9 @@ export async function resetUpstream(invocation: Invocation): Promise<number> {
 }
 
 async function change(invocation: Invocation, method: 'PATCH' | 'POST', rest: string, json?: object): Promise<number> {
-  const path = pathOf(invocation) + rest;
+  const path = upstreamPath(invocation) + rest;
   const upstream = await connectOperator(invocation).json<Upstream>(method, path, json === undefined ? {} : { json });
-  print(invocation.options, upstream, () => table(HEAD, [rowOf(upstream)]));
+  print(invocation.options, upstream, () => table(HEAD, [upstreamRow(upstream)]));
   return EXIT.done;
 }
 
@@ -54,7 +54,7 @@ interface UpstreamTest {
 
 /** Ends with the code of an upstream's failure where the upstream does not answer as it should. */
 export async function testUpstream(invocation: Invocation): Promise<number> {
-  const result = await connectOperator(invocation).json<UpstreamTest>('POST', `${pathOf(invocation)}/test`);
+  const result = await connectOperator(invocation).json<UpstreamTest>('POST', `${upstreamPath(invocation)}/test`);
   const { ok, what, duration_ms, code, detail } = result;
   print(invocation.options, result, () =>
     ok
@@ -64,6 +64,6 @@ export async function testUpstream(invocation: Invocation): Promise<number> {
   return ok ? EXIT.done : EXIT.upstream;
 }
 
-function pathOf({ operands }: Invocation): string {
+function upstreamPath({ operands }: Invocation): string {
   return `/api/admin/upstreams/${encodeURIComponent(operands[0] ?? '')}`;
 }

@@ -31,7 +31,7 @@ export async function chatCommand(invocation: Invocation): Promise<number> {
   const question = operands.length > 0 ? operands.join(' ') : (await readAll(process.stdin)).trim();
   if (question === '') throw new UsageError('tollgate chat needs a question, as words or on standard input.');
   const messages = [...system, { role: 'user' as const, content: question }];
-  if (options.json === undefined) await answerTo(connection, model, messages);
+  if (options.json === undefined) await streamAnswer(connection, model, messages);
   else console.log(await connection.text('POST', '/v1/chat/completions', { json: { model, messages } }));
   return EXIT.done;
 }
@@ -48,7 +48,7 @@ async function converse(connection: Connection, model: string, system: readonly 
       const question = (await terminal.question('> ', { signal })).trim();
       if (question === '') return EXIT.done;
       messages = [...messages, { role: 'user', content: question }];
-      const content = await answerTo(connection, model, messages);
+      const content = await streamAnswer(connection, model, messages);
       messages = [...messages, { role: 'assistant', content }];
     }
   } finally {
@@ -57,7 +57,7 @@ async function converse(connection: Connection, model: string, system: readonly 
 }
 
 /** Prints the answer while it comes. Resolves to all of it. */
-async function answerTo(connection: Connection, model: string, messages: readonly Message[]): Promise<string> {
+async function streamAnswer(connection: Connection, model: string, messages: readonly Message[]): Promise<string> {
   const { body } = await connection.open('POST', '/v1/chat/completions', {
     json: { model, messages, stream: true, stream_options: { include_usage: true } },
   });
@@ -70,19 +70,19 @@ async function answerTo(connection: Connection, model: string, messages: readonl
       break;
     }
     const { choices, usage, error } = JSON.parse(data) as Chunk;
-    if (error !== undefined) throw cut(error.message, error.code);
+    if (error !== undefined) throw brokenOff(error.message, error.code);
     const piece = choices?.[0]?.delta?.content ?? '';
     content += piece;
     process.stdout.write(piece);
     credits = usage?.credits ?? credits;
   }
   if (!content.endsWith('\n')) process.stdout.write('\n');
-  if (!isWhole) throw cut('The answer broke off.', 'upstream_failed');
+  if (!isWhole) throw brokenOff('The answer broke off.', 'upstream_failed');
   if (process.stderr.isTTY && credits !== undefined) process.stderr.write(`(${credits} credits)\n`);
   return content;
 }
 
 /** The status has gone out before the failure: what a frame tells is the upstream's doing. */
-function cut(message: string, code: string): CommandError {
+function brokenOff(message: string, code: string): CommandError {
   return new CommandError(`\n${message}`, { exitCode: exitCodeFor(502, code), code });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { UsageError } from '../command.ts';
-import { bodyOf } from './field-values.ts';
+import { requestFields } from './field-values.ts';
 
 const FIELDS: readonly (readonly [word: string, body: Record<string, unknown>])[] = [
   ['prompt=a toll gate', { prompt: 'a toll gate' }],
@@ -21,12 +21,12 @@ const FIELDS: readonly (readonly [word: string, body: Record<string, unknown>])[
 ];
 
 for (const [word, body] of FIELDS) {
-  test(`the word ${word} is the field ${JSON.stringify(body)}`, () => assert.deepEqual(bodyOf([word]), body));
+  test(`the word ${word} is the field ${JSON.stringify(body)}`, () => assert.deepEqual(requestFields([word]), body));
 }
 
 for (const word of ['prompt', '=x', 'n:=two', '2n=1']) {
   test(`the word ${word} is refused as a misuse`, () => {
-    assert.throws(() => bodyOf([word]), UsageError);
+    assert.throws(() => requestFields([word]), UsageError);
   });
 }
 
@@ -34,9 +34,9 @@ test('a file is text in a field of text and a data URL elsewhere', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-fields-'));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'a.png'), 'abc');
-  assert.deepEqual(bodyOf([`prompt=@${folder}/a.png`, `image=@${folder}/a.png`]), {
+  assert.deepEqual(requestFields([`prompt=@${folder}/a.png`, `image=@${folder}/a.png`]), {
     prompt: 'abc',
     image: 'data:image/png;base64,YWJj',
   });
-  assert.throws(() => bodyOf([`image=@${folder}/none.png`]), /none\.png cannot be read/);
+  assert.throws(() => requestFields([`image=@${folder}/none.png`]), /none\.png cannot be read/);
 });

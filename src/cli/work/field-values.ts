@@ -35,7 +35,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
  * The body that `name=value` words make: numbers, true and false as such, everything else as text; `name:=JSON` exactly;
  * `name=@file` the text of a file, or the file itself as a data URL where the field is none of text.
  */
-export function bodyOf(words: readonly string[]): Record<string, unknown> {
+export function requestFields(words: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(words.map(fieldOf));
 }
 

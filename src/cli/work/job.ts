@@ -38,7 +38,7 @@ export async function waitForJob(connection: Connection, id: string, options: In
   let failedLooks = 0;
   try {
     for (let lookMs = LOOK_MS.first; ; lookMs = Math.min(lookMs * LOOK_MS.growth, LOOK_MS.most)) {
-      const job = await look(connection, id).catch((error: unknown) => {
+      const job = await readJob(connection, id).catch((error: unknown) => {
         if (!isPassing(error) || ++failedLooks >= FAILED_LOOKS_MAX) throw error;
         return undefined;
       });
@@ -57,7 +57,7 @@ export async function waitForJob(connection: Connection, id: string, options: In
   }
 }
 
-function look(connection: Connection, id: string): Promise<Job> {
+function readJob(connection: Connection, id: string): Promise<Job> {
   return connection.get<Job>(`/v1/jobs/${encodeURIComponent(id)}`);
 }
 

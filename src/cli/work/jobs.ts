@@ -17,11 +17,11 @@ export async function listJobs(invocation: Invocation): Promise<number> {
   }
   const { limit, status } = options;
   const list = await connection.get<{ data: readonly Job[] }>('/v1/jobs', { limit, status });
-  print(options, list, () => table(['id', 'status', 'model', 'done', 'made', 'credits'], list.data.map(rowOf)));
+  print(options, list, () => table(['id', 'status', 'model', 'done', 'made', 'credits'], list.data.map(jobRow)));
   return EXIT.done;
 }
 
-function rowOf({ id, status, model, progress, created_at, usage }: Job) {
+function jobRow({ id, status, model, progress, created_at, usage }: Job) {
   return [id, status, model, `${progress} %`, moment(created_at), usage?.credits];
 }
 

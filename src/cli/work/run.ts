@@ -4,7 +4,7 @@ import { EXIT } from '../exit-codes.ts';
 import { connect } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { print } from '../output.ts';
-import { bodyOf } from './field-values.ts';
+import { requestFields } from './field-values.ts';
 import { type Job, waitForJob } from './job.ts';
 import { finishJob } from './jobs.ts';
 import { type Model, modelById } from './models.ts';
@@ -27,7 +27,7 @@ const CALL_PATHS: Readonly<Record<string, string>> = {
 export async function runCommand(invocation: Invocation): Promise<number> {
   const { operands, options } = invocation;
   const [id = '', ...words] = operands;
-  const fields = bodyOf(words);
+  const fields = requestFields(words);
   const connection = connect(invocation);
   const endpoint = endpointFor(await modelById(connection, id), fields, options.endpoint);
   if (endpoint === 'audio_speech') return saveSpeech(connection, { model: id, ...speechOf(fields) }, options);
