@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { EXIT } from '../exit-codes.ts';
 import { connectWithout } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { type Profile, Profiles, type Tokens } from '../gateway/profiles.ts';
+import { openTerminal } from '../gateway/terminal.ts';
 import { postForm, type TokenAnswer, tokensOf } from '../gateway/tokens.ts';
 import { print } from '../output.ts';
 
@@ -65,10 +65,12 @@ async function readSecret(prompt: string, signal: AbortSignal): Promise<string> 
   if (!process.stdin.isTTY) return (await readAll(process.stdin)).trim();
   // What is typed is not shown: the reader writes its echo to nowhere.
   const nowhere = new Writable({ write: (_piece, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  const terminal = openTerminal(nowhere, '', signal);
   process.stderr.write(prompt);
   try {
-    return (await terminal.question('', { signal })).trim();
+    for await (const line of terminal) return line.trim();
+    signal.throwIfAborted();
+    return '';
   } finally {
     terminal.close();
     process.stderr.write('\n');

@@ -1,9 +1,9 @@
-import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { CommandError, type Invocation, UsageError } from '../command.ts';
 import { EXIT, exitCodeFor } from '../exit-codes.ts';
 import { connect } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
+import { openTerminal } from '../gateway/terminal.ts';
 import { eventsOf } from './events.ts';
 import { modelFor } from './models.ts';
 
@@ -37,23 +37,23 @@ export async function chatCommand(invocation: Invocation): Promise<number> {
 }
 
 async function converse(connection: Connection, model: string, system: readonly Message[]): Promise<number> {
-  const { signal } = connection;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C reaches the terminal's reader as a key; it ends the conversation like the signal.
-  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const terminal = openTerminal(process.stderr, '> ', connection.signal);
   let messages: readonly Message[] = system;
   try {
     process.stderr.write(`${model} at ${connection.address}. An empty line ends the conversation.\n`);
-    for (;;) {
-      const question = (await terminal.question('> ', { signal })).trim();
-      if (question === '') return EXIT.done;
-      messages = [...messages, { role: 'user', content: question }];
+    terminal.prompt();
+    for await (const line of terminal) {
+      if (line.trim() === '') break;
+      messages = [...messages, { role: 'user', content: line }];
       const content = await streamAnswer(connection, model, messages);
       messages = [...messages, { role: 'assistant', content }];
+      terminal.prompt();
     }
   } finally {
     terminal.close();
   }
+  connection.signal.throwIfAborted();
+  return EXIT.done;
 }
 
 /** Prints the answer while it comes. Resolves to all of it. */
