@@ -16,22 +16,25 @@ export interface Command {
 /** Runs many commands in one process, which loads the program once: for what needs no process of its own. */
 export class Commands {
   readonly #child: ChildProcess = fork(SCRIPT, { env: BARE_ENVIRONMENT });
-  readonly #waiting = new Map<number, (ended: Ended) => void>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<Ended>>();
   #count = 0;
 
   constructor() {
     this.#child.on('message', ({ number, ...ended }: Ended & { readonly number: number }) => {
-      this.#waiting.get(number)?.(ended);
+      this.#waiting.get(number)?.resolve(ended);
+      this.#waiting.delete(number);
+    });
+    this.#child.once('exit', () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error('the process of the commands has ended'));
     });
   }
 
   run(args: readonly string[], folder: string, environment: Environment): Promise<Ended> {
     const number = this.#count++;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(number, resolve);
-      this.#child.once('exit', () => reject(new Error('the process of the commands has ended')));
-      this.#child.send({ number, args, folder, environment } satisfies Command);
-    });
+    const waiting = Promise.withResolvers<Ended>();
+    this.#waiting.set(number, waiting);
+    this.#child.send({ number, args, folder, environment } satisfies Command);
+    return waiting.promise;
   }
 
   stop(): void {
