@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
 import type { Environment } from '../../config.ts';
 import { CommandError } from '../command.ts';
+import { reasonOf } from '../finding.ts';
 
 const LOCK_MS_MAX = 15_000;
 const LOCK_STALE_MS = 60_000;
@@ -93,7 +94,7 @@ export class Profiles {
       text = readFileSync(this.path, 'utf8');
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { profiles: {} };
-      throw new CommandError(`${this.path} cannot be read: ${error instanceof Error ? error.message : error}.`);
+      throw new CommandError(`${this.path} cannot be read: ${reasonOf(error)}.`);
     }
     try {
       const { current, profiles = {} } = JSON.parse(text) as Partial<Stored>;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { SCOPES } from '../../scopes.ts';
 import { CommandError, type Invocation, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { reasonOf } from '../finding.ts';
 import { connectOperator } from '../gateway/connect.ts';
 import { fields, moment, print, table } from '../output.ts';
 
@@ -25,7 +26,7 @@ export async function applyConfig(invocation: Invocation): Promise<number> {
   try {
     body = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : error}.`);
+    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
   const headers = { 'content-type': 'application/yaml' };
   const applied = await connectOperator(invocation).json<Applied>('PUT', '/api/admin/config', { body, headers });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { CommandError, UsageError } from '../command.ts';
+import { reasonOf } from '../finding.ts';
 
 /** Fields that are text whatever they look like: the prompt "42" is no number. */
 const TEXT_FIELDS = new Set([
@@ -66,7 +67,7 @@ function fileValue(name: string, path: string): string {
   try {
     content = readFileSync(path);
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : error}.`);
+    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
   if (TEXT_FIELDS.has(name)) return content.toString('utf8');
   const type = MIME_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';

@@ -4,6 +4,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { FormData } from 'undici';
 import { CommandError, type Invocation, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { reasonOf } from '../finding.ts';
 import { connect } from '../gateway/connect.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { endingOf, saveStream } from '../gateway/files.ts';
@@ -77,6 +78,6 @@ async function openFile(path: string): Promise<Blob> {
   try {
     return await openAsBlob(path);
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : error}.`);
+    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
 }
