@@ -264,7 +264,7 @@ describe('tollgate config', { concurrency: 4 }, () => {
   });
 
   const MISUSES: readonly (readonly [args: readonly string[], told: RegExp])[] = [
-    [['config'], /tollgate config needs one of: check, diff\./],
+    [['config'], /tollgate config needs one of: show, apply, versions, revert, check, diff\./],
     [['config', 'check'], /tollgate config check needs FILE\./],
     [['config', 'check', 'x.yaml', 'y.yaml'], /tollgate config check has no use for "y.yaml"/],
     [['config', 'diff', 'x.yaml', 'y.yaml', 'z.yaml'], /no use for "z.yaml"/],
