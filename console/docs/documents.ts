@@ -29,6 +29,7 @@ export const CHAPTERS: readonly Chapter[] = [
       guide('streaming', 'Chat as it is written: frames, usage, errors after the first byte'),
       guide('money', 'Prices, what is reserved and charged, limits, receipts'),
       document('clients', 'The exact setting of every common client program and library'),
+      document('cli', 'The command line: work, money, operators, exit codes'),
       document('mcp', 'Media as tools for agents'),
       document('oauth', 'Apps that act for people: registration, consent, tokens'),
       document('tour', 'Every kind of work as commands to paste'),

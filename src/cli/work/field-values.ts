@@ -37,10 +37,10 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
  * `name=@file` the text of a file, or the file itself as a data URL where the field is none of text.
  */
 export function requestFields(words: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(words.map(fieldOf));
+  return Object.fromEntries(words.map(fieldFromWord));
 }
 
-function fieldOf(word: string): [name: string, value: unknown] {
+function fieldFromWord(word: string): [name: string, value: unknown] {
   const [, name, mark, text] = /^([A-Za-z_]\w*)(:?=)([\s\S]*)$/.exec(word) ?? [];
   if (name === undefined || text === undefined)
     throw new UsageError(`"${word}" is no field such as prompt="a toll gate".`);
