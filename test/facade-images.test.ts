@@ -130,6 +130,22 @@ describe('the library openai makes pictures', () => {
     assert.deepEqual(studio.open.submissions.at(-1)?.fields, { model: 'painter', prompt: 'a gate', n: 1 });
   });
 
+  test('a field with the name of something that every object has goes to the model like any other', async () => {
+    const caller = await paidCaller(studio.gateway);
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const form = new FormData();
+      form.set('model', 'studio/direct');
+      form.set('prompt', 'a gate');
+      form.set('image', new Blob([new Uint8Array(pngOf())], { type: 'image/png' }), 'one.png');
+      form.set(name, 'x');
+      const authorization = `Bearer ${caller.key}`;
+      const url = `${studio.gateway.url}/openai/v1/images/edits`;
+      const { status } = await fetch(url, { method: 'POST', headers: { authorization }, body: form });
+      assert.equal(status, 400, name);
+    }
+    assert.equal((await moneyOf(studio.gateway, caller)).spent, 0);
+  });
+
   test('a size that the model does not make is refused with those that it does, and nothing is made', async () => {
     const caller = await paidCaller(studio.gateway);
     const asked = { model: 'sandbox/image', prompt: 'a gate', size: '1024x1024' } as const;

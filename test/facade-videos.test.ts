@@ -151,6 +151,19 @@ describe('the library openai makes videos', () => {
     }
   });
 
+  test('with a NUL in the prompt', async () => {
+    const caller = await paidCaller(studio.gateway);
+    const client = clientOf(caller);
+    const prompt = 'a\0gate opens';
+    const { id } = await client.videos.create(asked({ prompt, seconds: '2' }));
+    const video = await polled(client, id);
+    assert.deepEqual([video.prompt, video.seconds], [prompt, '2']);
+    assert.deepEqual(
+      (await client.videos.list()).data.map((listed) => [listed.id, listed.prompt]),
+      [[id, prompt]],
+    );
+  });
+
   test('a retry joins the job of the first attempt', async () => {
     const caller = await paidCaller(studio.gateway);
     const made = async (count: string) => {

@@ -72,6 +72,13 @@ test('a program on another device waits, a person allows it, and it has tokens w
   assert.deepEqual([grant.credit_limit, grant.credit_limit_reset], [3, 'day']);
 });
 
+test('parameters that the server has no use for may hold any character', async () => {
+  const begun = await post(gateway, '/oauth/device', client, { scope: 'user:credits', ui_locales: '\0' });
+  assert.equal(begun.status, 200, begun.text);
+  await decide(await signedInBrowser(), begun, 'allow');
+  assert.equal((await poll(begun)).status, 200);
+});
+
 test('a device code gives tokens once, and a second use revokes them', async () => {
   const begun = await begin();
   await decide(await signedInBrowser(), begun, 'allow');

@@ -1,4 +1,5 @@
 import type { Db, Queries, Tx } from '../db/index.ts';
+import { parseJson } from '../json.ts';
 import type { Job } from './job.ts';
 import { JOB_COLUMNS } from './store.ts';
 
@@ -21,28 +22,36 @@ export interface VideoPage {
 }
 
 /** A job that succeeded and has no results any more was deleted by its account: it counts as not there. */
-const VIDEO_JOBS = `select ${JOB_COLUMNS}, request->'request'->>'prompt' as prompt,
-    (request->'request'->>'seconds')::float8 as seconds, request->'request'->>'size' as size,
-    "madeSeconds", "madeWidth", "madeHeight"
+const VIDEO_JOBS = `select ${JOB_COLUMNS}, request::text as body, "madeSeconds", "madeWidth", "madeHeight"
   from jobs left join lateral (
     select seconds as "madeSeconds", width as "madeWidth", height as "madeHeight", true as "isKept"
     from job_assets made where made.job_id = jobs.id and made.kind = 'video' order by ordinal limit 1) made on true
   where account_id = $1 and kind = 'video' and (status <> 'succeeded' or "isKept")`;
 
 export async function selectVideo(db: Queries, accountId: string, id: string): Promise<VideoJob | undefined> {
-  const [row] = await db.rows<VideoJob>(`${VIDEO_JOBS} and id = $2`, [accountId, id]);
-  return row;
+  const [row] = await db.rows<VideoRow>(`${VIDEO_JOBS} and id = $2`, [accountId, id]);
+  return row === undefined ? undefined : videoOf(row);
 }
 
 /** By the time of their creation. An `after` that is no job of this account gives nothing. */
-export function selectVideos(db: Db, accountId: string, { after, limit, order }: VideoPage): Promise<VideoJob[]> {
+export async function selectVideos(db: Db, accountId: string, { after, limit, order }: VideoPage): Promise<VideoJob[]> {
   const isBeyond = order === 'desc' ? '<' : '>';
-  return db.rows<VideoJob>(
+  const rows = await db.rows<VideoRow>(
     `${VIDEO_JOBS} and ($2::text is null or (created_at, id) ${isBeyond} (
        select place.created_at, place.id from jobs place where place.id = $2 and place.account_id = $1))
      order by created_at ${order}, id ${order} limit $3`,
     [accountId, after ?? null, limit],
   );
+  return rows.map(videoOf);
+}
+
+type VideoRow = Omit<VideoJob, 'prompt' | 'seconds' | 'size'> & { readonly body: string };
+
+/** The request is read here, because PostgreSQL reads nothing of a JSON text with a NUL in it, as a prompt may have. */
+function videoOf({ body, ...row }: VideoRow): VideoJob {
+  const { request } = parseJson(body).value as { request: Partial<Pick<VideoJob, 'prompt' | 'seconds' | 'size'>> };
+  const { prompt = null, seconds = null, size = null } = request;
+  return { ...row, prompt, seconds, size };
 }
 
 /** Deletes the results of an ended job. Tells where they lie in the store. */

@@ -76,12 +76,10 @@ export async function findDevice(
   userCodeDigest: Buffer,
   now: Date,
 ): Promise<{ readonly clientId: string; readonly scope: string | null } | undefined> {
-  const [device] = await queries.rows<{ clientId: string; scope: string | null }>(
-    `select payload ->> 'clientId' as "clientId", payload -> 'params' ->> 'scope' as scope
-     from oauth_records where ${OPEN_DEVICE}`,
-    [userCodeDigest, now],
-  );
-  return device;
+  const device = await selectDevice(queries, DEVICE, userCodeDigest, now);
+  if (device === undefined) return undefined;
+  const { clientId, params } = device.payload as { clientId: string; params?: { scope?: string } };
+  return { clientId, scope: params?.scope ?? null };
 }
 
 /** Of two decisions at once the second finds the first. Undefined when it was answered or has expired. */
@@ -90,11 +88,7 @@ export async function lockDevice(
   userCodeDigest: Buffer,
   now: Date,
 ): Promise<Pick<OauthRecord, 'payload'> | undefined> {
-  const [device] = await tx.rows<Pick<OauthRecord, 'payload'>>(
-    `select payload from oauth_records where ${OPEN_DEVICE} for update`,
-    [userCodeDigest, now],
-  );
-  return device;
+  return selectDevice(tx, `${DEVICE} for update`, userCodeDigest, now);
 }
 
 export async function saveDevice(
@@ -108,8 +102,20 @@ export async function saveDevice(
   );
 }
 
-const OPEN_DEVICE = `kind = 'DeviceCode' and user_code_digest = $1 and expires_at > $2
-  and payload ->> 'accountId' is null and payload ->> 'error' is null`;
+const DEVICE = `select payload from oauth_records
+  where kind = 'DeviceCode' and user_code_digest = $1 and expires_at > $2`;
+
+/** The payload is read here: it has parameters of the app, and PostgreSQL reads nothing of a JSON text with a NUL in it. */
+async function selectDevice(
+  queries: Queries,
+  select: string,
+  userCodeDigest: Buffer,
+  now: Date,
+): Promise<Pick<OauthRecord, 'payload'> | undefined> {
+  const [device] = await queries.rows<Pick<OauthRecord, 'payload'>>(select, [userCodeDigest, now]);
+  const isAnswered = device?.payload.accountId !== undefined || device?.payload.error !== undefined;
+  return isAnswered ? undefined : device;
+}
 
 /** Tells the grant that it belonged to. */
 export async function deleteRecord(queries: Queries, kind: string, digest: Buffer): Promise<string | undefined> {

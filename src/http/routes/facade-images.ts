@@ -26,14 +26,14 @@ const clientFields = z.object({
 });
 
 /** Words that leave a field to the model. */
-const WORDS_FOR_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
-  size: ['auto'],
-  quality: ['auto', 'standard'],
-  background: ['auto'],
-};
+const WORDS_FOR_NOTHING: ReadonlyMap<string, readonly unknown[]> = new Map([
+  ['size', ['auto']],
+  ['quality', ['auto', 'standard']],
+  ['background', ['auto']],
+]);
 
 function isForModel(name: string, value: unknown): boolean {
-  return !Object.hasOwn(clientFields.shape, name) && WORDS_FOR_NOTHING[name]?.includes(value) !== true;
+  return !Object.hasOwn(clientFields.shape, name) && WORDS_FOR_NOTHING.get(name)?.includes(value) !== true;
 }
 
 /** The fields that are the model's. */
