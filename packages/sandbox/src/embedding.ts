@@ -7,8 +7,8 @@ import { DIMENSIONS_MAX, DIMENSIONS_MIN, vectorOf } from './vector.ts';
 
 /** In code units, which need not be counted. */
 const INPUT_CHARS_MAX = 32_768;
-/** So much text is read in one turn of the event loop. */
-const TURN_CHARS = 16_384;
+/** So many characters are read and numbers written in one turn of the event loop. */
+const TURN_STEPS = 16_384;
 
 /** Vectors from the words and letters of each text. */
 export function embeddingWork(failures: FailureCounts): EmbeddingWork {
@@ -29,13 +29,13 @@ export function embeddingWork(failures: FailureCounts): EmbeddingWork {
       const texts = request.input.kind === 'texts' ? request.input.texts : [];
       const vectors: Buffer[] = [];
       let inputTokens = 0;
-      let chars = 0;
+      let steps = 0;
       for (const text of texts) {
         vectors.push(toBytes(vectorOf(text, request.dimensions ?? DIMENSIONS_MAX)));
         inputTokens += tokensOf(text).length;
-        chars += text.length;
-        if (chars < TURN_CHARS) continue;
-        chars = 0;
+        steps += text.length + DIMENSIONS_MAX;
+        if (steps < TURN_STEPS) continue;
+        steps = 0;
         await setImmediate();
         upstream.signal.throwIfAborted();
       }

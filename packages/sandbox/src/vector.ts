@@ -91,7 +91,9 @@ function mixed(number: number): number {
 }
 
 function normalized(sums: Float64Array): Float32Array {
-  const length = Math.hypot(...sums);
+  let squares = 0;
+  for (const sum of sums) squares += sum * sum;
+  const length = Math.sqrt(squares);
   // Signs may cancel out; then any one direction is as good as another.
   if (length === 0) return Float32Array.from(sums, (_, at) => (at === 0 ? 1 : 0));
   return Float32Array.from(sums, (sum) => sum / length);

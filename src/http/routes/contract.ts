@@ -5,7 +5,7 @@ import { Rendered } from '../edge/rendered.ts';
 import type { Routes } from '../edge/route.ts';
 
 export function contractRoutes(routes: Routes, { version, config }: HttpDeps): void {
-  let rendered: Rendered | undefined;
+  let document: Promise<Rendered> | undefined;
   routes.add(
     {
       method: 'GET',
@@ -15,10 +15,10 @@ export function contractRoutes(routes: Routes, { version, config }: HttpDeps): v
       anyOrigin: true,
       answers: { 200: z.record(z.string(), z.unknown()) },
     },
-    ({ request, reply }) => {
+    async ({ request, reply }) => {
       // Made on first use, when every route is known.
-      rendered ??= new Rendered(openApiDocument(routes.contracts, version, config.publicUrl));
-      return rendered.send(request, reply);
+      document ??= openApiDocument(routes.contracts, version, config.publicUrl).then((value) => new Rendered(value));
+      return (await document).send(request, reply);
     },
   );
 }
