@@ -35,6 +35,12 @@ const PATHS: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/oauth/introspect'],
   ['OPTIONS', '/oauth/token'],
   ['GET', '/.well-known/oauth-authorization-server'],
+  ['GET', '/.well-known/oauth-protected-resource/mcp'],
+  ['GET', '/docs'],
+  ['GET', '/docs/first-call'],
+  ['GET', '/docs/errors/invalid_json'],
+  ['GET', '/docs/assets/docs.css'],
+  ['GET', '/llms.txt'],
 ];
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {

@@ -10,7 +10,7 @@ const EDGE_CODES = new Set([
   ...['shutting_down', 'too_many_connections'],
 ]);
 /** Pages for browsers, and the authorization server, are not in the document. */
-const PAGES = /^\/(?:$|\?|sign-|account|oauth|console|link|device|consent|password|assets|favicon|\.well-known)/;
+const PAGES = /^\/(?:$|\?|sign-|account|oauth|console|link|device|consent|password|assets|favicon|docs|llms|\.well-known)/;
 
 export class Verdict {
   readonly #contract: ContractCheck;
@@ -55,6 +55,8 @@ export class Verdict {
   #breachOf(method: string, target: string, { status, headers, body, isWhole }: Reply): string | undefined {
     // An answer to HEAD has no body that could be held to anything.
     if (method === 'HEAD') return undefined;
+    // Clients of an older era ask whether there are streams and sessions, and take this for a no.
+    if (status === 405 && /^\/mcp(?:$|\?)/.test(target)) return undefined;
     // The native surface passes on what an upstream answers, whatever its type.
     if (status === 200 && target.startsWith('/v1beta/')) return undefined;
     // Cut streams tell by being cut.
