@@ -10,7 +10,8 @@ const EDGE_CODES = new Set([
   ...['shutting_down', 'too_many_connections'],
 ]);
 /** Pages for browsers, and the authorization server, are not in the document. */
-const PAGES = /^\/(?:$|\?|sign-|account|oauth|console|link|device|consent|password|assets|favicon|docs|llms|\.well-known)/;
+const PAGES =
+  /^\/(?:$|\?|sign-|account|oauth|console|link|device|consent|password|assets|favicon|docs|llms|\.well-known)/;
 
 export class Verdict {
   readonly #contract: ContractCheck;
