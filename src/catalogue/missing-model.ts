@@ -45,7 +45,8 @@ function whatThereIs(snapshot: Snapshot, groups: readonly string[], id: string, 
   const inReach = snapshot.reachableFrom(groups);
   const models = endpoint === undefined ? inReach : inReach.filter((model) => model.endpoints.includes(endpoint));
   const ids = models.map((model) => model.id);
-  const suggestion = ids.find((each) => lastPart(each) === lastPart(id)) ?? nearest(id, ids);
+  const name = lastPart(id);
+  const suggestion = ids.find((each) => lastPart(each) === name) ?? nearest(id, ids);
   const hint = suggestion === undefined ? LISTED : `Did you mean ${quoted(suggestion)}?`;
   return CLIENTS_OWN.test(id) ? `${hint} ${CLIENT_SETTINGS}` : hint;
 }
@@ -56,7 +57,11 @@ const CLIENTS_OWN = /^(claude|gpt|chatgpt|gem[a-z]+|codex|o\d)\b/i;
 const CLIENT_SETTINGS =
   'If your client chose this name by itself, set its model, and its small or background model, to one of these.';
 
-/** Names often come without their maker, or with another. */
+/** Names often come without their maker, or with another. Of a name of megabytes only the end is read. */
 function lastPart(id: string): string {
-  return id.slice(id.lastIndexOf('/') + 1).toLowerCase();
+  const end = id.slice(-NAME_CHARS_MAX);
+  return end.slice(end.lastIndexOf('/') + 1).toLowerCase();
 }
+
+/** More than any model's name has. */
+const NAME_CHARS_MAX = 1_000;
