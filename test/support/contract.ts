@@ -136,7 +136,7 @@ function isOfType(mediaType: string, documented: string): boolean {
 function patternOf(template: string): RegExp {
   const pattern = template
     .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
-    .replace(/\{(model(_id)?|object|action)\}/g, '.+')
+    .replace(/\{(model(_id)?|object)\}/g, '.+')
     .replace(/\{\w+\}/g, '[^/]*');
   return new RegExp(`^${pattern}$`);
 }
