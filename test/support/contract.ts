@@ -137,6 +137,7 @@ function patternOf(template: string): RegExp {
   const pattern = template
     .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
     .replace(/\{(model(_id)?|object)\}/g, '.+')
+    .replace('{action}', '.*')
     .replace(/\{\w+\}/g, '[^/]*');
   return new RegExp(`^${pattern}$`);
 }
