@@ -82,7 +82,8 @@ export class ContractCheck {
   }
 
   #operationOf(method: string, url: string): { path: string; operation: Operation } | undefined {
-    const [given = ''] = url.split('?', 1);
+    const [encoded = ''] = url.split('?', 1);
+    const given = encoded.replace(/%(2d|2e|5f|7e|3\d|[46][1-9a-f]|[57][0-9a])/gi, decodeURIComponent);
     const path = this.#templates.find(({ pattern }) => pattern.test(given))?.path;
     const operation = path === undefined ? undefined : this.#document.paths[path]?.[method.toLowerCase()];
     return path === undefined || operation === undefined ? undefined : { path, operation };
