@@ -38,7 +38,8 @@ export class ContractCheck {
         [400, 404, 503].includes(answer.status),
         `${method} ${url} is not documented but answered ${answer.status}`,
       );
-      this.#checkEnvelope(answer);
+      if (answer.json.type === 'error') checkMessagesError(answer);
+      else this.#checkEnvelope(answer);
       return;
     }
     const response = found.operation.responses[answer.status];
@@ -82,8 +83,7 @@ export class ContractCheck {
   }
 
   #operationOf(method: string, url: string): { path: string; operation: Operation } | undefined {
-    const [encoded = ''] = url.split('?', 1);
-    const given = encoded.replace(/%(2d|2e|5f|7e|3\d|[46][1-9a-f]|[57][0-9a])/gi, decodeURIComponent);
+    const [given = ''] = url.split('?', 1);
     const path = this.#templates.find(({ pattern }) => pattern.test(given))?.path;
     const operation = path === undefined ? undefined : this.#document.paths[path]?.[method.toLowerCase()];
     return path === undefined || operation === undefined ? undefined : { path, operation };
