@@ -80,7 +80,7 @@ COPY --from=program --chown=65532:65532 --chmod=700 /image/data /data
 COPY --from=whole /app /app
 WORKDIR /app
 USER 65532:65532
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.cache HOST=0.0.0.0 PORT=8787 TOLLGATE_DATA=/data
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NODE_COMPILE_CACHE=/app/.cache HOST=0.0.0.0 PORT=8787 TOLLGATE_DATA=/data
 EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 CMD ["node", "/app/deploy/docker/healthcheck.mjs"]
 # tini passes signals on and reaps what loses its parent; Node as process 1 does neither for its children.

@@ -226,7 +226,8 @@ function environmentOf(database: FuzzDatabase, { honest, liar }: UpstreamReport)
     PATH: process.env.PATH,
     TMPDIR: process.env.TMPDIR,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-    MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX,
+    // As `npm start` sets it.
+    MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? '2',
     PORT: '0',
     PUBLIC_URL,
     DATABASE_URL: database.url,
