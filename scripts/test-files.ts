@@ -14,11 +14,13 @@ const LONG = 'test/long/**';
 const BROWSER = 'test/browser/**';
 // These need servers from Debian's packages: scripts/engines/main.ts runs them.
 const ENGINES = 'test/engines/**';
+// These need client programs from the registries: scripts/clients/main.ts runs them.
+const CLIENTS = 'test/clients/**';
 
 /** The path decides: what lies in test/long is the long tier. */
 export function filesOf(tier: Tier): string[] {
   if (tier === 'long') return globSync(`${LONG}/*.test.ts`);
-  return globSync(ALL, { exclude: [LONG, BROWSER, ENGINES] });
+  return globSync(ALL, { exclude: [LONG, BROWSER, ENGINES, CLIENTS] });
 }
 
 /** Of either tier: a path, or the name of a file without its folder and ending. Throws where there is none. */
