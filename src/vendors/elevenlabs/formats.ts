@@ -33,14 +33,25 @@ const ROWS: Readonly<Record<Codec, readonly Row[]>> = {
   wav: RATES,
 };
 
+/** Songs have more of one codec. */
+const MUSIC_ROWS: typeof ROWS = {
+  ...ROWS,
+  mp3: [...ROWS.mp3, ...[192, 128, 240, 320].map((kilobits) => [48_000, kilobits] as const)],
+};
+
+/** Bare samples are not asked for: a stored file must say what it is. */
+export function musicFormat(request: SoundRequest<Media>): SoundFormat {
+  return formatFor(request, ['mp3', 'opus'], MUSIC_ROWS);
+}
+
 /** Throws ApiError for a combination that the vendor does not make, with what it does. */
-export function formatFor(request: SoundRequest<Media>, codecs: readonly Codec[]): SoundFormat {
+export function formatFor(request: SoundRequest<Media>, codecs: readonly Codec[], rows = ROWS): SoundFormat {
   const { format = 'mp3', sampleRate, bitrate } = request;
   const codec = codecs.find((known) => known === format);
   if (codec === undefined) throw unsupported('response_format', { oneOf: codecs });
-  const ofRate = ROWS[codec].filter(([rate]) => rate === (sampleRate ?? rate));
+  const ofRate = rows[codec].filter(([rate]) => rate === (sampleRate ?? rate));
   if (ofRate.length === 0) {
-    throw unsupported('sample_rate', { oneOf: listed(ROWS[codec].map(([rate]) => rate)) });
+    throw unsupported('sample_rate', { oneOf: listed(rows[codec].map(([rate]) => rate)) });
   }
   const found = ofRate.find(([, each]) => bitrate === undefined || each === kilobits(bitrate));
   if (found === undefined) throw unsupported('bitrate', { oneOf: listed(ofRate.flatMap(([, each]) => each ?? [])) });

@@ -1,5 +1,6 @@
 import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
+import { music } from './music.ts';
 import { speech } from './speech.ts';
 import { transcription } from './transcription.ts';
 import { wire } from './wire.ts';
@@ -9,6 +10,7 @@ export const elevenlabs: Vendor = {
   address: 'origin',
   apiKey: 'required',
   check: readingCheck(wire, 'a list of its voices', '/v2/voices?page_size=1'),
+  music,
   speech,
   transcription,
 };

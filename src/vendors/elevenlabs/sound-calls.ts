@@ -8,7 +8,8 @@ import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuseKeys, refuseLength, refuseOutside } from '../kit/refusals.ts';
 import type { WireValue } from '../kit/wire.ts';
 import type { Media } from '../vendor.ts';
-import { formatFor, type SoundFormat } from './formats.ts';
+import { type Codec, formatFor, musicFormat, type SoundFormat } from './formats.ts';
+import { planOf } from './music-plan.ts';
 
 type Request = SoundRequest<Media>;
 
@@ -24,11 +25,17 @@ const DESIGN_MODELS = /_ttv_|^text-to-voice/;
 const EFFECT_MODELS = /^(eleven_text_to_sound|sound-generation)/;
 /** Named after the route: the vendor's own choice of a model. */
 const UNNAMED_MODELS = /^(text-to-voice|sound-generation)/;
+const SONG_SECONDS = { min: 3, max: 600 };
 
 /** The call that a model takes. Throws ApiError for what it cannot take. */
 export function soundCall(request: Request, model: string): SoundCall {
   if (DESIGN_MODELS.test(model)) return designCall(request, model);
-  return EFFECT_MODELS.test(model) ? effectCall(request, model) : speechCall(request, model);
+  return EFFECT_MODELS.test(model) ? effectCall(request, model, ['mp3', 'pcm', 'opus']) : speechCall(request, model);
+}
+
+/** The same for what is made as a job. */
+export function musicCall(request: Request, model: string): SoundCall {
+  return EFFECT_MODELS.test(model) ? effectCall(request, model, ['mp3', 'opus']) : songCall(request, model);
 }
 
 const SPOKEN_CHARS_MAX: readonly (readonly [RegExp, number])[] = [
@@ -73,21 +80,50 @@ function voiceSettings({ speed, extra }: Request): JsonValue | undefined {
   return isObject(extra.voice_settings) ? { ...extra.voice_settings, speed } : { speed };
 }
 
-function effectCall(request: Request, model: string): SoundCall {
-  refuseAllBut(request, ['prompt', 'input', 'durationSeconds', 'promptInfluence', 'loop']);
-  const { prompt, input, durationSeconds: duration_seconds, promptInfluence: prompt_influence, loop } = request;
+/** A text without a prompt is the prompt. */
+function describedBy({ prompt, input }: Request): string | undefined {
   if (prompt !== undefined && input !== undefined) throw unsupported('input', { notWith: 'prompt' });
+  return prompt ?? input;
+}
+
+function effectCall(request: Request, model: string, codecs: readonly Codec[]): SoundCall {
+  refuseAllBut(request, ['prompt', 'input', 'durationSeconds', 'promptInfluence', 'loop']);
+  const { durationSeconds: duration_seconds, promptInfluence: prompt_influence, loop } = request;
+  const text = describedBy(request);
   refuseOutside('duration_seconds', duration_seconds, 0.5, 30);
   refuseOutside('prompt_influence', prompt_influence, 0, 1);
   if (loop === true && model.endsWith('_v1')) throw unsupported('loop');
-  const format = formatFor(request, ['mp3', 'pcm', 'opus']);
-  const text = prompt ?? input;
+  const format = formatFor(request, codecs);
   if (text === undefined) throw unsupported('prompt', { atLeast: 1, unit: 'character' });
   return {
     path: withQuery('/v1/sound-generation', { output_format: format.name }),
     json: { ...request.extra, ...defined({ model_id: idOf(model), text, duration_seconds, prompt_influence, loop }) },
     format,
   };
+}
+
+function songCall(request: Request, model: string): SoundCall {
+  refuseAllBut(request, ['prompt', 'input', 'lyrics', 'durationSeconds', 'instrumental', 'seed']);
+  // They would escape the price.
+  refuseKeys(request.extra, ['composition_plan', 'music_length_ms']);
+  const format = musicFormat(request);
+  const json = { ...request.extra, model_id: model, ...songFields(request, model) };
+  return { path: withQuery('/v1/music', { output_format: format.name }), json, format };
+}
+
+/** Either a prompt, or lyrics in a plan whose styles the prompt is; some fields go with one of them only. */
+function songFields(request: Request, model: string): Record<string, WireValue> {
+  const { lyrics, seed, instrumental, durationSeconds } = request;
+  const prompt = describedBy(request);
+  refuseOutside('duration_seconds', durationSeconds, SONG_SECONDS.min, SONG_SECONDS.max);
+  if (lyrics !== undefined) {
+    if (instrumental === true) throw unsupported('instrumental', { notWith: 'lyrics' });
+    return { composition_plan: planOf(lyrics, prompt ?? '', request, model), ...defined({ seed }) };
+  }
+  if (prompt === undefined) throw unsupported('prompt', { atLeast: 1, unit: 'character' });
+  if (seed !== undefined) throw unsupported('seed', { notWith: request.prompt === undefined ? 'input' : 'prompt' });
+  const music_length_ms = durationSeconds === undefined ? undefined : Math.round(durationSeconds * 1000);
+  return defined({ prompt, music_length_ms, force_instrumental: instrumental });
 }
 
 const SAMPLE_TEXT_CHARS_MIN = 100;

@@ -35,7 +35,7 @@ export interface Upstream {
 }
 
 /** The whole body, at most UPSTREAM_RESPONSE_BYTES_MAX. */
-export async function readBytes({ body }: UpstreamReply): Promise<Buffer> {
+export async function readBytes({ body }: Pick<UpstreamReply, 'body'>): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of body) {

@@ -113,6 +113,13 @@ export class Wire {
     return openSound(reply, (document) => this.faults.throwIfError(document));
   }
 
+  /** Sound to its end, and the headers that came before it. */
+  async wholeSound(upstream: Upstream, call: Call): Promise<{ data: Buffer; headers: UpstreamReply['headers'] }> {
+    const reply = await this.send(upstream, call);
+    const body = await openSound(reply, (document) => this.faults.throwIfError(document));
+    return { data: await readBytes({ body }), headers: reply.headers };
+  }
+
   /** A result behind the credential, piece by piece. `path` is out of an answer, so it must not lead to another host. */
   async download(upstream: Upstream, path: string): Promise<AsyncIterable<Buffer>> {
     return (await this.send(upstream, { path: ownUrl(upstream.address + path, upstream), accept: '*/*' })).body;
