@@ -179,6 +179,10 @@ function sentByFal(wire: Wire): Sent {
   };
 }
 
+function sentByElevenLabs({ music_length_ms: ms, duration_seconds: seconds }: Wire): Sent {
+  return { count: 1, seconds: ms === undefined ? seconds : ms / 1000 };
+}
+
 function sentByBfl({ width, height }: Wire): Sent {
   if (width === undefined) return { count: 1 };
   return { count: 1, size: `${width}x${height}`, tier: tierOfPixels(width, height) };
@@ -233,6 +237,7 @@ const WORKS = [
   ],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],
+  ['elevenlabs', 'music', ['music_v1', 'eleven_text_to_sound_v2'], sounds, sentByElevenLabs],
   ['sandbox', 'music', ['music'], sounds, sentBySandbox],
 ] as const;
 

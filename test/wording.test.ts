@@ -100,6 +100,8 @@ const MODELS = [
   'whisper-1',
   'gpt-4o-transcribe',
   'eleven_multilingual_v2',
+  'eleven_text_to_sound_v2',
+  'music_v1',
   'fal-ai/flux/dev',
   'flux-pro-1.1',
   'flux-pro-1.0-fill',

@@ -3,6 +3,7 @@ import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, type Script, ScriptedServer } from '../emulator/scripted-server.ts';
 import { keyRefusal, readSubmission, type Submission } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer, today } from './emulator/errors.ts';
+import { songSeconds } from './emulator/music-checks.ts';
 import { contentTypeOf, soundOf } from './emulator/sounds.ts';
 
 export interface ElevenLabsOptions {
@@ -10,17 +11,23 @@ export interface ElevenLabsOptions {
   readonly apiKey?: string;
   /** The voices that it has; without a list it has every one. */
   readonly voices?: readonly string[];
+  /** Whether the account has a webhook for transcripts. */
+  readonly hasWebhook?: boolean;
+  /** How often a stored transcript is asked for in vain. */
+  readonly readsUntilStored?: number;
   /** Stands in every header, error and made-up id. */
   readonly marker?: string;
 }
 
-/** The speech, effect, voice design and transcription routes of the vendor, as strict as it is. */
+/** The speech, music, effect, voice design and transcription routes of the vendor, as strict as it is. */
 export class ElevenLabsEmulator {
   /** What it did, answered or not. */
   readonly submissions: Submission[] = [];
   readonly #server = new ScriptedServer((recorded) => this.#answer(recorded));
   readonly #options: ElevenLabsOptions;
   readonly #marker: string;
+  /** By id: the document, and how often it has been asked for. */
+  readonly #transcripts = new Map<string, { document: object; reads: number }>();
 
   constructor({ marker = 'upstream-marker', ...options }: ElevenLabsOptions = {}) {
     this.#options = options;
@@ -60,6 +67,11 @@ export class ElevenLabsEmulator {
       if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
       return document({ voices: (voices ?? []).map((voice_id) => ({ voice_id })), has_more: false });
     }
+    const [, stored] = STORED.exec(recorded.path) ?? [];
+    if (recorded.method === 'GET' && stored !== undefined) {
+      const refusal = keyRefusal(recorded, { apiKey, voices });
+      return refusal === undefined ? this.#stored(stored) : refusalAnswer(refusal, this.#marker);
+    }
     const read = await readSubmission(recorded, { apiKey, voices });
     if ('detail' in read) return refusalAnswer(read, this.#marker);
     const answer = await this.#work(read);
@@ -82,6 +94,8 @@ export class ElevenLabsEmulator {
         return sounding(outputFormat, SPOKEN_SECONDS);
       case 'effect':
         return sounding(outputFormat, Number(fields.duration_seconds ?? SPOKEN_SECONDS));
+      case 'music':
+        return sounding(outputFormat === 'auto' ? 'mp3_48000_192' : outputFormat, songSeconds(fields));
       case 'design':
         return document(await this.#previews(outputFormat, fields));
       case 'transcription':
@@ -109,18 +123,31 @@ export class ElevenLabsEmulator {
     if (seconds === undefined)
       return refusalAnswer(today(400, 'validation_error', 'invalid_audio_format'), this.#marker);
     if (seconds < 0.1) return refusalAnswer(today(400, 'validation_error', 'audio_too_short'), this.#marker);
-    return document({
+    const transcription_id = `transcription_${this.#marker}_${this.#transcripts.size}`;
+    const transcript = {
       language_code: 'eng',
       language_probability: 0.98,
       text: HEARD.map(([text]) => text).join(''),
       words: HEARD.map((item) => heardAs(item, fields)),
-      transcription_id: `transcription_${this.#marker}`,
+      transcription_id,
       audio_duration_secs: seconds,
-    });
+    };
+    if (fields.webhook !== true) return document(transcript);
+    if (this.#options.hasWebhook !== true) return refusalAnswer(ERRORS.noWebhook, this.#marker);
+    this.#transcripts.set(transcription_id, { document: transcript, reads: 0 });
+    return document({ message: 'Request processed successfully', request_id: this.#marker, transcription_id });
+  }
+
+  #stored(id: string): Answer {
+    const transcript = this.#transcripts.get(id);
+    if (transcript === undefined || transcript.reads++ < (this.#options.readsUntilStored ?? 0))
+      return refusalAnswer(ERRORS.noTranscript, this.#marker);
+    return document(transcript.document);
   }
 }
 
 const SPOKEN_SECONDS = 0.5;
+const STORED = /^\/v1\/speech-to-text\/transcripts\/([^/?]+)$/;
 
 async function sounding(outputFormat: string, seconds: number): Promise<Answer> {
   const body = await soundOf(outputFormat, seconds);

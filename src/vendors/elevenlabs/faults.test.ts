@@ -5,13 +5,19 @@ import { type Fault, UpstreamError } from '../../errors.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import type { Script } from '../emulator/scripted-server.ts';
 import type { Upstream } from '../index.ts';
-import { clip, speech, spoken, synthesize, transcription, withEmulator } from './emulator/calls.ts';
+import { clip, music, speech, spoken, synthesize, transcription, withEmulator } from './emulator/calls.ts';
 import type { ErrorName } from './emulator/errors.ts';
 
 /** Everything that the vendor does, taken to its end. */
 const WORK: Readonly<Record<string, (upstream: Upstream) => Promise<unknown>>> = {
   speech: (upstream) => synthesize(spoken(), upstream),
   effect: (upstream) => synthesize(plainSound({ prompt: 'Rain' }), { ...upstream, model: 'eleven_text_to_sound_v2' }),
+  music: (upstream) =>
+    music.submit(
+      plainSound({ prompt: 'A march', durationSeconds: 3 }),
+      { id: 'order', count: 1, startWithinMs: 60_000 },
+      { ...upstream, model: 'music_v1' },
+    ),
   design: (upstream) => {
     const request = plainSound({ voiceDescription: 'A sassy squeaky mouse' });
     return Promise.resolve(speech.design?.(request, { ...upstream, model: 'eleven_ttv_v3' }));
@@ -27,6 +33,9 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
     emptyText: 'client',
     badFormat: 'client',
     badSettings: 'client',
+    badPlan: 'client',
+    noTranscript: 'config',
+    noWebhook: 'config',
     otherModel: 'config',
     badKey: 'account',
     noKey: 'account',

@@ -16,7 +16,7 @@ async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
 }
 
 describe('the vendor’s own library takes the emulator for the vendor', () => {
-  const emulator = new ElevenLabsEmulator({ apiKey: KEY, marker: MARKER, voices: [VOICE] });
+  const emulator = new ElevenLabsEmulator({ apiKey: KEY, marker: MARKER, voices: [VOICE], hasWebhook: true });
   let client: ElevenLabsClient;
   before(async () => {
     await emulator.start();
@@ -77,6 +77,34 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
       outputFormat: 'pcm_16000',
     });
     assert.equal((await bytesOf(sound)).length, 1.5 * 16_000 * 2);
+  });
+
+  test('a song is made from a prompt, and from a plan of either generation', async () => {
+    const formats = Object.values(ElevenLabs.MusicComposeRequestOutputFormat);
+    assert.deepEqual([...OUTPUT_FORMATS.music].sort(), formats.sort());
+    const prompted = { prompt: 'A march', musicLengthMs: 3000, forceInstrumental: true, modelId: 'music_v1' } as const;
+    const whole = await bytesOf(await client.music.compose({ ...prompted, outputFormat: 'mp3_48000_320' }));
+    assert.deepEqual(whole, await soundOf('mp3_48000_320', 3));
+    const local = { positiveLocalStyles: [], negativeLocalStyles: [], lines: ['La'] };
+    const sections = [{ sectionName: 'Verse', durationMs: 3000, ...local }];
+    const ofSections = { positiveGlobalStyles: ['pop'], negativeGlobalStyles: [], sections };
+    const ofChunks = { chunks: [{ text: '[Verse]\nLa', durationMs: 3000, positiveStyles: ['pop'], negativeStyles: [] }] };
+    const planned = (modelId: 'music_v1' | 'music_v2', compositionPlan: typeof ofSections | typeof ofChunks) =>
+      client.music.compose({ compositionPlan, modelId, seed: 1, outputFormat: 'mp3_44100_128' });
+    for (const song of [await planned('music_v1', ofSections), await planned('music_v2', ofChunks)])
+      assert.deepEqual(await bytesOf(song), await soundOf('mp3_44100_128', 3));
+    await assert.rejects(planned('music_v2', ofSections), { statusCode: 400 });
+    await assert.rejects(client.music.compose({ ...prompted, seed: 1 }), { statusCode: 400 });
+    await assert.rejects(client.music.compose({ ...prompted, musicLengthMs: 2999 }), { statusCode: 422 });
+  });
+
+  test('a transcript is stored for an account with a webhook', async () => {
+    const ack = await client.speechToText.convert({ modelId: 'scribe_v2', file: fileOf(tone), webhook: true });
+    assert.ok('requestId' in ack && ack.transcriptionId !== undefined);
+    const stored = await client.speechToText.transcripts.get(ack.transcriptionId);
+    assert.ok('text' in stored);
+    assert.equal(stored.text, 'Hello there. (laughter) Hi');
+    await assert.rejects(client.speechToText.transcripts.get('unknown'), { statusCode: 404 });
   });
 
   test('voices are designed, with a text and without', async () => {

@@ -1,6 +1,9 @@
+import { UpstreamError } from '../../errors.ts';
 import type { TranscriptionRequest } from '../../schemas/index.ts';
+import { type Dialects, dialectOf } from '../kit/dialects.ts';
 import { toParts, withQuery } from '../kit/forms.ts';
-import { defined } from '../kit/json.ts';
+import type { Upstream } from '../kit/http.ts';
+import { defined, objectAt, requiredString } from '../kit/json.ts';
 import type { Part } from '../kit/multipart.ts';
 import { refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import { readTranscript } from '../kit/transcripts.ts';
@@ -9,22 +12,49 @@ import { transcriptOf } from './transcript.ts';
 import { wire } from './wire.ts';
 
 /**
- * Answered on the same line. There is no field for a prompt, and it is left out: context is a hint, and a transcript
- * without it is better than none. The vendor's own `keyterms` name words to listen for.
+ * An account of this dialect has a webhook for transcripts. The vendor then answers with the id of a transcript that it
+ * stores, and that can be read after a restart; what it tells the webhook is not needed.
+ */
+export const DIALECTS = { webhook: [] } as const satisfies Dialects;
+
+/**
+ * Answered on the same line, or stored by the vendor and polled for. There is no field for a prompt, and it is left out:
+ * context is a hint, and a transcript without it is better than none. The vendor's own `keyterms` name words to listen for.
  */
 export const transcription: TranscriptionWork = {
   check({ extra, temperature }) {
     // The answer would go elsewhere, be of another sound than was measured, or of another shape.
-    refuseKeys(extra, ['webhook', 'source_url', 'cloud_storage_url', 'file', 'use_multi_channel']);
+    refuseKeys(extra, ['webhook', 'webhook_id', 'webhook_metadata', 'source_url', 'cloud_storage_url', 'file', 'use_multi_channel']);
     refuseOutside('temperature', temperature, 0, 2);
   },
 
   async submit(request, audio, upstream) {
     const path = withQuery('/v1/speech-to-text', { enable_logging: request.extra.enable_logging });
-    const reply = await wire.send(upstream, { path, body: { form: formOf(request, audio, upstream.model) } });
+    const form = formOf(request, audio, upstream.model);
+    if (isStored(request, upstream)) {
+      const stored = { path, body: { form: [{ name: 'webhook', value: 'true' }, ...form] }, accepts: [200, 202] };
+      const id = requiredString(await wire.json(upstream, stored), 'transcription_id');
+      return { state: 'accepted', task: { id } };
+    }
+    const reply = await wire.send(upstream, { path, body: { form } });
     return { state: 'transcribed', transcript: transcriptOf(await readTranscript(reply)) };
   },
+
+  async poll(task, upstream) {
+    const path = `/v1/speech-to-text/transcripts/${encodeURIComponent(requiredString(task, 'id'))}`;
+    const reply = await wire.send(upstream, { path, accepts: [200, 404] });
+    const answer = await readTranscript(reply);
+    if (reply.status === 200) return { state: 'transcribed', transcript: transcriptOf(answer) };
+    // The vendor's own answer until the transcript is stored; the record's deadline ends the wait for one that never is.
+    if (objectAt(answer, 'detail') !== undefined) return { state: 'running' };
+    throw new UpstreamError('config', 'the route for transcripts is not found');
+  },
 };
+
+/** What a caller does not want to be logged is not stored either. */
+function isStored({ extra }: TranscriptionRequest, upstream: Upstream): boolean {
+  return dialectOf(upstream, DIALECTS) === 'webhook' && String(extra.enable_logging ?? true) !== 'false';
+}
 
 function formOf(request: TranscriptionRequest, file: AudioFile, model_id: string): Part[] {
   const { language: language_code, temperature, granularities, responseFormat } = request;

@@ -28,6 +28,10 @@ export const wire = defineWire({
       ],
       policy: ['content_against_policy', 'blocked_generation', 'bad_prompt', 'bad_composition_plan'],
     },
-    patterns: [[/moderat|polic(y|ies)/, 'policy']],
+    patterns: [
+      [/moderat|polic(y|ies)/, 'policy'],
+      // Only the operator can set one up.
+      [/webhook/, 'config'],
+    ],
   },
 });

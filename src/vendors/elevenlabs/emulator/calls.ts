@@ -11,6 +11,7 @@ export const VOICE = 'JBFqnCBsd6RMkjVDRZzb';
 
 const vendor = findVendor('elevenlabs');
 export const speech = present(vendor?.speech);
+export const music = present(vendor?.music);
 export const transcription = present(vendor?.transcription);
 
 function present<Work>(work: Work | undefined): Work {

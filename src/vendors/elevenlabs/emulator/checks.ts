@@ -11,10 +11,11 @@ import {
   parsed,
 } from '../../openai/emulator/checks.ts';
 import { ERRORS, type Refusal, today, unread } from './errors.ts';
+import { MUSIC_FIELDS, refusalOfSong } from './music-checks.ts';
 import { OUTPUT_FORMATS } from './sounds.ts';
 
 type Json = Record<string, unknown>;
-type Route = 'speech' | 'speech stream' | 'effect' | 'design' | 'transcription';
+type Route = 'speech' | 'speech stream' | 'effect' | 'music' | 'design' | 'transcription';
 
 /** A request as the vendor read it. Values of a form have the types of their fields. */
 export interface Submission {
@@ -36,6 +37,7 @@ const PATHS: readonly (readonly [RegExp, Route])[] = [
   [/^\/v1\/text-to-speech\/([^/]+)$/, 'speech'],
   [/^\/v1\/text-to-speech\/([^/]+)\/stream$/, 'speech stream'],
   [/^\/v1\/sound-generation$/, 'effect'],
+  [/^\/v1\/music$/, 'music'],
   [/^\/v1\/text-to-voice\/design$/, 'design'],
   [/^\/v1\/speech-to-text$/, 'transcription'],
 ];
@@ -75,6 +77,7 @@ const FIELDS: Readonly<Record<Route, Readonly<Record<string, Check>>>> = {
     prompt_influence: isWithin(0, 1),
     model_id: isOneOf('eleven_text_to_sound_v2'),
   },
+  music: MUSIC_FIELDS,
   design: {
     voice_description: isText,
     model_id: isOneOf('eleven_multilingual_ttv_v2', 'eleven_ttv_v3'),
@@ -104,6 +107,8 @@ const FIELDS: Readonly<Record<Route, Readonly<Record<string, Check>>>> = {
     file_format: isOneOf('pcm_s16le_16', 'other'),
     temperature: isWithin(0, 2),
     seed: isWholeWithin(0, 2_147_483_647),
+    webhook: isFlag,
+    webhook_id: isText,
     no_verbatim: isFlag,
     use_speaker_library: isFlag,
     detect_speaker_roles: isFlag,
@@ -118,6 +123,7 @@ const REQUIRED: Readonly<Record<Route, readonly string[]>> = {
   speech: ['text'],
   'speech stream': ['text'],
   effect: ['text'],
+  music: [],
   design: ['voice_description'],
   transcription: ['model_id'],
 };
@@ -135,6 +141,7 @@ const QUERIES: Readonly<Record<Route, Readonly<Record<string, Check>>>> = {
   speech: spoken(OUTPUT_FORMATS.whole),
   'speech stream': spoken(OUTPUT_FORMATS.rest),
   effect: made,
+  music: { output_format: (value) => OUTPUT_FORMATS.music.has(String(value)) },
   design: made,
   transcription: { enable_logging: isWrittenFlag },
 };
@@ -209,6 +216,7 @@ function refusalOf(submission: Submission, { voices }: Terms): Refusal | undefin
   if (wrong !== undefined) return unread(wrong, `Invalid or unknown: ${wrong}`);
   if (route === 'effect' && fields.text === '') return ERRORS.emptyText;
   if (route === 'design') return refusalOfDesign(fields);
+  if (route === 'music') return refusalOfSong(fields);
   if (route !== 'speech' && route !== 'speech stream') return undefined;
   if (voices !== undefined && !voices.includes(voice)) return ERRORS.noVoice;
   return refusalOfSpeech(fields);

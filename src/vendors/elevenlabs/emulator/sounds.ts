@@ -19,6 +19,7 @@ const EVERYWHERE: readonly string[] = [
 export const OUTPUT_FORMATS = {
   whole: new Set([...EVERYWHERE, ...RATES.map((rate) => `wav_${rate}`)]),
   rest: new Set(EVERYWHERE),
+  music: new Set([...EVERYWHERE, 'auto', ...[128, 192, 240, 320].map((kilobits) => `mp3_48000_${kilobits}`)]),
 };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -61,14 +62,15 @@ async function make(outputFormat: string, seconds: number): Promise<Buffer> {
 }
 
 const WAV_HEAD_BYTES = 44;
-const MP3_RATES = [22_050, 24_000, 44_100] as const;
-const MP3_KILOBITS = [32, 48, 64, 96, 128, 192] as const;
+const MP3_RATES = [22_050, 24_000, 44_100, 48_000] as const;
+const MP3_KILOBITS = [32, 48, 64, 96, 128, 192, 256, 320] as const;
 
 async function mp3(seconds: number, sampleRate: number, kilobits: number): Promise<Buffer> {
   const { createMp3Encoder } = await import('wasm-media-encoders');
   const encoder = await createMp3Encoder();
   const outputSampleRate = MP3_RATES.find((rate) => rate === sampleRate);
-  const bitrate = MP3_KILOBITS.find((each) => each === kilobits);
+  // The format has none of 240, which the vendor promises.
+  const bitrate = MP3_KILOBITS.find((each) => each >= kilobits);
   assert.ok(outputSampleRate !== undefined && bitrate !== undefined);
   encoder.configure({ sampleRate, outputSampleRate, channels: 1, bitrate });
   const samples = (await toneAs('wav', { seconds, sampleRate })).subarray(WAV_HEAD_BYTES);
