@@ -88,7 +88,9 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
     const local = { positiveLocalStyles: [], negativeLocalStyles: [], lines: ['La'] };
     const sections = [{ sectionName: 'Verse', durationMs: 3000, ...local }];
     const ofSections = { positiveGlobalStyles: ['pop'], negativeGlobalStyles: [], sections };
-    const ofChunks = { chunks: [{ text: '[Verse]\nLa', durationMs: 3000, positiveStyles: ['pop'], negativeStyles: [] }] };
+    const ofChunks = {
+      chunks: [{ text: '[Verse]\nLa', durationMs: 3000, positiveStyles: ['pop'], negativeStyles: [] }],
+    };
     const planned = (modelId: 'music_v1' | 'music_v2', compositionPlan: typeof ofSections | typeof ofChunks) =>
       client.music.compose({ compositionPlan, modelId, seed: 1, outputFormat: 'mp3_44100_128' });
     for (const song of [await planned('music_v1', ofSections), await planned('music_v2', ofChunks)])

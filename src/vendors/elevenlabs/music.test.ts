@@ -86,7 +86,8 @@ test('a section of more lines than one may have goes on in the next', () =>
   withEmulator({}, async (emulator, upstream) => {
     const lyrics = Array.from({ length: 31 }, (_, at) => `Line ${at}`).join('\n');
     await made(plainSound({ lyrics, durationSeconds: 6 }), { ...upstream, model: 'music_v1' });
-    const { sections } = emulator.submissions[0]?.fields.composition_plan as { sections: { lines: string[] }[] };
+    const [{ fields } = assert.fail()] = emulator.submissions;
+    const { sections } = fields.composition_plan as { sections: { lines: string[] }[] };
     assert.deepEqual(
       sections.map(({ lines }) => lines.length),
       [30, 1],

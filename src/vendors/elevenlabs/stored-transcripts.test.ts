@@ -30,13 +30,21 @@ test('without the dialect, and for what must not be logged, it is answered at on
 
 test('an account without a webhook is the operator’s fault, and no caller’s', () =>
   withEmulator({ hasWebhook: false }, async (_emulator, upstream) => {
-    const submitting = transcription.submit(plainTranscription(), await clip(), { ...upstream, model, dialect: 'webhook' });
+    const submitting = transcription.submit(plainTranscription(), await clip(), {
+      ...upstream,
+      model,
+      dialect: 'webhook',
+    });
     await assert.rejects(submitting, { fault: 'config', isUncertain: false });
   }));
 
 test('an acceptance without an id may have been one, and is not repeated', () =>
   withEmulator({ hasWebhook: true }, async (emulator, upstream) => {
     emulator.script({ kind: 'instead', status: 200, body: '{"message":"ok","request_id":"r"}' });
-    const submitting = transcription.submit(plainTranscription(), await clip(), { ...upstream, model, dialect: 'webhook' });
+    const submitting = transcription.submit(plainTranscription(), await clip(), {
+      ...upstream,
+      model,
+      dialect: 'webhook',
+    });
     await assert.rejects(submitting, { fault: 'garbled', isUncertain: true });
   }));

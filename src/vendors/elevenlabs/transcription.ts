@@ -24,7 +24,15 @@ export const DIALECTS = { webhook: [] } as const satisfies Dialects;
 export const transcription: TranscriptionWork = {
   check({ extra, temperature }) {
     // The answer would go elsewhere, be of another sound than was measured, or of another shape.
-    refuseKeys(extra, ['webhook', 'webhook_id', 'webhook_metadata', 'source_url', 'cloud_storage_url', 'file', 'use_multi_channel']);
+    refuseKeys(extra, [
+      'webhook',
+      'webhook_id',
+      'webhook_metadata',
+      'source_url',
+      'cloud_storage_url',
+      'file',
+      'use_multi_channel',
+    ]);
     refuseOutside('temperature', temperature, 0, 2);
   },
 

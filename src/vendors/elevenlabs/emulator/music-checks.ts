@@ -35,7 +35,9 @@ const CHUNK_PLAN: Readonly<Record<string, Check>> = {
 function isOf(value: unknown, checks: Readonly<Record<string, Check>>): boolean {
   if (!isJsonObject(value)) return false;
   const names = Object.keys(value as Json);
-  return names.length === Object.keys(checks).length && names.every((name) => checks[name]?.((value as Json)[name]) === true);
+  return (
+    names.length === Object.keys(checks).length && names.every((name) => checks[name]?.((value as Json)[name]) === true)
+  );
 }
 
 export const MUSIC_FIELDS: Readonly<Record<string, Check>> = {
