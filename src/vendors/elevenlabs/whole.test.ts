@@ -15,7 +15,7 @@ import { soundOf } from './emulator/sounds.ts';
 import { ElevenLabsEmulator } from './emulator.ts';
 
 // Songs, effects and stored transcripts in the whole program.
-const PRICE = 10;
+const PRICE = 30;
 const UNTOUCHED = { available: 1000, reserved: 0, spent: 0 };
 let database: TestDatabase;
 let gateway: Gateway;
@@ -42,7 +42,7 @@ beforeEach(async () => {
   });
   const routesTo = (model: string) => upstreams.map(({ id }) => ({ upstream: id, model }));
   const music = { modality: 'audio', owned_by: 'studio', endpoints: ['audio_music'] };
-  const pricing = { mode: 'per_second', credits: { per_second: PRICE } };
+  const pricing = { mode: 'per_request', credits: { base: PRICE } };
   const accepts = { seconds_max: 30, n_max: 4 };
   await gateway.putConfig({
     upstreams,
@@ -109,7 +109,7 @@ for (const [model, route] of [
   ['studio/effect', 'effect'],
 ] as const) {
   describe(model, () => {
-    test('pieces are as many calls, delivered as they were made and charged by their length', async () => {
+    test('pieces are as many calls, delivered as they were made', async () => {
       const job = await ended(await create(model, { n: 2 }));
       assert.equal(job.status, 'succeeded', JSON.stringify(job));
       const sound = await soundOf('mp3_44100_128', 3);
@@ -119,7 +119,7 @@ for (const [model, route] of [
         [route, route],
       );
       assert.doesNotMatch(JSON.stringify(job), new RegExp(`${MARKER}|eleven|music_v1`));
-      assert.deepEqual(await moneyOf(gateway, caller), paid(6 * PRICE));
+      assert.deepEqual(await moneyOf(gateway, caller), paid(2 * PRICE));
     });
 
     test('a field that it does not take is refused before anything is held', async () => {
@@ -147,7 +147,7 @@ for (const [model, route] of [
         const job = await ended(await create(model));
         assert.equal(job.status, 'succeeded', JSON.stringify(job));
         assert.equal(second.submissions.length, 1);
-        assert.deepEqual(await moneyOf(gateway, caller), paid(3 * PRICE));
+        assert.deepEqual(await moneyOf(gateway, caller), paid(PRICE));
         if (error !== 'oldNoCredit') return;
         const { whole } = await upstreamHealth(gateway, 'eleven-0');
         assert.equal(whole.state, 'open', JSON.stringify(whole));
