@@ -35,6 +35,8 @@ export function soundCall(request: Request, model: string): SoundCall {
 
 /** The same for what is made as a job. */
 export function musicCall(request: Request, model: string): SoundCall {
+  // They would escape the price.
+  refuseKeys(request.extra, ['composition_plan', 'music_length_ms']);
   return EFFECT_MODELS.test(model) ? effectCall(request, model, ['mp3', 'opus']) : songCall(request, model);
 }
 
@@ -104,8 +106,6 @@ function effectCall(request: Request, model: string, codecs: readonly Codec[]): 
 
 function songCall(request: Request, model: string): SoundCall {
   refuseAllBut(request, ['prompt', 'input', 'lyrics', 'durationSeconds', 'instrumental', 'seed']);
-  // They would escape the price.
-  refuseKeys(request.extra, ['composition_plan', 'music_length_ms']);
   const format = musicFormat(request);
   const json = { ...request.extra, model_id: model, ...songFields(request, model) };
   return { path: withQuery('/v1/music', { output_format: format.name }), json, format };
