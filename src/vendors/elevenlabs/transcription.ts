@@ -61,7 +61,8 @@ export const transcription: TranscriptionWork = {
 
 /** What a caller does not want to be logged is not stored either. */
 function isStored({ extra }: TranscriptionRequest, upstream: Upstream): boolean {
-  return dialectOf(upstream, DIALECTS) === 'webhook' && String(extra.enable_logging ?? true) !== 'false';
+  const { enable_logging: isLogged } = extra;
+  return dialectOf(upstream, DIALECTS) === 'webhook' && isLogged !== false && isLogged !== 'false';
 }
 
 function formOf(request: TranscriptionRequest, file: AudioFile, model_id: string): Part[] {

@@ -34,10 +34,8 @@ const CHUNK_PLAN: Readonly<Record<string, Check>> = {
 /** Every field of a plan is required. */
 function isOf(value: unknown, checks: Readonly<Record<string, Check>>): boolean {
   if (!isJsonObject(value)) return false;
-  const names = Object.keys(value as Json);
-  return (
-    names.length === Object.keys(checks).length && names.every((name) => checks[name]?.((value as Json)[name]) === true)
-  );
+  const names = Object.keys(value);
+  return names.length === Object.keys(checks).length && names.every((name) => checks[name]?.(value[name]) === true);
 }
 
 export const MUSIC_FIELDS: Readonly<Record<string, Check>> = {
