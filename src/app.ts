@@ -241,9 +241,9 @@ async function openLimits(
 }
 
 /** Every way in which this program calls others: upstreams, addresses from outside, the identity provider, the mail server. */
-function openOutward({ fetchAllow: allow, oidc, mail: mailSettings }: Config, clock: Clock, log: Logger) {
+function openOutward({ fetchAllow: allow, oidc, mail: mailSettings, cloud }: Config, clock: Clock, log: Logger) {
   const mail = mailSettings === undefined ? undefined : new Mailer(mailSettings, log);
-  const pools = new UpstreamPools();
+  const pools = new UpstreamPools(cloud);
   const guardedFetch = new GuardedFetch({ allow, log });
   const collectingFetch = new GuardedFetch({ allow, log, timeoutMs: COLLECT_TIMEOUT_MS });
   const openId = oidc === undefined ? undefined : new identity.OpenIdClient(oidc, { clock, log });

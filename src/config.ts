@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isAddressRange, isEmail, isMailbox, isOrigin, isSmtpUrl } from './addresses.ts';
+import { type CloudSettings, cloudSettings } from './cloud-settings.ts';
 import { REPLICA_LAG_SECONDS_MAX } from './database-limits.ts';
 import {
   ADMIN_TOKEN_CHARS_MIN,
@@ -90,6 +91,7 @@ export interface Config {
   readonly signUp: SignUpSettings;
   /** Undefined sends no mail: links are passed on by hand. */
   readonly mail: MailSettings | undefined;
+  readonly cloud: CloudSettings;
   readonly signals: SignalSettings;
   /** Whether a start brings the schema up to this release, or asks that it is. */
   readonly migrates: boolean;
@@ -183,6 +185,7 @@ export function loadConfig(env: Environment): Config {
       credits: settings.integer('TOLLGATE_SIGNUP_CREDITS', 0, 0, SIGN_UP_CREDITS_MAX),
     },
     mail: mailSettings(settings),
+    cloud: cloudSettings(settings),
     signals: signalSettings(settings),
     migrates: settings.choice('TOLLGATE_MIGRATE', 'auto', ['auto', 'off']) === 'auto',
     testClock: settings.flag('TOLLGATE_TEST_CLOCK'),
@@ -223,7 +226,6 @@ function jobDays(settings: Settings): number {
 /** What a process does: answers callers (`serve`), works on jobs and on duties of the deployment (`work`), or both. */
 export type Role = (typeof ROLES)[number];
 const ROLES = ['both', 'serve', 'work'] as const;
-
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const satisfies LogLevel[];
 export const SIGN_UP_MODES = ['closed', 'invite', 'open'] as const;
 

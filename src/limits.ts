@@ -61,6 +61,12 @@ export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;
 /** For all of an operator's test of an upstream. */
 export const UPSTREAM_TEST_TIMEOUT_MS = 30_000;
 export const UPSTREAM_CONNECTIONS_MAX = 256;
+/** Access tokens of clouds: how long before its end one is renewed, when a renewal that failed is tried again, how many. */
+export const TOKEN_AHEAD_MS = 300_000;
+export const TOKEN_RETRY_MS = 5_000;
+export const TOKENS_MAX = 256;
+/** How long a server that gives tokens may be silent. */
+export const TOKEN_TIMEOUT_MS = 10_000;
 export const UPSTREAM_RESPONSE_BYTES_MAX = 32 * MIB;
 /** Pictures come inside the answer, as base64. */
 export const UPSTREAM_PICTURES_BYTES_MAX = 128 * MIB;

@@ -3,7 +3,14 @@ import { wideningFindings } from './accepts.ts';
 import { fitFindings } from './fit.ts';
 import { type ModelOutline, outlineOf, type RouteOutline, type UpstreamOutline } from './outline.ts';
 import { excerpt, type Finding, type Path, pathText } from './problems.ts';
-import { addressProblem, dialectProblem, keyProblem, referenceProblem, type VendorTerms } from './vendor-terms.ts';
+import {
+  addressProblem,
+  credentialProblems,
+  dialectProblem,
+  keyProblem,
+  referenceProblem,
+  type VendorTerms,
+} from './vendor-terms.ts';
 
 /**
  * What the parts of a document must be to each other. Looks at whatever can be read of the value, so that a fault
@@ -39,7 +46,7 @@ function idsOf(items: readonly { id?: string | undefined }[]): readonly string[]
 }
 
 function upstreamFindings(
-  { vendor, base_url, dialect, api_key }: UpstreamOutline,
+  { vendor, base_url, dialect, api_key, credential }: UpstreamOutline,
   vendors: readonly VendorTerms[],
   path: Path,
 ): readonly Finding[] {
@@ -58,7 +65,11 @@ function upstreamFindings(
     ...findings,
     ...finding([...path, 'base_url'], addressProblem(base_url, terms)),
     ...finding([...path, 'dialect'], dialectProblem(dialect, terms)),
-    ...finding([...path, 'api_key'], keyProblem(api_key, terms)),
+    ...finding([...path, 'api_key'], keyProblem(api_key, terms, credential?.kind)),
+    ...credentialProblems(credential, terms).map(([setting, problem]) => ({
+      path: [...path, 'credential', ...(setting === '' ? [] : [setting])],
+      problem,
+    })),
   ];
 }
 

@@ -43,6 +43,13 @@ const address = z.string().max(ADDRESS_CHARS_MAX).transform(canonicalAddress);
 const betaName = z.string().regex(/^(\*|[a-z0-9][a-z0-9.-]{0,63})$/, 'expected the name of a beta, or *');
 const BETAS_MAX = 100;
 
+/** It may go into a header or a form. */
+const settingText = z
+  .string()
+  .min(1)
+  .max(ADDRESS_CHARS_MAX)
+  .regex(/^[\x21-\x7e]+$/, 'expected printable ASCII without spaces');
+
 const upstreamSchema = z.strictObject({
   id: upstreamId.describe('Its name here, for routes and the log.'),
   vendor: z.string().describe('The wire format that it speaks.'),
@@ -66,6 +73,12 @@ const upstreamSchema = z.strictObject({
     .regex(/^[\x21-\x7e]+$/, 'expected printable ASCII without spaces')
     .optional()
     .describe(`\${NAME} takes it from the environment; ******** keeps the one in force.`),
+  credential: z
+    .record(z.string(), settingText)
+    .optional()
+    .describe(
+      'Another way to prove who calls than the key alone: its `kind`, and what that kind needs. Holds no secret: that is `api_key`.',
+    ),
   groups: distinctListOf(groupName)
     .min(1)
     .max(GROUPS_MAX)

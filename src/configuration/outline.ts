@@ -10,6 +10,7 @@ const upstreamFields = z.object({
   base_url: z.unknown().optional(),
   dialect: z.unknown().optional(),
   api_key: z.unknown().optional(),
+  credential: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 const upstreamOutline = upstreamFields.catch(() => upstreamFields.parse({}));
 export type UpstreamOutline = z.infer<typeof upstreamOutline>;

@@ -26,9 +26,9 @@ export async function parseSourceAsync(text: string, vendors: readonly VendorTer
 }
 
 /** Of dialects only the names are needed; what they hold cannot be sent to a thread. */
-function plainTerms({ name, address, apiKey, dialects, missing }: VendorTerms): VendorTerms {
+function plainTerms({ name, address, apiKey, dialects, credentials = {}, missing }: VendorTerms): VendorTerms {
   const names = Object.fromEntries(Object.keys(dialects ?? {}).map((dialect) => [dialect, true]));
-  return { name, address, apiKey, dialects: names, ...(missing === undefined ? {} : { missing }) };
+  return { name, address, apiKey, dialects: names, credentials, ...(missing === undefined ? {} : { missing }) };
 }
 
 /** One text after the other: the reports of a thread come in the order of what it was given. */

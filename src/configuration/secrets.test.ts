@@ -116,7 +116,10 @@ const REDIRECTED: readonly (readonly [sentence: string, fields: Partial<ConfigUp
 for (const [sentence, fields] of REDIRECTED) {
   test(sentence, () => {
     const [problem = ''] = refusals(documentOf({ api_key: MASKED_KEY, ...fields }), {}, inForce);
-    assert.match(problem, /upstreams\[0\]\.api_key: a key is kept only with the same vendor, base_url and dialect/);
+    assert.match(
+      problem,
+      /upstreams\[0\]\.api_key: a key is kept only with the same vendor, base_url, dialect and credential/,
+    );
     assert.doesNotMatch(problem, /kept-key/);
   });
 }

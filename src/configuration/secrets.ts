@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '../config.ts';
 import type { ConfigDocument, ConfigUpstream } from './document.ts';
 import { type Finding, refuseUnlocated } from './problems.ts';
@@ -87,7 +88,7 @@ function findSecret(upstream: ConfigUpstream, env: Environment, current: Documen
   return variable === undefined ? { state: 'found', secret: api_key } : secretFromEnvironment(variable, env);
 }
 
-/** A stored key stays with its address, vendor and dialect: after a change it would be sent to another place. */
+/** A stored key stays with its address, vendor, dialect and credential: after a change it would be sent to another place. */
 function secretInForce(upstream: ConfigUpstream, current: DocumentInForce | undefined): SecretLookup {
   const before = current?.document.upstreams.find(({ id }) => id === upstream.id);
   const secret = current?.secrets.get(upstream.id);
@@ -95,8 +96,8 @@ function secretInForce(upstream: ConfigUpstream, current: DocumentInForce | unde
     return refused(`no key of upstream ${upstream.id} is in force that could be kept; write the key itself`);
   }
   const isSame = (['vendor', 'base_url', 'dialect'] as const).every((name) => before[name] === upstream[name]);
-  if (!isSame) {
-    return refused('a key is kept only with the same vendor, base_url and dialect; write the key itself');
+  if (!isSame || !isDeepStrictEqual(before.credential, upstream.credential)) {
+    return refused('a key is kept only with the same vendor, base_url, dialect and credential; write the key itself');
   }
   return { state: 'found', secret };
 }

@@ -8,8 +8,17 @@ export interface VendorTerms {
   readonly apiKey: 'required' | 'optional' | 'none';
   /** By name; what they hold is the vendor's. */
   readonly dialects?: Readonly<Record<string, unknown>>;
+  /** By the `kind` of an upstream's `credential`; without one, `apiKey` alone counts. */
+  readonly credentials?: Readonly<Record<string, CredentialTerms>>;
   /** Why no upstream can have it. */
   readonly missing?: string;
+}
+
+/** One way to prove who calls: whether it has a secret, which is the upstream's `api_key`, and what else it is told. */
+export interface CredentialTerms {
+  readonly apiKey: 'required' | 'none';
+  /** Settings by name. None of them is secret. */
+  readonly settings: Readonly<Record<string, 'required' | 'optional'>>;
 }
 
 /** What is wrong with an upstream's address. Never quotes it: it may hold a password. */
@@ -23,7 +32,19 @@ export function addressProblem(address: unknown, { name, address: rule }: Vendor
 }
 
 /** What is wrong with an upstream's key. Never quotes it. */
-export function keyProblem(key: unknown, { name, apiKey: rule }: VendorTerms): string | undefined {
+export function keyProblem(
+  key: unknown,
+  { name, apiKey, credentials = {} }: VendorTerms,
+  kind?: unknown,
+): string | undefined {
+  if (typeof kind === 'string' && Object.hasOwn(credentials, kind)) {
+    const isTaken = credentials[kind]?.apiKey === 'required';
+    if (isTaken === (key !== undefined)) return undefined;
+    return isTaken
+      ? `a credential of kind ${kind} needs its secret here; \${NAME} takes it from the environment`
+      : `a credential of kind ${kind} takes no key`;
+  }
+  const rule = apiKey;
   if (rule === 'none') return key === undefined ? undefined : `vendor ${name} takes no key`;
   if (key === undefined) {
     return rule === 'optional' ? undefined : `vendor ${name} needs one; \${NAME} takes it from the environment`;
@@ -37,6 +58,29 @@ export function dialectProblem(dialect: unknown, { name, dialects = {} }: Vendor
   if (typeof dialect !== 'string' || names.includes(dialect)) return undefined;
   if (names.length === 0) return `vendor ${name} has no dialects`;
   return `expected one of ${names.join(', ')}, got ${excerpt(dialect)}${didYouMean(dialect, names)}`;
+}
+
+/** What is wrong with an upstream's credential, by the setting where it is wrong; '' is the whole of it. */
+export function credentialProblems(
+  credential: Readonly<Record<string, unknown>> | undefined,
+  { name, credentials = {} }: VendorTerms,
+): readonly (readonly [setting: string, problem: string])[] {
+  if (credential === undefined) return [];
+  const kinds = Object.keys(credentials);
+  if (kinds.length === 0) return [['', `vendor ${name} takes api_key alone`]];
+  const { kind, ...others } = credential;
+  const terms = typeof kind === 'string' && Object.hasOwn(credentials, kind) ? credentials[kind] : undefined;
+  if (terms === undefined) {
+    const hint = typeof kind === 'string' ? `, got ${excerpt(kind)}${didYouMean(kind, kinds)}` : '';
+    return [['kind', `expected one of ${kinds.join(', ')}${hint}`]];
+  }
+  const known = Object.keys(terms.settings);
+  const unknown = Object.keys(others).filter((setting) => !known.includes(setting));
+  const missing = known.filter((setting) => terms.settings[setting] === 'required' && others[setting] === undefined);
+  return [
+    ...unknown.map((setting) => [setting, `a credential of kind ${String(kind)} has no such setting`] as const),
+    ...missing.map((setting) => [setting, `a credential of kind ${String(kind)} needs it`] as const),
+  ];
 }
 
 /** The variable that a key is to be taken from. */

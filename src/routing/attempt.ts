@@ -149,8 +149,8 @@ function count(signals: Signals | undefined, candidate: Candidate, startedMs: nu
 }
 
 export function upstreamOf(candidate: Candidate, pools: UpstreamPools, signal: AbortSignal): Upstream {
-  const { upstreamModel, address, apiKey, dialect, betas, serverTools, timeoutMs } = candidate;
-  return { model: upstreamModel, address, apiKey, dialect, betas, serverTools, timeoutMs, signal, pools };
+  const { upstreamModel: model, address, apiKey, dialect, credential, betas, serverTools, timeoutMs } = candidate;
+  return { model, address, apiKey, dialect, credential, betas, serverTools, timeoutMs, signal, pools };
 }
 
 /** The request is wrong wherever it goes. */

@@ -3,7 +3,7 @@ import { type Catalogue, type ListedModel, requireModel } from '../catalogue/ind
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import { costPricing, type Pricing } from '../pricing/index.ts';
-import type { Vendor } from '../vendors/index.ts';
+import type { Upstream, Vendor } from '../vendors/index.ts';
 import type { RouteAccepts } from './fits.ts';
 import type { Health } from './health.ts';
 import { assertAvailable } from './turns.ts';
@@ -17,6 +17,7 @@ export interface Candidate {
   readonly address: string;
   readonly apiKey: string;
   readonly dialect: string | undefined;
+  readonly credential: Upstream['credential'];
   readonly betas: readonly string[] | undefined;
   readonly serverTools: boolean | undefined;
   readonly timeoutMs: number;
@@ -109,6 +110,7 @@ export function candidateOf(
     address: upstream.base_url ?? '',
     apiKey: snapshot.secrets.get(upstreamId) ?? '',
     dialect: upstream.dialect,
+    credential: upstream.credential,
     betas: upstream.betas,
     serverTools: upstream.server_tools,
     timeoutMs: upstream.timeout_seconds * 1000,

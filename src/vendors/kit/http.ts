@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { type CloudSettings, NO_CLOUD } from '../../cloud-settings.ts';
 import { UpstreamError } from '../../errors.ts';
 import { JsonError, type JsonObject } from '../../json.ts';
 import { scanJson } from '../../json-scan.ts';
@@ -11,6 +12,7 @@ import {
 import type { Span } from '../../signals/index.ts';
 import type { UpstreamReply } from './exchange.ts';
 import { isObject } from './json.ts';
+import { TokenCache } from './tokens.ts';
 
 /** One configured account at a vendor, for one attempt: address, secret, time limit, and when to give up. */
 export interface Upstream {
@@ -19,6 +21,8 @@ export interface Upstream {
   /** Without a trailing slash; '' for a vendor inside this process. */
   readonly address: string;
   readonly apiKey: string;
+  /** Another way to prove who calls than the key alone: its `kind` and its settings, none of them secret. */
+  readonly credential?: Readonly<Record<string, string>> | undefined;
   /** One of the vendor's dialects, where the configuration names it; else the host decides (`dialectOf`). */
   readonly dialect?: string | undefined;
   /** Betas of the vendor that callers may turn on; undefined leaves it to the adaptor. */
@@ -72,10 +76,19 @@ interface Place {
   readonly path: string;
 }
 
-/** Connections kept open to each upstream origin, bounded, for the life of the process. */
+/**
+ * What calls share for the life of the process: connections kept open to each upstream origin, bounded, the tokens of
+ * clouds, and the identities that a cloud gave to the process.
+ */
 export class UpstreamPools {
+  readonly tokens = new TokenCache();
+  readonly cloud: CloudSettings;
   readonly #pools = new Map<string, Pool>();
   readonly #places = new Map<string, Place>();
+
+  constructor(cloud: CloudSettings = NO_CLOUD) {
+    this.cloud = cloud;
+  }
 
   /** `address` is one of the configuration's, of which there are few. */
   at(address: string): Place {

@@ -13,11 +13,25 @@ import { readJsonWithVectors } from './vectors.ts';
 
 /** What all calls to one vendor share. */
 export interface WireRules {
-  /** The headers of every call: they carry the credential. */
-  headers(upstream: Upstream): Readonly<Record<string, string>>;
+  /** The headers of every call: they carry the credential, which may have to be fetched, or made from the call itself. */
+  headers(upstream: Upstream, request: SignedRequest): Headers | Promise<Headers>;
+  /** After a refusal by 401: forgets what was fetched. True where the call is worth another attempt with a new one. */
+  renew?(upstream: Upstream): boolean;
+  /** Where a call goes at servers that have another place for it. */
+  path?(upstream: Upstream, path: string): string;
   readonly faults: FaultRules;
   /** Some servers of this vendor's format do not say that what they send are events. */
   readonly hasUntypedEvents?: boolean;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What a signature is made of: the call as it is sent, its path with the query. */
+export interface SignedRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: UpstreamRequest['body'];
 }
 
 /** What is sent: without a body it is a GET, with one a POST. */
@@ -63,26 +77,37 @@ export class Wire {
 
   /** Resolves with the headers of a success; the body follows piece by piece. */
   async send(upstream: Upstream, call: Call): Promise<UpstreamReply> {
-    const { pool, path } = placeOf(upstream, call.path);
-    const { type, content } = await toContent(call.body);
-    const headers = { accept: call.accept ?? 'application/json', ...this.#rules.headers(upstream), ...call.headers };
-    const method = content === null ? 'GET' : 'POST';
+    let reply = await this.#exchange(upstream, call);
+    if (reply.status === 401 && this.#rules.renew?.(upstream) === true) {
+      await startOf(reply.body);
+      reply = await this.#exchange(upstream, call);
+    }
+    if ((call.accepts ?? SUCCESS).includes(reply.status)) return reply;
+    throw await this.#refusal(reply);
+  }
+
+  async #exchange(upstream: Upstream, call: Call): Promise<UpstreamReply> {
+    const { pool, path } = placeOf(upstream, this.#pathOf(upstream, call.path));
+    const { type, content: body } = await toContent(call.body);
+    const plain = { accept: call.accept ?? 'application/json', ...call.headers };
+    const method = body === null ? 'GET' : 'POST';
+    const typed = type === undefined ? plain : { ...plain, 'content-type': type };
+    const proof = this.#rules.headers(upstream, { method, path, headers: typed, body });
+    const headers = { ...(proof instanceof Promise ? await proof : proof), ...typed };
     const span = callSpan(upstream, method);
-    const reply = await exchange(pool, {
+    return exchange(pool, {
       method,
       path,
-      headers: {
-        ...headers,
-        ...(type !== undefined && { 'content-type': type }),
-        ...(span?.propagated !== undefined && { traceparent: span.propagated }),
-      },
-      body: content,
+      headers: span?.propagated === undefined ? headers : { ...headers, traceparent: span.propagated },
+      body,
       signal: upstream.signal,
       timeoutMs: upstream.timeoutMs,
       onEnd: span && ((error, status) => endSpan(span, error, status)),
     });
-    if ((call.accepts ?? SUCCESS).includes(reply.status)) return reply;
-    throw await this.#refusal(reply);
+  }
+
+  #pathOf(upstream: Upstream, path: Call['path']): Call['path'] {
+    return path instanceof URL ? path : (this.#rules.path?.(upstream, path) ?? path);
   }
 
   /** A JSON object. */
