@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import {
   anthropic,
+  azure,
   type Fault,
   type FaultyUpstream,
   gemini,
@@ -26,7 +27,7 @@ interface Surface {
   readonly good: FaultyUpstream;
 }
 
-const pairs = [openAi, anthropic, gemini].map((make) => ({ bad: make(), good: make() }));
+const pairs = [openAi, anthropic, gemini, azure].map((make) => ({ bad: make(), good: make() }));
 const surfaces: readonly Surface[] = pairs.flatMap((pair) =>
   formatsOf(pair.bad).flatMap((format) =>
     [false, true].map((isStream) => ({
@@ -81,7 +82,7 @@ afterEach(() => gateway.assertBooksBalance());
 function upstreamsOf({ surface: { bad, good }, model, hasGood, fault }: Case): object[] {
   const rest = { groups: ['default'], timeout_seconds: fault === 'silence' ? 1 : 60 };
   return [bad, hasGood ? good : bad].map(({ vendor, url, apiKey }, at) => {
-    const address = vendor === 'openai' ? url : new URL(url).origin;
+    const address = vendor === 'openai' || vendor === 'azure' ? url : new URL(url).origin;
     return { id: `${MARK}-${model}-${at}`, vendor, base_url: address, api_key: apiKey, priority: 9 - at, ...rest };
   });
 }
@@ -105,7 +106,7 @@ function send(asked: Case, { key }: NewCaller): Promise<Answer> {
   return gateway.call('POST', path, { key, body });
 }
 
-const NAMES = /\b(openai|anthropic|gemini|google|googleapis)\b|x-goog|upstream-host/i;
+const NAMES = /\b(openai|anthropic|gemini|google|googleapis|azure)\b|x-goog|upstream-host/i;
 
 /** Nothing that names an upstream stands in the headers, nor in the body unless that is a success as it came. */
 function assertNamesNobody(

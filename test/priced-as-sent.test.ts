@@ -206,6 +206,8 @@ const WORKS = [
   ['openai', 'image', ['gpt-image-2', 'painter'], images, sentByOpenAi],
   // Its three sizes are all of one tier.
   ['openai', 'image', ['gpt-image-1.5'], images, (wire: Wire) => ({ ...sentByOpenAi(wire), tier: '1k' })],
+  ['azure', 'image', ['gpt-image-2-east'], images, sentByOpenAi],
+  ['azure', 'image', ['pictures'], images, (wire: Wire) => ({ ...sentByOpenAi(wire), tier: '1k' })],
   [
     'fal',
     'image',

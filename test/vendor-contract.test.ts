@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Fault, UpstreamError } from '../src/errors.ts';
 import { wire as anthropic } from '../src/vendors/anthropic/wire.ts';
 import { wire as assemblyai } from '../src/vendors/assemblyai/wire.ts';
+import { wire as azure } from '../src/vendors/azure/wire.ts';
 import { wire as bfl } from '../src/vendors/bfl/wire.ts';
 import { wire as elevenlabs } from '../src/vendors/elevenlabs/wire.ts';
 import { wire as fal } from '../src/vendors/fal/wire.ts';
@@ -64,6 +65,7 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   // It tells its errors in words only.
   assemblyai: { wire: assemblyai, refusal: (error) => ({ error }), isErrorInSuccess: false },
   bfl: { wire: bfl, refusal: (error) => ({ error, message: 'marker' }), isErrorInSuccess: false },
+  azure: { wire: azure, refusal: (code) => ({ error: { code } }), isErrorInSuccess: true },
   acme: {
     wire: acmeWire,
     refusal: (code) => ({ error: { code } }),

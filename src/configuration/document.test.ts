@@ -13,6 +13,15 @@ import { ENDPOINTS } from './vocabulary.ts';
 const TERMS: readonly VendorTerms[] = [
   { name: 'acme', address: 'origin', apiKey: 'required', dialects: { plain: [], fancy: [] } },
   { name: 'ditto', address: 'versioned', apiKey: 'optional' },
+  {
+    name: 'cloud',
+    address: 'origin',
+    apiKey: 'required',
+    credentials: {
+      application: { apiKey: 'required', settings: { client_id: 'required', scope: 'optional' } },
+      identity: { apiKey: 'none', settings: {} },
+    },
+  },
   { name: 'inside', address: 'none', apiKey: 'none' },
   { name: 'absent', address: 'none', apiKey: 'none', missing: 'not installed' },
 ];
@@ -145,6 +154,9 @@ const GOOD_UPSTREAMS: readonly (readonly [sentence: string, fields: Fields])[] =
   ['takes a fraction as weight', { weight: 0.5 }],
   ['takes a priority below zero', { priority: -1_000_000 }],
   ['takes a dialect of the vendor', { dialect: 'plain' }],
+  ['takes a key alone where other credentials are known', { vendor: 'cloud' }],
+  ['takes a credential with its secret', { vendor: 'cloud', credential: { kind: 'application', client_id: 'c' } }],
+  ['takes a credential without a secret', { vendor: 'cloud', api_key: undefined, credential: { kind: 'identity' } }],
   ['takes an hour as timeout', { timeout_seconds: 3600 }],
   ['takes several groups', { groups: ['default', 'vip_2', '9-x'] }],
 ];
@@ -160,7 +172,7 @@ const BAD_UPSTREAMS: readonly (readonly [sentence: string, fields: Fields, field
     'refuses an unknown vendor and names the known',
     { vendor: 'acne' },
     'vendor',
-    /one of acme, ditto, inside, absent, got "acne". Did you mean "acme"/,
+    /one of acme, ditto, cloud, inside, absent, got "acne". Did you mean "acme"/,
   ],
   [
     'refuses a vendor that is not installed, with the reason and nothing else',
@@ -179,6 +191,49 @@ const BAD_UPSTREAMS: readonly (readonly [sentence: string, fields: Fields, field
     { vendor: 'ditto', base_url: 'https://ditto.test/v1', dialect: 'plain' },
     'dialect',
     /vendor ditto has no dialects/,
+  ],
+  [
+    'refuses a credential of a vendor that has a key alone',
+    { credential: { kind: 'application' } },
+    'credential',
+    /vendor acme takes api_key alone/,
+  ],
+  [
+    'refuses a kind of credential that is not known and names those that are',
+    { vendor: 'cloud', credential: { kind: 'aplication' } },
+    'credential.kind',
+    /one of application, identity, got "aplication". Did you mean "application"/,
+  ],
+  ['refuses a credential without a kind', { vendor: 'cloud', credential: {} }, 'credential.kind', /one of application/],
+  [
+    'refuses a credential that lacks a setting',
+    { vendor: 'cloud', credential: { kind: 'application' } },
+    'credential.client_id',
+    /needs it/,
+  ],
+  [
+    'refuses a setting that a credential does not have, such as a secret out of its place',
+    { vendor: 'cloud', credential: { kind: 'application', client_id: 'c', client_secret: 'x' } },
+    'credential.client_secret',
+    /has no such setting/,
+  ],
+  [
+    'refuses a credential without its secret',
+    { vendor: 'cloud', api_key: undefined, credential: { kind: 'application', client_id: 'c' } },
+    'api_key',
+    /needs its secret here/,
+  ],
+  [
+    'refuses a key beside a credential that has none',
+    { vendor: 'cloud', credential: { kind: 'identity' } },
+    'api_key',
+    /takes no key/,
+  ],
+  [
+    'refuses a setting with a space',
+    { vendor: 'cloud', credential: { kind: 'application', client_id: 'a b' } },
+    'credential.client_id',
+    /printable ASCII/,
   ],
   ['refuses a dialect that is a number', { dialect: 7 }, 'dialect', /expected text, got 7/],
   ['refuses an upstream without an address', { base_url: undefined }, 'base_url', /needs one, without a path/],

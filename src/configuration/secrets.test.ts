@@ -7,7 +7,13 @@ import { type DocumentInForce, MASKED_KEY, maskDocument, resolveSecrets } from '
 import type { VendorTerms } from './vendor-terms.ts';
 
 const TERMS: readonly VendorTerms[] = [
-  { name: 'acme', address: 'origin', apiKey: 'optional', dialects: { other: [] } },
+  {
+    name: 'acme',
+    address: 'origin',
+    apiKey: 'optional',
+    dialects: { other: [] },
+    credentials: { other: { apiKey: 'required', settings: {} } },
+  },
   { name: 'other', address: 'origin', apiKey: 'optional' },
 ];
 
@@ -111,6 +117,7 @@ const REDIRECTED: readonly (readonly [sentence: string, fields: Partial<ConfigUp
   ['does not carry a kept key over plain http', { base_url: 'http://acme.test' }],
   ['does not carry a kept key to another vendor', { vendor: 'other' }],
   ['does not carry a kept key to the hosts of another dialect', { dialect: 'other' }],
+  ['does not carry a kept key to the token server of another credential', { credential: { kind: 'other' } }],
 ];
 
 for (const [sentence, fields] of REDIRECTED) {

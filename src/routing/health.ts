@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Actor, recordChange } from '../audit/index.ts';
 import type { Snapshot } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
@@ -26,6 +27,7 @@ export interface Credential {
   readonly upstreamId: string;
   readonly address: string;
   readonly apiKey: string;
+  readonly credential?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Target extends Credential {
@@ -222,12 +224,15 @@ export class Health {
     }
   }
 
-  #accountOf({ upstreamId, address, apiKey }: Credential): Account {
+  #accountOf({ upstreamId, address, apiKey, credential }: Credential): Account {
     const known = this.#accounts.get(upstreamId) ?? [];
-    const found = known.find((account) => account.address === address && account.apiKey === apiKey);
+    const found = known.find(
+      (account) =>
+        account.address === address && account.apiKey === apiKey && isDeepStrictEqual(account.credential, credential),
+    );
     if (found !== undefined) return found;
     const breaker = new Breaker(this.#rowOf(upstreamId, WHOLE));
-    const account: Account = { upstreamId, address, apiKey, breaker, circuits: new Map() };
+    const account: Account = { upstreamId, address, apiKey, credential, breaker, circuits: new Map() };
     this.#accounts.set(upstreamId, [account, ...known].slice(0, ACCOUNTS_PER_UPSTREAM_MAX));
     return account;
   }

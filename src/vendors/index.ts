@@ -4,6 +4,7 @@
  */
 import { anthropic } from './anthropic/index.ts';
 import { assemblyai } from './assemblyai/index.ts';
+import { azure } from './azure/index.ts';
 import { bfl } from './bfl/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
@@ -48,7 +49,7 @@ export type {
 
 const sandbox = await loadSandbox();
 
-export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai, bfl];
+export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai, bfl, azure];
 
 export function findVendor(name: string): Vendor | undefined {
   return vendors.find((vendor) => vendor.name === name);

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../json.ts';
 import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../schemas/index.ts';
+import type { CredentialCheck, CredentialTerms } from './credentials.ts';
 import type { EmbeddingWork } from './embedding-work.ts';
 import type { FormatWork } from './format-work.ts';
 import type { Dialects } from './kit/dialects.ts';
 import type { Upstream } from './kit/http.ts';
 
+export type { CredentialCheck } from './credentials.ts';
 export type { Embeddings, EmbeddingWork } from './embedding-work.ts';
 
 /** A foreign wire format: what an upstream that speaks it must be given, and the work it can do. */
@@ -14,6 +16,8 @@ export interface Vendor {
   /** With the version segment, the bare origin, or none because it runs inside this process. */
   readonly address: 'versioned' | 'origin' | 'none';
   readonly apiKey: 'required' | 'optional' | 'none';
+  /** By the `kind` of an upstream's `credential`: ways to prove who calls besides the key alone. */
+  readonly credentials?: Readonly<Record<string, CredentialTerms>>;
   /** Ways in which servers of this format differ: an upstream's `dialect`, by the hosts whose default each is. */
   readonly dialects?: Dialects;
   /** Why no upstream can have it: what is not installed, and what to do. */
@@ -32,14 +36,6 @@ export interface Vendor {
   readonly music?: TaskWork<SoundRequest<Media>>;
   readonly speech?: SpeechWork;
   readonly transcription?: TranscriptionWork;
-}
-
-/** A request that makes nothing and costs nothing, for an operator who wants to know whether an upstream can be used. */
-export interface CredentialCheck {
-  /** What is asked for, in words for the operator. */
-  readonly what: string;
-  /** Throws UpstreamError. */
-  run(upstream: Upstream): Promise<void>;
 }
 
 /** A picture or clip that goes with a request. Its type was found by looking at its bytes. */

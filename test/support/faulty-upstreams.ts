@@ -1,4 +1,5 @@
 import { AnthropicEmulator, type Scripted } from '../../src/vendors/anthropic/emulator.ts';
+import { AzureEmulator } from '../../src/vendors/azure/emulator.ts';
 import { GeminiEmulator, type Script as GeminiScript } from '../../src/vendors/gemini/emulator.ts';
 import { OpenAiEmulator, type Script as OpenAiScript } from '../../src/vendors/openai/emulator.ts';
 
@@ -61,10 +62,17 @@ function faulty<Script>(vendor: string, emulator: Emulator<Script>, ways: Ways<S
 }
 
 export function openAi(): FaultyUpstream {
-  const emulator = new OpenAiEmulator({ marker: MARK, apiKey: API_KEY });
+  return openAiFormat('openai', new OpenAiEmulator({ marker: MARK, apiKey: API_KEY }));
+}
+
+export function azure(): FaultyUpstream {
+  return openAiFormat('azure', new AzureEmulator({ marker: MARK, apiKey: API_KEY, deployments: [WIRE_MODEL] }));
+}
+
+function openAiFormat(vendor: string, emulator: OpenAiEmulator): FaultyUpstream {
   const choices = [{ index: 0, delta: { role: 'assistant', content: 'One' }, finish_reason: null }];
   const error = { message: SECRETS, type: MARK, param: MARK, code: MARK };
-  return faulty<OpenAiScript>('openai', emulator, {
+  return faulty<OpenAiScript>(vendor, emulator, {
     ofStatus: (status) => ({ kind: 'raw', status, body: JSON.stringify({ error }) }),
     onTheWire: (fault, isStream) => sharedFault(fault, isStream),
     late: { kind: 'frames', frames: [{ id: MARK, model: MARK, choices }, { error }] },

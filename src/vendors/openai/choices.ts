@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import type { FaultTable } from '../kit/faults.ts';
 import { isList, isObject, listAt, objectAt, stringAt } from '../kit/json.ts';
-import { wire } from './wire.ts';
 
 /**
  * An answer or a frame as a caller may see it: only the fields of the format that cannot name the upstream. Its
@@ -23,18 +23,27 @@ export function toBody(
 const TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast']);
 
 /** A choice of a whole answer. */
-export function toChoice(choice: JsonValue, at: number): JsonObject {
+export function toChoice(choice: JsonValue, at: number, faults: FaultTable): JsonObject {
   const message = isObject(choice) ? objectAt(choice, 'message') : undefined;
   if (!isObject(choice) || message === undefined) throw new UpstreamError('garbled', 'a choice without a message');
-  const clean = { index: indexOf(choice, at), message: normalize(message), finish_reason: finishReasonOf(choice) };
+  const clean = {
+    index: indexOf(choice, at),
+    message: normalize(message),
+    finish_reason: finishReasonOf(choice, faults),
+  };
   return choice.logprobs === undefined ? clean : { ...clean, logprobs: choice.logprobs };
 }
 
 /** What must be remembered from one frame to the next. */
 export class Choices {
+  readonly #faults: FaultTable;
   readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
   readonly #toolCalls = new Map<number, number>();
+
+  constructor(faults: FaultTable) {
+    this.#faults = faults;
+  }
 
   /** Every choice that began has told why it ended. */
   get areFinished(): boolean {
@@ -50,7 +59,7 @@ export class Choices {
   read(choice: JsonValue, at: number): JsonObject {
     if (!isObject(choice)) throw new UpstreamError('garbled', 'a choice is not an object');
     const index = indexOf(choice, at);
-    const finish_reason = finishReasonOf(choice);
+    const finish_reason = finishReasonOf(choice, this.#faults);
     this.#seen.add(index);
     if (finish_reason !== null) this.#finished.add(index);
     const delta = this.#withToolIndexes(index, normalize(objectAt(choice, 'delta') ?? {}));
@@ -84,10 +93,10 @@ const FINISH_REASONS: ReadonlyMap<string, string> = new Map([
   ['model_length', 'length'],
 ]);
 
-function finishReasonOf(choice: JsonObject): string | null {
+function finishReasonOf(choice: JsonObject, faults: FaultTable): string | null {
   const reason = stringAt(choice, 'finish_reason') ?? '';
   if (reason === '') return null;
-  if (reason === 'error') throw wire.faults.toError(choice.error ?? 'the answer ended with an error');
+  if (reason === 'error') throw faults.toError(choice.error ?? 'the answer ended with an error');
   return FINISH_REASONS.get(reason) ?? reason;
 }
 

@@ -5,31 +5,32 @@ import { type BatchLimits, embedInBatches, inputUsage, vectorsIn } from '../kit/
 import type { Upstream } from '../kit/http.ts';
 import { countAt, defined, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
-import type { Call } from '../kit/wire.ts';
+import type { Call, Wire } from '../kit/wire.ts';
 import type { EmbeddingWork, TokenUsage } from '../vendor.ts';
 import { DIALECTS } from './request.ts';
 import { usageIn } from './usage.ts';
-import { wire } from './wire.ts';
 
 /** Vectors are asked for as base64, whatever the caller wants: less to send, and nothing is rounded on the way. */
-export const embedding: EmbeddingWork = {
-  check({ input, extra }, upstream) {
-    const { takesTokens } = waysOf(upstream);
-    refuse('input', input.kind === 'tokens' && !takesTokens, { oneOf: ['texts'] });
-    // Numbers of another kind would not fit the answer.
-    refuse('output_dtype', !isFloat(extra.output_dtype), { oneOf: ['float'] });
-    refuse('embedding_type', !isFloat(extra.embedding_type), { oneOf: ['float'] });
-    refuseKeys(extra, ['stream']);
-  },
+export function embeddingOver(wire: Wire): EmbeddingWork {
+  return {
+    check({ input, extra }, upstream) {
+      const { takesTokens } = waysOf(upstream);
+      refuse('input', input.kind === 'tokens' && !takesTokens, { oneOf: ['texts'] });
+      // Numbers of another kind would not fit the answer.
+      refuse('output_dtype', !isFloat(extra.output_dtype), { oneOf: ['float'] });
+      refuse('embedding_type', !isFloat(extra.embedding_type), { oneOf: ['float'] });
+      refuseKeys(extra, ['stream']);
+    },
 
-  embed(request, upstream) {
-    const ways = waysOf(upstream);
-    return embedInBatches(request, ways.batch, async (batch) => {
-      const answer = await wire.jsonWithVectors(upstream, callOf(request, batch, upstream, ways), 'embedding');
-      return { vectors: vectorsIn(answer, objectsAt(answer.json, 'data'), 'embedding'), usage: usageOf(answer.json) };
-    });
-  },
-};
+    embed(request, upstream) {
+      const ways = waysOf(upstream);
+      return embedInBatches(request, ways.batch, async (batch) => {
+        const answer = await wire.jsonWithVectors(upstream, callOf(request, batch, upstream, ways), 'embedding');
+        return { vectors: vectorsIn(answer, objectsAt(answer.json, 'data'), 'embedding'), usage: usageOf(answer.json) };
+      });
+    },
+  };
+}
 
 function isFloat(type: unknown): boolean {
   return type === undefined || type === null || type === 'float';

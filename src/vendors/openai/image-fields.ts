@@ -7,12 +7,17 @@ import { isSize, isTier, sizeFor, tierOf } from './image-size.ts';
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
+export interface ImageFamily {
+  readonly isAuthors: boolean;
+  readonly areSizesFixed: boolean;
+}
+
 /**
  * Whose model it is, by its name behind any path. The format's author refuses every field that it does not know, so
  * its models are sent only what they take, and `check` refuses the rest. A server that merely speaks the format has
  * fields of its own, and any model's name: it is sent all that the caller gave, as the caller gave it, and may refuse it.
  */
-function imageFamily(upstreamModel: string): { isAuthors: boolean; areSizesFixed: boolean } {
+export function imageFamily(upstreamModel: string): ImageFamily {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
   return {
     isAuthors: /^(gpt-image|chatgpt-image|dall-e)/.test(name),
@@ -21,11 +26,16 @@ function imageFamily(upstreamModel: string): { isAuthors: boolean; areSizesFixed
 }
 
 /** What is sent beside the pictures. Undefined fields are left out. */
-export function fieldsOf(request: ImageRequest<Media>, count: number, upstreamModel: string): Fields {
+export function fieldsOf(
+  request: ImageRequest<Media>,
+  count: number,
+  upstreamModel: string,
+  family = imageFamily(upstreamModel),
+): Fields {
   const { extra, prompt, background, outputFormat: output_format } = request;
   const shared = { ...extra, model: upstreamModel, prompt, n: count };
-  if (imageFamily(upstreamModel).isAuthors) {
-    return { ...shared, size: sizeOf(request, upstreamModel), quality: qualityOf(request), background, output_format };
+  if (family.isAuthors) {
+    return { ...shared, size: sizeOf(request, family), quality: qualityOf(request), background, output_format };
   }
   return {
     ...shared,
@@ -44,11 +54,11 @@ export function fieldsOf(request: ImageRequest<Media>, count: number, upstreamMo
 }
 
 /** The size that is asked for; undefined where it is left to the upstream. */
-export function sizeOf(request: ImageRequest<Media>, upstreamModel: string): string | undefined {
+export function sizeOf(request: ImageRequest<Media>, { areSizesFixed }: ImageFamily): string | undefined {
   const { size, aspectRatio, resolution } = request;
   const isExact = size !== undefined && size !== 'auto';
   if (isExact || (aspectRatio === undefined && resolution === undefined)) return size;
-  return sizeFor(aspectRatio, resolution, imageFamily(upstreamModel).areSizesFixed);
+  return sizeFor(aspectRatio, resolution, areSizesFixed);
 }
 
 const QUALITIES: ReadonlySet<string> = new Set(['auto', 'low', 'medium', 'high', 'xhigh', 'max']);
@@ -60,9 +70,9 @@ function qualityOf({ quality }: ImageRequest<Media>): string | undefined {
 }
 
 /** Throws ApiError for what the model cannot take, naming the first such field. */
-export function checkFields(request: ImageRequest<Media>, upstreamModel: string): void {
+export function checkFields(request: ImageRequest<Media>, family: ImageFamily): void {
   refuseKeys(request.extra, ['stream'], 'another value');
-  const { isAuthors, areSizesFixed } = imageFamily(upstreamModel);
+  const { isAuthors, areSizesFixed } = family;
   if (!isAuthors) return;
   const { size, resolution, aspectRatio, background } = request;
   refuse('negative_prompt', request.negativePrompt !== undefined, 'none');
@@ -77,7 +87,7 @@ export function checkFields(request: ImageRequest<Media>, upstreamModel: string)
   // Only the size is sent, so it must be of the tier that is paid for.
   refuse('resolution', resolution !== undefined && isOfOtherTier(size, resolution, areSizesFixed));
   const hasCustomFormat = (size === undefined || size === 'auto') && aspectRatio !== undefined;
-  refuse('aspect_ratio', hasCustomFormat && sizeOf(request, upstreamModel) === undefined);
+  refuse('aspect_ratio', hasCustomFormat && sizeOf(request, family) === undefined);
   refuse('mask', request.mask !== undefined && !isMask(request.mask, request.referenceImages.length));
 }
 

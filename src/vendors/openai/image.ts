@@ -7,36 +7,37 @@ import { outputAt } from '../kit/data-url.ts';
 import { toParts } from '../kit/forms.ts';
 import { countAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import type { Part } from '../kit/multipart.ts';
-import type { Call } from '../kit/wire.ts';
+import type { Call, Wire } from '../kit/wire.ts';
 import type { Media, Output, TaskUsage, TaskWork } from '../vendor.ts';
-import { checkFields, fieldsOf, sizeOf } from './image-fields.ts';
+import { checkFields, fieldsOf, type ImageFamily, imageFamily, sizeOf } from './image-fields.ts';
 import { pixelsOf } from './image-size.ts';
-import { wire } from './wire.ts';
 
 const COUNT_MAX = 10;
 /** A picture needs no more than four bytes for each of its pixels, and base64 a third more. */
 const ANSWER_BYTES_PER_PIXEL_MAX = (4 * 4) / 3;
 
 /** Pictures made while the upstream keeps the line open. There is no task, and so nothing to ask after or to find again. */
-export const image: TaskWork<ImageRequest<Media>> = {
-  check: checkFields,
+export function imageOver(wire: Wire, familyOf = imageFamily): TaskWork<ImageRequest<Media>> {
+  return {
+    check: (request, upstreamModel) => checkFields(request, familyOf(upstreamModel)),
 
-  /** As many as the largest answer that is read has room for, whatever is in them. */
-  perCall(request, upstreamModel) {
-    const answerBytes = pixelsOf(sizeOf(request, upstreamModel)) * ANSWER_BYTES_PER_PIXEL_MAX;
-    const fitting = Math.floor(UPSTREAM_PICTURES_BYTES_MAX / answerBytes);
-    return Math.max(1, Math.min(request.n, COUNT_MAX, fitting));
-  },
+    /** As many as the largest answer that is read has room for, whatever is in them. */
+    perCall(request, upstreamModel) {
+      const answerBytes = pixelsOf(sizeOf(request, familyOf(upstreamModel))) * ANSWER_BYTES_PER_PIXEL_MAX;
+      const fitting = Math.floor(UPSTREAM_PICTURES_BYTES_MAX / answerBytes);
+      return Math.max(1, Math.min(request.n, COUNT_MAX, fitting));
+    },
 
-  async submit(request, { count }, upstream) {
-    const call = toCall(request, count, upstream.model);
-    const answer = await wire.jsonWithBlobs(upstream, call, 'b64_json', UPSTREAM_PICTURES_BYTES_MAX);
-    return { state: 'succeeded', outputs: outputsIn(answer), usage: usageIn(answer.json) };
-  },
-};
+    async submit(request, { count }, upstream) {
+      const call = toCall(request, count, upstream.model, familyOf(upstream.model));
+      const answer = await wire.jsonWithBlobs(upstream, call, 'b64_json', UPSTREAM_PICTURES_BYTES_MAX);
+      return { state: 'succeeded', outputs: outputsIn(answer), usage: usageIn(answer.json) };
+    },
+  };
+}
 
-function toCall(request: ImageRequest<Media>, count: number, model: string): Call {
-  const json = fieldsOf(request, count, model);
+function toCall(request: ImageRequest<Media>, count: number, model: string, family: ImageFamily): Call {
+  const json = fieldsOf(request, count, model, family);
   const files = filesOf(request);
   if (files.length === 0) return { path: '/images/generations', body: { json } };
   const values = toParts(json, 'brackets').filter(({ name }) => !isOfFile(name));

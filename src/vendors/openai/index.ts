@@ -1,12 +1,8 @@
 import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
-import { chat } from './chat.ts';
-import { embedding } from './embedding.ts';
-import { image } from './image.ts';
+import { chatOver, embeddingOver, imageOver, speechOver, transcriptionOver } from './format.ts';
 import { DIALECTS } from './request.ts';
 import { responses } from './responses.ts';
-import { speech } from './speech.ts';
-import { transcription } from './transcription.ts';
 import { wire } from './wire.ts';
 
 /** Servers that only speak this format often run without a key. */
@@ -16,10 +12,10 @@ export const openai: Vendor = {
   apiKey: 'optional',
   dialects: DIALECTS,
   check: readingCheck(wire, 'a list of its models', '/models'),
-  chat,
+  chat: chatOver(wire),
   responses,
-  embedding,
-  image,
-  speech,
-  transcription,
+  embedding: embeddingOver(wire),
+  image: imageOver(wire),
+  speech: speechOver(wire),
+  transcription: transcriptionOver(wire),
 };

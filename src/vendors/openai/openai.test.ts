@@ -155,7 +155,7 @@ test('nothing that names the upstream is left on an answer', () => {
 test('a choice keeps what the model said and loses what the server adds', () => {
   const message = { role: 'assistant', content: 'Hi', refusal: null };
   const choice = { index: 1, message, finish_reason: 'eos', logprobs: null, native_finish_reason: 'theirs' };
-  assert.deepEqual(toChoice(choice, 0), { index: 1, message, finish_reason: 'stop', logprobs: null });
+  assert.deepEqual(toChoice(choice, 0, wire.faults), { index: 1, message, finish_reason: 'stop', logprobs: null });
 });
 
 const VOICES: readonly [name: string, delta: JsonObject, clean: JsonObject][] = [
@@ -179,12 +179,12 @@ const VOICES: readonly [name: string, delta: JsonObject, clean: JsonObject][] = 
 for (const [name, delta, clean] of VOICES) {
   test(`reasoning that comes ${name} has one name`, () => {
     const choice = { index: 0, delta, finish_reason: null };
-    assert.deepEqual(new Choices().read(choice, 0), { index: 0, delta: clean, finish_reason: null });
+    assert.deepEqual(new Choices(wire.faults).read(choice, 0), { index: 0, delta: clean, finish_reason: null });
   });
 }
 
 test('tool calls without an index are counted, and the pieces behind each belong to it', () => {
-  const choices = new Choices();
+  const choices = new Choices(wire.faults);
   const indexes = [[{ id: 'a' }], [{}], [{ id: 'b' }, { id: 'c' }], [{}], [{ index: 7, id: 'd' }], [{ id: 'e' }]].map(
     (tool_calls) => {
       const { delta } = choices.read({ index: 0, delta: { tool_calls } }, 0);
@@ -195,7 +195,7 @@ test('tool calls without an index are counted, and the pieces behind each belong
 });
 
 test('choices are finished when every one that began has ended', () => {
-  const choices = new Choices();
+  const choices = new Choices(wire.faults);
   assert.equal(choices.areFinished, false);
   choices.read({ index: 0, delta: {}, finish_reason: null }, 0);
   choices.read({ index: 1, delta: {}, finish_reason: 'stop' }, 0);
@@ -207,6 +207,6 @@ test('choices are finished when every one that began has ended', () => {
 
 test('a choice that ends with an error fails as the error says', () => {
   const choice = { index: 0, delta: {}, finish_reason: 'error', error: { code: 429 } };
-  assert.throws(() => new Choices().read(choice, 0), { fault: 'rate' });
-  assert.throws(() => toChoice({ index: 0, message: {}, finish_reason: 'error' }, 0), { fault: 'server' });
+  assert.throws(() => new Choices(wire.faults).read(choice, 0), { fault: 'rate' });
+  assert.throws(() => toChoice({ index: 0, message: {}, finish_reason: 'error' }, 0, wire.faults), { fault: 'server' });
 });

@@ -31,8 +31,13 @@ const OTHERS = [
   'autoGenerateText',
 ] as const satisfies readonly (keyof Request)[];
 
+export interface SpeechFamily {
+  readonly isAuthors: boolean;
+  readonly takesInstructions: boolean;
+}
+
 /** Whose model it is, by its name behind any path, as for pictures. */
-function speechFamily(upstreamModel: string): { isAuthors: boolean; takesInstructions: boolean } {
+export function speechFamily(upstreamModel: string): SpeechFamily {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
   return { isAuthors: /^(tts-1|gpt-.*-tts)/.test(name), takesInstructions: !name.startsWith('tts-1') };
 }
@@ -56,20 +61,19 @@ export function textsOf(request: Request): string[] {
 export function fieldsOf(
   request: Request,
   input: string,
-  upstreamModel: string,
+  { isAuthors }: SpeechFamily,
   reference_audio?: readonly string[],
 ): Fields {
   const { extra, prompt, voice, referenceId, speed } = request;
   const fields = {
     ...extra,
-    model: upstreamModel,
     input,
     voice: voice ?? (referenceId === undefined ? undefined : { id: referenceId }),
     ...(prompt && { instructions: prompt }),
     response_format: formatOf(request),
     speed,
   };
-  if (speechFamily(upstreamModel).isAuthors) return { ...fields, voice: fields.voice ?? VOICE };
+  if (isAuthors) return { ...fields, voice: fields.voice ?? VOICE };
   return { ...fields, reference_audio, ...Object.fromEntries(OTHERS.map((key) => [soundName(key), request[key]])) };
 }
 
@@ -90,7 +94,7 @@ const JOINABLE: ReadonlySet<string | undefined> = new Set([undefined, 'mp3', 'aa
 const PLAIN: ReadonlySet<JsonValue | undefined> = new Set([undefined, null, 'audio']);
 
 /** Throws ApiError for what the model cannot take, naming the first such field. */
-export function checkFields(request: Request, upstreamModel: string): void {
+export function checkFields(request: Request, family: SpeechFamily): void {
   const text = textOf(request);
   const wordless = request.voiceDescription === undefined ? 'prompt' : 'voice_description';
   refuse(wordless, text === '', 'none');
@@ -102,14 +106,14 @@ export function checkFields(request: Request, upstreamModel: string): void {
   refuse('reference_id', request.referenceId !== undefined && request.voice !== undefined, { notWith: 'voice' });
   refuseKeys(request.extra, ['stream'], 'another value');
   refuse('stream_format', !PLAIN.has(request.extra.stream_format));
-  if (speechFamily(upstreamModel).isAuthors) checkAuthors(request, upstreamModel);
+  if (family.isAuthors) checkAuthors(request, family);
 }
 
-function checkAuthors(request: Request, upstreamModel: string): void {
+function checkAuthors(request: Request, { takesInstructions }: SpeechFamily): void {
   const { prompt } = request;
   refuse('reference_audio', request.referenceAudio.length > 0, 'none');
   refuseOutside('speed', request.speed, 0.25, 4);
-  refuse('prompt', Boolean(prompt) && !speechFamily(upstreamModel).takesInstructions, 'none');
+  refuse('prompt', Boolean(prompt) && !takesInstructions, 'none');
   for (const key of OTHERS) {
     const isMade = key === 'sampleRate' && request[key] === rateMade(request);
     const isAsked = request[key] !== undefined && request[key] !== false;

@@ -1,26 +1,26 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { UpstreamReply } from '../kit/exchange.ts';
+import type { FaultTable } from '../kit/faults.ts';
 import { readBytes } from '../kit/http.ts';
 import { amountAt, listAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import { languageCode } from '../kit/languages.ts';
 import { parseTranscript, timedText } from '../kit/transcripts.ts';
 import { contentTypeOf } from '../kit/wire.ts';
 import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
-import { wire } from './wire.ts';
 
 /** Brief and verbose answers, under whatever content type; some servers answer with nothing but the text. */
-export async function transcriptIn(reply: UpstreamReply): Promise<Transcript> {
+export async function transcriptIn(reply: UpstreamReply, faults: FaultTable): Promise<Transcript> {
   const text = (await readBytes(reply)).toString('utf8');
   const answer = parseTranscript(text);
-  if (answer !== undefined) return transcriptOf(answer);
+  if (answer !== undefined) return transcriptOf(answer, faults);
   const isText = contentTypeOf(reply).startsWith('text/plain');
   if (!isText) throw new UpstreamError('garbled', 'the answer is neither JSON nor text');
   return { text: text.trimEnd() };
 }
 
-function transcriptOf(answer: JsonObject): Transcript {
-  wire.faults.throwIfError(answer);
+function transcriptOf(answer: JsonObject, faults: FaultTable): Transcript {
+  faults.throwIfError(answer);
   // A newer model lists every language that it heard.
   const language = stringAt(answer, 'language') ?? stringAt(objectsAt(answer, 'languages')[0], 'code');
   return {

@@ -3,32 +3,35 @@ import type { TranscriptionRequest } from '../../schemas/index.ts';
 import { toParts } from '../kit/forms.ts';
 import type { Part } from '../kit/multipart.ts';
 import { refuse, refuseKeys, refuseOutside } from '../kit/refusals.ts';
+import type { Wire } from '../kit/wire.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
 import { transcriptIn } from './transcript.ts';
-import { wire } from './wire.ts';
 
 /** The text comes with the answer. There is no task, and so nothing to ask after. */
-export const transcription: TranscriptionWork = {
-  check(request, upstreamModel) {
-    const { isBrief, isDiarising, isAuthors } = transcriptionFamily(upstreamModel);
-    refuseKeys(request.extra, ['stream'], 'another value');
-    refuse('timestamp_granularities', isBrief && request.granularities.length > 0, 'none');
-    refuse('prompt', isDiarising && Boolean(request.prompt), 'none');
-    if (isAuthors) refuseOutside('temperature', request.temperature, 0, 1);
-  },
+export function transcriptionOver(wire: Wire, familyOf = transcriptionFamily): TranscriptionWork {
+  return {
+    check(request, upstreamModel) {
+      const { isBrief, isDiarising, isAuthors } = familyOf(upstreamModel);
+      refuseKeys(request.extra, ['stream'], 'another value');
+      refuse('timestamp_granularities', isBrief && request.granularities.length > 0, 'none');
+      refuse('prompt', isDiarising && Boolean(request.prompt), 'none');
+      if (isAuthors) refuseOutside('temperature', request.temperature, 0, 1);
+    },
 
-  async submit(request, audio, upstream) {
-    refuseFile(audio, upstream.model);
-    const form = [
-      ...valuesOf(request, upstream.model),
-      { name: 'file', fileName: `audio.${audio.extension}`, file: audio },
-    ];
-    const reply = await wire.send(upstream, { path: '/audio/transcriptions', body: { form } });
-    return { state: 'transcribed', transcript: await transcriptIn(reply) };
-  },
-};
+    async submit(request, audio, upstream) {
+      const family = familyOf(upstream.model);
+      refuseFile(audio, family);
+      const form = [
+        ...valuesOf(request, upstream.model, family),
+        { name: 'file', fileName: `audio.${audio.extension}`, file: audio },
+      ];
+      const reply = await wire.send(upstream, { path: '/audio/transcriptions', body: { form } });
+      return { state: 'transcribed', transcript: await transcriptIn(reply, wire.faults) };
+    },
+  };
+}
 
-interface Family {
+export interface TranscriptionFamily {
   readonly isAuthors: boolean;
   /** It tells the text and no times. */
   readonly isBrief: boolean;
@@ -37,16 +40,19 @@ interface Family {
 }
 
 /** By the model's name behind any path. Whatever is not known is taken to know all that the format does. */
-function transcriptionFamily(upstreamModel: string): Family {
+export function transcriptionFamily(upstreamModel: string): TranscriptionFamily {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
   const isBrief = /^gpt-.*transcribe/.test(name);
   return { isBrief, isAuthors: isBrief || name === 'whisper-1', isDiarising: isBrief && name.includes('diarize') };
 }
 
 /** Times are asked for only where they are wanted: they take the upstream longer. */
-function valuesOf(request: TranscriptionRequest, upstreamModel: string): Part[] {
+function valuesOf(
+  request: TranscriptionRequest,
+  upstreamModel: string,
+  { isBrief, isDiarising }: TranscriptionFamily,
+): Part[] {
   const { extra, language, prompt, temperature, responseFormat, granularities } = request;
-  const { isBrief, isDiarising } = transcriptionFamily(upstreamModel);
   const isVerbose = !isBrief && (responseFormat === 'verbose_json' || granularities.length > 0);
   const fields = {
     // Without it, such a model takes no more than half a minute.
@@ -67,8 +73,8 @@ const FILE_BYTES_MAX = 25 * 1024 * 1024;
 const EXTENSIONS: ReadonlySet<string> = new Set(['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'ogg', 'wav', 'webm']);
 
 /** What the format's author is known to refuse is not sent there first. */
-function refuseFile({ bytes, extension }: AudioFile, upstreamModel: string): void {
-  if (!transcriptionFamily(upstreamModel).isAuthors) return;
+function refuseFile({ bytes, extension }: AudioFile, { isAuthors }: TranscriptionFamily): void {
+  if (!isAuthors) return;
   if (bytes > FILE_BYTES_MAX) throw new UpstreamError('unfit', `a file of ${bytes} bytes is too large`);
   if (!EXTENSIONS.has(extension)) throw new UpstreamError('unfit', `no ${extension} is taken`);
 }
