@@ -8,11 +8,11 @@ import type { Secret, Settings } from './settings.ts';
 export interface CloudSettings {
   /** `host` or `host:port` besides the clouds' own that may be sent what such an identity is good for. */
   readonly hosts: readonly string[];
-  readonly azure: AzureIdentity;
+  readonly entra: EntraIdentity;
   readonly google: GoogleIdentity;
 }
 
-interface AzureIdentity {
+interface EntraIdentity {
   readonly tenantId?: string | undefined;
   readonly clientId?: string | undefined;
   /** A file that the cluster renews; it is read again for each token. */
@@ -30,12 +30,12 @@ interface GoogleIdentity {
   readonly metadataHost?: string | undefined;
 }
 
-export const NO_CLOUD: CloudSettings = { hosts: [], azure: {}, google: {} };
+export const NO_CLOUD: CloudSettings = { hosts: [], entra: {}, google: {} };
 
 export function cloudSettings(settings: Settings): CloudSettings {
   return {
     hosts: settings.list('TOLLGATE_CLOUD_HOSTS', 'entries host or host:port', (item) => /^[^\s/@]+$/.test(item)),
-    azure: {
+    entra: {
       tenantId: settings.optional('AZURE_TENANT_ID'),
       clientId: settings.optional('AZURE_CLIENT_ID'),
       tokenFile: settings.optional('AZURE_FEDERATED_TOKEN_FILE'),

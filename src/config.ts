@@ -23,9 +23,11 @@ import type { LogLevel } from './log.ts';
 import { type OidcSettings, oidcSettings } from './oidc-settings.ts';
 import { databaseUrlProblem, postgresUrlProblem } from './postgres-url.ts';
 import { type RedisSettings, redisSettings } from './redis-settings.ts';
+import { type S3Settings, s3Settings } from './s3-settings.ts';
 import { type Environment, Secret, Settings } from './settings.ts';
 import { type SignalSettings, signalSettings } from './signal-settings.ts';
 
+export type { S3Settings } from './s3-settings.ts';
 export { type Environment, Secret } from './settings.ts';
 
 /** The process's settings, read once from the environment. Every default is in this file. */
@@ -98,15 +100,6 @@ export interface Config {
   readonly testClock: boolean;
   readonly production: boolean;
   readonly logLevel: LogLevel;
-}
-
-/** Credentials are no settings of ours: the AWS SDK finds them where it always does. */
-export interface S3Settings {
-  readonly bucket: string;
-  /** Without a trailing slash. Undefined means the original S3. */
-  readonly endpoint: string | undefined;
-  /** Undefined leaves it to the AWS SDK. */
-  readonly region: string | undefined;
 }
 
 export interface FirstOperator {
@@ -226,6 +219,7 @@ function jobDays(settings: Settings): number {
 /** What a process does: answers callers (`serve`), works on jobs and on duties of the deployment (`work`), or both. */
 export type Role = (typeof ROLES)[number];
 const ROLES = ['both', 'serve', 'work'] as const;
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const satisfies LogLevel[];
 export const SIGN_UP_MODES = ['closed', 'invite', 'open'] as const;
 
@@ -280,21 +274,4 @@ function mailSettings(settings: Settings): MailSettings | undefined {
   if (url === undefined && from !== undefined) settings.complain('MAIL_FROM', 'does nothing without SMTP_URL');
   if (url !== undefined && from === undefined) settings.complain('MAIL_FROM', 'is required with SMTP_URL');
   return url === undefined || from === undefined ? undefined : { url, from };
-}
-
-function s3Settings(settings: Settings): S3Settings | undefined {
-  const bucket = settings.optional('S3_BUCKET');
-  const region = settings.optional('S3_REGION');
-  const endpoint = settings.optional('S3_ENDPOINT') === undefined ? undefined : settings.origin('S3_ENDPOINT', '');
-  if (region !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(region))
-    settings.complain('S3_REGION', 'must be a name of letters, digits, dashes and underscores, such as eu-central-1');
-  if (bucket === undefined) {
-    if (endpoint !== undefined) settings.complain('S3_ENDPOINT', 'does nothing without S3_BUCKET');
-    if (region !== undefined) settings.complain('S3_REGION', 'does nothing without S3_BUCKET');
-    return undefined;
-  }
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    settings.complain('S3_BUCKET', 'must be 3 to 63 lower-case letters, digits, dots and dashes');
-  // A store of one's own seldom has regions, yet every signature names one.
-  return { bucket, endpoint, region: region ?? (endpoint === undefined ? undefined : 'us-east-1') };
 }

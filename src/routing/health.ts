@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Actor, recordChange } from '../audit/index.ts';
 import type { Snapshot } from '../catalogue/index.ts';
 import type { Clock } from '../clock.ts';
@@ -9,6 +8,7 @@ import type { Logger } from '../log.ts';
 import { type Approach, Breaker, type BreakerRow, type BreakerState, WELL } from './breaker.ts';
 import type { Candidate } from './candidates.ts';
 import { Circuit, isCounted, type Permit } from './circuit.ts';
+import { type Credential, isSameCredential } from './credential.ts';
 import { MinuteCount } from './minute-count.ts';
 import { type Pacing, systemPacing } from './pacing.ts';
 import { deleteBreakers, readBreakers, saveBreaker } from './store.ts';
@@ -20,14 +20,6 @@ export interface HealthDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly pacing?: Pacing | undefined;
-}
-
-/** What identifies the account at a vendor: with another address or secret it begins anew, as well as can be. */
-export interface Credential {
-  readonly upstreamId: string;
-  readonly address: string;
-  readonly apiKey: string;
-  readonly credential?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Target extends Credential {
@@ -226,10 +218,7 @@ export class Health {
 
   #accountOf({ upstreamId, address, apiKey, credential }: Credential): Account {
     const known = this.#accounts.get(upstreamId) ?? [];
-    const found = known.find(
-      (account) =>
-        account.address === address && account.apiKey === apiKey && isDeepStrictEqual(account.credential, credential),
-    );
+    const found = known.find((account) => isSameCredential(account, { upstreamId, address, apiKey, credential }));
     if (found !== undefined) return found;
     const breaker = new Breaker(this.#rowOf(upstreamId, WHOLE));
     const account: Account = { upstreamId, address, apiKey, credential, breaker, circuits: new Map() };

@@ -10,8 +10,8 @@ import { NO_CLOUD } from '../../cloud-settings.ts';
 import { chatSchema, toChatRequest } from '../../schemas/index.ts';
 import { Secret } from '../../settings.ts';
 import { findVendor, inMemoryMedia, type Upstream, UpstreamPools } from '../index.ts';
+import { EntraEmulator } from './emulator/entra.ts';
 import { AzureEmulator } from './emulator.ts';
-import { EntraEmulator } from './entra-emulator.ts';
 
 const KEY = 'key-of-the-resource';
 const TENANT = 'tenant-1';
@@ -53,7 +53,7 @@ afterEach(async () => {
 function cloudPools(hosts = [new URL(azureServer.origin).host]): UpstreamPools {
   const workload = { tenantId: TENANT, clientId: CLIENT, tokenFile, authority: entra.origin };
   const app = { identityEndpoint: `${entra.origin}/msi/token`, identityHeader: new Secret('header-of-the-app') };
-  return new UpstreamPools({ ...NO_CLOUD, hosts, azure: { ...workload, ...app } });
+  return new UpstreamPools({ ...NO_CLOUD, hosts, entra: { ...workload, ...app } });
 }
 
 function upstreamOf(fields: Partial<Upstream> = {}): Upstream {

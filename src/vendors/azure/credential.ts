@@ -73,7 +73,7 @@ function grantCall(settings: Settings, authority: string, proof: Readonly<Record
 
 /** The cluster renews the file, so it is read for each token. */
 async function federatedCall({ pools }: Upstream, credential: Settings): Promise<TokenCall> {
-  const { tokenFile, tenantId, clientId, authority = AUTHORITY } = pools.cloud.azure;
+  const { tokenFile, tenantId, clientId, authority = AUTHORITY } = pools.cloud.entra;
   const settings = { ...defaults({ tenant_id: tenantId, client_id: clientId }), ...credential };
   if (tokenFile === undefined || settings.tenant_id === undefined || settings.client_id === undefined) {
     const names = 'AZURE_FEDERATED_TOKEN_FILE, AZURE_TENANT_ID and AZURE_CLIENT_ID';
@@ -91,7 +91,7 @@ function defaults(settings: Readonly<Record<string, string | undefined>>): Recor
 
 /** A web app has an endpoint of its own; a virtual machine has the metadata address. */
 function managedCall({ pools }: Upstream, credential: Settings): TokenCall {
-  const { identityEndpoint, identityHeader } = pools.cloud.azure;
+  const { identityEndpoint, identityHeader } = pools.cloud.entra;
   const isApp = identityEndpoint !== undefined && identityHeader !== undefined;
   const url = new URL(isApp ? identityEndpoint : METADATA);
   url.searchParams.set('api-version', isApp ? '2019-08-01' : '2018-02-01');

@@ -1,5 +1,5 @@
-import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Recorded } from '../../emulator/recording-server.ts';
+import { type Answer, ScriptedServer } from '../../emulator/scripted-server.ts';
 
 const SCOPES = ['https://ai.azure.com/.default', 'https://cognitiveservices.azure.com/.default'];
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
