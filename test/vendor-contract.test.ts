@@ -13,6 +13,7 @@ import { wire as gemini } from '../src/vendors/gemini/wire.ts';
 import { type Upstream, UpstreamPools, type Vendor, vendors } from '../src/vendors/index.ts';
 import type { Wire } from '../src/vendors/kit/wire.ts';
 import { wire as openai } from '../src/vendors/openai/wire.ts';
+import { wire as vertex } from '../src/vendors/vertex/wire.ts';
 import { acme } from './support/acme/index.ts';
 import { wire as acmeWire } from './support/acme/wire.ts';
 import { type AnswerForm, KINDS_OF_WORK, type KindOfWork } from './support/vendor-work.ts';
@@ -66,6 +67,11 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   assemblyai: { wire: assemblyai, refusal: (error) => ({ error }), isErrorInSuccess: false },
   bfl: { wire: bfl, refusal: (error) => ({ error, message: 'marker' }), isErrorInSuccess: false },
   azure: { wire: azure, refusal: (code) => ({ error: { code } }), isErrorInSuccess: true },
+  vertex: {
+    wire: vertex,
+    refusal: (reason) => ({ error: { message: 'marker', details: [{ reason }] } }),
+    isErrorInSuccess: true,
+  },
   acme: {
     wire: acmeWire,
     refusal: (code) => ({ error: { code } }),

@@ -12,6 +12,7 @@ import { gemini } from './gemini/index.ts';
 import { openai } from './openai/index.ts';
 import { loadSandbox } from './sandbox.ts';
 import type { Vendor } from './vendor.ts';
+import { vertex } from './vertex/index.ts';
 
 export type { FormatFrame, FormatRequest, FormatWork } from './format-work.ts';
 export { connectTo } from './kit/connect.ts';
@@ -49,7 +50,18 @@ export type {
 
 const sandbox = await loadSandbox();
 
-export const vendors: readonly Vendor[] = [sandbox, openai, anthropic, gemini, fal, elevenlabs, assemblyai, bfl, azure];
+export const vendors: readonly Vendor[] = [
+  sandbox,
+  openai,
+  anthropic,
+  gemini,
+  fal,
+  elevenlabs,
+  assemblyai,
+  bfl,
+  azure,
+  vertex,
+];
 
 export function findVendor(name: string): Vendor | undefined {
   return vendors.find((vendor) => vendor.name === name);

@@ -6,10 +6,12 @@ import type { JsonObject } from '../../json.ts';
 import { type ChatRequest, chatSchema, toChatRequest } from '../../schemas/index.ts';
 import { type Upstream, UpstreamPools } from '../kit/http.ts';
 import type { ChatChunk } from '../vendor.ts';
-import { chat } from './chat.ts';
+import { chatOver } from './chat.ts';
 import { AnthropicEmulator, type Frame, type Scripted, textBlock, toolBlock } from './emulator.ts';
+import { wire } from './wire.ts';
 
 const MARKER = 'marker-7f3a';
+const chat = chatOver(wire);
 const pools = new UpstreamPools();
 let emulator: AnthropicEmulator;
 

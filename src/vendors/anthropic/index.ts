@@ -1,6 +1,6 @@
 import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
-import { chat } from './chat.ts';
+import { chatOver } from './chat.ts';
 import { messages } from './passed.ts';
 import { wire } from './wire.ts';
 
@@ -9,6 +9,6 @@ export const anthropic: Vendor = {
   address: 'origin',
   apiKey: 'required',
   check: readingCheck(wire, 'a list of its models', '/v1/models?limit=1'),
-  chat,
+  chat: chatOver(wire),
   messages,
 };

@@ -28,7 +28,7 @@ export function outputTokensMax({ maxOutputTokens, heldOutputTokens }: ChatReque
  * penalties and `seed` are left out: newer models refuse any value of them, and no caller means to be refused. So are
  * fields that change nothing in the answer, such as `store`, `metadata`, `service_tier` and `prompt_cache_key`.
  */
-export function toWire(request: ChatRequest, model: string, stream: boolean): WireValue {
+export function toWire(request: ChatRequest, model: string, stream: boolean): Readonly<Record<string, WireValue>> {
   const { body } = request;
   if (request.n > 1) throw unsupported('n', { atMost: 1 });
   refuseUntranslated(body, TRANSLATED, NEUTRAL);

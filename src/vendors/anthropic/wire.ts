@@ -1,3 +1,4 @@
+import type { FaultRules } from '../kit/faults.ts';
 import { objectAt, stringAt } from '../kit/json.ts';
 import { defineWire } from '../kit/wire.ts';
 
@@ -12,34 +13,36 @@ const VERSION = '2023-06-01';
 const ACCOUNT_WORDS = ['Your credit balance is too low', 'You have reached your specified'];
 const POLICY_WORDS = 'Output blocked by content filtering policy';
 
+export const faultRules = {
+  errorIn: (body) => (body.type === 'error' ? (objectAt(body, 'error') ?? body) : undefined),
+  codesIn: (body) => {
+    const error = objectAt(body, 'error');
+    return [stringAt(objectAt(error, 'details'), 'error_code'), stringAt(error, 'type')];
+  },
+  codes: {
+    client: ['invalid_request_error'],
+    unfit: ['request_too_large'],
+    account: [
+      ...['authentication_error', 'permission_error', 'billing_error'],
+      // Whatever the type and the status: a full month, a closed organisation.
+      ...['enforced_spend_limit_reached', 'organization_on_hold', 'cmek_key_disabled', 'cmek_key_network_blocked'],
+    ],
+    config: ['not_found_error'],
+    rate: ['rate_limit_error'],
+    server: ['conflict_error', 'api_error', 'overloaded_error'],
+    timeout: ['timeout_error'],
+  },
+  exception: (body) => {
+    const error = objectAt(body, 'error');
+    if (error?.type !== 'invalid_request_error') return undefined;
+    const message = stringAt(error, 'message') ?? '';
+    if (message.startsWith(POLICY_WORDS)) return 'policy';
+    return ACCOUNT_WORDS.some((words) => message.startsWith(words)) ? 'account' : undefined;
+  },
+} satisfies FaultRules;
+
 /** The error object is the same in a refusal, in an answer and in an event of a stream; the status adds nothing. */
 export const wire = defineWire({
   headers: ({ apiKey }) => ({ 'x-api-key': apiKey, 'anthropic-version': VERSION }),
-  faults: {
-    errorIn: (body) => (body.type === 'error' ? (objectAt(body, 'error') ?? body) : undefined),
-    codesIn: (body) => {
-      const error = objectAt(body, 'error');
-      return [stringAt(objectAt(error, 'details'), 'error_code'), stringAt(error, 'type')];
-    },
-    codes: {
-      client: ['invalid_request_error'],
-      unfit: ['request_too_large'],
-      account: [
-        ...['authentication_error', 'permission_error', 'billing_error'],
-        // Whatever the type and the status: a full month, a closed organisation.
-        ...['enforced_spend_limit_reached', 'organization_on_hold', 'cmek_key_disabled', 'cmek_key_network_blocked'],
-      ],
-      config: ['not_found_error'],
-      rate: ['rate_limit_error'],
-      server: ['conflict_error', 'api_error', 'overloaded_error'],
-      timeout: ['timeout_error'],
-    },
-    exception: (body) => {
-      const error = objectAt(body, 'error');
-      if (error?.type !== 'invalid_request_error') return undefined;
-      const message = stringAt(error, 'message') ?? '';
-      if (message.startsWith(POLICY_WORDS)) return 'policy';
-      return ACCOUNT_WORDS.some((words) => message.startsWith(words)) ? 'account' : undefined;
-    },
-  },
+  faults: faultRules,
 });

@@ -1,9 +1,10 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import type { FaultTable } from '../kit/faults.ts';
 import { parseObject } from '../kit/http.ts';
 import { countAt, isObject, itemsAt, stringAt } from '../kit/json.ts';
 import { parseEvent, readEvents, type SseEvent } from '../kit/sse.ts';
-import { blockOf, wire } from './wire.ts';
+import { blockOf } from './wire.ts';
 
 export interface Frame {
   /** As it came, its blank line included. */
@@ -16,7 +17,11 @@ export interface Frame {
  * The format has no sentinel: a stream is whole when every candidate that began has told why it finished. Frames whose
  * shape the caller chose are not held to any, and what cannot be read of them is the caller's own doing.
  */
-export async function* readFrames(body: AsyncIterable<Buffer>, hasCustomFormat = false): AsyncIterable<Frame> {
+export async function* readFrames(
+  body: AsyncIterable<Buffer>,
+  faults: FaultTable,
+  hasCustomFormat = false,
+): AsyncIterable<Frame> {
   const started = new Set<number>();
   const finished = new Set<number>();
   let frames = 0;
@@ -27,7 +32,11 @@ export async function* readFrames(body: AsyncIterable<Buffer>, hasCustomFormat =
       comments.push(bytes);
       continue;
     }
-    const frame = { bytes: Buffer.concat([...comments, bytes]), data, body: parseFrame(event, hasCustomFormat) };
+    const frame = {
+      bytes: Buffer.concat([...comments, bytes]),
+      data,
+      body: parseFrame(event, faults, hasCustomFormat),
+    };
     comments = [];
     noteCandidates(frame.body, started, finished);
     frames++;
@@ -37,10 +46,10 @@ export async function* readFrames(body: AsyncIterable<Buffer>, hasCustomFormat =
   if (frames > 0 && !isWhole) throw new UpstreamError('server', 'the stream ended before its answer did');
 }
 
-function parseFrame(event: SseEvent, hasCustomFormat: boolean): JsonObject {
+function parseFrame(event: SseEvent, faults: FaultTable, hasCustomFormat: boolean): JsonObject {
   if (!event.isWhole) throw new UpstreamError('server', 'the stream ended inside a frame');
   const body = hasCustomFormat ? (parseObject(event.data) ?? {}) : parseEvent(event);
-  wire.faults.throwIfError(body);
+  faults.throwIfError(body);
   return body;
 }
 

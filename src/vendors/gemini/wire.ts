@@ -1,24 +1,26 @@
 import type { JsonObject } from '../../json.ts';
+import type { FaultRules } from '../kit/faults.ts';
 import type { Upstream } from '../kit/http.ts';
 import { countOr, itemsAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import { type Call, type CallBody, defineWire } from '../kit/wire.ts';
 import type { NativeAction, TokenUsage } from '../vendor.ts';
 
+/** How long to stay away is told as `"12.5s"` in a detail of the error. */
+export const faultRules = {
+  errorIn: (body) => objectAt(body, 'error'),
+  codesIn: (body) => detailsIn(body).map((detail) => stringAt(detail, 'reason')),
+  codes: { account: ['API_KEY_INVALID'] },
+  retryAfterMs: (body) => {
+    const delays = detailsIn(body).map((detail) => /^(\d{1,6}(?:\.\d+)?)s$/.exec(stringAt(detail, 'retryDelay') ?? ''));
+    const seconds = delays.find((delay) => delay !== null)?.[1];
+    return seconds === undefined ? undefined : Number(seconds) * 1000;
+  },
+} satisfies FaultRules;
+
 /** A bad key is told as a bad request, and how long to stay away as `"12.5s"` in a detail of the error. */
 export const wire = defineWire({
   headers: ({ apiKey }) => ({ 'x-goog-api-key': apiKey }),
-  faults: {
-    errorIn: (body) => objectAt(body, 'error'),
-    codesIn: (body) => detailsIn(body).map((detail) => stringAt(detail, 'reason')),
-    codes: { account: ['API_KEY_INVALID'] },
-    retryAfterMs: (body) => {
-      const delays = detailsIn(body).map((detail) =>
-        /^(\d{1,6}(?:\.\d+)?)s$/.exec(stringAt(detail, 'retryDelay') ?? ''),
-      );
-      const seconds = delays.find((delay) => delay !== null)?.[1];
-      return seconds === undefined ? undefined : Number(seconds) * 1000;
-    },
-  },
+  faults: faultRules,
 });
 
 function detailsIn(body: JsonObject): JsonObject[] {

@@ -1,0 +1,133 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { numbersOf } from '../emulator/vectors.ts';
+import { GeminiEmulator } from '../gemini/emulator.ts';
+
+export interface VertexOptions {
+  /** Of express mode. */
+  readonly apiKey?: string;
+  /** The tokens that it takes. */
+  readonly tokens?: ReadonlySet<string>;
+  readonly marker?: string;
+}
+
+interface CloudCall {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Json;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
+type Json = any;
+
+const PROJECT = '/v1/projects/project-1/locations/us-central1';
+const ACTION = /^\/publishers\/(google|anthropic)\/models\/([^/:]+):(\w+)(\?.*)?$/;
+const PREDICT_FIELDS = ['content', 'task_type', 'title'];
+const MESSAGE_FIELDS = [
+  ...['anthropic_version', 'max_tokens', 'messages', 'system', 'stream', 'tools', 'tool_choice', 'stop_sequences'],
+  ...['thinking', 'output_config', 'metadata'],
+];
+
+/** One project in one location: Gemini's actions under the project's path, vectors, and Claude's messages. */
+export class VertexEmulator extends GeminiEmulator {
+  /** Every request as it came, in Google Cloud's own terms. */
+  readonly calls: CloudCall[] = [];
+  readonly #options: VertexOptions;
+
+  constructor(options: VertexOptions) {
+    super({ apiKey: 'inner', ...(options.marker !== undefined && { marker: options.marker }) });
+    this.#options = options;
+  }
+
+  override get url(): string {
+    return `${this.origin}${PROJECT}`;
+  }
+
+  protected override async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url: path = '', headers } = request;
+    const isExpress = headers['x-goog-api-key'] !== undefined;
+    const [, bearer = ''] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
+    const isKnown = isExpress
+      ? bearer === '' && headers['x-goog-api-key'] === this.#options.apiKey
+      : this.#options.tokens?.has(bearer) === true;
+    const prefix = isExpress ? '/v1' : PROJECT;
+    const [, publisher, model = '', action = '', query = ''] =
+      ACTION.exec(path.startsWith(prefix) ? path.slice(prefix.length) : '') ?? [];
+    if (!isKnown) return this.#refuse(request, response, 401, 'UNAUTHENTICATED');
+    if (publisher === undefined) return this.#refuse(request, response, 404, 'NOT_FOUND');
+    if (publisher === 'google' && !['predict', 'embedContent'].includes(action)) {
+      this.calls.push({ path, headers: { ...headers }, body: undefined });
+      headers['x-goog-api-key'] = 'inner';
+      request.url = `/v1beta/models/${model}:${action}${query}`;
+      return super.serve(request, response);
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body: Json = JSON.parse(Buffer.concat(chunks).toString());
+    this.calls.push({ path, headers: { ...headers }, body });
+    if (action === 'predict') this.#predict(model, body, response);
+    else if (action === 'embedContent') this.#embed(body, response);
+    else this.#message(action, body, response);
+  }
+
+  async #refuse(request: IncomingMessage, response: ServerResponse, code: number, status: string): Promise<void> {
+    request.resume();
+    this.calls.push({ path: request.url ?? '', headers: { ...request.headers }, body: undefined });
+    send(response, code, { error: { code, message: `refused by ${this.#options.marker}`, status } });
+  }
+
+  #predict(model: string, { instances = [], parameters = {} }: Json, response: ServerResponse): unknown {
+    const most = model === 'gemini-embedding-001' ? 1 : 250;
+    const isKnown = instances.every((one: object) => Object.keys(one).every((name) => PREDICT_FIELDS.includes(name)));
+    if (instances.length === 0 || instances.length > most || !isKnown) return invalid(response);
+    const predictions = instances.map(({ content }: Json) => ({
+      embeddings: {
+        values: numbersOf(content, parameters.outputDimensionality ?? 8),
+        statistics: { truncated: false, token_count: 3 },
+      },
+    }));
+    return send(response, 200, { predictions });
+  }
+
+  #embed({ content, embedContentConfig: config = {} }: Json, response: ServerResponse): unknown {
+    if (content?.parts?.length !== 1) return invalid(response);
+    const values = numbersOf(content.parts[0].text, config.outputDimensionality ?? 8);
+    return send(response, 200, { embedding: { values }, usageMetadata: { promptTokenCount: 3 } });
+  }
+
+  #message(action: string, body: Json, response: ServerResponse): unknown {
+    const isStream = action === 'streamRawPredict';
+    const isKnown = Object.keys(body).every((name) => MESSAGE_FIELDS.includes(name));
+    const isWhole = body.anthropic_version === 'vertex-2023-10-16' && Number.isInteger(body.max_tokens);
+    if (!isKnown || !isWhole || (body.stream === true) !== isStream) {
+      const error = { type: 'invalid_request_error', message: 'the message is not as it should be' };
+      return send(response, 400, { type: 'error', error });
+    }
+    const usage = { input_tokens: 5, output_tokens: 2 };
+    const message = { id: 'msg_vrtx_1', type: 'message', role: 'assistant', content: [], usage, stop_reason: null };
+    const text = 'Good day.';
+    if (!isStream) {
+      return send(response, 200, { ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn' });
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of [
+      { type: 'message_start', message },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+      { type: 'message_stop' },
+    ]) {
+      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    }
+    return response.end();
+  }
+}
+
+function invalid(response: ServerResponse): unknown {
+  return send(response, 400, { error: { code: 400, message: 'Invalid argument.', status: 'INVALID_ARGUMENT' } });
+}
+
+function send(response: ServerResponse, status: number, body: object): unknown {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  return response.end(JSON.stringify(body));
+}
