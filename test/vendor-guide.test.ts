@@ -19,8 +19,8 @@ for (const file of readdirSync('test/support/acme')) {
 
 test('the guide to adding a vendor shows the list as it is, with one vendor more', () => {
   const [, list = ''] =
-    /^export const vendors: .* = \[(.*)\];$/m.exec(readFileSync('src/vendors/index.ts', 'utf8')) ?? [];
-  assert.ok(list !== '' && guide.includes(`= [${list}, acme];`));
+    /^export const vendors: .* = \[([^\]]*)\];$/m.exec(readFileSync('src/vendors/index.ts', 'utf8')) ?? [];
+  assert.ok(list !== '' && guide.includes(`= [${list}  acme,\n];`));
 });
 
 test('the guide to adding a vendor names every file of the kit, and none that is not there', () => {
