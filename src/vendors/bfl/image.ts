@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { failed } from '../kit/faults.ts';
-import { jsonWithMedia } from '../kit/inline-media.ts';
+import { jsonWithMedia, withoutAddress } from '../kit/inline-media.ts';
 import { amountAt, defined, objectAt, requiredString, stringAt } from '../kit/json.ts';
 import {
   as,
@@ -170,10 +170,4 @@ function numberedFields(media: readonly Media[], field: string): WireFields {
 
 function nameAt(place: number): string {
   return place === 0 ? 'input_image' : `input_image_${place + 1}`;
-}
-
-/** So that it goes as bytes, however large it is. */
-function withoutAddress(media: Media): Media {
-  const { mimeType, bytes } = media;
-  return { mimeType, bytes, url: undefined, read: () => media.read(), pieces: () => media.pieces() };
 }

@@ -26,6 +26,12 @@ export function jsonWithMedia(input: WireFields, form: 'data URL' | 'base64' = '
   return { type: 'application/json', content: { bytes, pieces: pieces(texts, inline) } };
 }
 
+/** So that it goes as bytes, however large it is. */
+export function withoutAddress(media: Media): Media {
+  const { mimeType, bytes } = media;
+  return { mimeType, bytes, url: undefined, read: () => media.read(), pieces: () => media.pieces() };
+}
+
 function isMedia(value: unknown): value is Media {
   return typeof value === 'object' && value !== null && 'read' in value && typeof value.read === 'function';
 }
