@@ -188,6 +188,16 @@ function sentByBfl({ width, height }: Wire): Sent {
   return { count: 1, size: `${width}x${height}`, tier: tierOfPixels(width, height) };
 }
 
+function sentByGemini({ generationConfig: { imageConfig = {} } }: Wire): Sent {
+  const { imageSize, aspectRatio } = imageConfig;
+  const side = Number.parseInt(imageSize ?? '', 10) * 1024;
+  return {
+    count: 1,
+    tier: imageSize?.toLowerCase(),
+    size: imageSize !== undefined && aspectRatio === '1:1' ? `${side}x${side}` : undefined,
+  };
+}
+
 function sentBySandbox(wire: Wire): Sent {
   const lines = Math.min(wire.width, wire.height);
   const tierOfImage = { 1024: '1k', 2048: '2k', 4096: '4k' }[Math.max(wire.width, wire.height)];
@@ -223,6 +233,7 @@ const WORKS = [
     sentByFal,
   ],
   ['bfl', 'image', ['flux-2-pro', 'flux-pro-1.1', 'flux-pro-1.1-ultra', 'any/painter'], images, sentByBfl],
+  ['gemini', 'image', ['gemini-3.1-flash-image', 'gemini-3-pro-image', 'any/painter'], images, sentByGemini],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
     'fal',

@@ -105,6 +105,9 @@ const MODELS = [
   'fal-ai/flux/dev',
   'flux-pro-1.1',
   'flux-pro-1.0-fill',
+  'gemini-3.1-flash-image',
+  'gemini-3.1-flash-tts-preview',
+  'gemini-3.8-flash-tts',
 ];
 const upstream = {
   model: 'm',

@@ -3,6 +3,7 @@ import { type Recorded, RecordingServer, written } from '../emulator/recording-s
 import { type Answer, documentOf, ERRORS, errorBody, framesOf, type Refusal, stamp } from './emulator/answers.ts';
 import { refusalOf, type Target, type Terms, targetOf } from './emulator/checks.ts';
 import { batchOf, type Vectors } from './emulator/embeddings.ts';
+import { mediaParts, NO_SAMPLES, type Samples } from './emulator/media.ts';
 
 export { ERRORS } from './emulator/answers.ts';
 
@@ -19,6 +20,8 @@ export interface GeminiOptions {
   readonly marker?: string;
   /** Between the frames; the vendor's own is CRLF. */
   readonly lineEnd?: string;
+  /** What its models make. */
+  readonly samples?: Partial<Samples>;
 }
 
 /** What the next request gets. A request that the vendor would refuse is refused whatever the script says. */
@@ -34,19 +37,25 @@ export type Script =
       readonly contentType?: string;
       readonly body: string | Buffer;
     }
+  /** Its rules are against what was asked for. */
+  | { readonly kind: 'policy' }
   | { readonly kind: 'fault'; readonly fault: SocketFault };
 
 export type SocketFault = 'reset' | 'reset in the body' | 'silence' | 'garbage' | 'empty stream' | 'wrong content type';
 
 /** The vendor's actions on models, as strict as it is about what it is sent. */
 export class GeminiEmulator extends RecordingServer {
+  /** Whether the account can pay no more. */
+  isBroke = false;
   readonly #scripts: Script[] = [];
+  readonly #samples: Samples;
   readonly #marker: string;
   readonly #lineEnd: string;
   readonly #terms: Terms;
 
-  constructor({ apiKey, models, marker = 'upstream-marker', lineEnd = '\r\n' }: GeminiOptions = {}) {
+  constructor({ apiKey, models, marker = 'upstream-marker', lineEnd = '\r\n', samples }: GeminiOptions = {}) {
     super();
+    this.#samples = { ...NO_SAMPLES, ...samples };
     this.#marker = marker;
     this.#lineEnd = lineEnd;
     this.#terms = { apiKey, models };
@@ -63,16 +72,24 @@ export class GeminiEmulator extends RecordingServer {
     const recorded = this.record(request, response, Buffer.concat(chunks));
     response.setHeader('x-request-id', `request-${this.#marker}`);
     response.setHeader('server', `server-${this.#marker}`);
-    const refusal = refusalOf(recorded, this.#terms);
+    const refusal = refusalOf(recorded, this.#terms) ?? (this.isBroke ? ERRORS['no credit'] : undefined);
     const target = targetOf(recorded.path);
-    if (refusal !== undefined || target === undefined) this.#refuse(response, refusal ?? ERRORS['not found']);
-    else await this.#follow(this.#scripts.shift() ?? usualScript(target), target, recorded, response);
+    if (refusal !== undefined || target === undefined) return this.#refuse(response, refusal ?? ERRORS['not found']);
+    const usual = { kind: target.action === 'batchEmbedContents' ? 'vectors' : 'answer' } as const;
+    await this.#follow(this.#scripts.shift() ?? usual, target, recorded, response);
+  }
+
+  /** The requests of one method. */
+  sent(method: string, path = /./): Recorded[] {
+    return this.requests.filter((request) => request.method === method && path.test(request.path));
   }
 
   async #follow(script: Script, target: Target, { bytes }: Recorded, response: ServerResponse): Promise<void> {
     switch (script.kind) {
       case 'answer':
-        return this.#answer(script, target, response);
+        return this.#answer({ ...this.#mediaFor(bytes, target), ...script }, target, response);
+      case 'policy':
+        return this.#answer({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }, target, response);
       case 'vectors':
         return this.#sendDocument(response, 200, batchOf(script, JSON.parse(bytes.toString('utf8'))));
       case 'error':
@@ -87,6 +104,12 @@ export class GeminiEmulator extends RecordingServer {
       case 'fault':
         return this.#fail(script.fault, response);
     }
+  }
+
+  #mediaFor(bytes: Buffer, { model, action }: Target): Pick<Answer, 'parts'> {
+    const parts =
+      action === 'generateContent' ? mediaParts(JSON.parse(bytes.toString('utf8')), model, this.#samples) : undefined;
+    return parts === undefined ? {} : { parts };
   }
 
   async #answer(answer: Answer, { action, query }: Target, response: ServerResponse): Promise<void> {
@@ -143,8 +166,4 @@ export class GeminiEmulator extends RecordingServer {
         response.end(`<html>${this.#marker}</html>`);
     }
   }
-}
-
-function usualScript({ action }: Target): Script {
-  return { kind: action === 'batchEmbedContents' ? 'vectors' : 'answer' };
 }

@@ -1,9 +1,12 @@
 import type { Vendor } from '../vendor.ts';
 import { chatOver } from './chat.ts';
 import { embedding } from './embedding.ts';
+import { image } from './media/image.ts';
+import { speech } from './media/speech.ts';
 import { nativeOver } from './native.ts';
 import { wire } from './wire.ts';
 
+/** Text and media of one vendor. What is unverified of it is listed in docs/vendor-facts.md. */
 export const gemini: Vendor = {
   name: 'gemini',
   address: 'origin',
@@ -11,4 +14,6 @@ export const gemini: Vendor = {
   chat: chatOver(wire),
   native: nativeOver(wire),
   embedding,
+  image,
+  speech,
 };

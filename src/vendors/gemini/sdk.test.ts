@@ -5,7 +5,12 @@ import { GeminiEmulator } from './emulator.ts';
 
 // The vendor's own library against the emulator: what it takes and gives is what the vendor does.
 
-const emulator = new GeminiEmulator({ apiKey: 'key', marker: 'marker', models: ['gemini-3.8-flash', 'vendor/x:free'] });
+const emulator = new GeminiEmulator({
+  apiKey: 'key',
+  marker: 'marker',
+  models: ['gemini-3.8-flash', 'vendor/x:free', 'gemini-3.1-flash-image', 'gemini-3.8-flash-tts'],
+  samples: { picture: Buffer.from('picture'), wave: Buffer.from('wave') },
+});
 before(() => emulator.start());
 after(() => emulator.stop());
 
@@ -57,6 +62,31 @@ test('the library reports a blocked prompt', async () => {
   const answer = await library().models.generateContent({ model: MODEL, contents: 'Hi' });
   assert.equal(answer.promptFeedback?.blockReason, 'SAFETY');
   assert.equal(answer.candidates, undefined);
+});
+
+test('the library gets a picture in the shape and size that it asks for, and no size that the vendor does not make', async () => {
+  const draw = (imageSize: string) =>
+    library().models.generateContent({
+      model: 'gemini-3.1-flash-image',
+      contents: [
+        { role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'cG5n' } }, { text: 'A gate' }] },
+      ],
+      config: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '16:9', imageSize } },
+    });
+  const answer = await draw('2K');
+  assert.equal(Buffer.from(answer.data ?? '', 'base64').toString(), 'picture');
+  assert.equal(answer.candidates?.[0]?.content?.parts?.[0]?.inlineData?.mimeType, 'image/png');
+  await assert.rejects(draw('2k'), (error) => error instanceof ApiError && error.status === 400);
+});
+
+test('the library gets speech of a voice in a language', async () => {
+  const speechConfig = { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Puck' } }, languageCode: 'en-US' };
+  const answer = await library().models.generateContent({
+    model: 'gemini-3.8-flash-tts',
+    contents: 'Good day.',
+    config: { responseModalities: ['AUDIO'], speechConfig },
+  });
+  assert.equal(Buffer.from(answer.data ?? '', 'base64').toString(), 'wave');
 });
 
 test('the library raises the emulator’s errors with their status', async () => {

@@ -1,3 +1,4 @@
+import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { FaultRules } from '../kit/faults.ts';
 import type { Upstream } from '../kit/http.ts';
@@ -17,11 +18,30 @@ export const faultRules = {
   },
 } satisfies FaultRules;
 
-/** A bad key is told as a bad request, and how long to stay away as `"12.5s"` in a detail of the error. */
+/** A bad key is told as a bad request. Interactions have a name in place of the number of an error. */
 export const wire = defineWire({
   headers: ({ apiKey }) => ({ 'x-goog-api-key': apiKey }),
-  faults: faultRules,
+  faults: {
+    ...faultRules,
+    codesIn: (body) => [...faultRules.codesIn(body), stringAt(objectAt(body, 'error'), 'code')],
+    codes: {
+      account: [...faultRules.codes.account, 'BILLING_DISABLED'],
+      // Unverified, but for the first: the names of interactions' errors beyond it.
+      client: ['invalid_request', 'invalid_argument'],
+      rate: ['resource_exhausted', 'rate_limit_exceeded'],
+    },
+    exception: faultInWords,
+  },
 });
+
+const UNPAID =
+  /\bprepa(?:id|yment|y)\b.{0,30}\bcredits?\b|\bcredits? (?:are|is|have been) (?:depleted|exhausted|used up)|\b(?:enable|set up) billing\b|\bbilling .{0,30}(?:disabled|not enabled|closed)\b/i;
+
+/** An unpaid bill comes with 400, 402 or 429, the last of which is otherwise a throttle with much the same words. */
+function faultInWords(body: JsonObject, status: number | undefined): Fault | undefined {
+  if (status !== undefined && status >= 500) return undefined;
+  return UNPAID.test(stringAt(objectAt(body, 'error'), 'message') ?? '') ? 'account' : undefined;
+}
 
 function detailsIn(body: JsonObject): JsonObject[] {
   return objectsAt(objectAt(body, 'error'), 'details');

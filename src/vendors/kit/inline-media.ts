@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { INLINE_MEDIA_BYTES_MAX, UPSTREAM_PIECE_BYTES } from '../../limits.ts';
 import type { Media } from '../vendor.ts';
-import type { WireFields } from './mapping.ts';
+import type { WireMedia } from './mapping.ts';
 import type { CallBody } from './wire.ts';
 
 /**
  * An input as JSON, with media anywhere in it as data URLs or bare base64, or by their addresses where they are large and
  * have one. Media are read when their turn comes, so that one or two are in memory at a time.
  */
-export function jsonWithMedia(input: WireFields, form: 'data URL' | 'base64' = 'data URL'): CallBody {
+export function jsonWithMedia(
+  input: Readonly<Record<string, WireMedia>>,
+  form: 'data URL' | 'base64' = 'data URL',
+): CallBody {
   // Stands where the bytes of a medium will be; no caller can have written it.
   const gap = randomUUID();
   const inline: Media[] = [];

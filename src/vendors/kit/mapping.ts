@@ -5,6 +5,16 @@ import type { Media } from '../vendor.ts';
 /** Part of a model's input. Media in it are still to be read. */
 export type WireFields = Readonly<Record<string, JsonValue | Media | readonly Media[]>>;
 
+/** JSON with media anywhere in it; what is undefined is left out. */
+export type WireMedia =
+  | JsonValue
+  | Media
+  | undefined
+  | readonly WireMedia[]
+  | {
+      readonly [key: string]: WireMedia;
+    };
+
 /** How a model takes each public field of a request. A field that is not here is one that it cannot take. */
 export type FieldMap<Request> = { readonly [Key in keyof Request]?: Mapping<Request, NonNullable<Request[Key]>> };
 type Mapping<Request, Value> = (value: Value, field: string, request: Request) => WireFields;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ERRORS, type Refusal } from './answers.ts';
 import { batchFault } from './embeddings.ts';
+import { mediaConfigFault } from './media.ts';
 
 type Json = Record<string, unknown>;
 
@@ -98,7 +99,8 @@ function requestFault(body: Json, model: string): string | undefined {
     instructionFault(field(body, 'systemInstruction')) ??
     firstOf(listOf(body.tools), toolFault) ??
     callingFault(field(objectOf(field(body, 'toolConfig')) ?? {}, 'functionCallingConfig')) ??
-    configFault(objectOf(field(body, 'generationConfig')) ?? {})
+    configFault(objectOf(field(body, 'generationConfig')) ?? {}) ??
+    mediaConfigFault(objectOf(field(body, 'generationConfig')) ?? {}, body.contents, model)
   );
 }
 
