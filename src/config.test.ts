@@ -60,6 +60,18 @@ test('R-526: nothing set is a complete configuration without any secret of its o
     firstOperator: undefined,
     signUp: { mode: 'invite', credits: 0 },
     mail: undefined,
+    cloud: {
+      hosts: [],
+      entra: {
+        tenantId: undefined,
+        clientId: undefined,
+        tokenFile: undefined,
+        authority: undefined,
+        identityEndpoint: undefined,
+        identityHeader: undefined,
+      },
+      google: { credentialsFile: undefined, metadataHost: undefined },
+    },
     signals: { metrics: { port: undefined, host: '127.0.0.1', token: undefined }, slowRequestMs: 0, otlp: undefined },
     migrates: true,
     testClock: false,
@@ -409,3 +421,19 @@ function assertProblems(env: Environment, expected: readonly RegExp[]): void {
     },
   );
 }
+
+test('the identities that a cloud gives are read under its own names, and addresses among them are checked', () => {
+  const env = {
+    AZURE_TENANT_ID: 't',
+    IDENTITY_HEADER: 'hush',
+    GCE_METADATA_HOST: 'meta:80',
+    TOLLGATE_CLOUD_HOSTS: 'a,b:1',
+  };
+  const { cloud } = loadConfig(env);
+  assert.deepEqual([cloud.entra.tenantId, cloud.google.metadataHost, cloud.hosts], ['t', 'meta:80', ['a', 'b:1']]);
+  assert.doesNotMatch(inspect(cloud, { depth: 9 }), /hush/);
+  assert.throws(
+    () => loadConfig({ AZURE_AUTHORITY_HOST: 'login' }),
+    /AZURE_AUTHORITY_HOST must be an http or https address/,
+  );
+});

@@ -15,7 +15,7 @@ export interface VendorTerms {
 }
 
 /** One way to prove who calls: whether it has a secret, which is the upstream's `api_key`, and what else it is told. */
-export interface CredentialTerms {
+interface CredentialTerms {
   readonly apiKey: 'required' | 'none';
   /** Settings by name. None of them is secret. */
   readonly settings: Readonly<Record<string, 'required' | 'optional'>>;

@@ -27,7 +27,7 @@ export interface WireRules {
 type Headers = Readonly<Record<string, string>>;
 
 /** What a signature is made of: the call as it is sent, its path with the query. */
-export interface SignedRequest {
+interface SignedRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Headers;

@@ -3,7 +3,7 @@ import { chatOver } from '../gemini/format.ts';
 import type { ChatWork } from '../vendor.ts';
 import { claudeWire, wire } from './wire.ts';
 
-const { complete, stream } = chatOver(wire);
+const gemini = chatOver(wire);
 
 /** In the body and not in a header; later values are not known to be taken by every model. */
 const VERSION = 'vertex-2023-10-16';
@@ -15,7 +15,7 @@ const claude = claudeOver(claudeWire, ({ model: _model, ...message }, upstream, 
 }));
 
 function workFor(upstreamModel: string): ChatWork {
-  return upstreamModel.startsWith('claude') ? claude : { complete, stream };
+  return upstreamModel.startsWith('claude') ? claude : gemini;
 }
 
 /** Two publishers' formats behind one address, by the name of the model. */

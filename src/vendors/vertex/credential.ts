@@ -16,6 +16,7 @@ export const CREDENTIALS = {
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
+const STS_URL = 'https://sts.googleapis.com/v1/token';
 const METADATA_HOST = '169.254.169.254';
 const METADATA_PATH = '/computeMetadata/v1/instance/service-accounts/default/token';
 const OWN_HOSTS = /^([a-z0-9-]+-)?aiplatform(\.(us|eu)\.rep)?\.googleapis\.com$/;
@@ -72,7 +73,7 @@ function parsed(text: string, from: string): JsonObject {
  */
 async function signedToken(upstream: Upstream, key: JsonObject, tokenUrl = TOKEN_URL): Promise<Token> {
   if (key.type !== 'service_account') {
-    throw new UpstreamError('account', `no token: a key of type ${String(key.type)} is not taken`);
+    throw new UpstreamError('account', `no token: a key of type ${stringAt(key, 'type')} is not taken`);
   }
   return asTokenFault('the key of the service account', async () => {
     const { JWT } = await import('google-auth-library');
@@ -85,7 +86,7 @@ async function signedToken(upstream: Upstream, key: JsonObject, tokenUrl = TOKEN
       scopes: [SCOPE],
       transporterOptions: {
         adapter: async (config) => {
-          const form = Object.fromEntries(new URLSearchParams(String(config.data)));
+          const form = Object.fromEntries(config.data instanceof URLSearchParams ? config.data : []);
           token = fetchToken(upstream, { url: new URL(tokenUrl), form });
           const fetched = await token.catch(() => undefined);
           const expires_in = (fetched?.lifetimeMs ?? 0) / 1000;
@@ -104,9 +105,14 @@ async function signedToken(upstream: Upstream, key: JsonObject, tokenUrl = TOKEN
 async function federatedToken({ pools, signal }: Upstream, file: string, terms: JsonObject): Promise<Token> {
   const client = await pools.tokens.take(JSON.stringify(['google library', file, terms]), signal, async () => {
     const { ExternalAccountClient } = await import('google-auth-library');
-    const { type, audience, subject_token_type, token_url, ...others } = terms;
-    const required = { type, audience, subject_token_type, token_url };
-    const options = { ...others, ...texts(required), scopes: [SCOPE] };
+    const options = {
+      ...terms,
+      type: requiredString(terms, 'type'),
+      audience: requiredString(terms, 'audience'),
+      subject_token_type: requiredString(terms, 'subject_token_type'),
+      token_url: stringAt(terms, 'token_url') ?? STS_URL,
+      scopes: [SCOPE],
+    };
     return { value: ExternalAccountClient.fromJSON(options), lifetimeMs: Number.MAX_SAFE_INTEGER };
   });
   return asTokenFault('the workload identity federation', async () => {
@@ -114,9 +120,4 @@ async function federatedToken({ pools, signal }: Upstream, file: string, terms: 
     if (typeof answer?.token !== 'string') throw new UpstreamError('account', 'the library knows no such credential');
     return { value: answer.token, lifetimeMs: LIBRARY_TOKEN_MS };
   });
-}
-
-function texts<Key extends string>(fields: Readonly<Record<Key, unknown>>): Record<Key, string> {
-  const entries = Object.entries(fields).map(([name, value]) => [name, String(value ?? '')]);
-  return Object.fromEntries(entries) as Record<Key, string>;
 }
