@@ -38,6 +38,11 @@ export function unsupportedType(field: string, what: 'tool' | 'block', type: str
   return new ApiError('unsupported_parameter', { message, param: field });
 }
 
+/** Work that a model cannot do, although others at the same endpoint can. */
+export function unsupportedWork(verb: string): ApiError {
+  return new ApiError('unsupported_parameter', { message: `"model": this model does not ${verb}.`, param: 'model' });
+}
+
 /** What no model could take: the field is not what the format says that it is. */
 export function invalid(field: string, why: string): ApiError {
   return new ApiError('invalid_parameter', { message: `"${field}" ${why}.` });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
-import { Booth, CLIP, CLIP_PRICE } from './support/booth.ts';
+import { Booth, CLIP, CLIP_PRICE, clipForm, entriesOf } from './support/booth.ts';
 import type { NewCaller } from './support/gateway.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
 
@@ -83,4 +83,60 @@ test('what it cannot have is refused by its class, and nothing is charged', asyn
   );
   await assert.rejects(audio.transcriptions.create({ model: 'no/such', file: await file() }), OpenAI.NotFoundError);
   assert.equal((await moneyOf(booth.gateway, caller)).spent, 0);
+});
+
+test('a translation comes in every form, is charged like a transcript and kept like one', async () => {
+  const caller = await paidCaller(booth.gateway);
+  const { audio } = clientOf(caller);
+  // The library's types know of JSON alone, and hand the other forms out as text.
+  const translate = async (response_format: 'text' | 'srt' | 'vtt') =>
+    String(await audio.translations.create({ model, file: await file(), response_format }));
+  assert.equal((await audio.translations.create({ model, file: await file(), prompt: 'Ann' })).text, TEXT);
+  const long = await audio.translations.create({ model, file: await file(), response_format: 'verbose_json' });
+  assert.partialDeepStrictEqual(long, { task: 'translate', text: TEXT, language: 'english', duration: 1.5 });
+  assert.ok('segments' in long);
+  assert.equal(await translate('text'), TEXT);
+  assert.match(await translate('srt'), /^1\n00:00:00,000 --> 00:00:01,500\nHello there\. How are you\?\n/);
+  assert.match(await translate('vtt'), /^WEBVTT\n\n00:00:00\.000 --> 00:00:01\.500\nHello there\./);
+  assert.equal((await moneyOf(booth.gateway, caller)).spent, 5 * CLIP_PRICE);
+  assert.ok(booth.ear.requests.slice(-5).every(({ path }) => path === '/v1/audio/translations'));
+});
+
+test('a translation is read back as it was saved, in English', async () => {
+  const caller = await paidCaller(booth.gateway);
+  const { response } = await clientOf(caller)
+    .audio.translations.create({ model, file: await file() })
+    .withResponse();
+  const { json } = await booth.read(caller, response.headers.get('x-request-id') ?? '');
+  assert.deepEqual([json.status, json.result.text, json.result.language], ['completed', TEXT, 'en']);
+});
+
+test('only routes that translate are asked to', async () => {
+  const caller = await paidCaller(booth.gateway);
+  const before = booth.open.requests.length;
+  booth.ear.script({ kind: 'error', error: 'overloaded' });
+  await clientOf(caller).audio.translations.create({ model: 'booth/both', file: await file() });
+  assert.equal(booth.open.requests.length, before);
+});
+
+test('models that translate nothing refuse in one wording, before anything is held', async () => {
+  const caller = await paidCaller(booth.gateway);
+  const ask = (fields: Record<string, string>) =>
+    booth.gateway.call('POST', '/openai/v1/audio/translations', { ...clipForm(CLIP, fields), key: caller.key });
+  const entries = await entriesOf(booth.gateway);
+  for (const other of ['booth/open', 'booth/tasks']) {
+    const { status, json } = await ask({ model: other });
+    const { code, param, message } = json.error;
+    assert.deepEqual(
+      [status, code, param, message],
+      [400, 'unsupported_parameter', 'model', '"model": this model does not translate.'],
+    );
+  }
+  const REFUSED = { language: 'fr', stream: 'true', 'timestamp_granularities[]': 'word', response_format: 'odd' };
+  for (const [name, value] of Object.entries(REFUSED)) {
+    const { status, json } = await ask({ [name]: value });
+    assert.equal(status, 400, name);
+    assert.equal(json.error.param, name.replace('[]', ''));
+  }
+  assert.equal(await entriesOf(booth.gateway), entries);
 });

@@ -145,7 +145,7 @@ function refusals({ image, video, music, speech, transcription }: Vendor, kind: 
     },
     transcription: (model) => {
       const hints = { language: undefined, prompt: undefined, temperature: undefined, extra: {}, granularities: [] };
-      transcription?.check({ model: 'public', responseFormat: 'json', ...hints, ...fields }, model);
+      transcription?.check({ model: 'public', task: 'transcribe', responseFormat: 'json', ...hints, ...fields }, model);
     },
   };
   return MODELS.flatMap((model) => {

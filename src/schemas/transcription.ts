@@ -9,6 +9,8 @@ import { passthrough, unmodelled } from './passthrough.ts';
 export interface TranscriptionRequest {
   /** The public name that the caller asked for. */
   readonly model: string;
+  /** To be written down as it was spoken, or in English. */
+  readonly task: 'transcribe' | 'translate';
   /** An ISO code, as a hint. */
   readonly language: string | undefined;
   /** Context, as a hint. */
@@ -63,6 +65,7 @@ export function toTranscription(
   return {
     request: {
       model: parsed.model,
+      task: 'transcribe',
       language: parsed.language,
       prompt: parsed.prompt,
       temperature: parsed.temperature,
@@ -74,6 +77,18 @@ export function toTranscription(
     },
     url: parsed.url,
   };
+}
+
+/** The same clip, to be written down in English: what is spoken is heard, and there are no times of words. */
+export function toTranslation({ request, url }: AskedTranscription): AskedTranscription {
+  const { language, granularities } = request;
+  if (language) throw untranslatable('language', 'a translation is into English, from whatever is spoken');
+  if (granularities.length > 0) throw untranslatable('timestamp_granularities', 'a translation has segments alone');
+  return { request: { ...request, task: 'translate' }, url };
+}
+
+function untranslatable(param: string, why: string): ApiError {
+  return new ApiError('unsupported_parameter', { message: `"${param}": ${why}.`, param });
 }
 
 function checkOneClip({ file, url }: z.output<typeof transcriptionSchema>, files: number): void {

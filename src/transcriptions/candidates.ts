@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { type Candidate, judgedCandidates } from '../routing/index.ts';
 import type { TranscriptionRequest } from '../schemas/index.ts';
-import { unsupported } from '../unsupported.ts';
+import { unsupported, unsupportedWork } from '../unsupported.ts';
 import type { TranscriptionWork } from '../vendors/index.ts';
 import type { TranscriptionDeps } from './deps.ts';
 
@@ -16,6 +16,8 @@ export function ableCandidates(
 ): Candidate[] {
   return judgedCandidates(deps, caller, model, ({ vendor, upstreamModel }, accepts) => {
     if (vendor.transcription === undefined) return false;
+    if (request.task === 'translate' && vendor.transcription.translates?.(upstreamModel) !== true)
+      throw unsupportedWork('translate');
     checkLength(accepts.seconds_max, seconds);
     vendor.transcription.check(request, upstreamModel);
     return true;

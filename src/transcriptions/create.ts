@@ -92,6 +92,6 @@ function recordOf(
   };
 }
 
-function wantedOf({ responseFormat, language, temperature, granularities }: TranscriptionRequest): Wanted {
-  return { responseFormat, language, temperature, granularities };
+function wantedOf({ task, responseFormat, language, temperature, granularities }: TranscriptionRequest): Wanted {
+  return { task, responseFormat, language, temperature, granularities };
 }

@@ -39,8 +39,9 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): Key[
   return Object.keys(table) as Key[];
 }
 
-/** How an answer was wanted: what of a request outlives it. */
-export type Wanted = Pick<TranscriptionRequest, 'responseFormat' | 'language' | 'temperature' | 'granularities'>;
+/** How an answer was wanted: what of a request outlives it. Records from before translations have no task. */
+export type Wanted = Pick<TranscriptionRequest, 'responseFormat' | 'language' | 'temperature' | 'granularities'> &
+  Partial<Pick<TranscriptionRequest, 'task'>>;
 
 /** A record that this process works on. */
 export interface LeasedRecord extends Fenced {

@@ -151,6 +151,8 @@ export interface VoicePreview {
 export interface TranscriptionWork {
   /** As for speech. */
   check(request: TranscriptionRequest, upstreamModel: string): void;
+  /** Whether `submit` takes the task `translate`; absent where no model does. */
+  translates?(upstreamModel: string): boolean;
   /** Throws UpstreamError. After `timeout`, `garbled` or a broken connection it may have been accepted. */
   submit(request: TranscriptionRequest, audio: AudioFile, upstream: Upstream): Promise<Transcribing>;
   /** Asks after an accepted task. An upstream that knows no such task any more has lost it. */

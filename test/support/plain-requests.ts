@@ -94,6 +94,7 @@ export function plainSound(fields: Partial<SoundRequest<Media>> = {}): SoundRequ
 export function plainTranscription(fields: Partial<TranscriptionRequest> = {}): TranscriptionRequest {
   return {
     model: 'public',
+    task: 'transcribe',
     language: undefined,
     prompt: undefined,
     temperature: undefined,

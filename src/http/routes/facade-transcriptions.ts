@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import { TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
-import { type Form, transcriptionFromForm } from '../../schemas/index.ts';
+import { type Form, toTranslation, transcriptionFromForm } from '../../schemas/index.ts';
 import type { SavedResult, Started } from '../../transcriptions/index.ts';
 import { FACADE } from '../contract/facade.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -15,48 +15,81 @@ import { errorWithJob } from './facade-wait.ts';
 import { noteStarted, startFromForm, TRANSCRIPTION_CODES } from './transcriptions.ts';
 
 /** How the transcript is to be answered. */
-type TranscriptForm = 'json' | 'text' | 'srt' | 'vtt' | 'stream';
+type TextForm = 'json' | 'text' | 'srt' | 'vtt';
+type TranscriptForm = TextForm | 'stream';
 
 /** Transcripts also as subtitles and as a stream, made from the same saved result. */
 export function facadeTranscriptionRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
-      method: 'POST',
+      ...CONTRACT,
       path: `${FACADE}/audio/transcriptions`,
       summary: 'Turn sound into text, subtitles or a stream; the result is also kept under the Location of the answer',
-      access: 'caller',
-      scope: 'user:inference:audio',
-      logged: 'transcriptions',
-      body: { kind: 'form', formBytesMax: TRANSCRIPTION_MULTIPART_BYTES_MAX, tooLarge: 'body_too_large' },
       otherMedia: ['text/plain', 'text/event-stream'],
-      answers: { 200: transcriptionSchema },
-      codes: [...TRANSCRIPTION_CODES, 'invalid_parameter'],
-      codesAs400: ['request_timeout', 'shutting_down', 'database_unavailable'],
     },
     async (call) => {
       const wanted: { form: TranscriptForm } = { form: 'json' };
       const started = await startFromForm(deps, call, (sent) => {
-        wanted.form = transcriptFormOf(sent);
+        wanted.form = isStream(sent) ? 'stream' : textFormOf(sent);
         return transcriptionFromForm(plainForm(sent, wanted.form));
       });
       noteStarted(deps, call, started);
       const { form } = wanted;
-      return form === 'stream' ? streamTranscript(deps, call, started) : sendTranscript(call, started, form);
+      if (form === 'stream') return streamTranscript(deps, call, started);
+      return sendTranscript(call, started, form, transcriptionView);
+    },
+  );
+
+  routes.add(
+    {
+      ...CONTRACT,
+      path: `${FACADE}/audio/translations`,
+      summary:
+        'Turn sound in any language into English text or subtitles, with models that translate; kept like a transcript',
+      otherMedia: ['text/plain'],
+    },
+    async (call) => {
+      const wanted: { form: TextForm } = { form: 'json' };
+      const started = await startFromForm(deps, call, (sent) => {
+        wanted.form = textFormOf(sent);
+        return toTranslation(transcriptionFromForm(plainForm(sent, wanted.form)));
+      });
+      noteStarted(deps, call, started);
+      return sendTranscript(call, started, wanted.form, translationView);
     },
   );
 }
 
-function transcriptFormOf({ values }: Form<unknown>): TranscriptForm {
-  const sent = new Map(values);
-  if (sent.get('stream')?.toLowerCase() === 'true') return 'stream';
-  const format = sent.get('response_format');
+const CONTRACT = {
+  method: 'POST',
+  access: 'caller',
+  scope: 'user:inference:audio',
+  logged: 'transcriptions',
+  body: { kind: 'form', formBytesMax: TRANSCRIPTION_MULTIPART_BYTES_MAX, tooLarge: 'body_too_large' },
+  answers: { 200: transcriptionSchema },
+  codes: [...TRANSCRIPTION_CODES, 'invalid_parameter'],
+  codesAs400: ['request_timeout', 'shutting_down', 'database_unavailable'],
+} as const;
+
+/** The language as client libraries of translations have it: always this word. */
+function translationView(saved: SavedResult) {
+  const view = transcriptionView(saved);
+  return view.language === undefined ? view : { ...view, language: 'english' };
+}
+
+function isStream({ values }: Form<unknown>): boolean {
+  return new Map(values).get('stream')?.toLowerCase() === 'true';
+}
+
+function textFormOf({ values }: Form<unknown>): TextForm {
+  const format = new Map(values).get('response_format');
   return format === 'text' || format === 'srt' || format === 'vtt' ? format : 'json';
 }
 
 /** As the plain interface takes it: subtitles are made from the segments of the longest form. */
 function plainForm<File>({ values, files }: Form<File>, form: TranscriptForm): Form<File> {
-  const isOwn = (name: string) => name === 'stream' || (name === 'response_format' && form !== 'json');
-  const others = values.filter(([name]) => !isOwn(name));
+  const own = [...(form === 'stream' ? ['stream'] : []), ...(form === 'json' ? [] : ['response_format'])];
+  const others = values.filter(([name]) => !own.includes(name));
   const hasTimes = form === 'srt' || form === 'vtt';
   return { files, values: hasTimes ? [...others, ['response_format', 'verbose_json']] : others };
 }
@@ -64,14 +97,15 @@ function plainForm<File>({ values, files }: Form<File>, form: TranscriptForm): F
 async function sendTranscript(
   { request, reply }: CreateCall,
   { result }: Started,
-  form: Exclude<TranscriptForm, 'stream'>,
+  form: TextForm,
+  view: typeof transcriptionView,
 ) {
   const saved = await result.catch((error: unknown) => {
     // The work goes on and may be charged: a library that does not count its retries must not begin it again.
     const isOpen = error instanceof ApiError && error.headers['x-should-retry'] === 'false';
     throw isOpen ? errorWithJob(request, error) : error;
   });
-  if (form === 'json') return transcriptionView(saved);
+  if (form === 'json') return view(saved);
   // Libraries parse whatever has a type of JSON, and pass plain text on as it is.
   reply.header('x-credits-charged', creditsToNumber(saved.charged)).type('text/plain; charset=utf-8');
   return form === 'text' ? saved.transcript.text : subtitlesOf(saved, form);

@@ -40,7 +40,7 @@ const language = z.string().nullable().describe('An ISO code: as heard, else as 
 
 export const transcriptionSchema = z
   .strictObject({
-    task: z.literal('transcribe').optional(),
+    task: z.enum(['transcribe', 'translate']).optional(),
     language: language.optional(),
     duration: z.number().optional(),
     text: z.string(),
@@ -53,14 +53,14 @@ type TranscriptionView = z.infer<typeof transcriptionSchema>;
 
 /** All of it for `verbose_json`, with the granularities that were asked for: segments by default. */
 export function transcriptionView(result: SavedResult): TranscriptionView {
-  const { responseFormat, granularities } = result.wanted;
+  const { task = 'transcribe', responseFormat, granularities } = result.wanted;
   const { text } = result.transcript;
   const usage = transcriptionUsageView(result);
   if (responseFormat !== 'verbose_json') return { text, usage };
   const { segments, words, estimated_times } = timesView(result);
   const wantsSegments = granularities.length === 0 || granularities.includes('segment');
   return {
-    task: 'transcribe',
+    task,
     ...heardView(result),
     text,
     ...(wantsSegments && segments !== undefined && { segments }),
@@ -71,6 +71,8 @@ export function transcriptionView(result: SavedResult): TranscriptionView {
 }
 
 function heardView({ transcript, wanted, seconds: duration }: SavedResult) {
+  // Servers differ in whether they tell what was spoken or what they wrote.
+  if (wanted.task === 'translate') return { language: 'en', duration };
   return { language: transcript.language ?? wanted.language ?? null, duration };
 }
 

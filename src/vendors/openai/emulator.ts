@@ -85,7 +85,8 @@ export class OpenAiEmulator extends RecordingServer {
     for (const [name, value] of Object.entries(this.#headers())) response.setHeader(name, value);
     if (/\/(images|generated)\//.test(recorded.path)) return this.#serveImages(recorded, response);
     if (recorded.path.endsWith('/audio/speech')) return this.#speak(recorded, response);
-    if (recorded.path.endsWith('/audio/transcriptions')) return this.#write(recorded, response);
+    if (recorded.path.endsWith('/audio/transcriptions')) return this.#write(recorded, response, 'transcribe');
+    if (recorded.path.endsWith('/audio/translations')) return this.#write(recorded, response, 'translate');
     if (recorded.path.endsWith('/responses')) return this.#respond(recorded, response);
     if (recorded.path.endsWith('/embeddings')) return this.#embed(recorded, response);
     if (recorded.method === 'GET' && recorded.path.endsWith('/models')) return this.#list(recorded, response);
@@ -136,8 +137,9 @@ export class OpenAiEmulator extends RecordingServer {
     if (end === 'close') response.end();
   }
 
-  async #write(recorded: Recorded, response: ServerResponse): Promise<void> {
-    const recording = await readRecording(recorded, this.#termsAt('audio/transcriptions'));
+  async #write(recorded: Recorded, response: ServerResponse, task: Recording['task']): Promise<void> {
+    const place = task === 'translate' ? 'audio/translations' : 'audio/transcriptions';
+    const recording = await readRecording(recorded, this.#termsAt(place), task);
     if ('refusal' in recording) return this.#refuse(response, recording.refusal);
     const script = this.#scripts.shift() ?? this.#scriptOf(recorded) ?? { kind: 'transcript' };
     if (isDone(script)) this.recordings.push(recording);

@@ -22,7 +22,7 @@ async function fileOf(format: ToneFormat): Promise<AudioFile> {
 }
 
 test('there is nothing to ask after', () => {
-  assert.deepEqual(Object.keys(transcription), ['check', 'submit']);
+  assert.deepEqual(Object.keys(transcription), ['check', 'translates', 'submit']);
 });
 
 test('R-412 a recording is sent as a form, letter by letter, with what is known about it', () =>
@@ -156,6 +156,26 @@ describe('times are asked for where they are wanted', () => {
         'chunking_strategy[threshold]': '0.5',
       });
     }));
+});
+
+test('what is to be in English goes to a place of its own, without a hint of the language', () =>
+  withTranscription(async (emulator, upstream) => {
+    const fields = { task: 'translate', prompt: 'Names: Ann', responseFormat: 'verbose_json' } as const;
+    const { text, segments } = await transcribe(fields, WAV, upstream);
+    assert.deepEqual([text, segments?.length], [TEXT, 1]);
+    const sent = { model: 'whisper-1', prompt: 'Names: Ann', response_format: 'verbose_json' };
+    assert.deepEqual(emulator.recordings[0]?.fields, sent);
+    assert.deepEqual(
+      emulator.requests.map(({ path }) => path),
+      ['/v1/audio/translations'],
+    );
+  }));
+
+test('models that translate are known by their names', () => {
+  const can = (model: string) => transcription.translates?.(model);
+  for (const model of ['whisper-1', 'openai/whisper-large-v3', 'whisper-small']) assert.equal(can(model), true, model);
+  const others = ['gpt-4o-transcribe', 'whisper-large-v3-turbo', 'whisper-small.en', 'distil-whisper', 'any-ear'];
+  for (const model of others) assert.equal(can(model), false, model);
 });
 
 test('fields that are not modelled keep their numbers, and never stand for the file', () =>

@@ -18,6 +18,10 @@ export function transcriptionOver(wire: Wire, familyOf = transcriptionFamily): T
       if (isAuthors) refuseOutside('temperature', request.temperature, 0, 1);
     },
 
+    translates(upstreamModel) {
+      return familyOf(upstreamModel).isTranslating;
+    },
+
     async submit(request, audio, upstream) {
       const family = familyOf(upstream.model);
       refuseFile(audio, family);
@@ -25,11 +29,13 @@ export function transcriptionOver(wire: Wire, familyOf = transcriptionFamily): T
         ...valuesOf(request, upstream.model, family),
         { name: 'file', fileName: `audio.${audio.extension}`, file: audio },
       ];
-      const reply = await wire.send(upstream, { path: '/audio/transcriptions', body: { form } });
+      const reply = await wire.send(upstream, { path: PATHS[request.task], body: { form } });
       return { state: 'transcribed', transcript: await transcriptIn(reply, wire.faults) };
     },
   };
 }
+
+const PATHS = { transcribe: '/audio/transcriptions', translate: '/audio/translations' } as const;
 
 export interface TranscriptionFamily {
   readonly isAuthors: boolean;
@@ -37,13 +43,20 @@ export interface TranscriptionFamily {
   readonly isBrief: boolean;
   /** It tells speakers apart. */
   readonly isDiarising: boolean;
+  /** It writes down in English what is spoken in another language. */
+  readonly isTranslating: boolean;
 }
 
 /** By the model's name behind any path. Whatever is not known is taken to know all that the format does. */
 export function transcriptionFamily(upstreamModel: string): TranscriptionFamily {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
   const isBrief = /^gpt-.*transcribe/.test(name);
-  return { isBrief, isAuthors: isBrief || name === 'whisper-1', isDiarising: isBrief && name.includes('diarize') };
+  return {
+    isBrief,
+    isAuthors: isBrief || name === 'whisper-1',
+    isDiarising: isBrief && name.includes('diarize'),
+    isTranslating: /^whisper-(1|(tiny|base|small|medium|large)(-v\d)?)$/.test(name),
+  };
 }
 
 /** Times are asked for only where they are wanted: they take the upstream longer. */

@@ -20,6 +20,7 @@ type Json = Record<string, unknown>;
 
 /** A form with a recording in it, as the vendor read it. A name that ends in `[]` has a list. */
 export interface Recording {
+  readonly task: 'transcribe' | 'translate';
   readonly fields: Json;
   readonly file: { readonly name: string; readonly type: string; readonly bytes: Buffer };
 }
@@ -92,21 +93,29 @@ const TRANSCRIPTION_FIELDS: Readonly<Record<string, Check>> = {
   stream: isOneOf('false'),
 };
 
+const TRANSLATION_FIELDS: typeof TRANSCRIPTION_FIELDS = {
+  model: isText,
+  prompt: isText,
+  response_format: isOneOf('json', 'text', 'srt', 'verbose_json', 'vtt'),
+  temperature: (value) => /^[\d.]+$/.test(String(value)) && isWithin(0, 1)(Number(value)),
+};
+
 /** The vendor's reading of a recording to write down, or its refusal. */
 export async function readRecording(
   call: IncomingCall,
   terms: Terms,
+  task: Recording['task'],
 ): Promise<Recording | { readonly refusal: Refusal }> {
   const outside = refusalOfEnvelope(call, terms, 'multipart/form-data');
   if (outside !== undefined) return { refusal: outside };
   const { fields, files } = (await readForm(call)) ?? {};
   if (fields === undefined || files === undefined) return { refusal: wrong('Could not parse multipart form') };
-  const refusal = refusalOfValues(fields, terms);
+  const refusal = task === 'translate' ? refusalOfTranslation(fields, terms) : refusalOfValues(fields, terms);
   if (refusal !== undefined) return { refusal };
   const [file, second] = files;
   if (file === undefined || second !== undefined || file.part !== 'file') return { refusal: missing('file') };
   const unread = refusalOfFile(file, terms);
-  return unread === undefined ? { fields, file } : { refusal: unread };
+  return unread === undefined ? { task, fields, file } : { refusal: unread };
 }
 
 interface SentFile {
@@ -139,6 +148,14 @@ function refusalOfValues(fields: Json, terms: Terms): Refusal | undefined {
   if (refusal !== undefined || terms.isLenient) return refusal;
   if (times !== undefined && format !== 'verbose_json') return invalid('timestamp_granularities');
   return refusalOfListener(fields, String(model), String(format));
+}
+
+function refusalOfTranslation(fields: Json, terms: Terms): Refusal | undefined {
+  const { model } = fields;
+  if (!isText(model)) return wrong('you must provide a model parameter');
+  const refusal = refusalOfModel(String(model), terms) ?? refusalOfFields(fields, terms, TRANSLATION_FIELDS);
+  if (refusal !== undefined || terms.isLenient) return refusal;
+  return model === 'whisper-1' ? undefined : invalid('model');
 }
 
 const FORMATS: Readonly<Record<string, readonly string[]>> = {

@@ -52,7 +52,10 @@ export interface Heard {
 const WORDS = ['Hello', 'there.', 'How', 'are', 'you?'];
 
 /** The answer in the form that was asked for. Every word takes its even share of the recording. */
-export async function transcriptOf(heard: Heard, { fields, file }: Recording): Promise<{ type: string; body: string }> {
+export async function transcriptOf(
+  heard: Heard,
+  { task, fields, file }: Recording,
+): Promise<{ type: string; body: string }> {
   await heard.after;
   const { words = WORDS, language = 'english', change = (document) => document } = heard;
   const seconds = await secondsOf(file.bytes);
@@ -61,7 +64,7 @@ export async function transcriptOf(heard: Heard, { fields, file }: Recording): P
   const { response_format: format = 'json', model } = fields;
   if (format === 'text' || format === 'srt' || format === 'vtt') return { type: 'text/plain', body: plain[format] };
   const usage = String(model).startsWith('gpt') ? tokensOf(words) : { type: 'duration', seconds: Math.ceil(seconds) };
-  const verbose = { task: 'transcribe', language, duration, text, ...timesOf(words, duration, fields), usage };
+  const verbose = { task, language, duration, text, ...timesOf(words, duration, fields), usage };
   const document = format === 'verbose_json' ? verbose : { text, usage };
   return { type: 'application/json', body: JSON.stringify(change(document)) };
 }
