@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { Gateway } from './support/gateway.ts';
+import { paidCaller } from './support/paid-calls.ts';
 
 let gateway: Gateway;
 let key: string;
@@ -67,6 +68,32 @@ test('R-278: chat counts its input and the output it asks for, or the model’s 
   assert.equal((await units({ ...chat, max_tokens: 10, n: 3 })).output_tokens, 30);
 });
 
+test('R-278: every format of chat is estimated as the chat call that it becomes', async () => {
+  const { content: text } = message;
+  const sent = { model: 'sandbox/chat', messages: [message], max_tokens: 20 };
+  const { factors, credits } = (await estimate({ endpoint: 'chat', ...sent })).json;
+  for (const [endpoint, body] of [
+    ['messages', sent],
+    ['responses', { model: 'sandbox/chat', input: text, max_output_tokens: 20 }],
+  ] as const) {
+    const { json } = await estimate({ endpoint, ...body });
+    assert.deepEqual([json.endpoint, json.credits], [endpoint, credits]);
+    assert.deepEqual(json.factors, factors);
+  }
+});
+
+test('R-278: an estimate of a responses body counts the items that it refers to', async () => {
+  const { key } = await paidCaller(gateway);
+  const sent = { model: 'sandbox/chat', max_output_tokens: 1 };
+  const made = await gateway.call('POST', '/v1/responses', { key, body: { ...sent, input: 'Hello there' } });
+  const [{ id }] = made.json.output;
+  const input = [{ role: 'user', content: 'And then?' }];
+  const creditsOf = async (items: readonly object[]) =>
+    (await gateway.call('POST', '/v1/estimate', { key, body: { endpoint: 'responses', ...sent, input: items } })).json
+      .credits;
+  assert.ok((await creditsOf([{ type: 'item_reference', id }, ...input])) > (await creditsOf(input)));
+});
+
 test('R-278: a picture in a message counts by the piece and not by its bytes', async () => {
   const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(400_000)}` } };
   const answer = await estimate({
@@ -129,6 +156,15 @@ for (const [body, status, code] of [
     { endpoint: 'chat', model: 'sandbox/chat', messages: [message], max_tokens: 10_000_000, n: 128 },
     400,
     'invalid_parameter',
+  ],
+  [{ endpoint: 'messages', model: 'sandbox/chat', messages: [message] }, 400, 'invalid_parameter'],
+  [{ endpoint: 'messages', model: 'sandbox/chat', max_tokens: 1 }, 400, 'missing_messages'],
+  [{ endpoint: 'messages', model: 'sandbox/image', messages: [message], max_tokens: 1 }, 404, 'model_not_found'],
+  [{ endpoint: 'responses', model: 'sandbox/chat' }, 400, 'missing_input'],
+  [
+    { endpoint: 'responses', model: 'sandbox/chat', input: [{ type: 'item_reference', id: 'msg_1' }] },
+    400,
+    'item_not_found',
   ],
   [{ endpoint: 'audio_speech', model: 'sandbox/speech' }, 400, 'missing_input'],
   [{ endpoint: 'audio_speech', model: 'sandbox/speech', input: 'x'.repeat(40_001) }, 413, 'text_too_long'],

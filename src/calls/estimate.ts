@@ -16,6 +16,7 @@ import { parseWith } from '../parse.ts';
 import { type ChargeFactors, chargeFactors } from '../pricing/index.ts';
 import { checkFits, inPublishedWords } from '../routing/index.ts';
 import {
+  type ChatRequest,
   chatSchema,
   embeddings,
   imageSchemas,
@@ -35,13 +36,21 @@ import { estimateInputTokens } from './embedding-order.ts';
  * What a create call with this body would reserve, and of which factors. Refuses what the create call itself would refuse
  * of the body; `exact` is the same body with its numbers as they were sent.
  */
-export function estimateCall(
-  model: PricedModel,
-  endpoint: Endpoint,
-  body: unknown,
-  exact: JsonObject,
-): { amount: MicroCredits; factors: ChargeFactors } {
-  const { units, selectors } = measureCall(model, endpoint, body, exact);
+export function estimateCall(model: PricedModel, endpoint: Endpoint, body: unknown, exact: JsonObject): Estimate {
+  return estimateOf(model, measureCall(model, endpoint, body, exact));
+}
+
+/** The same of a chat call, whichever format it came in. */
+export function estimateChat(model: PricedModel, request: ChatRequest): Estimate {
+  return estimateOf(model, measureChat(model, request));
+}
+
+interface Estimate {
+  readonly amount: MicroCredits;
+  readonly factors: ChargeFactors;
+}
+
+function estimateOf(model: PricedModel, { units, selectors }: Measures): Estimate {
   const { amount } = quote(model.pricing, selectors, units);
   return { amount, factors: chargeFactors(model.pricing, selectors, units) };
 }
@@ -57,10 +66,8 @@ function measureCall(model: PricedModel, endpoint: Endpoint, body: unknown, exac
     case 'audio_speech':
     case 'audio_music':
       return measureFitting(toSoundRequest(parseWith(soundSchema, body), exact), endpoint, model);
-    case 'chat': {
-      const { messages, tools, maxOutputTokens, n } = toChatRequest(parseWith(chatSchema, body), exact);
-      return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
-    }
+    case 'chat':
+      return measureChat(model, toChatRequest(parseWith(chatSchema, body), exact));
     case 'native': {
       const { inputTokens, maxOutputTokens, answers } = nativeTokensOf(body);
       return measureTokens(inputTokens, maxOutputTokens, answers, model);
@@ -72,6 +79,10 @@ function measureCall(model: PricedModel, endpoint: Endpoint, body: unknown, exac
     case 'transcriptions':
       return measureTranscription(clipSeconds(body));
   }
+}
+
+function measureChat(model: PricedModel, { messages, tools, maxOutputTokens, n }: ChatRequest): Measures {
+  return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
 }
 
 function measureFitting(mediaRequest: MediaRequest<unknown>, endpoint: Endpoint, model: PricedModel): Measures {

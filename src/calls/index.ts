@@ -7,7 +7,8 @@ export { callsOf, comparePrices, type EstimatedPrice, type PriceComparison } fro
 export { countPrompt } from './count.ts';
 export type { CallContext, CallDeps } from './deps.ts';
 export { embed, type MadeEmbeddings } from './embeddings.ts';
-export { estimateCall } from './estimate.ts';
+export { estimateCall, estimateChat } from './estimate.ts';
+export { CHAT_FORMATS, chatOfFormat } from './estimate-format.ts';
 export { callNative, startNative } from './native.ts';
 export { forgetResponseItems, ResponseItems } from './response-items.ts';
 export { prepareResponse, type ResponseDeps } from './responses.ts';

@@ -1,15 +1,17 @@
 import { z } from 'zod';
-import { estimateCall } from '../../calls/index.ts';
+import { chatOfFormat, estimateCall, estimateChat } from '../../calls/index.ts';
 import { requireModel } from '../../catalogue/index.ts';
-import { ENDPOINTS } from '../../configuration/index.ts';
+import type { Endpoint } from '../../configuration/index.ts';
 import type { ErrorCode } from '../../errors.ts';
 import { ESTIMATE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
-import { estimateSchema, estimateView } from '../views/estimate.ts';
+import { ESTIMATED, estimateSchema, estimateView } from '../views/estimate.ts';
 
 const estimateBody = z.looseObject({
-  endpoint: z.enum(ENDPOINTS).describe('The route that the rest of the body is for, as in a model’s `endpoints`.'),
+  endpoint: z
+    .enum(ESTIMATED)
+    .describe('The route that the rest of the body is for, as in a model’s `endpoints`; or a format of `chat`.'),
   model: z.string({ error: 'missing_model' }).min(1, { error: 'missing_model' }),
 });
 
@@ -19,6 +21,7 @@ const ESTIMATE_CODES: readonly ErrorCode[] = [
   'missing_prompt',
   'missing_messages',
   'missing_input',
+  'item_not_found',
   'invalid_n',
   'invalid_seconds',
   'invalid_duration',
@@ -43,7 +46,7 @@ const ESTIMATE_CODES: readonly ErrorCode[] = [
   'url_in_extra',
 ];
 
-export function estimateRoutes(routes: Routes, { catalogue }: HttpDeps): void {
+export function estimateRoutes(routes: Routes, deps: HttpDeps): void {
   routes.add(
     {
       method: 'POST',
@@ -57,11 +60,17 @@ export function estimateRoutes(routes: Routes, { catalogue }: HttpDeps): void {
       answers: { 200: estimateSchema },
       codes: ESTIMATE_CODES,
     },
-    ({ body, exact, caller }) => {
-      const model = requireModel(catalogue.snapshot, caller.groups, body.model, body.endpoint);
+    async ({ body, exact, caller }) => {
+      const { endpoint } = body;
       const { endpoint: _, ...exactBody } = exact();
-      const { amount, factors } = estimateCall(model, body.endpoint, body, exactBody);
-      return estimateView({ model: model.id, endpoint: body.endpoint, amount, factors });
+      const modelAt = (served: Endpoint) => requireModel(deps.catalogue.snapshot, caller.groups, body.model, served);
+      if (endpoint !== 'responses' && endpoint !== 'messages') {
+        const model = modelAt(endpoint);
+        return estimateView({ model: model.id, endpoint, ...estimateCall(model, endpoint, body, exactBody) });
+      }
+      const model = modelAt('chat');
+      const chat = await chatOfFormat(deps, caller, endpoint, body, exactBody);
+      return estimateView({ model: model.id, endpoint, ...estimateChat(model, chat) });
     },
   );
 }
