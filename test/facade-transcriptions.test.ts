@@ -89,8 +89,11 @@ test('a translation comes in every form, is charged like a transcript and kept l
   const caller = await paidCaller(booth.gateway);
   const { audio } = clientOf(caller);
   // The library's types know of JSON alone, and hand the other forms out as text.
-  const translate = async (response_format: 'text' | 'srt' | 'vtt') =>
-    String(await audio.translations.create({ model, file: await file(), response_format }));
+  const translate = async (response_format: 'text' | 'srt' | 'vtt') => {
+    const answer: unknown = await audio.translations.create({ model, file: await file(), response_format });
+    assert.ok(typeof answer === 'string');
+    return answer;
+  };
   assert.equal((await audio.translations.create({ model, file: await file(), prompt: 'Ann' })).text, TEXT);
   const long = await audio.translations.create({ model, file: await file(), response_format: 'verbose_json' });
   assert.partialDeepStrictEqual(long, { task: 'translate', text: TEXT, language: 'english', duration: 1.5 });
