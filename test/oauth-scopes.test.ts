@@ -63,6 +63,7 @@ const NEEDED: Record<string, Scope | 'any' | 'none'> = {
   'GET /openai/v1/videos/{job_id}/content': 'user:jobs',
   'DELETE /openai/v1/videos/{job_id}': 'user:inference:video',
   'POST /openai/v1/audio/transcriptions': 'user:inference:audio',
+  'POST /openai/v1/audio/translations': 'user:inference:audio',
   'POST /openai/v1/files': 'user:files',
   'GET /openai/v1/files': 'none',
   'GET /openai/v1/files/{file_id}': 'none',
