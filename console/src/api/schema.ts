@@ -323,7 +323,7 @@ export type Error = {
 export type Estimate = {
   readonly object: 'estimate';
   readonly model: string;
-  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings';
+  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings' | 'responses' | 'messages';
   /** What the call would reserve. */
   readonly credits: number;
   readonly factors: {
@@ -1269,7 +1269,7 @@ export type Transaction = {
 };
 
 export type Transcription = {
-  readonly task?: 'transcribe';
+  readonly task?: 'transcribe' | 'translate';
   /** An ISO code: as heard, else as given; null where neither is known. */
   readonly language?: string | null;
   readonly duration?: number;

@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'invalid_seconds'
   | 'invalid_temperature'
   | 'invalid_timestamp_granularity'
+  | 'item_not_found'
   | 'job_asset_not_ready'
   | 'job_not_found'
   | 'job_service_unavailable'
@@ -180,7 +181,7 @@ export type Embeddings = {
 export type Estimate = {
   readonly object: 'estimate';
   readonly model: string;
-  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings';
+  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings' | 'responses' | 'messages';
   /** What the call would reserve. */
   readonly credits: number;
   readonly factors: {
@@ -202,8 +203,8 @@ export type Estimate = {
 };
 
 export type EstimateRequest = {
-  /** The route that the rest of the body is for, as in a model’s `endpoints`. */
-  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings';
+  /** The route that the rest of the body is for, as in a model’s `endpoints`; or a format of `chat`. */
+  readonly endpoint: 'images' | 'image_edits' | 'videos' | 'chat' | 'native' | 'audio_speech' | 'transcriptions' | 'audio_music' | 'embeddings' | 'responses' | 'messages';
   readonly model: string;
   readonly [field: string]: unknown;
 };
@@ -373,7 +374,7 @@ export type SoundRequest = {
 };
 
 export type Transcription = {
-  readonly task?: 'transcribe';
+  readonly task?: 'transcribe' | 'translate';
   /** An ISO code: as heard, else as given; null where neither is known. */
   readonly language?: string | null;
   readonly duration?: number;
