@@ -4,7 +4,13 @@ import { atField, parseWith } from '../parse.ts';
 import { quoted } from '../quoted.ts';
 import { imageRequest, imageSchema, requireImage } from './image.ts';
 import type { ImageRequest, MediaSource, VideoRequest } from './media-requests.ts';
-import { type AskedTranscription, toTranscription, transcriptionSchema } from './transcription.ts';
+import {
+  type AskedTranscription,
+  type TranscriptionRequest,
+  toTranscription,
+  toTranslation,
+  transcriptionSchema,
+} from './transcription.ts';
 import { toVideoRequest, videoFields, videoSchema } from './video.ts';
 
 /** A form as it was read, each list in sent order. */
@@ -75,12 +81,16 @@ const TRANSCRIPTION: Types = {
 };
 
 /** The same for a clip, which is whatever its taker made of it. */
-export function transcriptionFromForm({ values, files }: Form<unknown>): AskedTranscription {
+export function transcriptionFromForm(
+  { values, files }: Form<unknown>,
+  task: TranscriptionRequest['task'] = 'transcribe',
+): AskedTranscription {
   const unexpected = files.find(([name]) => name !== 'file');
   if (unexpected !== undefined) throw atField(new ApiError('unexpected_file'), unexpected[0]);
   if (values.some(([name]) => name === 'file')) throw new ApiError('unreadable_file', { param: 'file' });
   const body = objectOf(values, TRANSCRIPTION);
-  return toTranscription(parseWith(transcriptionSchema, body), body, files.length);
+  const transcription = toTranscription(parseWith(transcriptionSchema, body), body, files.length);
+  return task === 'translate' ? toTranslation(transcription) : transcription;
 }
 
 /** Which fields of a body are not text. */

@@ -14,6 +14,6 @@ export * as slots from './media-slots.ts';
 export { type NativeTokens, nativeTokensOf } from './native.ts';
 export { urlsIn } from './passthrough.ts';
 export { soundSchema, toSoundRequest } from './sound.ts';
-export { type TranscriptionRequest, toTranscription, toTranslation, transcriptionSchema } from './transcription.ts';
+export { type TranscriptionRequest, toTranscription, transcriptionSchema } from './transcription.ts';
 export { toVideoRequest, videoSchema } from './video.ts';
 export * as wireBodies from './wire-body.ts';

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { creditsToNumber } from '../../credits.ts';
 import { ApiError } from '../../errors.ts';
 import { TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
-import { type Form, toTranslation, transcriptionFromForm } from '../../schemas/index.ts';
+import { type Form, transcriptionFromForm } from '../../schemas/index.ts';
 import type { SavedResult, Started } from '../../transcriptions/index.ts';
 import { FACADE } from '../contract/facade.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -52,7 +52,7 @@ export function facadeTranscriptionRoutes(routes: Routes, deps: HttpDeps): void 
       const wanted: { form: TextForm } = { form: 'json' };
       const started = await startFromForm(deps, call, (sent) => {
         wanted.form = textFormOf(sent);
-        return toTranslation(transcriptionFromForm(plainForm(sent, wanted.form)));
+        return transcriptionFromForm(plainForm(sent, wanted.form), 'translate');
       });
       noteStarted(deps, call, started);
       return sendTranscript(call, started, wanted.form, translationView);

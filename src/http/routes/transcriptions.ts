@@ -5,6 +5,7 @@ import { killPoint } from '../../kill-point.ts';
 import { TRANSCRIPTION_JSON_BYTES_MAX, TRANSCRIPTION_MULTIPART_BYTES_MAX } from '../../limits.ts';
 import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia, takeInput } from '../../objects/index.ts';
 import {
+  type Form,
   type TranscriptionRequest,
   toTranscription,
   transcriptionFromForm,
@@ -151,11 +152,13 @@ function start(
   });
 }
 
+type ReadForm = (form: Form<unknown>) => ReturnType<typeof transcriptionFromForm>;
+
 /** The file is taken as it comes. If it comes to nothing, the file goes again. */
 export async function startFromForm(
   deps: HttpDeps,
   call: CreateCall,
-  read: typeof transcriptionFromForm = transcriptionFromForm,
+  read: ReadForm = transcriptionFromForm,
 ): Promise<Started> {
   const { signal } = callContext(call.request, call.reply);
   const clips: (BufferedMedia | StoredMedia)[] = [];
