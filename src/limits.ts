@@ -156,6 +156,8 @@ export const LINK_MS = 900_000;
 export const FINGERPRINT_KEPT_MS = 31 * 24 * 60 * 60 * 1000;
 export const OUTPUT_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 export const FILE_BYTES_MAX = 200 * MIB;
+/** Of all kept files that one prompt names, since their bytes go into it. */
+export const PROMPT_FILES_BYTES_MAX = 20 * MIB;
 export const FILE_KEPT_MS = 24 * 60 * 60 * 1000;
 export const FILES_PER_ACCOUNT_MAX = 100;
 export const FILES_BYTES_PER_ACCOUNT_MAX = 5 * 1024 * MIB;

@@ -8,7 +8,6 @@ export { countPrompt } from './count.ts';
 export type { CallContext, CallDeps } from './deps.ts';
 export { embed, type MadeEmbeddings } from './embeddings.ts';
 export { estimateCall, estimateChat } from './estimate.ts';
-export { CHAT_FORMATS, chatOfFormat } from './estimate-format.ts';
 export { callNative, startNative } from './native.ts';
 export { forgetResponseItems, ResponseItems } from './response-items.ts';
 export { prepareResponse, type ResponseDeps } from './responses.ts';

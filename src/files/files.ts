@@ -17,6 +17,15 @@ export async function getFile(deps: FileDeps, accountId: string, id: string): Pr
   return { ...file, url: await linkTo(deps, file) };
 }
 
+/** Of a file whose bytes are wanted here. Throws `file_not_found` as `getFile` does, and `file_too_large`. */
+export async function readFile(deps: FileDeps, file: LinkedFile, bytesMax: number): Promise<Buffer> {
+  if (file.bytes > bytesMax) throw new ApiError('file_too_large');
+  const found = await deps.objects.read(file.objectKey);
+  // The row may outlive its object for a moment.
+  if (found === undefined) throw new ApiError('file_not_found');
+  return Buffer.concat(await Array.fromAsync(found.body));
+}
+
 /** Throws `file_not_found`, alike for another account's. What a job was given stays for as long as the job keeps it. */
 export async function deleteFile({ db, clock }: FileDeps, by: Actor, accountId: string, id: string): Promise<void> {
   const now = clock.now();

@@ -6,6 +6,7 @@ import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
 import { answerChat } from './answer-chat.ts';
 import { CALL_CODES } from './call.ts';
+import { PromptFiles } from './prompt-files.ts';
 
 const completionSchema = z
   .looseObject({
@@ -37,10 +38,10 @@ export function chatRoutes(routes: Routes, deps: HttpDeps): void {
       body: { kind: 'json', schema: chatSchema, bytesMax: CHAT_BODY_BYTES_MAX },
       answers: { 200: completionSchema },
       otherMedia: ['text/event-stream'],
-      codes: [...CALL_CODES, 'missing_model', 'missing_messages', 'invalid_n'],
+      codes: [...CALL_CODES, 'missing_model', 'missing_messages', 'invalid_n', 'file_not_found', 'file_too_large'],
     },
-    ({ body, exact, ...call }) => {
-      const chat = toChatRequest(body, exact());
+    async ({ body, exact, ...call }) => {
+      const chat = await new PromptFiles(deps, call.caller).inChat(toChatRequest(body, exact()));
       const format = chatFormat(chat, deps.clock.now());
       return answerChat(deps, call, chat, format, { end: 'data: [DONE]\n\n' });
     },

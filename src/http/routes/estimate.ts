@@ -1,12 +1,18 @@
 import { z } from 'zod';
-import { chatOfFormat, estimateCall, estimateChat } from '../../calls/index.ts';
+import type { Caller } from '../../accounts/index.ts';
+import { estimateCall, estimateChat, prepareResponse } from '../../calls/index.ts';
 import { requireModel } from '../../catalogue/index.ts';
 import type { Endpoint } from '../../configuration/index.ts';
 import type { ErrorCode } from '../../errors.ts';
+import { messagesSchema, responsesSchema, toChatFromMessages, toResponsesRequest } from '../../formats/index.ts';
+import type { JsonObject } from '../../json.ts';
 import { ESTIMATE_BODY_BYTES_MAX } from '../../limits.ts';
+import { parseWith } from '../../parse.ts';
+import { type ChatRequest, chatSchema, toChatRequest } from '../../schemas/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
 import { ESTIMATED, estimateSchema, estimateView } from '../views/estimate.ts';
+import { PromptFiles } from './prompt-files.ts';
 
 const estimateBody = z.looseObject({
   endpoint: z
@@ -22,6 +28,7 @@ const ESTIMATE_CODES: readonly ErrorCode[] = [
   'missing_messages',
   'missing_input',
   'item_not_found',
+  'file_not_found',
   'invalid_n',
   'invalid_seconds',
   'invalid_duration',
@@ -64,13 +71,28 @@ export function estimateRoutes(routes: Routes, deps: HttpDeps): void {
       const { endpoint } = body;
       const { endpoint: _, ...exactBody } = exact();
       const modelAt = (served: Endpoint) => requireModel(deps.catalogue.snapshot, caller.groups, body.model, served);
-      if (endpoint !== 'responses' && endpoint !== 'messages') {
-        const model = modelAt(endpoint);
-        return estimateView({ model: model.id, endpoint, ...estimateCall(model, endpoint, body, exactBody) });
+      if (endpoint === 'chat' || endpoint === 'responses' || endpoint === 'messages') {
+        const model = modelAt('chat');
+        const chat = await chatOf(deps, caller, endpoint, body, exactBody);
+        return estimateView({ model: model.id, endpoint, ...estimateChat(model, chat) });
       }
-      const model = modelAt('chat');
-      const chat = await chatOfFormat(deps, caller, endpoint, body, exactBody);
-      return estimateView({ model: model.id, endpoint, ...estimateChat(model, chat) });
+      const model = modelAt(endpoint);
+      return estimateView({ model: model.id, endpoint, ...estimateCall(model, endpoint, body, exactBody) });
     },
   );
+}
+
+/** The chat call that a body of any of its formats becomes: what is held for it is what is held for that. */
+async function chatOf(
+  deps: HttpDeps,
+  caller: Caller,
+  format: 'chat' | 'responses' | 'messages',
+  body: unknown,
+  exact: JsonObject,
+): Promise<ChatRequest> {
+  if (format === 'messages') return toChatFromMessages(parseWith(messagesSchema, body), exact).chat;
+  const files = new PromptFiles(deps, caller, { content: false });
+  if (format === 'chat') return files.inChat(toChatRequest(parseWith(chatSchema, body), exact));
+  const request = await files.inResponse(toResponsesRequest(parseWith(responsesSchema, body), exact));
+  return (await prepareResponse(deps, caller, request)).chat;
 }

@@ -8,6 +8,7 @@ import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
 import { answerChat } from './answer-chat.ts';
 import { CALL_CODES } from './call.ts';
+import { PromptFiles } from './prompt-files.ts';
 
 const responseSchema = z
   .looseObject({
@@ -40,10 +41,11 @@ export function responseRoutes(routes: Routes, deps: HttpDeps): void {
       body: { kind: 'json', schema: responsesSchema, bytesMax: CHAT_BODY_BYTES_MAX },
       answers: { 200: responseSchema },
       otherMedia: ['text/event-stream'],
-      codes: [...CALL_CODES, 'missing_model', 'missing_input', 'item_not_found'],
+      codes: [...CALL_CODES, 'missing_model', 'missing_input', 'item_not_found', 'file_not_found', 'file_too_large'],
     },
     async ({ body, exact, ...call }) => {
-      const { chat, format } = await prepareResponse(deps, call.caller, toResponsesRequest(body, exact()));
+      const request = await new PromptFiles(deps, call.caller).inResponse(toResponsesRequest(body, exact()));
+      const { chat, format } = await prepareResponse(deps, call.caller, request);
       return answerChat(deps, call, chat, format);
     },
   );

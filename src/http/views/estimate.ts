@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { CHAT_FORMATS } from '../../calls/index.ts';
 import { ENDPOINTS } from '../../configuration/index.ts';
 import { creditsToNumber } from '../../credits.ts';
 import type { McpViews } from '../../mcp/index.ts';
 import { factorsSchema, factorsView } from './requests.ts';
 
-/** What an estimate can be asked of. */
-export const ESTIMATED = [...ENDPOINTS, ...CHAT_FORMATS] as const;
+/** What an estimate can be asked of: endpoints, and formats that ride on chat. */
+export const ESTIMATED = [...ENDPOINTS, 'responses', 'messages'] as const;
 
 export const estimateSchema = z
   .strictObject({
