@@ -14,6 +14,7 @@ export {
   measureTranscription,
   outputTokensPerAnswer,
   type PricedModel,
+  type TokenRequest,
 } from './measure.ts';
 export { quote } from './quote.ts';
 export { routeCost } from './route-cost.ts';

@@ -1,6 +1,6 @@
 import type { ConfigModel, Endpoint } from '../configuration/index.ts';
 import { isOfTier } from '../media/index.ts';
-import type { Selectors, Units } from '../pricing/index.ts';
+import { isWriteDearer, type Selectors, type Units } from '../pricing/index.ts';
 import { type MediaRequest, type SoundRequest, slots, type VideoRequest } from '../schemas/index.ts';
 import { countCharacters } from '../text/index.ts';
 
@@ -72,15 +72,22 @@ function measureSound(request: SoundRequest<unknown>, endpoint: Endpoint, { acce
   return { units: stated === undefined ? { ...units, ...OPEN_ENDED } : units, selectors: {} };
 }
 
+/** What a request asks of a model that is priced by tokens. */
+export interface TokenRequest {
+  readonly inputTokens: number;
+  readonly maxOutputTokens: number | undefined;
+  readonly answers: number;
+  /** Whether its upstream may write the prompt to a cache. */
+  readonly writesCache?: () => boolean;
+}
+
 /** The input as counted, and the most output that was asked for, or else that the model gives. */
-export function measureTokens(
-  inputTokens: number,
-  maxOutputTokens: number | undefined,
-  answers: number,
-  model: PricedModel,
-): Measures {
+export function measureTokens(request: TokenRequest, model: PricedModel): Measures {
+  const { inputTokens, maxOutputTokens, answers, writesCache } = request;
   const outputTokens = outputTokensPerAnswer(maxOutputTokens, model) * answers;
-  return { units: { inputTokens, outputTokens, requests: 1 }, selectors: {} };
+  const isWritten = isWriteDearer(model.pricing, inputTokens) && writesCache?.() === true;
+  const prompt = isWritten ? { cacheWriteTokens: inputTokens } : { inputTokens };
+  return { units: { ...prompt, outputTokens, requests: 1 }, selectors: {} };
 }
 
 /** What is held for one answer. */

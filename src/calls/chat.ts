@@ -133,6 +133,7 @@ async function openCall(
       inputTokens: estimatePromptTokens([request.messages, request.tools]),
       maxOutputTokens: request.maxOutputTokens,
       answers: request.n,
+      writesCache: () => format.writesCache?.() ?? false,
       textBytes: () => textBytesOf(request),
     }),
     decidedBy: `The prompt and "${format.limitField}"`,

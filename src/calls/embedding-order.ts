@@ -13,7 +13,13 @@ export function estimateInputTokens(input: EmbeddingInput): number {
 /** What is held for vectors: their inputs alone. A model's context bounds each input, and so says nothing of the sum. */
 export function embeddingOrder(input: EmbeddingInput): TokenOrder {
   const inputTokens = estimateInputTokens(input);
-  return { inputTokens, outputTokens: 0, outputTokensMax: 0, inputTokensMax: () => inputTokensMax(input, inputTokens) };
+  return {
+    inputTokens,
+    outputTokens: 0,
+    units: { inputTokens, outputTokens: 0, requests: 1 },
+    outputTokensMax: 0,
+    inputTokensMax: () => inputTokensMax(input, inputTokens),
+  };
 }
 
 /** No tokenizer makes more than one token of a byte; what an upstream adds to each input comes on top. */

@@ -40,10 +40,12 @@ export function estimateCall(model: PricedModel, endpoint: Endpoint, body: unkno
   return estimateOf(model, measureCall(model, endpoint, body, exact));
 }
 
-/** The same of a chat call, whichever format it came in. */
-export function estimateChat(model: PricedModel, request: ChatRequest): Estimate {
-  return estimateOf(model, measureChat(model, request));
+/** The same of a chat call, whichever format it came in; `writesCache` as its format says. */
+export function estimateChat(model: PricedModel, request: ChatRequest, writesCache = never): Estimate {
+  return estimateOf(model, measureChat(model, request, writesCache));
 }
+
+const never = () => false;
 
 interface Estimate {
   readonly amount: MicroCredits;
@@ -68,21 +70,21 @@ function measureCall(model: PricedModel, endpoint: Endpoint, body: unknown, exac
       return measureFitting(toSoundRequest(parseWith(soundSchema, body), exact), endpoint, model);
     case 'chat':
       return measureChat(model, toChatRequest(parseWith(chatSchema, body), exact));
-    case 'native': {
-      const { inputTokens, maxOutputTokens, answers } = nativeTokensOf(body);
-      return measureTokens(inputTokens, maxOutputTokens, answers, model);
-    }
+    case 'native':
+      return measureTokens(nativeTokensOf(body), model);
     case 'embeddings': {
       const { input } = embeddings.toEmbeddingRequest(parseWith(embeddings.embeddingSchema, body), exact);
-      return measureTokens(estimateInputTokens(input), 0, 1, model);
+      return measureTokens({ inputTokens: estimateInputTokens(input), maxOutputTokens: 0, answers: 1 }, model);
     }
     case 'transcriptions':
       return measureTranscription(clipSeconds(body));
   }
 }
 
-function measureChat(model: PricedModel, { messages, tools, maxOutputTokens, n }: ChatRequest): Measures {
-  return measureTokens(estimatePromptTokens([messages, tools]), maxOutputTokens, n, model);
+function measureChat(model: PricedModel, chat: ChatRequest, writesCache = never): Measures {
+  const { messages, tools, maxOutputTokens, n: answers } = chat;
+  const inputTokens = estimatePromptTokens([messages, tools]);
+  return measureTokens({ inputTokens, maxOutputTokens, answers, writesCache }, model);
 }
 
 function measureFitting(mediaRequest: MediaRequest<unknown>, endpoint: Endpoint, model: PricedModel): Measures {

@@ -37,7 +37,6 @@ export function holdTokens(
   { model, order }: FoundCall,
   { requestId, trace }: CallContext,
 ): Promise<Bill> {
-  const { inputTokens, outputTokens } = order;
   const { accountId, keyId, hasKeyLimit } = caller;
   const booked = {
     accountId,
@@ -49,5 +48,5 @@ export function holdTokens(
     decidedBy: `${decidedBy} decide it, or where that is not given the model's max_output_tokens: fewer need less.`,
     trace,
   };
-  return openBill(deps, booked, quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 }));
+  return openBill(deps, booked, quote(model.pricing, {}, order.units));
 }

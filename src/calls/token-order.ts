@@ -1,4 +1,4 @@
-import { measureTokens } from '../billing/index.ts';
+import { measureTokens, type TokenRequest } from '../billing/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import type { JsonObject } from '../json.ts';
 import {
@@ -7,35 +7,36 @@ import {
   INPUT_TOKENS_UNSTATED_MAX,
   OUTPUT_TOKENS_UNSTATED_MAX,
 } from '../limits.ts';
+import type { Units } from '../pricing/index.ts';
 import type { TokenUsage } from '../vendors/index.ts';
 
 /** What was held for a call, and the most tokens that its answer can have cost: no upstream is believed beyond that. */
 export interface TokenOrder {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** What is held, as it is priced. */
+  readonly units: Units;
   readonly outputTokensMax: number;
   /** Computed only for a claim that is far from the estimate. */
   readonly inputTokensMax: () => number;
 }
 
 /** What a request asks for. */
-export interface RequestedTokens {
-  /** As estimated here. */
-  readonly inputTokens: number;
-  readonly maxOutputTokens: number | undefined;
-  readonly answers: number;
+export interface RequestedTokens extends TokenRequest {
   /** How many bytes its text has; undefined when it names something whose length is not known here, such as a picture. */
   readonly textBytes: () => number | undefined;
 }
 
 export function tokenOrder(requested: RequestedTokens, model: ListedModel): TokenOrder {
   const { inputTokens, maxOutputTokens, answers, textBytes } = requested;
-  const outputTokens = measureTokens(inputTokens, maxOutputTokens, answers, model).units.outputTokens ?? 0;
+  const { units } = measureTokens(requested, model);
+  const { outputTokens = 0 } = units;
   const isStated = (maxOutputTokens ?? model.max_output_tokens) !== undefined;
   const context = withTolerance(model.context_tokens ?? INPUT_TOKENS_UNSTATED_MAX);
   return {
     inputTokens,
     outputTokens,
+    units,
     outputTokensMax: isStated
       ? withTolerance(outputTokens)
       : Math.max(outputTokens, OUTPUT_TOKENS_UNSTATED_MAX * answers),
@@ -71,16 +72,19 @@ export interface BoundedUsage {
 }
 
 export function boundUsage(claimed: TokenUsage, order: TokenOrder): BoundedUsage {
-  const prompt = claimed.inputTokens + claimed.cachedTokens;
+  const { cacheWriteTokens: written = 0 } = claimed;
+  const prompt = claimed.inputTokens + claimed.cachedTokens + written;
   const completion = claimed.outputTokens + claimed.reasoningTokens;
   const isPromptLong = prompt > order.inputTokens + INPUT_TOKENS_SLACK && prompt > order.inputTokensMax();
   const isCompletionLong = completion > order.outputTokensMax;
   if (!isPromptLong && !isCompletionLong) return { usage: claimed };
   const inputTokens = isPromptLong ? Math.min(claimed.inputTokens, order.inputTokens) : claimed.inputTokens;
+  const cacheWriteTokens = isPromptLong ? Math.min(written, order.inputTokens - inputTokens) : written;
   const outputTokens = isCompletionLong ? Math.min(claimed.outputTokens, order.outputTokens) : claimed.outputTokens;
   const usage = {
     inputTokens,
-    cachedTokens: isPromptLong ? order.inputTokens - inputTokens : claimed.cachedTokens,
+    cachedTokens: isPromptLong ? order.inputTokens - inputTokens - cacheWriteTokens : claimed.cachedTokens,
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     outputTokens,
     reasoningTokens: isCompletionLong ? order.outputTokens - outputTokens : claimed.reasoningTokens,
   };

@@ -20,8 +20,9 @@ export type OnExcess = (detail: string) => void;
 
 /** The units to be charged; where they were counted here, the record of the charge says so. */
 export function tokenUnits(tokens: CountedTokens): Units {
-  const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = tokens;
-  const units = { inputTokens, cachedTokens, outputTokens, reasoningTokens, requests: 1 };
+  const { inputTokens, cachedTokens, cacheWriteTokens = 0, outputTokens, reasoningTokens } = tokens;
+  const written = cacheWriteTokens > 0 ? { cacheWriteTokens } : {};
+  const units = { inputTokens, cachedTokens, ...written, outputTokens, reasoningTokens, requests: 1 };
   return tokens.estimated ? { ...units, ...ESTIMATED } : units;
 }
 

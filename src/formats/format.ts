@@ -24,6 +24,8 @@ export interface Settled {
 export interface ChatFormat<Answer = JsonObject> {
   /** The request's field that bounds its output: named to a caller whose credits do not cover it. */
   readonly limitField: string;
+  /** Whether an upstream that speaks the format may write the prompt to a cache, at a price of its own. */
+  readonly writesCache?: () => boolean;
   /** Why no upstream can be asked over chat: only those that speak the format itself are candidates. */
   readonly refusal?: ApiError | undefined;
   /** One whole answer. `body` is a `chat.completion` as a vendor gave it: `id`, `model` and `usage` are not fit to be sent. */

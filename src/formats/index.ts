@@ -4,6 +4,7 @@
  */
 export { chatFormat } from './chat/index.ts';
 export type { ChatFormat, CountedTokens, FrameWriter, PassThrough, Settled } from './format.ts';
+export { hasCacheMark } from './messages/cache-marks.ts';
 export { messagesError } from './messages/errors.ts';
 export { PING as MESSAGES_PING } from './messages/events.ts';
 export { messagesFormat } from './messages/index.ts';

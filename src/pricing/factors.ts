@@ -9,11 +9,13 @@ import {
   product,
   promptTokensOf,
   ratesFor,
+  rungFor,
   type Selectors,
   type Unit,
   type UnitRate,
   type Units,
   unitRates,
+  withFoldedWrites,
 } from './price.ts';
 import type { Pricing, PricingMode } from './pricing.ts';
 
@@ -32,8 +34,9 @@ export function chargeFactors(pricing: Pricing, selectors: Selectors, units: Uni
   const price = freezePrice(pricing, selectors);
   const total = charge(price, units);
   const promptTokens = promptTokensOf(units);
-  const rung = pricing.token_tiers?.findLast(({ min_prompt_tokens }) => promptTokens > min_prompt_tokens);
-  const counted = unitRates(pricing, rung).map((rate) => ({ ...rate, count: countOf(units, rate.unit) }));
+  const rates = unitRates(pricing, rungFor(pricing, promptTokens));
+  const folded = withFoldedWrites(units, rates);
+  const counted = rates.map((rate) => ({ ...rate, count: countOf(folded, rate.unit) }));
   return {
     mode: pricing.mode,
     once: onceCredits(pricing),
@@ -50,11 +53,13 @@ export function chargeFactors(pricing: Pricing, selectors: Selectors, units: Uni
 export function frozenFactors(price: FrozenPrice, units: Units): ChargeFactors {
   const total = charge(price, units);
   const ratio = product(price.ratios.map((chosen) => chosen.ratio));
-  const counted = ratesFor(price, units).map(({ unit, figure }) => ({
+  const rates = ratesFor(price, units);
+  const folded = withFoldedWrites(units, rates);
+  const counted = rates.map(({ unit, figure }) => ({
     unit,
     rate: rateWritten(BigInt(figure) * BigInt(UNITS_PER_RATE[unit]), price, ratio),
     per: UNITS_PER_RATE[unit],
-    count: countOf(units, unit),
+    count: countOf(folded, unit),
   }));
   return {
     mode: price.mode,
@@ -75,6 +80,7 @@ const UNITS_PER_RATE: Readonly<Record<Unit, 1 | 1000>> = {
   characters: 1000,
   inputTokens: 1000,
   cachedTokens: 1000,
+  cacheWriteTokens: 1000,
   outputTokens: 1000,
   reasoningTokens: 1000,
 };

@@ -8,6 +8,7 @@ export {
   charge,
   type FrozenPrice,
   freezePrice,
+  isWriteDearer,
   type Selectors,
   type Units,
 } from './price.ts';

@@ -18,6 +18,12 @@ const videoWithOnce = { ...video, credits: { base: 5, per_second: 12.5 } };
 const transcript = { mode: 'per_audio_second', credits: { per_second: 0.1 } };
 const chat = { mode: 'per_token', credits: { input_per_k: 2, output_per_k: 8 } };
 const chatOfFour = { ...chat, credits: { ...chat.credits, cached_per_k: 0.5, reasoning_per_k: 10 } };
+const writing = { ...chat, credits: { ...chat.credits, cache_write_per_k: 2.5 } };
+const writingFree = { ...chat, credits: { ...chat.credits, cache_write_per_k: 0 } };
+const exactWriting = {
+  ...chat,
+  credits: { input_per_k: 0.123457, cached_per_k: 0.0301, cache_write_per_k: 0.154321, output_per_k: 2.000003 },
+};
 const tiered = {
   ...chatOfFour,
   token_tiers: [
@@ -72,6 +78,32 @@ const cases: readonly [name: string, charged: number, pricing: object, units: Un
     20.5,
     chatOfFour,
     { inputTokens: 1000, cachedTokens: 1000, outputTokens: 1000, reasoningTokens: 1000 },
+  ],
+  [
+    'R-160: tokens written to a cache without a rate cost the input rate',
+    6,
+    chatOfFour,
+    { inputTokens: 1000, cacheWriteTokens: 2000 },
+  ],
+  ['R-160: tokens written to a cache cost their own rate', 2.5, writing, { cacheWriteTokens: 1000 }],
+  ['R-160: a rate of nothing for writing to a cache is not the input rate', 0, writingFree, { cacheWriteTokens: 1000 }],
+  [
+    'R-160: the five kinds of tokens add up to the micro-credit',
+    0.018516,
+    exactWriting,
+    { inputTokens: 3, cacheWriteTokens: 10, cachedTokens: 20, outputTokens: 8 },
+  ],
+  [
+    'R-165: tokens written to a cache count towards the threshold',
+    4.004,
+    tiered,
+    { inputTokens: 1000, cacheWriteTokens: 1 },
+  ],
+  [
+    'R-164: a rung has a rate of its own for what is written to a cache',
+    7,
+    { ...chat, token_tiers: [{ min_prompt_tokens: 500, input_per_k: 4, cache_write_per_k: 7 }] },
+    { cacheWriteTokens: 1000 },
   ],
   ['R-160: a cached rate of nothing is not the input rate', 0, cachedFree(), { cachedTokens: 1000 }],
   ['R-165: a prompt at the threshold uses the lower rung', 2, tiered, { inputTokens: 1000 }],
@@ -555,4 +587,27 @@ test('R-523: a receipt’s factors are those of the estimate, with the rates as 
     if (written.ratios.some(({ ratio }) => ratio === 0)) return;
     assert.deepEqual(frozenFactors(freezePrice(pricing, selectors), units), written);
   });
+});
+
+test('a price without a rate for writing to a cache is frozen as before there was one, and explains such tokens as input', () => {
+  const price = freezePrice(pricingSchema.parse(chat), {});
+  assert.deepEqual(
+    price.rates.map(({ unit }) => unit),
+    ['inputTokens', 'cachedTokens', 'outputTokens', 'reasoningTokens'],
+  );
+  const units = { inputTokens: 1, cacheWriteTokens: 2 };
+  for (const factors of [frozenFactors(price, units), chargeFactors(pricingSchema.parse(chat), {}, units)]) {
+    assert.deepEqual(factors.units, [{ unit: 'inputTokens', rate: 2, per: 1000, count: 3 }]);
+  }
+});
+
+test('a price with one explains them by it', () => {
+  const pricing = pricingSchema.parse(writing);
+  const units = { inputTokens: 1, cacheWriteTokens: 2 };
+  const told = [
+    { unit: 'inputTokens', rate: 2, per: 1000, count: 1 },
+    { unit: 'cacheWriteTokens', rate: 2.5, per: 1000, count: 2 },
+  ];
+  assert.deepEqual(chargeFactors(pricing, {}, units).units, told);
+  assert.deepEqual(frozenFactors(freezePrice(pricing, {}), units).units, told);
 });

@@ -10,6 +10,7 @@ export const UNIT_MAX = {
   characters: 10_000_000,
   inputTokens: 100_000_000,
   cachedTokens: 100_000_000,
+  cacheWriteTokens: 100_000_000,
   outputTokens: 100_000_000,
   reasoningTokens: 100_000_000,
 } as const;
@@ -18,8 +19,8 @@ export type Unit = keyof typeof UNIT_MAX;
 
 /**
  * The measured or asked-for amounts that a price multiplies, non-negative integers. Absent means zero, except that
- * `requests` absent means one. Tokens are disjoint: `inputTokens` is without `cachedTokens`, `outputTokens` without
- * `reasoningTokens`.
+ * `requests` absent means one. Tokens are disjoint: `inputTokens` is without `cachedTokens` and `cacheWriteTokens`,
+ * `outputTokens` without `reasoningTokens`.
  */
 export type Units = { readonly [unit in Unit]?: number | undefined };
 
@@ -100,12 +101,24 @@ export function freezePrice(pricing: Pricing, selectors: Selectors): FrozenPrice
 export function charge(price: FrozenPrice, units: Units): MicroCredits {
   checkUnits(units);
   const divisor = BigInt(price.divisor);
+  const rates = ratesFor(price, units);
+  const counted = withFoldedWrites(units, rates);
   let sum = BigInt(price.once);
-  for (const { unit, figure } of ratesFor(price, units)) {
-    const count = countOf(units, unit);
+  for (const { unit, figure } of rates) {
+    const count = countOf(counted, unit);
     if (count > 0) sum += BigInt(figure) * BigInt(count);
   }
   return (sum + divisor / 2n) / divisor;
+}
+
+/**
+ * What is written to a cache costs what plain input costs where the price has no rate for it; prices that were frozen
+ * before there was one are such prices.
+ */
+export function withFoldedWrites(units: Units, rates: readonly { readonly unit: Unit }[]): Units {
+  const { inputTokens = 0, cacheWriteTokens = 0 } = units;
+  if (cacheWriteTokens === 0 || rates.some(({ unit }) => unit === 'cacheWriteTokens')) return units;
+  return { ...units, inputTokens: inputTokens + cacheWriteTokens, cacheWriteTokens: 0 };
 }
 
 /** Those of the highest rung that the prompt has passed. */
@@ -126,10 +139,13 @@ export function largestCharge(pricing: Pricing): MicroCredits {
   };
   const price = freezePrice(pricing, selectors);
   // The dearest rung need not be the highest. One that no prompt can reach does not count.
-  const reachable = price.tiers.filter(({ minPromptTokens }) => minPromptTokens < promptTokensOf(UNIT_MAX));
-  const charges = [price, ...reachable].map(({ rates }) => charge({ ...price, rates, tiers: [] }, UNIT_MAX));
+  const reachable = price.tiers.filter(({ minPromptTokens }) => minPromptTokens < PROMPT_TOKENS_MAX);
+  const most = hasCacheWriteRate(pricing) ? UNIT_MAX : { ...UNIT_MAX, cacheWriteTokens: 0 };
+  const charges = [price, ...reachable].map(({ rates }) => charge({ ...price, rates, tiers: [] }, most));
   return charges.reduce((largest, one) => (one > largest ? one : largest));
 }
+
+const PROMPT_TOKENS_MAX = UNIT_MAX.inputTokens + UNIT_MAX.cachedTokens;
 
 // A request that selects no key pays the plain rate, so only a ratio above 1 can be the largest.
 function keyOfLargest(ratios: Readonly<Record<string, number>> = {}): string | undefined {
@@ -138,8 +154,8 @@ function keyOfLargest(ratios: Readonly<Record<string, number>> = {}): string | u
 }
 
 /**
- * The four rates in force on a rung, or at the headline. On a rung, absent and 0 both mean the headline's rate;
- * cached and reasoning tokens without a rate of their own cost what input and output cost there.
+ * The rates in force on a rung, or at the headline. On a rung, absent and 0 both mean the headline's rate; cached, written
+ * and reasoning tokens without a rate of their own cost what input and output cost there.
  */
 export function tokenRates(pricing: Pricing, rung: TokenRung | undefined): Record<TokenRate, number> {
   const { credits } = pricing;
@@ -148,12 +164,29 @@ export function tokenRates(pricing: Pricing, rung: TokenRung | undefined): Recor
   return {
     input_per_k: input,
     cached_per_k: rung?.cached_per_k || (credits.cached_per_k ?? input),
+    cache_write_per_k: rung?.cache_write_per_k || (credits.cache_write_per_k ?? input),
     output_per_k: output,
     reasoning_per_k: rung?.reasoning_per_k || (credits.reasoning_per_k ?? output),
   };
 }
 
-export type TokenRate = 'input_per_k' | 'cached_per_k' | 'output_per_k' | 'reasoning_per_k';
+export type TokenRate = 'input_per_k' | 'cached_per_k' | 'cache_write_per_k' | 'output_per_k' | 'reasoning_per_k';
+
+export function hasCacheWriteRate({ credits, token_tiers = [] }: Pricing): boolean {
+  const isSet = (rates: { cache_write_per_k?: number | undefined }) => rates.cache_write_per_k !== undefined;
+  return isSet(credits) || token_tiers.some(isSet);
+}
+
+/** Whether such a prompt costs more where it is written to a cache: what is held for one that may be must cover that. */
+export function isWriteDearer(pricing: Pricing, promptTokens: number): boolean {
+  if (pricing.mode !== 'per_token' || !hasCacheWriteRate(pricing)) return false;
+  const { cache_write_per_k, input_per_k } = tokenRates(pricing, rungFor(pricing, promptTokens));
+  return cache_write_per_k > input_per_k;
+}
+
+export function rungFor({ token_tiers }: Pricing, promptTokens: number): TokenRung | undefined {
+  return token_tiers?.findLast(({ min_prompt_tokens }) => promptTokens > min_prompt_tokens);
+}
 
 export function unitRates(pricing: Pricing, rung: TokenRung | undefined): readonly UnitRate[] {
   const { mode, credits } = pricing;
@@ -168,14 +201,15 @@ export function unitRates(pricing: Pricing, rung: TokenRung | undefined): readon
     case 'per_audio_second':
       return [{ unit: 'milliseconds', rate: needed(credits.per_second), per: 1000 }];
     case 'per_token':
-      return tokenUnitRates(tokenRates(pricing, rung));
+      return tokenUnitRates(tokenRates(pricing, rung), hasCacheWriteRate(pricing));
   }
 }
 
-function tokenUnitRates(rates: Record<TokenRate, number>): readonly UnitRate[] {
+function tokenUnitRates(rates: Record<TokenRate, number>, hasWrites: boolean): readonly UnitRate[] {
   return [
     { unit: 'inputTokens', rate: rates.input_per_k, per: 1000 },
     { unit: 'cachedTokens', rate: rates.cached_per_k, per: 1000 },
+    ...(hasWrites ? [{ unit: 'cacheWriteTokens', rate: rates.cache_write_per_k, per: 1000 } as const] : []),
     { unit: 'outputTokens', rate: rates.output_per_k, per: 1000 },
     { unit: 'reasoningTokens', rate: rates.reasoning_per_k, per: 1000 },
   ];
@@ -226,6 +260,7 @@ const UNIT_NAMES = [
   'characters',
   'inputTokens',
   'cachedTokens',
+  'cacheWriteTokens',
   'outputTokens',
   'reasoningTokens',
 ] as const satisfies readonly Unit[];
@@ -235,7 +270,7 @@ export function countOf(units: Units, unit: Unit): number {
 }
 
 export function promptTokensOf(units: Units): number {
-  return (units.inputTokens ?? 0) + (units.cachedTokens ?? 0);
+  return (units.inputTokens ?? 0) + (units.cachedTokens ?? 0) + (units.cacheWriteTokens ?? 0);
 }
 
 interface ExactRate {

@@ -8,7 +8,8 @@ const video = { mode: 'per_second', currency: 'usd', credits: { per_second: 12 }
 const chat = { mode: 'per_token', currency: 'usd', credits: { input_per_k: 2, output_per_k: 8 } };
 const KEYS_EXPECTED =
   'expected mode, currency, credits, size_ratio, quality_ratio, resolution_ratio, flag_ratio, token_tiers, or a number of at least 0 in a key ending in _usd';
-const RATES_EXPECTED = 'expected base, per_second, input_per_k, output_per_k, cached_per_k, reasoning_per_k';
+const RATES_EXPECTED =
+  'expected base, per_second, input_per_k, output_per_k, cached_per_k, cache_write_per_k, reasoning_per_k';
 
 function refusals(pricing: unknown): readonly string[] {
   const { error } = pricingSchema.safeParse(pricing);
@@ -95,7 +96,7 @@ const refused: readonly [name: string, pricing: unknown, ...refusals: string[]][
   [
     'R-164: an unknown key on a rung',
     { ...chat, token_tiers: [{ min_prompt_tokens: 1, base: 2 }] },
-    'token_tiers.0: unknown key base: expected min_prompt_tokens, input_per_k, output_per_k, cached_per_k, reasoning_per_k',
+    'token_tiers.0: unknown key base: expected min_prompt_tokens, input_per_k, output_per_k, cached_per_k, cache_write_per_k, reasoning_per_k',
   ],
   [
     'R-164: a rung without a threshold',
@@ -167,7 +168,7 @@ const refused: readonly [name: string, pricing: unknown, ...refusals: string[]][
   [
     'R-160: a base on a token price',
     { ...chat, credits: { ...chat.credits, base: 1 } },
-    'credits.base: expected no such rate: per_token uses input_per_k, output_per_k, cached_per_k, reasoning_per_k',
+    'credits.base: expected no such rate: per_token uses input_per_k, output_per_k, cached_per_k, cache_write_per_k, reasoning_per_k',
   ],
   [
     'R-164: tiers on a price without tokens',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AMOUNT_MICRO_MAX, decimalFromNumber, MICRO_PER_CREDIT } from '../credits.ts';
-import { largestCharge, type TokenRate, tokenRates } from './price.ts';
+import { hasCacheWriteRate, largestCharge, type TokenRate, tokenRates } from './price.ts';
 
 /** Every charge looks through the rungs, so their number is bounded. */
 const TOKEN_RUNGS_MAX = 16;
@@ -23,6 +23,7 @@ const tokenRateFields = {
   input_per_k: rate.optional(),
   output_per_k: rate.optional(),
   cached_per_k: rate.optional(),
+  cache_write_per_k: rate.optional(),
   reasoning_per_k: rate.optional(),
 };
 
@@ -72,7 +73,10 @@ const RATES_OF_MODE: Readonly<Record<PricingMode, { needs: readonly RateName[]; 
   per_k_char: { needs: ['base'], takes: [] },
   per_second: { needs: ['per_second'], takes: ['base'] },
   per_audio_second: { needs: ['per_second'], takes: ['base'] },
-  per_token: { needs: ['input_per_k', 'output_per_k'], takes: ['cached_per_k', 'reasoning_per_k'] },
+  per_token: {
+    needs: ['input_per_k', 'output_per_k'],
+    takes: ['cached_per_k', 'cache_write_per_k', 'reasoning_per_k'],
+  },
 };
 
 const RATE_NAMES = creditsSchema.keyof().options;
@@ -118,13 +122,16 @@ function rungIssues(pricing: Pricing, rung: TokenRung, index: number): readonly 
 /** What is lawful in a price and probably not meant: where a longer prompt costs less, callers may pad theirs. */
 export function pricingWarnings(pricing: Pricing): readonly Issue[] {
   const rungs = pricing.token_tiers ?? [];
+  const names = TOKEN_RATES.filter((name) => name !== 'cache_write_per_k' || hasCacheWriteRate(pricing));
   return rungs.flatMap((rung, index) => {
     const ratesBelow = tokenRates(pricing, rungs[index - 1]);
     const rates = tokenRates(pricing, rung);
-    return TOKEN_RATES.filter((name) => rates[name] < ratesBelow[name]).map((name) => ({
-      path: ['token_tiers', index, name],
-      message: `comes to ${rates[name]}, less than ${ratesBelow[name]} below this rung: a longer prompt becomes cheaper`,
-    }));
+    return names
+      .filter((name) => rates[name] < ratesBelow[name])
+      .map((name) => ({
+        path: ['token_tiers', index, name],
+        message: `comes to ${rates[name]}, less than ${ratesBelow[name]} below this rung: a longer prompt becomes cheaper`,
+      }));
   });
 }
 
@@ -132,6 +139,7 @@ const TOKEN_RATES = [
   'input_per_k',
   'output_per_k',
   'cached_per_k',
+  'cache_write_per_k',
   'reasoning_per_k',
 ] as const satisfies readonly TokenRate[];
 

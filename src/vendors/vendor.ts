@@ -247,6 +247,8 @@ interface WrittenChoices {
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly cachedTokens: number;
+  /** Of the prompt, what was written to a cache; absent where none was. */
+  readonly cacheWriteTokens?: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
 }

@@ -36,6 +36,7 @@ const UNITS: Readonly<Record<string, TextKey>> = {
   characters: 'count.characters',
   input_tokens: 'count.inputTokens',
   cached_tokens: 'count.cachedTokens',
+  cache_write_tokens: 'count.cacheWriteTokens',
   output_tokens: 'count.outputTokens',
   reasoning_tokens: 'count.reasoningTokens',
 };

@@ -4,7 +4,7 @@ import type { Settled } from '../format.ts';
 
 /** In the shape that chat clients know, with what was charged. */
 export function chatUsage({ tokens, charged }: Settled): JsonObject {
-  const prompt = tokens.inputTokens + tokens.cachedTokens;
+  const prompt = tokens.inputTokens + tokens.cachedTokens + (tokens.cacheWriteTokens ?? 0);
   const completion = tokens.outputTokens + tokens.reasoningTokens;
   return {
     prompt_tokens: prompt,

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../json.ts';
 import type { FormatRequest } from '../../vendors/index.ts';
 import type { ChatFormat } from '../format.ts';
 import { messageIds, toMessage } from './answer.ts';
+import { hasCacheMark } from './cache-marks.ts';
 import { PassedWriter, passedMessage } from './passed.ts';
 import type { TranslatedRequest } from './request.ts';
 import { withoutUnsigned } from './thoughts.ts';
@@ -25,6 +26,7 @@ export function messagesFormat(
   return {
     limitField: 'max_tokens',
     refusal,
+    writesCache: () => hasCacheMark(sent.exact),
     whole: (body, settled) => toMessage(body, ids, settled),
     writer: (inputTokens) => new MessagesWriter({ ids, inputTokens, requestId }),
     passThrough: {

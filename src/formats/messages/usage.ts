@@ -6,7 +6,7 @@ import type { Settled } from '../format.ts';
 export function usageView({ tokens, charged }: Settled): JsonObject {
   return {
     input_tokens: tokens.inputTokens,
-    cache_creation_input_tokens: 0,
+    cache_creation_input_tokens: tokens.cacheWriteTokens ?? 0,
     cache_read_input_tokens: tokens.cachedTokens,
     output_tokens: tokens.outputTokens + tokens.reasoningTokens,
     output_tokens_details: { thinking_tokens: tokens.reasoningTokens },

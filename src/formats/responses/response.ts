@@ -86,11 +86,11 @@ function echoOf({ body, maxOutputTokens, store }: ResponsesRequest, tools: Tools
 
 /** With what was charged. */
 export function responsesUsage({ tokens, charged }: Settled): JsonObject {
-  const input = tokens.inputTokens + tokens.cachedTokens;
+  const input = tokens.inputTokens + tokens.cachedTokens + (tokens.cacheWriteTokens ?? 0);
   const output = tokens.outputTokens + tokens.reasoningTokens;
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: tokens.cachedTokens, cache_write_tokens: 0 },
+    input_tokens_details: { cached_tokens: tokens.cachedTokens, cache_write_tokens: tokens.cacheWriteTokens ?? 0 },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: tokens.reasoningTokens },
     total_tokens: input + output,

@@ -4,7 +4,13 @@ import { estimateCall, estimateChat, prepareResponse } from '../../calls/index.t
 import { requireModel } from '../../catalogue/index.ts';
 import type { Endpoint } from '../../configuration/index.ts';
 import type { ErrorCode } from '../../errors.ts';
-import { messagesSchema, responsesSchema, toChatFromMessages, toResponsesRequest } from '../../formats/index.ts';
+import {
+  hasCacheMark,
+  messagesSchema,
+  responsesSchema,
+  toChatFromMessages,
+  toResponsesRequest,
+} from '../../formats/index.ts';
 import type { JsonObject } from '../../json.ts';
 import { ESTIMATE_BODY_BYTES_MAX } from '../../limits.ts';
 import { parseWith } from '../../parse.ts';
@@ -74,7 +80,8 @@ export function estimateRoutes(routes: Routes, deps: HttpDeps): void {
       if (endpoint === 'chat' || endpoint === 'responses' || endpoint === 'messages') {
         const model = modelAt('chat');
         const chat = await chatOf(deps, caller, endpoint, body, exactBody);
-        return estimateView({ model: model.id, endpoint, ...estimateChat(model, chat) });
+        const writesCache = () => endpoint === 'messages' && hasCacheMark(exactBody);
+        return estimateView({ model: model.id, endpoint, ...estimateChat(model, chat, writesCache) });
       }
       const model = modelAt(endpoint);
       return estimateView({ model: model.id, endpoint, ...estimateCall(model, endpoint, body, exactBody) });

@@ -130,8 +130,9 @@ export function countTokens(usage: JsonObject, before: Tokens): Tokens {
 export function toUsage({ input, cacheWritten, cacheRead, output, thinking }: Tokens): TokenUsage | undefined {
   const reasoningTokens = Math.min(thinking, output);
   const counted = {
-    inputTokens: input + cacheWritten,
+    inputTokens: input,
     cachedTokens: cacheRead,
+    ...(cacheWritten !== 0 && { cacheWriteTokens: cacheWritten }),
     outputTokens: output - reasoningTokens,
     reasoningTokens,
   };

@@ -388,9 +388,9 @@ for (const [reason, expected] of Object.entries(STOP_REASONS)) {
 const USAGES: readonly (readonly [name: string, given: JsonObject, expected: readonly number[]])[] = [
   ['plain counts', { input_tokens: 10, output_tokens: 5 }, [10, 0, 5, 0]],
   [
-    'cache writes as input and cache reads apart',
+    'both sides of the cache apart',
     { input_tokens: 10, output_tokens: 5, cache_creation_input_tokens: 100, cache_read_input_tokens: 1000 },
-    [110, 1000, 5, 0],
+    [10, 1000, 5, 0, 100],
   ],
   [
     'thinking out of the output',
@@ -411,7 +411,9 @@ for (const [name, usage, expected] of USAGES) {
 
 function counts(usage: TokenUsage | undefined): number[] {
   if (usage === undefined) return [];
-  return [usage.inputTokens, usage.cachedTokens, usage.outputTokens, usage.reasoningTokens];
+  const { inputTokens, cachedTokens, cacheWriteTokens, outputTokens, reasoningTokens } = usage;
+  const written = cacheWriteTokens === undefined ? [] : [cacheWriteTokens];
+  return [inputTokens, cachedTokens, outputTokens, reasoningTokens, ...written];
 }
 
 const NOT_ANSWERS = ['', '[]', 'nonsense', '{"type":"other"}', '{"type":"message","content":[]}', '{"type":"message"}'];

@@ -66,7 +66,7 @@ const CACHED = {
   output_tokens: 50,
   output_tokens_details: { thinking_tokens: 30 },
 };
-const COUNTED = { inputTokens: 30, cachedTokens: 300, outputTokens: 20, reasoningTokens: 30 };
+const COUNTED = { inputTokens: 10, cachedTokens: 300, cacheWriteTokens: 20, outputTokens: 20, reasoningTokens: 30 };
 
 test('sends the key, the version and the body to the one path', async () => {
   await chat.complete(asking(), upstream());

@@ -47,7 +47,7 @@ const USAGE = {
   output_tokens: 50,
   output_tokens_details: { thinking_tokens: 30 },
 };
-const COUNTED = { inputTokens: 30, cachedTokens: 300, outputTokens: 20, reasoningTokens: 30 };
+const COUNTED = { inputTokens: 10, cachedTokens: 300, cacheWriteTokens: 20, outputTokens: 20, reasoningTokens: 30 };
 const SCRIPT: Scripted = { kind: 'message', content: CONTENT, stopReason: 'tool_use', usage: USAGE };
 
 test('a stream that is joined is the message that is told whole', async () => {

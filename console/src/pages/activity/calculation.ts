@@ -11,6 +11,7 @@ const UNITS = [
   'characters',
   'input_tokens',
   'cached_tokens',
+  'cache_write_tokens',
   'output_tokens',
   'reasoning_tokens',
 ] as const;

@@ -27,6 +27,7 @@ const COUNTS: Readonly<Record<PublicPricing['mode'], readonly Count[]>> = {
   per_token: [
     { unit: 'inputTokens', label: 'calculator.inputTokens', start: 1000, max: 100_000_000, each: 1 },
     { unit: 'cachedTokens', label: 'calculator.cachedTokens', start: 0, max: 100_000_000, each: 1 },
+    { unit: 'cacheWriteTokens', label: 'calculator.cacheWriteTokens', start: 0, max: 100_000_000, each: 1 },
     { unit: 'outputTokens', label: 'calculator.outputTokens', start: 500, max: 100_000_000, each: 1 },
     { unit: 'reasoningTokens', label: 'calculator.reasoningTokens', start: 0, max: 100_000_000, each: 1 },
   ],
@@ -100,9 +101,10 @@ export function Calculator({ offer: { pricing } }: { readonly offer: Offer }) {
   );
 }
 
-/** Cached and reasoning tokens are asked for where they have a price of their own. */
+/** Cached, written and reasoning tokens are asked for where they have a price of their own. */
 function isPriced({ credits }: PublicPricing, { unit }: Count): boolean {
   if (unit === 'cachedTokens') return credits.cached_per_k !== undefined;
+  if (unit === 'cacheWriteTokens') return credits.cache_write_per_k !== undefined;
   return unit !== 'reasoningTokens' || credits.reasoning_per_k !== undefined;
 }
 

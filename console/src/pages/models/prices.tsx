@@ -29,11 +29,12 @@ export function Prices({ pricing }: { readonly pricing: PublicPricing }) {
 }
 
 function rowsOf(pricing: PublicPricing, say: Say, language: Language): readonly Row[] {
-  const { cached_per_k, reasoning_per_k } = pricing.credits;
+  const { cached_per_k, cache_write_per_k: written, reasoning_per_k } = pricing.credits;
   const perThousand = (rate: number) => say('price.perTokens', { credits: rateText(rate, language) });
   return [
     { what: say('price.rate'), price: rateWords(pricing, say, language) },
     ...(cached_per_k === undefined ? [] : [{ what: say('price.cached'), price: perThousand(cached_per_k) }]),
+    ...(written === undefined ? [] : [{ what: say('price.cacheWrite'), price: perThousand(written) }]),
     ...(reasoning_per_k === undefined ? [] : [{ what: say('price.reasoning'), price: perThousand(reasoning_per_k) }]),
     ...RATIO_MAPS.flatMap((map) =>
       Object.entries(pricing[map] ?? {}).map(([key, ratio]) => ({

@@ -100,7 +100,14 @@ function Price({ pricing }: { readonly pricing: ConfigModel['pricing'] }) {
   );
 }
 
-const RATES = ['per_second', 'input_per_k', 'output_per_k', 'cached_per_k', 'reasoning_per_k'] as const;
+const RATES = [
+  'per_second',
+  'input_per_k',
+  'output_per_k',
+  'cached_per_k',
+  'cache_write_per_k',
+  'reasoning_per_k',
+] as const;
 const MODES = ['per_image', 'per_request', 'per_k_char', 'per_audio_second'] as const;
 
 /** `base` is per whatever the mode counts, and once where the mode counts by another rate. */
