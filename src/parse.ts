@@ -5,7 +5,7 @@ import { quoted } from './quoted.ts';
 
 /**
  * Checks a value against its schema and returns the typed result. A schema names the public code of a field as that
- * field's error; what has no code of its own is `invalid_parameter`. Throws ApiError with the first problem, fields that
+ * field's error, with words of its own behind it where those of the table do not fit (`missing_input: …`); what has no code of its own is `invalid_parameter`. Throws ApiError with the first problem, fields that
  * are not known before all others, because a misspelt field is missing as well.
  */
 export function parseWith<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
@@ -15,7 +15,8 @@ export function parseWith<Schema extends z.ZodType>(schema: Schema, value: unkno
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   if (issue === undefined) throw new ApiError('invalid_parameter');
   const param = fieldAt(issue.path);
-  if (isErrorCode(issue.message)) throw new ApiError(issue.message, { param });
+  const [code = '', words] = issue.message.split(/: (.*)/s, 2);
+  if (isErrorCode(code)) throw new ApiError(code, words === undefined ? { param } : { param, message: words });
   if (issue.code === 'unrecognized_keys') {
     const first = fieldAt([...issue.path, issue.keys[0] ?? '']);
     throw new ApiError('invalid_parameter', { message: issue.message, param: first });

@@ -4,6 +4,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 export const EMBEDDING_BODY_BYTES_MAX = 8 * MIB;
+/** Parts of one embeddings call that are with an upstream at the same time. */
+export const EMBEDDING_PARTS_AT_ONCE = 4;
 export const EMBEDDING_INPUTS_MAX = 2_048;
 /** In one body: as many tokens as an upstream takes in one call, and room for all else. */
 export const EMBEDDING_VALUES_MAX = 305_000;

@@ -3,11 +3,13 @@ import { openBill, quote } from '../billing/index.ts';
 import type { MicroCredits } from '../credits.ts';
 import { UpstreamError } from '../errors.ts';
 import type { CountedTokens } from '../formats/index.ts';
+import { EMBEDDING_INPUTS_MAX } from '../limits.ts';
 import { type Candidate, firstThatWorks, judgedCandidates, modelFor, noteOverclaim } from '../routing/index.ts';
 import type { EmbeddingRequest } from '../schemas/index.ts';
 import type { EmbeddingWork } from '../vendors/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { embeddingOrder } from './embedding-order.ts';
+import { embedInParts } from './embedding-parts.ts';
 import { estimatedTokens, reportedTokens, tokenUnits } from './token-usage.ts';
 
 /** Vectors that were made and charged for, in the order of the inputs. */
@@ -43,7 +45,10 @@ export async function embed(
       candidates,
       context,
       async (candidate, upstream) => {
-        const made = await embeddingOf(candidate).embed(request, upstream);
+        const { embeddingInputsMax = EMBEDDING_INPUTS_MAX } = candidate;
+        const made = await embedInParts(request, embeddingInputsMax, upstream.signal, (part, signal) =>
+          embeddingOf(candidate).embed(part, { ...upstream, signal }),
+        );
         checkVectors(made.vectors, request);
         return { candidate, ...made };
       },

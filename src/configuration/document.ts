@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GROUPS_MAX, MODEL_ID_CHARS_MAX, NAME_CHARS_MAX } from '../limits.ts';
+import { EMBEDDING_INPUTS_MAX, GROUPS_MAX, MODEL_ID_CHARS_MAX, NAME_CHARS_MAX } from '../limits.ts';
 import { costIssues, costSchema, pricingSchema, pricingWarnings } from '../pricing/index.ts';
 import { acceptsSchema, distinctListOf, routeAcceptsSchema } from './accepts.ts';
 import { crossFindings } from './cross-checks.ts';
@@ -61,6 +61,12 @@ const upstreamSchema = z.strictObject({
     .describe(
       'Betas of the vendor that callers may turn on, without their date; * is any. Without it, those that cost nothing.',
     ),
+  embedding_inputs_max: z
+    .int()
+    .min(1)
+    .max(EMBEDDING_INPUTS_MAX)
+    .optional()
+    .describe('The most texts of one embeddings request that it takes; larger requests go to it in parts.'),
   server_tools: z
     .boolean()
     .optional()

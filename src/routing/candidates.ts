@@ -20,6 +20,8 @@ export interface Candidate {
   readonly credential: Upstream['credential'];
   readonly betas: readonly string[] | undefined;
   readonly serverTools: boolean | undefined;
+  /** How many inputs of an embeddings call it takes at once. */
+  readonly embeddingInputsMax: number | undefined;
   readonly timeoutMs: number;
   readonly priority: number;
   readonly weight: number;
@@ -113,6 +115,7 @@ export function candidateOf(
     credential: upstream.credential,
     betas: upstream.betas,
     serverTools: upstream.server_tools,
+    embeddingInputsMax: upstream.embedding_inputs_max,
     timeoutMs: upstream.timeout_seconds * 1000,
     priority: upstream.priority,
     weight: upstream.weight,

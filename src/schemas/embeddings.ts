@@ -47,11 +47,13 @@ interface Problem {
   readonly message: string;
 }
 
+const MISSING = 'missing_input: Give "input": a text or a list of texts.';
+
 function inputProblem(input: unknown): Problem | undefined {
-  if (input === undefined || input === null || input === '') return { message: 'missing_input' };
+  if (input === undefined || input === null || input === '') return { message: MISSING };
   if (typeof input === 'string') return undefined;
   if (!Array.isArray(input)) return { message: 'expected a text, a list of texts, or a list of tokens' };
-  if (input.length === 0) return { message: 'missing_input' };
+  if (input.length === 0) return { message: MISSING };
   if (isToken(input[0])) return tokensProblem(input);
   if (input.length > EMBEDDING_INPUTS_MAX) return { message: `expected at most ${EMBEDDING_INPUTS_MAX} inputs` };
   const itemProblem = Array.isArray(input[0]) ? tokensProblem : textProblem;

@@ -21,7 +21,7 @@ export interface ResponsesRequest {
   readonly body: JsonObject;
 }
 
-const MISSING_INPUT = { error: 'missing_input' };
+const MISSING_INPUT = { error: 'missing_input: Give "input": a text or a list of items.' };
 const TOKENS_MAX = 10_000_000;
 const number = z.number().nullish();
 const flag = z.boolean().nullish();
