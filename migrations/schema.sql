@@ -292,6 +292,8 @@ create table jobs (
   charged bigint,
   -- Micro-credits that a succeeded job cost the operator; null where one of its routes states no cost.
   cost bigint,
+  -- When its account deleted the video that it was to make; the job and its money stay.
+  deleted_at timestamp with time zone,
   UNIQUE (reservation_id),
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),

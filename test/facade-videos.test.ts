@@ -89,6 +89,27 @@ describe('the library openai makes videos', () => {
     assert.deepEqual(await studio.assets(caller, made.id), []);
   });
 
+  test('and deletes one that failed, which is then neither listed nor read, and still a job', async () => {
+    const caller = await paidCaller(studio.gateway);
+    const client = clientOf(caller);
+    const { openQueue } = studio;
+    openQueue.delivered.video = Buffer.from('no film at all');
+    const { id } = await client.videos.create(asked());
+    const failed = await polled(client, id);
+    openQueue.delivered.video = CLIP;
+    assert.equal(failed.status, 'failed');
+    assert.deepEqual(
+      (await Array.fromAsync(client.videos.list())).map((video) => video.id),
+      [id],
+    );
+    assert.deepEqual(await client.videos.delete(id), { id, object: 'video.deleted', deleted: true });
+    assert.deepEqual(await Array.fromAsync(client.videos.list()), []);
+    await assert.rejects(client.videos.retrieve(id), OpenAI.NotFoundError);
+    await assert.rejects(client.videos.delete(id), OpenAI.NotFoundError);
+    assert.equal((await studio.read(caller, id)).status, 'failed');
+    assert.equal((await moneyOf(studio.gateway, caller)).spent, 0);
+  });
+
   test('page by page, in both orders', async () => {
     const caller = await paidCaller(studio.gateway);
     const client = clientOf(caller);

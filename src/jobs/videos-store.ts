@@ -21,12 +21,12 @@ export interface VideoPage {
   readonly order: 'asc' | 'desc';
 }
 
-/** A job that succeeded and has no results any more was deleted by its account: it counts as not there. */
+/** What its account has deleted counts as not there, and so does what succeeded and has no results any more. */
 const VIDEO_JOBS = `select ${JOB_COLUMNS}, request::text as body, "madeSeconds", "madeWidth", "madeHeight"
   from jobs left join lateral (
     select seconds as "madeSeconds", width as "madeWidth", height as "madeHeight", true as "isKept"
     from job_assets made where made.job_id = jobs.id and made.kind = 'video' order by ordinal limit 1) made on true
-  where account_id = $1 and kind = 'video' and (status <> 'succeeded' or "isKept")`;
+  where account_id = $1 and kind = 'video' and deleted_at is null and (status <> 'succeeded' or "isKept")`;
 
 export async function selectVideo(db: Queries, accountId: string, id: string): Promise<VideoJob | undefined> {
   const [row] = await db.rows<VideoRow>(`${VIDEO_JOBS} and id = $2`, [accountId, id]);
@@ -54,8 +54,13 @@ function videoOf({ body, ...row }: VideoRow): VideoJob {
   return { ...row, prompt, seconds, size };
 }
 
-/** Deletes the results of an ended job. Tells where they lie in the store. */
-export async function deleteAssets(tx: Tx, accountId: string, jobId: string): Promise<string[]> {
+/** Marks an ended job as deleted and deletes its results. Tells where they lie in the store. Harmless when repeated. */
+export async function deleteResults(tx: Tx, accountId: string, jobId: string, now: Date): Promise<string[]> {
+  await tx.run(
+    `update jobs set deleted_at = $3
+     where id = $2 and account_id = $1 and finished_at is not null and deleted_at is null`,
+    [accountId, jobId, now],
+  );
   const rows = await tx.rows<{ objectKey: string }>(
     `delete from job_assets using jobs
      where job_id = jobs.id and jobs.id = $2 and account_id = $1 and finished_at is not null

@@ -4,7 +4,7 @@ import { deleteObjectsAt } from '../objects/index.ts';
 import type { JobDeps } from './deps.ts';
 import { isTerminal } from './job.ts';
 import { isJobId } from './read.ts';
-import { deleteAssets, selectVideo, type VideoJob } from './videos-store.ts';
+import { deleteResults, selectVideo, type VideoJob } from './videos-store.ts';
 
 export { selectVideos as listVideos } from './videos-store.ts';
 
@@ -16,7 +16,7 @@ export async function getVideo({ db }: Pick<JobDeps, 'db'>, accountId: string, i
 }
 
 /**
- * Forgets the results of a video that has ended; the job and what it cost stay. One that failed has none. Throws
+ * Forgets a video that has ended, with its results if it has some; the job and what it cost stay. Throws
  * `job_asset_not_ready` for one that runs: there is no cancel.
  */
 export async function deleteVideo(deps: JobDeps, by: Actor, accountId: string, id: string): Promise<void> {
@@ -26,7 +26,7 @@ export async function deleteVideo(deps: JobDeps, by: Actor, accountId: string, i
   }
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
-    const keys = await deleteAssets(tx, accountId, id);
+    const keys = await deleteResults(tx, accountId, id, now);
     await deleteObjectsAt(tx, keys, now);
     await recordChange(tx, by, { at: now, action: 'video.delete', target: id, detail: { account: accountId } });
   });
