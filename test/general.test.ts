@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, type TestContext, test } from 'node:test';
 import { imageModel, keyed, sandbox } from './support/documents.ts';
 import { ADMIN_TOKEN, type Answer, Gateway } from './support/gateway.ts';
+import { paidCaller } from './support/paid-calls.ts';
 import { newOwner, type SignedInPerson } from './support/people.ts';
 import { requestText, sendRaw } from './support/raw-http.ts';
 
@@ -412,6 +413,28 @@ describe('other origins', () => {
     }
     const missing = await open.call('GET', '/v1/nothing-here', { headers: { origin } });
     assert.equal(missing.headers['access-control-allow-origin'], origin);
+  });
+
+  test('R-020: pages of a listed origin may read a stream as well, and no others may', async (t) => {
+    const open = await startOpen(t);
+    const caller = await paidCaller(open);
+    const words = [{ role: 'user', content: 'Hello' }];
+    for (const [path, body] of [
+      ['/v1/chat/completions', { messages: words, max_tokens: 20 }],
+      ['/openai/v1/chat/completions', { messages: words, max_tokens: 20 }],
+      ['/v1/responses', { input: 'Hello', max_output_tokens: 20 }],
+      ['/v1/messages', { messages: words, max_tokens: 20 }],
+    ] as const) {
+      const sent = { key: caller.key, body: { model: 'sandbox/chat', stream: true, ...body } };
+      const listed = await open.call('POST', path, { ...sent, headers: { origin } });
+      assert.match(listed.headers['content-type'] ?? '', /^text\/event-stream/, listed.text);
+      assert.equal(listed.headers['access-control-allow-origin'], origin, path);
+      assert.match(listed.headers.vary ?? '', /\borigin\b/);
+      assert.match(listed.headers['access-control-expose-headers'] ?? '', /x-request-id/i);
+      const other = await open.call('POST', path, { ...sent, headers: { origin: 'https://evil.example' } });
+      assert.equal(other.status, 200);
+      assert.equal(other.headers['access-control-allow-origin'], undefined, path);
+    }
   });
 
   test('R-020: an answer made for one origin is not stored for another', async (t) => {
