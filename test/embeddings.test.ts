@@ -116,6 +116,40 @@ test('numbers of every size, and both zeros, come through whole in either form',
   }
 });
 
+describe('an upstream that takes few inputs at once', () => {
+  const texts = Array.from({ length: 8 }, (_, at) => `text number ${at}`);
+  const small = (body: Fields = {}) => ask({ model: 'house/small', input: texts, ...body });
+
+  test('is asked in parts, answered whole and charged once, as one call would be', async () => {
+    const whole = await ask({ model: 'house/first', input: texts });
+    const spent = async () => (await moneyOf(gateway, caller)).spent;
+    const once = await spent();
+    first.requests.length = 0;
+    const { status, json, text } = await small();
+    assert.equal(status, 200, text);
+    assert.deepEqual(json.data, whole.json.data);
+    assert.deepEqual(json.usage, whole.json.usage);
+    assert.equal(await spent(), 2 * once);
+    const sizes = first.requests.map(({ bytes }) => JSON.parse(String(bytes)).input.length);
+    assert.deepEqual(sizes.toSorted(), [2, 3, 3]);
+  });
+
+  test('fails as a whole when a part fails, and costs nothing', async () => {
+    first.script({ kind: 'vectors' }, { kind: 'raw', status: 400, body: '{"error":{"message":"no"}}' });
+    const { status } = await small();
+    assert.equal(status, 400);
+    assert.deepEqual(await moneyOf(gateway, caller), UNTOUCHED);
+  });
+});
+
+test('an input that is missing is named by its field', async () => {
+  const { json } = await ask({ input: [] });
+  assert.deepEqual(
+    [json.error.code, json.error.param, json.error.message],
+    ['missing_input', 'input', 'Give "input": a text or a list of texts.'],
+  );
+});
+
 describe('what may be an input', () => {
   for (const [name, input, sent] of [
     ['a text', 'Hi', ['Hi']],
@@ -279,38 +313,4 @@ describe('the library openai', () => {
       return error.code === 'model_not_found';
     });
   });
-});
-
-describe('an upstream that takes few inputs at once', () => {
-  const texts = Array.from({ length: 8 }, (_, at) => `text number ${at}`);
-  const small = (body: Fields = {}) => ask({ model: 'house/small', input: texts, ...body });
-
-  test('is asked in parts, answered whole and charged once, as one call would be', async () => {
-    const whole = await ask({ model: 'house/first', input: texts });
-    const spent = async () => (await moneyOf(gateway, caller)).spent;
-    const once = await spent();
-    first.requests.length = 0;
-    const { status, json, text } = await small();
-    assert.equal(status, 200, text);
-    assert.deepEqual(json.data, whole.json.data);
-    assert.deepEqual(json.usage, whole.json.usage);
-    assert.equal(await spent(), 2 * once);
-    const sizes = first.requests.map(({ bytes }) => JSON.parse(String(bytes)).input.length);
-    assert.deepEqual(sizes.toSorted(), [2, 3, 3]);
-  });
-
-  test('fails as a whole when a part fails, and costs nothing', async () => {
-    first.script({ kind: 'vectors' }, { kind: 'raw', status: 400, body: '{"error":{"message":"no"}}' });
-    const { status } = await small();
-    assert.equal(status, 400);
-    assert.deepEqual(await moneyOf(gateway, caller), UNTOUCHED);
-  });
-});
-
-test('an input that is missing is named by its field', async () => {
-  const { json } = await ask({ input: [] });
-  assert.deepEqual(
-    [json.error.code, json.error.param, json.error.message],
-    ['missing_input', 'input', 'Give "input": a text or a list of texts.'],
-  );
 });

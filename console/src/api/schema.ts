@@ -149,6 +149,7 @@ export type CatalogueModel = {
       readonly input_per_k?: number;
       readonly output_per_k?: number;
       readonly cached_per_k?: number;
+      readonly cache_write_per_k?: number;
       readonly reasoning_per_k?: number;
     };
     readonly size_ratio?: Readonly<Record<string, number>>;
@@ -163,6 +164,7 @@ export type CatalogueModel = {
       readonly input_per_k?: number;
       readonly output_per_k?: number;
       readonly cached_per_k?: number;
+      readonly cache_write_per_k?: number;
       readonly reasoning_per_k?: number;
     }>;
     readonly unit: string;
@@ -925,6 +927,7 @@ export type Pricing = {
     readonly input_per_k?: number;
     readonly output_per_k?: number;
     readonly cached_per_k?: number;
+    readonly cache_write_per_k?: number;
     readonly reasoning_per_k?: number;
   };
   readonly size_ratio?: Readonly<Record<string, number>>;
@@ -939,6 +942,7 @@ export type Pricing = {
     readonly input_per_k?: number;
     readonly output_per_k?: number;
     readonly cached_per_k?: number;
+    readonly cache_write_per_k?: number;
     readonly reasoning_per_k?: number;
   }>;
 };
@@ -966,6 +970,7 @@ export type PublicPricing = {
     readonly input_per_k?: number;
     readonly output_per_k?: number;
     readonly cached_per_k?: number;
+    readonly cache_write_per_k?: number;
     readonly reasoning_per_k?: number;
   };
   readonly size_ratio?: Readonly<Record<string, number>>;
@@ -980,6 +985,7 @@ export type PublicPricing = {
     readonly input_per_k?: number;
     readonly output_per_k?: number;
     readonly cached_per_k?: number;
+    readonly cache_write_per_k?: number;
     readonly reasoning_per_k?: number;
   }>;
   readonly unit: string;

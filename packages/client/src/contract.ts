@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'empty_image'
   | 'empty_mask'
   | 'empty_transcription_response'
+  | 'file_not_found'
   | 'file_quota_exceeded'
   | 'file_too_large'
   | 'form_field_too_large'
@@ -327,6 +328,7 @@ export type Pricing = {
     readonly input_per_k?: number;
     readonly output_per_k?: number;
     readonly cached_per_k?: number;
+    readonly cache_write_per_k?: number;
     readonly reasoning_per_k?: number;
   };
   readonly size_ratio?: Readonly<Record<string, number>>;
@@ -341,6 +343,7 @@ export type Pricing = {
     readonly input_per_k?: number;
     readonly output_per_k?: number;
     readonly cached_per_k?: number;
+    readonly cache_write_per_k?: number;
     readonly reasoning_per_k?: number;
   }>;
 };

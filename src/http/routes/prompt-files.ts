@@ -28,14 +28,14 @@ export class PromptFiles {
   /** Throws ApiError: `file_not_found` alike for what is not there and what is another account's. */
   async inChat(request: ChatRequest): Promise<ChatRequest> {
     const sent = itemsAt(request.body, 'messages');
-    if (!sent.some((message) => partsAt(message, 'content').some(chatFileId))) return request;
+    if (!sent.some((message) => partsAt(message, 'content').some(namesChatFile))) return request;
     const messages = await this.#inAll(sent, 'messages', ['content'], (part, where) => this.#chatPart(part, where));
     return { ...request, messages, body: { ...request.body, messages } };
   }
 
   /** The same for an input of the responses format, and for what a tool has put out. */
   async inResponse(request: ResponsesRequest): Promise<ResponsesRequest> {
-    const named = (item: JsonValue) => LISTS.some((list) => partsAt(item, list).some(responsesFileId));
+    const named = (item: JsonValue) => LISTS.some((list) => partsAt(item, list).some(namesInputFile));
     if (!request.input.some(named)) return request;
     const input = await this.#inAll(request.input, 'input', LISTS, (part, where) => this.#inputPart(part, where));
     return { ...request, input: input.filter(isObject) };
@@ -115,6 +115,14 @@ function chatFileId(part: JsonValue): string | undefined {
 function responsesFileId(part: JsonValue): string | undefined {
   if (!isObject(part) || (part.type !== 'input_image' && part.type !== 'input_file')) return undefined;
   return stringAt(part, 'file_id');
+}
+
+function namesChatFile(part: JsonValue): boolean {
+  return chatFileId(part) !== undefined;
+}
+
+function namesInputFile(part: JsonValue): boolean {
+  return responsesFileId(part) !== undefined;
 }
 
 function isPicture({ mimeType }: LinkedFile): boolean {
