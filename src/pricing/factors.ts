@@ -9,7 +9,6 @@ import {
   product,
   promptTokensOf,
   ratesFor,
-  rungFor,
   type Selectors,
   type Unit,
   type UnitRate,
@@ -18,6 +17,7 @@ import {
   withFoldedWrites,
 } from './price.ts';
 import type { Pricing, PricingMode } from './pricing.ts';
+import { rungFor } from './token-rates.ts';
 
 /** Why a charge is what it is: (sum of count / per × rate) × every ratio + once = total. Rates are as written. */
 export interface ChargeFactors {

@@ -8,9 +8,9 @@ export {
   charge,
   type FrozenPrice,
   freezePrice,
-  isWriteDearer,
   type Selectors,
   type Units,
 } from './price.ts';
 export { type Pricing, type PricingMode, pricingFields, pricingSchema, pricingWarnings } from './pricing.ts';
+export { isWriteDearer } from './token-rates.ts';
 export { unitOf } from './unit.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Decimal, decimalFromNumber, type MicroCredits } from '../credits.ts';
 import type { Pricing, PricingMode, TokenRung } from './pricing.ts';
+import { hasCacheWriteRate, needed, type TokenRate, tokenRates } from './token-rates.ts';
 
 /** The most of each unit that one charge may count. With the schema's check of a price, no charge can overflow. */
 export const UNIT_MAX = {
@@ -153,41 +154,6 @@ function keyOfLargest(ratios: Readonly<Record<string, number>> = {}): string | u
   return above.sort(([, left], [, right]) => right - left)[0]?.[0];
 }
 
-/**
- * The rates in force on a rung, or at the headline. On a rung, absent and 0 both mean the headline's rate; cached, written
- * and reasoning tokens without a rate of their own cost what input and output cost there.
- */
-export function tokenRates(pricing: Pricing, rung: TokenRung | undefined): Record<TokenRate, number> {
-  const { credits } = pricing;
-  const input = rung?.input_per_k || needed(credits.input_per_k);
-  const output = rung?.output_per_k || needed(credits.output_per_k);
-  return {
-    input_per_k: input,
-    cached_per_k: rung?.cached_per_k || (credits.cached_per_k ?? input),
-    cache_write_per_k: rung?.cache_write_per_k || (credits.cache_write_per_k ?? input),
-    output_per_k: output,
-    reasoning_per_k: rung?.reasoning_per_k || (credits.reasoning_per_k ?? output),
-  };
-}
-
-export type TokenRate = 'input_per_k' | 'cached_per_k' | 'cache_write_per_k' | 'output_per_k' | 'reasoning_per_k';
-
-export function hasCacheWriteRate({ credits, token_tiers = [] }: Pricing): boolean {
-  const isSet = (rates: { cache_write_per_k?: number | undefined }) => rates.cache_write_per_k !== undefined;
-  return isSet(credits) || token_tiers.some(isSet);
-}
-
-/** Whether such a prompt costs more where it is written to a cache: what is held for one that may be must cover that. */
-export function isWriteDearer(pricing: Pricing, promptTokens: number): boolean {
-  if (pricing.mode !== 'per_token' || !hasCacheWriteRate(pricing)) return false;
-  const { cache_write_per_k, input_per_k } = tokenRates(pricing, rungFor(pricing, promptTokens));
-  return cache_write_per_k > input_per_k;
-}
-
-export function rungFor({ token_tiers }: Pricing, promptTokens: number): TokenRung | undefined {
-  return token_tiers?.findLast(({ min_prompt_tokens }) => promptTokens > min_prompt_tokens);
-}
-
 export function unitRates(pricing: Pricing, rung: TokenRung | undefined): readonly UnitRate[] {
   const { mode, credits } = pricing;
   switch (mode) {
@@ -217,11 +183,6 @@ function tokenUnitRates(rates: Record<TokenRate, number>, hasWrites: boolean): r
 
 export function onceCredits({ mode, credits }: Pricing): number {
   return mode === 'per_second' || mode === 'per_audio_second' ? (credits.base ?? 0) : 0;
-}
-
-function needed(rate: number | undefined): number {
-  assert(rate !== undefined, 'the schema lets no price through without the rates of its mode');
-  return rate;
 }
 
 function chooseRatios(pricing: Pricing, selectors: Selectors): readonly ChosenRatio[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AMOUNT_MICRO_MAX, decimalFromNumber, MICRO_PER_CREDIT } from '../credits.ts';
-import { hasCacheWriteRate, largestCharge, type TokenRate, tokenRates } from './price.ts';
+import { largestCharge } from './price.ts';
+import { hasCacheWriteRate, type TokenRate, tokenRates } from './token-rates.ts';
 
 /** Every charge looks through the rungs, so their number is bounded. */
 const TOKEN_RUNGS_MAX = 16;

@@ -243,11 +243,10 @@ interface WrittenChoices {
   readonly content: string;
 }
 
-/** Disjoint counts, as prices are. */
+/** Disjoint counts, as prices are; where nothing was written to a cache, that one is absent. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly cachedTokens: number;
-  /** Of the prompt, what was written to a cache; absent where none was. */
   readonly cacheWriteTokens?: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
