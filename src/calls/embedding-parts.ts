@@ -16,7 +16,7 @@ export async function embedInParts(
   signal: AbortSignal,
   embed: EmbedPart,
 ): Promise<Embeddings> {
-  const parts = partsOf(request.input, inputsMax).map((input) => ({ ...request, input }));
+  const parts = splitInput(request.input, inputsMax).map((input) => ({ ...request, input }));
   if (parts.length === 1) return embed(request, signal);
   const failure = new AbortController();
   const either = AbortSignal.any([signal, failure.signal]);
@@ -43,13 +43,13 @@ export async function embedInParts(
   return { vectors: made.flatMap(({ vectors }) => vectors), usage: sumOf(made) };
 }
 
-function partsOf(input: EmbeddingInput, inputsMax: number): EmbeddingInput[] {
+function splitInput(input: EmbeddingInput, inputsMax: number): EmbeddingInput[] {
   return input.kind === 'texts'
-    ? chunksOf(input.texts, inputsMax).map((texts) => ({ kind: 'texts', texts }))
-    : chunksOf(input.lists, inputsMax).map((lists) => ({ kind: 'tokens', lists }));
+    ? slicesOf(input.texts, inputsMax).map((texts) => ({ kind: 'texts', texts }))
+    : slicesOf(input.lists, inputsMax).map((lists) => ({ kind: 'tokens', lists }));
 }
 
-function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
+function slicesOf<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.max(1, Math.ceil(items.length / size));
   return Array.from({ length: count }, (_, place) => items.slice(place * size, (place + 1) * size));
 }

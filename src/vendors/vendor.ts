@@ -175,10 +175,9 @@ interface Transcribed {
   readonly transcript: Transcript;
 }
 
-/** Times are in seconds. What the upstream does not tell is absent. */
+/** Times are in seconds, the language is an ISO code. What the upstream does not tell is absent. */
 export interface Transcript {
   readonly text: string;
-  /** An ISO code. */
   readonly language?: string | undefined;
   /** How long the upstream says that the sound is. */
   readonly seconds?: number | undefined;

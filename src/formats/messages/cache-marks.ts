@@ -3,16 +3,16 @@ import { isList, isObject } from '../../json-read.ts';
 
 /** Whether some of the prompt is marked for the upstream's cache: writing it there may cost more than plain input. */
 export function hasCacheMark(request: JsonObject): boolean {
-  return isMarked(request) || [request.system, request.tools, request.messages].some(holdsMark);
+  return hasMark(request) || [request.system, request.tools, request.messages].some(holdsMark);
 }
 
 function holdsMark(value: JsonValue | undefined): boolean {
   if (isList(value)) return value.some(holdsMark);
   if (!isObject(value)) return false;
   // Blocks may lie in a message, and in the content of a tool's result.
-  return isMarked(value) || holdsMark(value.content);
+  return hasMark(value) || holdsMark(value.content);
 }
 
-function isMarked({ cache_control }: JsonObject): boolean {
+function hasMark({ cache_control }: JsonObject): boolean {
   return cache_control !== undefined && cache_control !== null;
 }
