@@ -131,7 +131,10 @@ describe('an upstream that takes few inputs at once', () => {
     assert.deepEqual(json.usage, whole.json.usage);
     assert.equal(await spent(), 2 * once);
     const sizes = first.requests.map(({ bytes }) => JSON.parse(String(bytes)).input.length);
-    assert.deepEqual(sizes.toSorted(), [2, 3, 3]);
+    assert.deepEqual(
+      sizes.toSorted((a: number, b: number) => a - b),
+      [2, 3, 3],
+    );
   });
 
   test('fails as a whole when a part fails, and costs nothing', async () => {
