@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { isList, isObject } from '../../json-read.ts';
 
-/** Whether some of the prompt is marked for the upstream's cache: writing it there may cost more than plain input. */
+/** Whether some of the prompt has a cache mark: the upstream writes it to its cache, which may cost more than plain input. */
 export function hasCacheMark(request: JsonObject): boolean {
   return hasMark(request) || [request.system, request.tools, request.messages].some(holdsMark);
 }
