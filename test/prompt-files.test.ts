@@ -6,6 +6,7 @@ import type { Fields } from './support/documents.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { toneAs } from './support/media-samples.ts';
 import { moneyOf, paidCaller, tokenModel } from './support/paid-calls.ts';
+import { Apps } from './support/tokens.ts';
 
 // Prompts that name files of /v1/files by their ids.
 
@@ -118,6 +119,19 @@ test('another account’s file is refused as one that is not there, and nothing 
   assert.equal(chatter.requests.length, before);
   const { spent, reserved } = await moneyOf(gateway, caller);
   assert.deepEqual([spent, reserved], [0, 0]);
+});
+
+test('an app needs the scope of files to name one', async (t) => {
+  const apps = await Apps.open(gateway);
+  t.after(() => apps.close());
+  const body = { model: 'model', input: inputOf({ type: 'input_image', file_id: await kept(PICTURE) }) };
+  const answerTo = async (scopes: readonly string[]) => {
+    const key = await apps.token(await apps.grant(caller.accountId, { scopes }));
+    return gateway.call('POST', '/v1/responses', { key, body });
+  };
+  const { status, json } = await answerTo(['user:inference:chat']);
+  assert.deepEqual([status, json.error.code], [403, 'insufficient_scope']);
+  assert.equal((await answerTo(['user:inference:chat', 'user:files'])).status, 200);
 });
 
 test('what is no picture is no picture of a response', async () => {
