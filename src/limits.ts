@@ -1,5 +1,6 @@
 /** Every bound in the program, with its unit in its name. Those of the public contract are named in docs/errors.md. */
 
+export * from './file-limits.ts';
 export * from './mcp-limits.ts';
 export * from './media-limits.ts';
 export * from './row-limits.ts';
@@ -155,12 +156,6 @@ export const LINK_MS = 900_000;
 /** Longer than any job is open and its outputs are kept. */
 export const FINGERPRINT_KEPT_MS = 31 * 24 * 60 * 60 * 1000;
 export const OUTPUT_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-export const FILE_BYTES_MAX = 200 * MIB;
-/** Of all kept files that one prompt names, since their bytes go into it. */
-export const PROMPT_FILES_BYTES_MAX = 20 * MIB;
-export const FILE_KEPT_MS = 24 * 60 * 60 * 1000;
-export const FILES_PER_ACCOUNT_MAX = 100;
-export const FILES_BYTES_PER_ACCOUNT_MAX = 5 * 1024 * MIB;
 
 // Transcriptions.
 export const TRANSCRIPT_BYTES_MAX = 32 * MIB;
