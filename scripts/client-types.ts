@@ -1,118 +1,23 @@
 // Writes packages/client/src/contract.ts: what the calls of the client library take and answer, and the codes that they are
 // refused with, as types made from /openapi.json. A test compares.
 import { writeFile } from 'node:fs/promises';
-import { type ContractDocument, documentOfThisTree, type Schema, typeOf } from './contract-types.ts';
+import { clientShapesOf } from './client-shapes.ts';
+import { type ContractDocument, documentOfThisTree, typeOf } from './contract-types.ts';
 
 export const CLIENT_TYPES_FILE = 'packages/client/src/contract.ts';
-
-/** What each route takes, by the name that it has in the library. */
-const REQUESTS: Readonly<Record<string, string>> = {
-  ChatRequest: '/v1/chat/completions',
-  EmbeddingRequest: '/v1/embeddings',
-  EstimateRequest: '/v1/estimate',
-  ImageEditRequest: '/v1/images/edits',
-  ImageRequest: '/v1/images/generations',
-  SoundRequest: '/v1/audio/speech',
-  TranscriptionRequest: '/v1/audio/transcriptions',
-  VideoRequest: '/v1/videos',
-};
-
-/** Routes that are refused with codes, beside those above. */
-const OTHER_PATHS = [
-  '/v1/audio/music',
-  '/v1/credits',
-  '/v1/files',
-  '/v1/jobs',
-  '/v1/jobs/{job_id}',
-  '/v1/jobs/{job_id}/assets',
-  '/v1/models',
-];
-
-const ANSWERS = [
-  'Asset',
-  'ChatCompletion',
-  'CreditBalance',
-  'Embeddings',
-  'Estimate',
-  'File',
-  'Job',
-  'Model',
-  'Pricing',
-  'Transcription',
-];
-
-/** What the library fills in itself, or knows more of than the contract says. */
-const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  ChatRequest: ['messages', 'stream', 'stream_options'],
-  EmbeddingRequest: ['encoding_format'],
-  SoundRequest: ['output'],
-  TranscriptionRequest: ['file', 'response_format', 'stream'],
-};
-
-/** Media in a request, which would otherwise be written out at each of its fields. */
-const MEDIA_FIELD = 'mask';
 
 if (import.meta.main) await writeFile(CLIENT_TYPES_FILE, clientTypesOf(await documentOfThisTree()));
 
 export function clientTypesOf(document: ContractDocument): string {
-  const media = mediaSchema(document);
-  const requests = Object.entries(REQUESTS).map(
-    ([name, path]) => [name, typeOf(takenOf(name, named(bodyOf(document, path), media)), '', true)] as const,
-  );
-  const answers = ANSWERS.map((name) => [name, typeOf(document.components.schemas[name] ?? {}, '')] as const);
-  const types = [...requests, ...answers, ['MediaInput', typeOf(media, '', true)] as const];
+  const { codes, taken, answered } = clientShapesOf(document);
+  const types = [
+    ...taken.map(([name, schema]) => [name, typeOf(schema, '', true)] as const),
+    ...answered.map(([name, schema]) => [name, typeOf(schema, '')] as const),
+  ];
   const written = types
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, type]) => `export type ${name} = ${type};\n`);
-  const codes = codesOf(document).map((code) => `  | '${code}'\n`);
   const head = '// Made by "npm run client:types" from the gateway\'s contracts. Read it; do not edit it.\n';
-  return `${head}\nexport type ErrorCode =\n${codes.join('').trimEnd()};\n\n${written.join('\n')}`;
-}
-
-function bodyOf({ paths }: ContractDocument, path: string): Schema {
-  const schema = paths[path]?.post?.requestBody?.content['application/json']?.schema;
-  if (schema === undefined) throw new Error(`no JSON is taken at ${path}`);
-  return schema;
-}
-
-function mediaSchema(document: ContractDocument): Schema {
-  const field = bodyOf(document, '/v1/images/generations').properties?.[MEDIA_FIELD];
-  const [media] = field?.anyOf ?? [];
-  if (media === undefined) throw new Error(`"${MEDIA_FIELD}" takes no media`);
-  return media;
-}
-
-/** The same schema with the media in it by name. */
-function named(schema: Schema, media: Schema): Schema {
-  const text = JSON.stringify(schema).replaceAll(JSON.stringify(media), JSON.stringify({ $ref: '/MediaInput' }));
-  return JSON.parse(text);
-}
-
-/** One name for each field, and without null, which is the same as leaving it out. */
-function takenOf(name: string, { properties = {}, required = [], ...schema }: Schema): Schema {
-  const own = OWN_FIELDS[name] ?? [];
-  const isTaken = ([field, { description = '' }]: [string, Schema]) =>
-    !own.includes(field) && !description.startsWith('The same as');
-  const kept = Object.entries(properties).filter(isTaken);
-  return {
-    ...schema,
-    properties: Object.fromEntries(kept.map(([field, of]) => [field, withoutNull(of)])),
-    required: required.filter((field) => !own.includes(field)),
-  };
-}
-
-function withoutNull(schema: Schema): Schema {
-  const { type, anyOf } = schema;
-  if (Array.isArray(type)) return { ...schema, type: type.filter((one) => one !== 'null') };
-  return anyOf === undefined
-    ? schema
-    : { ...schema, anyOf: anyOf.filter((choice) => choice.type !== 'null').map(withoutNull) };
-}
-
-function codesOf({ paths }: ContractDocument): string[] {
-  const ofPaths = [...Object.values(REQUESTS), ...OTHER_PATHS].flatMap((path) => Object.values(paths[path] ?? {}));
-  const codes = ofPaths.flatMap(({ responses }) =>
-    Object.values(responses).flatMap((response) => response['x-codes'] ?? []),
-  );
-  return [...new Set(codes)].sort();
+  const union = codes.map((code) => `  | '${code}'\n`).join('');
+  return `${head}\nexport type ErrorCode =\n${union.trimEnd()};\n\n${written.join('\n')}`;
 }
