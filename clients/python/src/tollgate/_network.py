@@ -37,12 +37,12 @@ def iterate_now(items: AsyncGenerator[Value, None]) -> Iterator[Value]:
     try:
         while True:
             try:
-                item = run_now(cast("Coroutine[Any, Any, Value]", items.__anext__()))
+                item = run_now(items.__anext__())
             except StopAsyncIteration:
                 return
             yield item
     finally:
-        run_now(cast("Coroutine[Any, Any, None]", items.aclose()))
+        run_now(items.aclose())
 
 
 class Deadline:
