@@ -1,14 +1,27 @@
 // Makes the packages that are published: packages/<name>/dist holds JavaScript and declarations, compiled from src/, with a
-// package.json that leads to them, and `npm pack` makes a .tgz of it. The tree itself uses the TypeScript. Argument: the
-// folder for the .tgz files, the present one unless given.
+// package.json that leads to them, and `npm pack` makes a .tgz of it. The tree itself uses the TypeScript. Of clients/python it
+// makes a wheel, where Python is there. Argument: the folder for them, the present one unless given. --npm leaves the wheel out.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { hasPython } from './python/environment.ts';
+import { buildWheel } from './python/wheel.ts';
 
 /** In the order in which they need each other. */
 const LIBRARIES = ['client', 'ai-sdk-provider'] as const;
 
-if (import.meta.main) for (const name of LIBRARIES) console.log(packLibrary(name, resolve(process.argv[2] ?? '.')));
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({ options: { npm: { type: 'boolean' } }, allowPositionals: true });
+  const target = resolve(positionals[0] ?? '.');
+  for (const name of LIBRARIES) console.log(packLibrary(name, target));
+  if (values.npm !== true) packWheel(target);
+}
+
+function packWheel(target: string): void {
+  if (hasPython()) console.log(buildWheel(target));
+  else console.error('No wheel was made: it needs python3 with venv. On Debian: apt-get install python3-venv.');
+}
 
 /** Returns the path of the .tgz. */
 function packLibrary(name: (typeof LIBRARIES)[number], target: string): string {

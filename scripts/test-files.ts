@@ -16,11 +16,13 @@ const BROWSER = 'test/browser/**';
 const ENGINES = 'test/engines/**';
 // These need client programs from the registries: scripts/clients/main.ts runs them.
 const CLIENTS = 'test/clients/**';
+// These need Python: scripts/python/main.ts runs them.
+const PYTHON = 'test/python/**';
 
 /** The path decides: what lies in test/long is the long tier. */
 export function filesOf(tier: Tier): string[] {
   if (tier === 'long') return globSync(`${LONG}/*.test.ts`);
-  return globSync(ALL, { exclude: [LONG, BROWSER, ENGINES, CLIENTS] });
+  return globSync(ALL, { exclude: [LONG, BROWSER, ENGINES, CLIENTS, PYTHON] });
 }
 
 /** Of either tier: a path, or the name of a file without its folder and ending. Throws where there is none. */

@@ -23,7 +23,7 @@ function install(folder: string, archives: readonly string[]): void {
 
 test('the packed libraries are JavaScript that loads, with types that the examples of their READMEs fit', (t) => {
   const folder = workFolder(t);
-  const packed = execFileSync(process.execPath, ['scripts/pack-clients.ts', folder], { encoding: 'utf8' });
+  const packed = execFileSync(process.execPath, ['scripts/pack-clients.ts', '--npm', folder], { encoding: 'utf8' });
   install(folder, packed.trim().split('\n'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   for (const name of NAMES) writeFileSync(join(folder, `${name}.ts`), exampleProgram(`packages/${name}/README.md`, ''));
