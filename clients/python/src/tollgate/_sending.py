@@ -73,6 +73,9 @@ class Sender:
         if call.form is not None and not call.form.is_repeatable:
             max_retries = 0
         for retry in itertools.count():
+            # Not sent with no time left: to a socket, a timeout of zero means not to block.
+            if options.deadline.has_passed():
+                raise CallTimeout()
             answer = None
             try:
                 answer = await self.network.open(await self._request(call), options.deadline)
