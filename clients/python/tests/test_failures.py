@@ -158,7 +158,8 @@ def test_a_call_ends_with_its_timeout_though_the_server_is_silent(connect: Conne
         with pytest.raises(TimeoutError) as caught:
             call(name, **params, timeout=0.2)
         assert isinstance(caught.value, CallTimeout) and caught.value.code == "timed_out"
-        assert len(call.between.seen) == 1
+        # Not even once where the machine is so busy that the time is over before the server reads.
+        assert len(call.between.seen) <= 1
 
 
 def test_a_wait_that_is_over_leaves_the_job_which_goes_on(call: Caller) -> None:
