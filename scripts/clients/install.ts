@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ClientProgram } from '../../test/clients/versions.ts';
-import { installPackage } from '../debian.ts';
+import { installPython, makeEnvironment } from '../python/environment.ts';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/clients/', import.meta.url));
 
@@ -35,19 +35,11 @@ function installFromNpm({ packages, installScripts = [] }: ClientProgram, folder
 }
 
 function installFromPip({ packages }: ClientProgram, folder: string): string | undefined {
-  const missing =
-    installPackage('python3', () => succeeds('python3', ['--version'])) ??
-    installPackage('python3-venv', () => succeeds('python3', ['-c', 'import venv, ensurepip']));
+  const missing = installPython();
   if (missing !== undefined) return missing;
+  makeEnvironment(folder);
   const pinned = Object.entries(packages).map(([name, version]) => `${name}==${version}`);
-  return (
-    run('python3', ['-m', 'venv', folder], folder) ??
-    run(join(folder, 'bin/pip'), ['install', '--disable-pip-version-check', '--no-input', ...pinned], folder)
-  );
-}
-
-function succeeds(command: string, args: readonly string[]): boolean {
-  return spawnSync(command, args).status === 0;
+  return run(join(folder, 'bin/pip'), ['install', '--disable-pip-version-check', '--no-input', ...pinned], folder);
 }
 
 function run(command: string, args: readonly string[], cwd: string): string | undefined {
