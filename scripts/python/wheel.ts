@@ -18,8 +18,7 @@ export function buildWheel(target: string): string {
     // Not the system's pip, which Debian leaves out.
     makeEnvironment(join(folder, 'environment'));
     const args = ['wheel', '--quiet', '--disable-pip-version-check', '--no-input', '--no-deps', '--wheel-dir', target];
-    const options = { stdio: ['ignore', 'ignore', 'inherit'] } as const;
-    execFileSync(join(folder, 'environment/bin/pip'), [...args, source], options);
+    execFileSync(join(folder, 'environment/bin/pip'), [...args, source], { stdio: ['ignore', 'ignore', 'inherit'] });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
