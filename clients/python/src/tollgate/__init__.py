@@ -10,10 +10,9 @@ from ._async_client import AsyncTollgate
 from ._client import Tollgate
 from ._media import AsyncMedia, Media
 from ._params import AsyncUpload, ChatAnswer, ChatChoice, ChatChunk, ChatMessage, EmbeddingAnswer, Outcome, ToolCall, Upload
+from ._version import __version__ as __version__
 from .contract import Asset, CreditBalance, ErrorCode, Estimate, File, Job, Model, Transcription
 from .errors import CallTimeout, JobError, TollgateError
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Asset",

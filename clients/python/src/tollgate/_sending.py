@@ -12,6 +12,7 @@ import httpx
 from ._form import Form
 from ._network import FAILURES, Answer, Deadline, Network, Request, failure_of
 from ._retry import retry_delay, should_retry
+from ._version import __version__
 from .contract import Job
 from .errors import CallTimeout, TollgateError, error_of_answer
 
@@ -102,7 +103,7 @@ class Sender:
         key = self._api_key
         # Anew for every attempt: a token may have been refreshed meanwhile.
         token = await self.network.value(key()) if callable(key) else key
-        headers = httpx.Headers({"user-agent": "tollgate-python/0.1.0", **self._headers})
+        headers = httpx.Headers({"user-agent": f"tollgate-python/{__version__}", **self._headers})
         if token is not None:
             headers["authorization"] = f"Bearer {token}"
         headers.update({**call.headers, **call.options.headers})
