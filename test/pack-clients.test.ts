@@ -54,6 +54,6 @@ test('what is published names its licence, its Node and nothing of this tree', (
     assert.ok(fields.engines.node !== undefined && fields.description !== undefined);
     assert.equal(fields.dependencies['@tollgate/client'], name === 'client' ? undefined : version);
   }
-  assert.match(readFileSync('clients/python/src/tollgate/_version.py', 'utf8'), new RegExp(`"${RegExp.escape(version)}"`));
+  assert.ok(readFileSync('clients/python/src/tollgate/_version.py', 'utf8').includes(`"${version}"`));
   assert.match(readFileSync('clients/python/pyproject.toml', 'utf8'), /^license = "Apache-2.0"$/m);
 });
