@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import { readTable } from '../scripts/clients/table.ts';
 import { CLIENT_PROGRAMS, versionOf } from './clients/versions.ts';
 
+/** What scripts import. */
+const SHARED = ['step', 'token-credits'];
+
 // The programs themselves are run by `npm run test:clients`, which writes the table.
 
 test('the table in docs/clients.md has the pinned version of every client program, and no other row', () => {
@@ -31,6 +34,6 @@ test('each client program has a test, and each test a program, with exact versio
   );
   const unused = globSync('test/clients/scripts/*.{mjs,py}')
     .map((file) => basename(file).replace(/\.\w+$/, ''))
-    .filter((name) => name !== 'step' && !existsSync(`test/clients/${name}.test.ts`));
+    .filter((name) => !SHARED.includes(name) && !existsSync(`test/clients/${name}.test.ts`));
   assert.deepEqual(unused, []);
 });

@@ -13,7 +13,71 @@ export interface ClientProgram {
 
 /** In the order of the table. */
 export const CLIENT_PROGRAMS: readonly ClientProgram[] = [
+  {
+    name: 'codex',
+    title: 'Codex',
+    from: 'npm',
+    packages: { '@openai/codex': '0.169.0' },
+  },
+  {
+    name: 'claude-code',
+    title: 'Claude Code',
+    from: 'npm',
+    packages: { '@anthropic-ai/claude-code': '2.1.326' },
+    installScripts: ['@anthropic-ai/claude-code'],
+  },
+  {
+    name: 'opencode',
+    title: 'opencode',
+    from: 'npm',
+    packages: { 'opencode-ai': '1.18.33' },
+    installScripts: ['opencode-ai'],
+  },
   { name: 'openai-js', title: 'openai (JavaScript)', from: 'npm', packages: { openai: '7.55.0' } },
+  { name: 'anthropic-js', title: '@anthropic-ai/sdk', from: 'npm', packages: { '@anthropic-ai/sdk': '1.9.0' } },
+  { name: 'genai-js', title: '@google/genai', from: 'npm', packages: { '@google/genai': '3.1.0' } },
+  {
+    name: 'ai-sdk',
+    title: 'ai (AI SDK)',
+    from: 'npm',
+    packages: {
+      ai: '7.0.170',
+      '@ai-sdk/anthropic': '4.0.102',
+      '@ai-sdk/google': '4.0.118',
+      '@ai-sdk/openai': '4.0.115',
+      '@ai-sdk/openai-compatible': '3.0.90',
+    },
+  },
+  {
+    name: 'openai-agents-js',
+    title: '@openai/agents',
+    from: 'npm',
+    packages: { '@openai/agents': '0.20.0', zod: '4.6.7' },
+  },
+  {
+    name: 'langchain-js',
+    title: 'langchain (JavaScript)',
+    from: 'npm',
+    packages: {
+      langchain: '1.5.14',
+      '@langchain/core': '1.2.13',
+      '@langchain/langgraph': '1.4.13',
+      '@langchain/openai': '1.6.0',
+      zod: '4.6.7',
+    },
+  },
+  {
+    name: 'llamaindex-js',
+    title: 'llamaindex (JavaScript)',
+    from: 'npm',
+    packages: { llamaindex: '0.12.1', '@llamaindex/openai': '0.4.23' },
+  },
+  {
+    name: 'mcp-client',
+    title: '@modelcontextprotocol/client',
+    from: 'npm',
+    packages: { '@modelcontextprotocol/client': '2.4.0', '@modelcontextprotocol/sdk': '1.32.2' },
+  },
 ];
 
 export function clientProgram(name: string): ClientProgram {

@@ -7,6 +7,7 @@ import { OpenAiEmulator } from '../../../src/vendors/openai/emulator.ts';
 import type { Fields } from '../../support/documents.ts';
 import { Gateway, type NewCaller } from '../../support/gateway.ts';
 import { paidCaller, spentInTheEnd, tokenModel } from '../../support/paid-calls.ts';
+import { freePort } from '../../support/program.ts';
 import { Outside } from './outside.ts';
 
 const CREDITS = 10_000;
@@ -30,7 +31,10 @@ export class ClientWorld {
   }
 
   static async start(): Promise<ClientWorld> {
-    const gateway = await Gateway.start({ settings: { TOLLGATE_TEST_CLOCK: '1' } });
+    // Links name the public address, which programs follow.
+    const port = String(await freePort());
+    const settings = { TOLLGATE_TEST_CLOCK: '1', PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` };
+    const gateway = await Gateway.start({ settings });
     const world = new ClientWorld(gateway);
     const { openai, anthropic, gemini, outside } = world;
     await Promise.all([openai.start(), anthropic.start(), gemini.start(), outside.start()]);
