@@ -6,6 +6,7 @@ import { runProgram } from './support/run.ts';
 import { ClientWorld, studioPrice } from './support/world.ts';
 
 const NAME = 'claude-code';
+const SCRIPTED_ANSWERS = 3;
 /** What the emulators say of every answer. */
 const ANSWER_PRICE = studioPrice(12, 5);
 const SMALL_ANSWER_PRICE = studioPrice(9, 3);
@@ -50,7 +51,7 @@ test('Claude Code answers a prompt and runs a command', async (t) => {
     assert.equal(JSON.parse(out).result, 'The command ran.');
     assert.match(String(world.anthropic.requests.at(-1)?.bytes), /toll-42/);
   });
-  const answers = world.anthropic.requests.filter(({ path }) => path === '/v1/messages').length;
+  // The upstream refuses betas that it does not know, and the program repeats its request without them: refusals cost nothing.
   const small = world.openai.requests.length;
-  await world.assertCharged(caller, answers * ANSWER_PRICE + small * SMALL_ANSWER_PRICE);
+  await world.assertCharged(caller, SCRIPTED_ANSWERS * ANSWER_PRICE + small * SMALL_ANSWER_PRICE);
 });

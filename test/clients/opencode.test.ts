@@ -33,7 +33,13 @@ test('opencode answers a prompt and runs a command', async (t) => {
     runProgram(t, world, NAME, {
       command: 'node_modules/.bin/opencode',
       args: ['run', prompt],
-      env: { TOLLGATE_KEY: caller.key, OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
+      env: {
+        TOLLGATE_KEY: caller.key,
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        // It installs a package for plugins in the background, from where this says: nothing listens there.
+        npm_config_registry: 'http://127.0.0.1:9/',
+      },
       files: { 'project/opencode.json': configOf() },
       cwd: 'project',
     });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { basename } from 'node:path';
 import { parse } from 'yaml';
 import { BUILT_IN_CATALOGUE } from '../../../src/configuration/built-in.ts';
 import { AnthropicEmulator } from '../../../src/vendors/anthropic/emulator.ts';
@@ -9,7 +10,10 @@ import { Gateway, type NewCaller } from '../../support/gateway.ts';
 import { paidCaller, spentInTheEnd, tokenModel } from '../../support/paid-calls.ts';
 import { freePort } from '../../support/program.ts';
 import { Outside } from './outside.ts';
+import { called } from './record.ts';
 
+/** Each test file is a process of its own, named after its program. */
+const PROGRAM = basename(process.argv[1] ?? '', '.test.ts');
 const CREDITS = 10_000;
 /** Programs for coding ask for tens of thousands of tokens. */
 const LARGE = { context_tokens: 400_000, max_output_tokens: 64_000 };
@@ -72,6 +76,10 @@ export class ClientWorld {
    * A run whose programs asked for any host beside this machine fails.
    */
   async assertCharged(caller: NewCaller, credits: number): Promise<void> {
+    await called(PROGRAM, 'an exact charge', () => this.#assertCharged(caller, credits));
+  }
+
+  async #assertCharged(caller: NewCaller, credits: number): Promise<void> {
     const { gateway } = this;
     assert.equal(microcredits(await spentInTheEnd(gateway, caller)), microcredits(credits));
     const usage = await gateway.call('GET', '/v1/usage?group_by=model', { key: caller.key });
