@@ -24,11 +24,6 @@ export async function called(program: string, call: string, work: () => unknown)
   record({ program, call, result: WORKS });
 }
 
-/** Records what is left out, and why it cannot be run here. */
-export function notRun(program: string, call: string, reason: string): void {
-  record({ program, call, result: `not run: ${reason}` });
-}
-
 export function readOutcomes(file: string): readonly Outcome[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n');
