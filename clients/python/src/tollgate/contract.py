@@ -17,6 +17,7 @@ ErrorCode = Literal[
     "empty_image",
     "empty_mask",
     "empty_transcription_response",
+    "file_not_found",
     "file_quota_exceeded",
     "file_too_large",
     "form_field_too_large",
@@ -45,6 +46,7 @@ ErrorCode = Literal[
     "invalid_seconds",
     "invalid_temperature",
     "invalid_timestamp_granularity",
+    "item_not_found",
     "job_asset_not_ready",
     "job_not_found",
     "job_service_unavailable",
@@ -117,11 +119,11 @@ class EmbeddingRequest(TypedDict):
     user: NotRequired[str]
 
 
-EstimateRequestEndpoint = Literal["images", "image_edits", "videos", "chat", "native", "audio_speech", "transcriptions", "audio_music", "embeddings"]
+EstimateRequestEndpoint = Literal["images", "image_edits", "videos", "chat", "native", "audio_speech", "transcriptions", "audio_music", "embeddings", "responses", "messages"]
 
 
 class EstimateRequest(TypedDict):
-    # The route that the rest of the body is for, as in a model’s `endpoints`.
+    # The route that the rest of the body is for, as in a model’s `endpoints`; or a format of `chat`.
     endpoint: EstimateRequestEndpoint
     model: str
 
@@ -348,7 +350,7 @@ class Embeddings(TypedDict):
     usage: EmbeddingsUsage
 
 
-EstimateEndpoint = Literal["images", "image_edits", "videos", "chat", "native", "audio_speech", "transcriptions", "audio_music", "embeddings"]
+EstimateEndpoint = Literal["images", "image_edits", "videos", "chat", "native", "audio_speech", "transcriptions", "audio_music", "embeddings", "responses", "messages"]
 
 
 class EstimateFactorsUnits(TypedDict):
@@ -440,6 +442,7 @@ class PricingCredits(TypedDict):
     input_per_k: NotRequired[float]
     output_per_k: NotRequired[float]
     cached_per_k: NotRequired[float]
+    cache_write_per_k: NotRequired[float]
     reasoning_per_k: NotRequired[float]
 
 
@@ -453,6 +456,7 @@ class PricingTokenTiers(TypedDict):
     input_per_k: NotRequired[float]
     output_per_k: NotRequired[float]
     cached_per_k: NotRequired[float]
+    cache_write_per_k: NotRequired[float]
     reasoning_per_k: NotRequired[float]
 
 
@@ -483,6 +487,9 @@ class Model(TypedDict):
     type: Literal["model"]
     # The same time as `created`.
     created_at: str
+
+
+TranscriptionTask = Literal["transcribe", "translate"]
 
 
 class TranscriptionSegments(TypedDict):
@@ -517,7 +524,7 @@ class TranscriptionUsage(TypedDict):
 
 
 class Transcription(TypedDict):
-    task: NotRequired[Literal["transcribe"]]
+    task: NotRequired[TranscriptionTask]
     # An ISO code: as heard, else as given; null where neither is known.
     language: NotRequired[Union[str, None]]
     duration: NotRequired[float]
