@@ -28,7 +28,8 @@ interface Sent {
   readonly size?: string | undefined;
   readonly count?: number | undefined;
   readonly seconds?: number | undefined;
-  readonly hasAudio?: boolean | undefined;
+  /** `always`: the model makes no other clips, and has no word for it. */
+  readonly hasAudio?: boolean | 'always' | undefined;
   readonly hasReferenceVideo?: boolean | undefined;
 }
 
@@ -198,6 +199,21 @@ function sentByGemini({ generationConfig: { imageConfig = {} } }: Wire): Sent {
   };
 }
 
+function clipByGemini({ response_format: format, input }: Wire): Sent {
+  return {
+    tier: format.resolution,
+    seconds: format.duration && Number.parseInt(format.duration, 10),
+    hasAudio: 'always',
+    hasReferenceVideo: input.some(({ type }: { type: string }) => type === 'video'),
+  };
+}
+
+function songByGemini({ model, input }: Wire): Sent {
+  const seconds = /The length is ([\d.]+) seconds/.exec(input)?.[1];
+  const asked = seconds === undefined ? undefined : Number(seconds);
+  return { seconds: /clip/.test(model) ? 30 : asked };
+}
+
 function sentBySandbox(wire: Wire): Sent {
   const lines = Math.min(wire.width, wire.height);
   const tierOfImage = { 1024: '1k', 2048: '2k', 4096: '4k' }[Math.max(wire.width, wire.height)];
@@ -248,9 +264,11 @@ const WORKS = [
     videos,
     sentByFal,
   ],
+  ['gemini', 'video', ['gemini-omni-1.1-flash'], videos, clipByGemini],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],
   ['elevenlabs', 'music', ['music_v1', 'eleven_text_to_sound_v2'], sounds, sentByElevenLabs],
+  ['gemini', 'music', ['lyria-3.5', 'lyria-3-clip-preview'], sounds, songByGemini],
   ['sandbox', 'music', ['music'], sounds, sentBySandbox],
 ] as const;
 
@@ -320,7 +338,8 @@ function assertPriced(
       assert.ok([undefined, '1k', '2k'].includes(sent.tier));
   }
   if (request.kind === 'video') {
-    assert.equal(sent.hasAudio ?? false, factors.has('generate_audio'));
+    if (sent.hasAudio === 'always') assert.notEqual(request.generateAudio, false);
+    else assert.equal(sent.hasAudio ?? false, factors.has('generate_audio'));
     assert.equal(sent.hasReferenceVideo ?? false, factors.has('reference_video'));
     if (request.seconds !== undefined) assert.equal(sent.seconds, request.seconds);
   }

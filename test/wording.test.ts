@@ -108,6 +108,7 @@ const MODELS = [
   'gemini-3.1-flash-image',
   'gemini-3.1-flash-tts-preview',
   'gemini-3.8-flash-tts',
+  'lyria-3-clip-preview',
 ];
 const upstream = {
   model: 'm',

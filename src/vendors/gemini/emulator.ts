@@ -3,6 +3,7 @@ import { type Recorded, RecordingServer, written } from '../emulator/recording-s
 import { type Answer, documentOf, ERRORS, errorBody, framesOf, type Refusal, stamp } from './emulator/answers.ts';
 import { refusalOf, type Target, type Terms, targetOf } from './emulator/checks.ts';
 import { batchOf, type Vectors } from './emulator/embeddings.ts';
+import { type InteractionAnswer, Interactions, isInteractionPath } from './emulator/interactions.ts';
 import { mediaParts, NO_SAMPLES, type Samples } from './emulator/media.ts';
 
 export { ERRORS } from './emulator/answers.ts';
@@ -43,10 +44,14 @@ export type Script =
 
 export type SocketFault = 'reset' | 'reset in the body' | 'silence' | 'garbage' | 'empty stream' | 'wrong content type';
 
+/** Of a request that names no model in its path. */
+const NO_TARGET: Target = { model: '', action: '', query: new URLSearchParams() };
+
 /** The vendor's actions on models, as strict as it is about what it is sent. */
 export class GeminiEmulator extends RecordingServer {
   /** Whether the account can pay no more. */
   isBroke = false;
+  readonly interactions: Interactions;
   readonly #scripts: Script[] = [];
   readonly #samples: Samples;
   readonly #marker: string;
@@ -56,6 +61,7 @@ export class GeminiEmulator extends RecordingServer {
   constructor({ apiKey, models, marker = 'upstream-marker', lineEnd = '\r\n', samples }: GeminiOptions = {}) {
     super();
     this.#samples = { ...NO_SAMPLES, ...samples };
+    this.interactions = new Interactions(this.#samples);
     this.#marker = marker;
     this.#lineEnd = lineEnd;
     this.#terms = { apiKey, models };
@@ -72,11 +78,35 @@ export class GeminiEmulator extends RecordingServer {
     const recorded = this.record(request, response, Buffer.concat(chunks));
     response.setHeader('x-request-id', `request-${this.#marker}`);
     response.setHeader('server', `server-${this.#marker}`);
+    if (isInteractionPath(recorded.path)) return this.#interact(recorded, response);
     const refusal = refusalOf(recorded, this.#terms) ?? (this.isBroke ? ERRORS['no credit'] : undefined);
     const target = targetOf(recorded.path);
     if (refusal !== undefined || target === undefined) return this.#refuse(response, refusal ?? ERRORS['not found']);
     const usual = { kind: target.action === 'batchEmbedContents' ? 'vectors' : 'answer' } as const;
-    await this.#follow(this.#scripts.shift() ?? usual, target, recorded, response);
+    await this.#follow(this.#scripts.shift() ?? usual, target, recorded.bytes, response);
+  }
+
+  /** Work is accepted before a script says what becomes of the answer. */
+  async #interact({ method, path, headers, bytes }: Recorded, response: ServerResponse): Promise<void> {
+    const key = headers['x-goog-api-key'];
+    if (key === undefined) return this.#refuse(response, ERRORS.forbidden);
+    if (this.#terms.apiKey !== undefined && key !== this.#terms.apiKey)
+      return this.#refuse(response, ERRORS['bad key']);
+    if (this.isBroke && method === 'POST') return this.#refuse(response, ERRORS['no credit']);
+    const [next] = this.#scripts;
+    if (next?.kind === 'policy') this.interactions.endings.push('policy');
+    const answer = this.interactions.answer(method, path, bytes, this.url);
+    const script = answer.status < 300 ? this.#scripts.shift() : undefined;
+    if (script === undefined || script.kind === 'answer' || script.kind === 'policy')
+      return this.#give(answer, response);
+    if (script.kind === 'vectors') throw new Error('an interaction has no vectors');
+    await this.#follow(script, NO_TARGET, bytes, response);
+  }
+
+  #give(answer: InteractionAnswer, response: ServerResponse): void {
+    if ('document' in answer) this.#sendDocument(response, answer.status, answer.document);
+    else if ('location' in answer) response.writeHead(answer.status, { location: answer.location }).end();
+    else response.writeHead(answer.status, { 'content-type': 'application/octet-stream' }).end(answer.bytes);
   }
 
   /** The requests of one method. */
@@ -84,7 +114,7 @@ export class GeminiEmulator extends RecordingServer {
     return this.requests.filter((request) => request.method === method && path.test(request.path));
   }
 
-  async #follow(script: Script, target: Target, { bytes }: Recorded, response: ServerResponse): Promise<void> {
+  async #follow(script: Script, target: Target, bytes: Buffer, response: ServerResponse): Promise<void> {
     switch (script.kind) {
       case 'answer':
         return this.#answer({ ...this.#mediaFor(bytes, target), ...script }, target, response);

@@ -2,7 +2,10 @@ import type { Vendor } from '../vendor.ts';
 import { chatOver } from './chat.ts';
 import { embedding } from './embedding.ts';
 import { image } from './media/image.ts';
+import { music } from './media/music.ts';
 import { speech } from './media/speech.ts';
+import { transcription } from './media/transcription.ts';
+import { video } from './media/video.ts';
 import { nativeOver } from './native.ts';
 import { wire } from './wire.ts';
 
@@ -15,5 +18,8 @@ export const gemini: Vendor = {
   native: nativeOver(wire),
   embedding,
   image,
+  video,
+  music,
   speech,
+  transcription,
 };

@@ -9,7 +9,7 @@ const emulator = new GeminiEmulator({
   apiKey: 'key',
   marker: 'marker',
   models: ['gemini-3.8-flash', 'vendor/x:free', 'gemini-3.1-flash-image', 'gemini-3.8-flash-tts'],
-  samples: { picture: Buffer.from('picture'), wave: Buffer.from('wave') },
+  samples: { picture: Buffer.from('picture'), wave: Buffer.from('wave'), song: Buffer.from('song') },
 });
 before(() => emulator.start());
 after(() => emulator.stop());
@@ -87,6 +87,35 @@ test('the library gets speech of a voice in a language', async () => {
     config: { responseModalities: ['AUDIO'], speechConfig },
   });
   assert.equal(Buffer.from(answer.data ?? '', 'base64').toString(), 'wave');
+});
+
+test('the library gets a song, a clip and a transcript by interactions', async () => {
+  const { interactions } = library();
+  const song = await interactions.create({ model: 'lyria-3.5', input: 'A march', response_format: { type: 'audio' } });
+  assert.equal(Buffer.from(song.output_audio?.data ?? '', 'base64').toString(), 'song');
+  const begun = await interactions.create({
+    model: 'gemini-omni-1.1-flash',
+    input: [{ type: 'text', text: 'Waves' }],
+    response_format: { type: 'video', duration: '5s', resolution: '720p', delivery: 'uri' },
+    generation_config: { video_config: { task: 'text_to_video' } },
+    background: true,
+    store: true,
+  });
+  assert.equal(begun.status, 'in_progress');
+  assert.equal((await interactions.get(begun.id)).status, 'queued');
+  assert.match((await interactions.get(begun.id)).output_video?.uri ?? '', /files\/.+:download\?alt=media$/);
+  const heard = await interactions.create({
+    model: 'gemini-3.5-transcribe',
+    input: [{ type: 'audio', data: 'c291bmQ=', mime_type: 'audio/wav' }],
+    generation_config: { transcription_config: { language_codes: ['en'] } },
+  });
+  assert.equal(heard.output_text, 'Hello there.');
+  const odd = {
+    model: 'lyria-3.5',
+    input: 'A march',
+    response_format: { type: 'audio' as const, mime_type: 'audio/wav' },
+  };
+  await assert.rejects(async () => interactions.create(odd), { status: 400 });
 });
 
 test('the library raises the emulator’s errors with their status', async () => {

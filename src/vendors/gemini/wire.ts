@@ -30,6 +30,8 @@ export const wire = defineWire({
       client: ['invalid_request', 'invalid_argument'],
       rate: ['resource_exhausted', 'rate_limit_exceeded'],
     },
+    // For names that appear without notice.
+    patterns: [[/content_?policy|safety|prohibited_?content/i, 'policy']],
     exception: faultInWords,
   },
 });
@@ -37,10 +39,15 @@ export const wire = defineWire({
 const UNPAID =
   /\bprepa(?:id|yment|y)\b.{0,30}\bcredits?\b|\bcredits? (?:are|is|have been) (?:depleted|exhausted|used up)|\b(?:enable|set up) billing\b|\bbilling .{0,30}(?:disabled|not enabled|closed)\b/i;
 
+const AGAINST_POLICY =
+  /\bviolat(?:es?|ed|ion)\b.{0,60}\bpolic(?:y|ies)\b|\bblocked\b.{0,60}\b(?:safety|polic(?:y|ies))\b/i;
+
 /** An unpaid bill comes with 400, 402 or 429, the last of which is otherwise a throttle with much the same words. */
 function faultInWords(body: JsonObject, status: number | undefined): Fault | undefined {
   if (status !== undefined && status >= 500) return undefined;
-  return UNPAID.test(stringAt(objectAt(body, 'error'), 'message') ?? '') ? 'account' : undefined;
+  const message = stringAt(objectAt(body, 'error'), 'message') ?? '';
+  if (UNPAID.test(message)) return 'account';
+  return AGAINST_POLICY.test(message) ? 'policy' : undefined;
 }
 
 function detailsIn(body: JsonObject): JsonObject[] {

@@ -54,6 +54,20 @@ test('a download is behind the upstream’s address, and carries the credential'
   assert.deepEqual([path, headers?.authorization], ['/base/file?x=1', 'Key k']);
 });
 
+test('a download follows a redirect on the upstream’s own host, with the credential, and no other', async () => {
+  instead({ status: 302, headers: { location: '/elsewhere?x=2' }, body: '' });
+  instead({ status: 200, headers: { 'content-type': 'image/png' }, body: 'PNG' });
+  const pieces = await wire.download(upstream, '/file');
+  assert.equal(Buffer.concat(await Array.fromAsync(pieces)).toString(), 'PNG');
+  const { path, headers } = server.requests.at(-1) ?? {};
+  assert.deepEqual([path, headers?.authorization], ['/elsewhere?x=2', 'Key k']);
+  for (const location of ['https://evil.example/x', '//evil.example/x', '']) {
+    instead({ status: 302, headers: { location }, body: '' });
+    if (location === '') for (const _ of [1, 2, 3]) instead({ status: 302, headers: { location }, body: '' });
+    await assert.rejects(wire.download(upstream, '/file'), { fault: 'garbled' });
+  }
+});
+
 for (const path of ['@evil.example/x', '.evil.example/x', ':1/x', '0/x']) {
   test(`a download of ${path} goes nowhere`, async () => {
     const before = server.requests.length;

@@ -61,6 +61,8 @@ export type WireValue =
     };
 
 const SUCCESS: readonly number[] = [200];
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const REDIRECTS_MAX = 3;
 
 /**
  * The calls to one vendor. This is the only way to make any, so each carries the credential and has its refusals, and
@@ -145,9 +147,17 @@ export class Wire {
     return { data: await readBytes({ body }), headers: reply.headers };
   }
 
-  /** A result behind the credential, piece by piece. `path` is out of an answer, so it must not lead to another host. */
+  /** A result behind the credential, piece by piece, also behind redirects of the same host. `path` is out of an answer, so it must not lead to another host. */
   async download(upstream: Upstream, path: string): Promise<AsyncIterable<Buffer>> {
-    return (await this.send(upstream, { path: ownUrl(upstream.address + path, upstream), accept: '*/*' })).body;
+    let url = ownUrl(upstream.address + path, upstream);
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+      const reply = await this.send(upstream, { path: url, accept: '*/*', accepts: [...SUCCESS, ...REDIRECTS] });
+      if (!REDIRECTS.includes(reply.status)) return reply.body;
+      await startOf(reply.body);
+      // The credential goes along, so the next address is held to the same rule.
+      url = ownUrl(URL.parse(String(reply.headers.location), url)?.href, upstream);
+    }
+    throw new UpstreamError('garbled', 'a result behind too many redirects');
   }
 
   /** A body of server-sent events. A document in place of them is an error inside a success, or else `otherwise`. */

@@ -74,7 +74,7 @@ function mediumOf(inline: JsonObject | undefined, kind: string, blobs: readonly 
 }
 
 /** Base64 under `data`, or the number of its blob. */
-function dataIn(content: JsonObject | undefined, blobs: readonly Buffer[]): Buffer {
+export function dataIn(content: JsonObject | undefined, blobs: readonly Buffer[]): Buffer {
   const data = content?.data;
   return (typeof data === 'number' ? blobs[data] : undefined) ?? Buffer.from(stringAt(content, 'data') ?? '', 'base64');
 }

@@ -5,10 +5,11 @@ import { request } from 'undici';
 import { createDatabase, type TestDatabase } from '../../../../test/support/database.ts';
 import type { Fields } from '../../../../test/support/documents.ts';
 import { Gateway, type NewCaller } from '../../../../test/support/gateway.ts';
-import { picture } from '../../../../test/support/media-samples.ts';
+import { MUSIC, musicModel, VIDEOS, videoModel } from '../../../../test/support/media-models.ts';
+import { clip as encodeClip, picture, toneAs } from '../../../../test/support/media-samples.ts';
 import { moneyOf, paidCaller } from '../../../../test/support/paid-calls.ts';
 import { until } from '../../../../test/support/postgres.ts';
-import { IMAGE_PRICE, IMAGES, imageModel } from '../../../../test/support/studio.ts';
+import { CLIP_PRICE, IMAGE_PRICE, IMAGES, imageModel, SECOND_PRICE } from '../../../../test/support/studio.ts';
 import { upstreamHealth } from '../../../../test/support/upstream-health.ts';
 import { GeminiEmulator, type Script } from '../emulator.ts';
 
@@ -26,9 +27,13 @@ interface Kind {
   readonly result: Buffer;
   /** Something that the model cannot take. */
   readonly unsupported: Fields;
+  /** Whether the vendor gives an id at once, by which the result can be had later. */
+  readonly isTask?: boolean;
 }
 
 const jpeg = await picture('jpeg', { width: 64, height: 64 });
+const clip = await encodeClip({ seconds: 3, framesPerSecond: 4 });
+const song = await toneAs('mp3', { seconds: 1, sampleRate: 44_100 });
 
 const KINDS: readonly Kind[] = [
   {
@@ -40,6 +45,27 @@ const KINDS: readonly Kind[] = [
     model: imageModel,
     result: jpeg,
     unsupported: { negative_prompt: 'fog' },
+  },
+  {
+    name: 'a clip',
+    path: VIDEOS,
+    upstreamModel: 'gemini-omni-1.1-flash',
+    body: { prompt: 'waves', seconds: 3 },
+    price: 3 * SECOND_PRICE,
+    model: videoModel,
+    result: clip,
+    unsupported: { negative_prompt: 'fog' },
+    isTask: true,
+  },
+  {
+    name: 'a song',
+    path: MUSIC,
+    upstreamModel: 'lyria-3.5',
+    body: { prompt: 'a march' },
+    price: CLIP_PRICE,
+    model: musicModel,
+    result: song,
+    unsupported: { seed: 7 },
   },
 ];
 
@@ -67,7 +93,7 @@ after(async () => {
 
 beforeEach(async () => {
   lines.length = 0;
-  const samples = { picture: jpeg, pictureType: 'image/jpeg' };
+  const samples = { picture: jpeg, pictureType: 'image/jpeg', clip, song };
   [first, second] = [new GeminiEmulator({ apiKey: KEY, samples }), new GeminiEmulator({ apiKey: KEY, samples })];
   await Promise.all([first.start(), second.start()]);
   await configure(60);
@@ -214,6 +240,21 @@ for (const kind of KINDS) {
       assert.deepEqual(asked(), [1, 0]);
       assert.deepEqual(await moneyOf(gateway, caller), UNTOUCHED);
     });
+
+    if (kind.isTask === true) {
+      test('whose process ends while it is made is had by the next process, and made only once', async () => {
+        first.interactions.readsUntilDone = 3;
+        const id = await create(kind);
+        await until(async () => (await read(id)).status === 'running');
+        await gateway.stop();
+        gateway = await start();
+        assert.equal((await ended(id)).status, 'succeeded');
+        assert.deepEqual(asked(), [1, 0]);
+        assert.deepEqual(await delivered(id), [kind.result]);
+        assert.deepEqual(await moneyOf(gateway, caller), paid(kind));
+      });
+      return;
+    }
 
     test('whose process ends before the upstream has answered is not asked for again, and costs nothing', async () => {
       first.script({ kind: 'fault', fault: 'silence' });

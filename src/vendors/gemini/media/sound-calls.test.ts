@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { clipForm, earModel, TRANSCRIPTIONS } from '../../../../test/support/booth.ts';
 import type { Fields } from '../../../../test/support/documents.ts';
 import { type Answer, Gateway, type NewCaller } from '../../../../test/support/gateway.ts';
 import { toneAs } from '../../../../test/support/media-samples.ts';
@@ -18,10 +19,10 @@ interface Kind {
   readonly name: string;
   readonly upstreamModel: string;
   readonly model: (id: string, routes: readonly Fields[]) => Fields;
-  readonly ask: (model: string, fields?: Fields) => Promise<Answer>;
+  readonly ask: (model: string, fields?: Record<string, string>) => Promise<Answer>;
   /** What the caller is told of a success. */
   readonly assertDone: (model: string) => Promise<void>;
-  readonly unsupported: Fields;
+  readonly unsupported: Record<string, string>;
 }
 
 const pricing = { mode: 'per_request', credits: { base: PRICE } };
@@ -40,6 +41,22 @@ const KINDS: readonly Kind[] = [
       assert.doesNotMatch(JSON.stringify(sound.headers), /gemini|google|upstream-marker/i);
     },
     unsupported: { response_format: 'mp3' },
+  },
+  {
+    name: 'a-transcript',
+    upstreamModel: 'gemini-3.5-transcribe',
+    model: (id, routes) => earModel(id, [], { routes, pricing }),
+    ask: (model, fields = {}) =>
+      gateway.call('POST', TRANSCRIPTIONS, { key: caller.key, ...clipForm(wave, { model, ...fields }) }),
+    assertDone: async (model) => {
+      const form = clipForm(wave, { model, response_format: 'verbose_json', 'timestamp_granularities[]': 'word' });
+      const answer = await gateway.call('POST', TRANSCRIPTIONS, { key: caller.key, ...form });
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.json.text, 'Hello there.');
+      assert.deepEqual(answer.json.words?.[1], { word: 'there.', start: 0.5, end: 0.9 });
+      assert.doesNotMatch(answer.text, /gemini|google|upstream-marker/i);
+    },
+    unsupported: { prompt: 'Names' },
   },
 ];
 
