@@ -6,6 +6,7 @@ import { type Fault, UpstreamError } from '../src/errors.ts';
 import { wire as anthropic } from '../src/vendors/anthropic/wire.ts';
 import { wire as assemblyai } from '../src/vendors/assemblyai/wire.ts';
 import { wire as azure } from '../src/vendors/azure/wire.ts';
+import { wire as bedrock } from '../src/vendors/bedrock/wire.ts';
 import { wire as bfl } from '../src/vendors/bfl/wire.ts';
 import { wire as elevenlabs } from '../src/vendors/elevenlabs/wire.ts';
 import { wire as fal } from '../src/vendors/fal/wire.ts';
@@ -45,6 +46,8 @@ interface Contract {
   /** A refusal in the vendor's own shape. */
   refusal(code: string): object;
   readonly isErrorInSuccess: boolean;
+  /** The beginning of a stream that is not one of server-sent events. */
+  readonly stream?: readonly [type: string, start: string];
   /** Statuses with a meaning of their own. */
   readonly statuses?: readonly (readonly [status: number, fault: Fault])[];
 }
@@ -71,6 +74,13 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
     wire: vertex,
     refusal: (reason) => ({ error: { message: 'marker', details: [{ reason }] } }),
     isErrorInSuccess: true,
+  },
+  bedrock: {
+    wire: bedrock,
+    refusal: (name) => ({ __type: `com.amazon#${name}`, message: 'marker' }),
+    isErrorInSuccess: true,
+    statuses: [[424, 'server']],
+    stream: ['application/vnd.amazon.eventstream', '\0\0\u0001\0'],
   },
   acme: {
     wire: acmeWire,
@@ -156,7 +166,7 @@ interface WireFault {
   readonly fault: Fault;
   readonly timeoutMs?: number;
   readonly not?: readonly AnswerForm[];
-  readonly serve: (form: AnswerForm) => Serve;
+  readonly serve: (form: AnswerForm, stream?: Contract['stream']) => Serve;
 }
 
 const WIRE_FAULTS: readonly WireFault[] = [
@@ -173,11 +183,16 @@ const WIRE_FAULTS: readonly WireFault[] = [
   {
     name: 'a connection cut in the body',
     fault: 'connection',
-    serve: (form) => begin(form, (response) => response.socket?.resetAndDestroy()),
+    serve: (form, stream) => begin(form, (response) => response.socket?.resetAndDestroy(), stream),
   },
   { name: 'what is not HTTP', fault: 'connection', serve: () => (request) => request.socket.end('Good day.\r\n\r\n') },
   { name: 'silence', fault: 'timeout', timeoutMs: 50, serve: () => () => undefined },
-  { name: 'silence in the body', fault: 'timeout', timeoutMs: 50, serve: (form) => begin(form, () => undefined) },
+  {
+    name: 'silence in the body',
+    fault: 'timeout',
+    timeoutMs: 50,
+    serve: (form, stream) => begin(form, () => undefined, stream),
+  },
   {
     name: 'garbled JSON',
     fault: 'garbled',
@@ -192,11 +207,16 @@ const WIRE_FAULTS: readonly WireFault[] = [
   },
   { name: 'a page', fault: 'garbled', serve: () => answering(200, 'text/html', '<html>marker</html>') },
   { name: 'a list', fault: 'garbled', serve: () => answering(200, 'application/json', '[1]') },
-  { name: 'an answer without an end', fault: 'garbled', not: ['sound'], serve: (form) => endless(form) },
+  {
+    name: 'an answer without an end',
+    fault: 'garbled',
+    not: ['sound'],
+    serve: (form, stream) => endless(form, stream),
+  },
 ];
 
-function begin(form: AnswerForm, next: (response: ServerResponse) => void): Serve {
-  const [type, start] = BEGINNINGS[form];
+function begin(form: AnswerForm, next: (response: ServerResponse) => void, stream?: Contract['stream']): Serve {
+  const [type, start] = (form === 'events' ? stream : undefined) ?? BEGINNINGS[form];
   return (_request, response) => {
     response.writeHead(200, { 'content-type': type, 'content-length': 1_000_000 });
     response.write(start, () => next(response));
@@ -205,8 +225,8 @@ function begin(form: AnswerForm, next: (response: ServerResponse) => void): Serv
 
 const MIB_OF_TEXT = Buffer.alloc(1024 * 1024, 'x');
 
-function endless(form: AnswerForm): Serve {
-  const [type, start] = BEGINNINGS[form];
+function endless(form: AnswerForm, stream?: Contract['stream']): Serve {
+  const [type, start] = (form === 'events' ? stream : undefined) ?? BEGINNINGS[form];
   return (_request, response) => {
     const more = () => {
       while (!response.destroyed && response.write(MIB_OF_TEXT));
@@ -262,7 +282,7 @@ for (const vendor of [...vendors, acme]) {
       for (const { name, fault, timeoutMs, not = [], serve: next } of WIRE_FAULTS) {
         if (not.includes(form)) continue;
         test(`${kind}: ${name} is ${fault}`, async () => {
-          const outcome = await outcomeOf(vendor, work, next(form), timeoutMs);
+          const outcome = await outcomeOf(vendor, work, next(form, contract.stream), timeoutMs);
           assert.equal(outcome.fault, fault);
         });
       }

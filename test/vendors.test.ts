@@ -97,7 +97,7 @@ for (const vendor of vendors) {
         });
       }
 
-      for (const [name, body] of form === 'sound' ? [] : BEYOND) {
+      for (const [name, body] of form === 'sound' || (form === 'events' && vendor.name === 'bedrock') ? [] : BEYOND) {
         test(`${kind}: an answer ${name} is garbled before anything is made of it`, async () => {
           const isStream = form === 'events';
           answer = isStream ? ['text/event-stream', `data: ${body}\n\n`] : ['application/json', body];

@@ -5,6 +5,7 @@
 import { anthropic } from './anthropic/index.ts';
 import { assemblyai } from './assemblyai/index.ts';
 import { azure } from './azure/index.ts';
+import { bedrock } from './bedrock/index.ts';
 import { bfl } from './bfl/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
@@ -61,6 +62,7 @@ export const vendors: readonly Vendor[] = [
   bfl,
   azure,
   vertex,
+  bedrock,
 ];
 
 export function findVendor(name: string): Vendor | undefined {

@@ -10,6 +10,8 @@ const FAULTS = ['client', 'policy', 'unfit', 'rate', 'account', 'config', 'serve
 export interface FaultRules {
   /** The names that a body gives its error, from the most exact to the least. */
   readonly codesIn?: (body: JsonObject) => readonly (string | undefined)[];
+  /** A header of a refusal that names its error: read as if it stood in the body under its own name. */
+  readonly header?: string;
   readonly codes?: Readonly<Partial<Record<(typeof FAULTS)[number], readonly string[]>>>;
   /** By the `type` of an error inside a success, where no status speaks. */
   readonly types?: FaultRules['codes'];

@@ -27,7 +27,7 @@ export interface WireRules {
 type Headers = Readonly<Record<string, string>>;
 
 /** What a signature is made of: the call as it is sent, its path with the query. */
-interface SignedRequest {
+export interface SignedRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Headers;
@@ -160,11 +160,11 @@ export class Wire {
     throw new UpstreamError('garbled', 'a result behind too many redirects');
   }
 
-  /** A body of server-sent events. A document in place of them is an error inside a success, or else `otherwise`. */
+  /** A body of server-sent events, or of a binary event stream where the call accepts that. A document in place of them is an error inside a success, or else `otherwise`. */
   async events(upstream: Upstream, call: Call, otherwise: Fault = 'garbled'): Promise<UpstreamReply> {
     const reply = await this.send(upstream, { accept: 'text/event-stream', ...call });
     const type = contentTypeOf(reply);
-    if (type.includes('event-stream') || (type === '' && this.#rules.hasUntypedEvents === true)) return reply;
+    if (/event-?stream/.test(type) || (type === '' && this.#rules.hasUntypedEvents === true)) return reply;
     const start = await startOf(reply.body);
     const document = parseHint(start);
     if (document !== undefined) this.faults.throwIfError(document);
@@ -173,11 +173,17 @@ export class Wire {
 
   async #refusal({ status, headers, body }: UpstreamReply): Promise<UpstreamError> {
     const text = await startOf(body);
-    const document = parseHint(text);
+    const document = this.#withHeader(parseHint(text), headers);
     const fault = this.faults.ofRefusal(status, document);
     const retryAfterMs = retryAfterIn(headers) ?? (document && this.faults.retryAfterMs(document));
     // A success of another kind than was asked for is no refusal.
     return new UpstreamError(fault, `status ${status}: ${text}`, { retryAfterMs, isUncertain: status < 300, status });
+  }
+
+  #withHeader(document: JsonObject | undefined, headers: UpstreamReply['headers']): JsonObject | undefined {
+    const { header } = this.#rules.faults;
+    const name = header === undefined ? undefined : headers[header];
+    return header === undefined || name === undefined ? document : { ...document, [header]: String(name) };
   }
 }
 
