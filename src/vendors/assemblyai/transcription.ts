@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { UpstreamError } from '../../errors.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import type { TranscriptionRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { withTypes } from '../kit/forms.ts';
 import type { Upstream } from '../kit/http.ts';
 import { requiredString } from '../kit/json.ts';
 import { stateIn } from '../kit/queue.ts';
@@ -97,16 +98,6 @@ function toWire(request: TranscriptionRequest, audioUrl: string, upstreamModel: 
     prompt: prompt || undefined,
     temperature,
   };
-}
-
-/** A form holds words for everything, and no text of this vendor's is a number or a flag. */
-function withTypes(extra: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, withType(value)]));
-}
-
-function withType(value: JsonValue): JsonValue {
-  const isOther = typeof value === 'string' && /^(true|false|-?(0|[1-9]\d{0,8})(\.\d{1,9})?)$/.test(value);
-  return isOther ? JSON.parse(value) : value;
 }
 
 /** They only divide what is there already, so a transcript without them is still a transcript. */

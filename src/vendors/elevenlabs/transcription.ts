@@ -7,8 +7,8 @@ import { defined, objectAt, requiredString } from '../kit/json.ts';
 import type { Part } from '../kit/multipart.ts';
 import { refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import { readTranscript } from '../kit/transcripts.ts';
+import { transcriptOfWords } from '../kit/word-transcripts.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
-import { transcriptOf } from './transcript.ts';
 import { wire } from './wire.ts';
 
 /**
@@ -45,14 +45,14 @@ export const transcription: TranscriptionWork = {
       return { state: 'accepted', task: { id } };
     }
     const reply = await wire.send(upstream, { path, body: { form } });
-    return { state: 'transcribed', transcript: transcriptOf(await readTranscript(reply)) };
+    return { state: 'transcribed', transcript: transcriptOfWords(await readTranscript(reply)) };
   },
 
   async poll(task, upstream) {
     const path = `/v1/speech-to-text/transcripts/${encodeURIComponent(requiredString(task, 'id'))}`;
     const reply = await wire.send(upstream, { path, accepts: [200, 404] });
     const answer = await readTranscript(reply);
-    if (reply.status === 200) return { state: 'transcribed', transcript: transcriptOf(answer) };
+    if (reply.status === 200) return { state: 'transcribed', transcript: transcriptOfWords(answer) };
     // The vendor's own answer until the transcript is stored; the record's deadline ends the wait for one that never is.
     if (objectAt(answer, 'detail') !== undefined) return { state: 'running' };
     throw new UpstreamError('config', 'the route for transcripts is not found');

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../json.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
 import { isList, isObject } from './json.ts';
 import type { Part } from './multipart.ts';
 
@@ -37,4 +37,14 @@ export function withQuery(path: string, fields: FormFields): string {
     if (value !== undefined && value !== null) query.set(name, toText(value));
   }
   return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** A form holds words for everything: for vendors whose fields have no text that is a number or a flag. */
+export function withTypes(extra: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, withType(value)]));
+}
+
+function withType(value: JsonValue): JsonValue {
+  const isOther = typeof value === 'string' && /^(true|false|-?(0|[1-9]\d{0,8})(\.\d{1,9})?)$/.test(value);
+  return isOther ? JSON.parse(value) : value;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { transcriptOf } from './transcript.ts';
+import { transcriptOfWords } from './word-transcripts.ts';
 
 type Item = readonly [text: string, start: number, end: number, beside?: JsonObject];
 
@@ -14,7 +14,7 @@ function answerOf(...items: readonly Item[]): JsonObject {
 }
 
 function segmentsOf(...items: readonly Item[]): unknown {
-  return transcriptOf(answerOf(...items)).segments?.map(({ start, end, text }) => [text, start, end]);
+  return transcriptOfWords(answerOf(...items)).segments?.map(({ start, end, text }) => [text, start, end]);
 }
 
 describe('segments', () => {
@@ -63,7 +63,7 @@ describe('segments', () => {
   });
 
   test('tell sounds that are no words, which the words do not', () => {
-    const { segments, words } = transcriptOf(
+    const { segments, words } = transcriptOfWords(
       answerOf(['Ha', 0, 1], [' ', 1, 1], ['(laughter)', 1, 2, { type: 'audio_event' }]),
     );
     assert.deepEqual(segments, [{ text: 'Ha (laughter)', start: 0, end: 2 }]);
@@ -84,7 +84,7 @@ const CODES: readonly [code: JsonValue, language: string | undefined][] = [
 ];
 for (const [code, language] of CODES) {
   test(`the language ${JSON.stringify(code)} is ${language ?? 'not told'}`, () => {
-    assert.equal(transcriptOf({ text: 'x', language_code: code }).language, language);
+    assert.equal(transcriptOfWords({ text: 'x', language_code: code }).language, language);
   });
 }
 
@@ -98,7 +98,7 @@ const HOSTILE: readonly [name: string, words: JsonValue][] = [
 ];
 for (const [name, words] of HOSTILE) {
   test(`an answer whose words are ${name} tells its text alone`, () => {
-    assert.deepEqual(transcriptOf({ text: 'x', words, audio_duration_secs: -1 }), {
+    assert.deepEqual(transcriptOfWords({ text: 'x', words, audio_duration_secs: -1 }), {
       text: 'x',
       language: undefined,
       seconds: undefined,
@@ -107,17 +107,17 @@ for (const [name, words] of HOSTILE) {
 }
 
 test('a word never ends before it begins', () => {
-  assert.deepEqual(transcriptOf(answerOf(['a', 2, 1])).words, [{ word: 'a', start: 2, end: 2 }]);
+  assert.deepEqual(transcriptOfWords(answerOf(['a', 2, 1])).words, [{ word: 'a', start: 2, end: 2 }]);
 });
 
 test('R-428: an answer without a text is a transcript without text', () => {
   for (const answer of [{}, { text: null }, { message: 'Accepted', request_id: 'x' }, { transcripts: [] }]) {
-    assert.equal(transcriptOf(answer).text, '');
+    assert.equal(transcriptOfWords(answer).text, '');
   }
 });
 
 test('an error for an answer is no transcript', () => {
   for (const answer of [{ error: 'x' }, { detail: { status: 'x' } }]) {
-    assert.throws(() => transcriptOf(answer), { fault: 'garbled' });
+    assert.throws(() => transcriptOfWords(answer), { fault: 'garbled' });
   }
 });

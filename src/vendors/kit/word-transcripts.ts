@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { amountAt, objectsAt, stringAt } from '../kit/json.ts';
-import { languageCode } from '../kit/languages.ts';
-import { type TimedText, timedText } from '../kit/transcripts.ts';
 import type { Transcript, TranscriptSegment, TranscriptWord } from '../vendor.ts';
+import { amountAt, objectsAt, stringAt } from './json.ts';
+import { languageCode } from './languages.ts';
+import { type TimedText, timedText } from './transcripts.ts';
 
 /** A word, the space behind it, or a sound such as laughter. */
 interface Token extends TimedText {
@@ -12,7 +12,7 @@ interface Token extends TimedText {
 }
 
 /** The vendor's answer. Its times are in seconds; it has no segments of its own. */
-export function transcriptOf(answer: JsonObject): Transcript {
+export function transcriptOfWords(answer: JsonObject): Transcript {
   const text = stringAt(answer, 'text');
   if (text === undefined && (answer.error ?? answer.detail)) {
     throw new UpstreamError('garbled', 'an error for an answer');
