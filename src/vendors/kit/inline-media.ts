@@ -7,7 +7,7 @@ import type { CallBody } from './wire.ts';
 
 /**
  * An input as JSON, with media anywhere in it as data URLs or bare base64, or by their addresses where they are large and
- * have one. Media are read when their turn comes, so that one or two are in memory at a time.
+ * have one. Media are read when their turn comes, piece by piece.
  */
 export function jsonWithMedia(
   input: Readonly<Record<string, WireMedia>>,
@@ -51,10 +51,18 @@ async function* pieces(texts: readonly Buffer[], inline: readonly Media[]): Asyn
 const BYTES_PER_PIECE = (UPSTREAM_PIECE_BYTES / 4) * 3;
 
 async function* encodedOf(media: Media): AsyncGenerator<Buffer> {
-  const bytes = await media.read();
-  // The length of the whole has been promised already.
-  assert.equal(bytes.length, media.bytes, 'a medium has another length than it was said to have');
-  for (let at = 0; at < bytes.length; at += BYTES_PER_PIECE) {
-    yield Buffer.from(bytes.toString('base64', at, at + BYTES_PER_PIECE), 'latin1');
+  let bytes = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of media.pieces()) {
+    bytes += piece.length;
+    const whole: Buffer = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    const end = whole.length - (whole.length % 3);
+    for (let at = 0; at < end; at += BYTES_PER_PIECE) {
+      yield Buffer.from(whole.toString('base64', at, Math.min(at + BYTES_PER_PIECE, end)), 'latin1');
+    }
+    rest = whole.subarray(end);
   }
+  if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
+  // The length of the whole has been promised already.
+  assert.equal(bytes, media.bytes, 'a medium has another length than it was said to have');
 }
