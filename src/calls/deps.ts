@@ -8,6 +8,8 @@ export interface CallDeps extends CandidateDeps, AttemptDeps, BillingDeps {
   readonly objects: ObjectStore;
   /** For what callers name. */
   readonly guardedFetch: GuardedFetch;
+  /** For what upstreams name as their results. */
+  readonly collectingFetch: GuardedFetch;
 }
 
 /** What a call is known by, when to give it up (the signal is aborted when the caller leaves), and its trace. */

@@ -11,6 +11,7 @@ import { type Content, deliverContent, tooLargeToInline } from './speech-content
 import { designVoices, type VoicePreviews } from './speech-design.ts';
 import { firstThatSpeaks, openOrder, type SpeechOrder } from './speech-order.ts';
 import type { Sound } from './speech-sound.ts';
+import { openSpeech } from './speech-source.ts';
 
 /** How often a long clip notes what is owed, so that a process that dies in it loses little. */
 const NOTE_EVERY_MS = 2_000;
@@ -74,7 +75,7 @@ async function orRefund(order: SpeechOrder): Promise<Spoken> {
 async function startStream(order: SpeechOrder): Promise<SpeechStream> {
   const { candidates, context, request, credits } = order;
   const begun = await firstThatSpeaks(order, candidates, context.signal, async (work, upstream, candidate) => ({
-    clip: await Clip.begin(await work.speak(request, upstream)),
+    clip: await Clip.begin(await openSpeech(order.deps, await work.speak(request, upstream), upstream.signal)),
     candidate,
   }));
   const result: { charged?: MicroCredits } = {};
@@ -208,7 +209,7 @@ function wholeClip(
   const { seed, output } = order.request;
   const request = { ...order.request, seed: seed === undefined ? undefined : seed + index };
   return firstThatSpeaks(order, candidates, signal, async (work, upstream, candidate) => {
-    const clip = await Clip.begin(await work.speak(request, upstream));
+    const clip = await Clip.begin(await openSpeech(order.deps, await work.speak(request, upstream), upstream.signal));
     onBegun?.(candidate);
     try {
       for await (const _ of clip.pieces()) {

@@ -36,6 +36,7 @@ export type {
   ReadyStream,
   Speech,
   SpeechWork,
+  SpokenPieces,
   Submitted,
   TaskOrder,
   TaskUsage,

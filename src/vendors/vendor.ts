@@ -130,7 +130,10 @@ export interface SpeechWork {
   design?(request: SoundRequest<Media>, upstream: Upstream): Promise<readonly VoicePreview[]>;
 }
 
-export interface Speech {
+/** Sound as it comes, or the address of it, which is fetched through the guard without any credential. */
+export type Speech = SpokenPieces | { readonly url: string };
+
+export interface SpokenPieces {
   /** As they come. A reader that stops closes the connection. */
   readonly pieces: AsyncIterable<Buffer>;
   /** Of samples without a header, which cannot say it themselves: 16 bits each, small end first. */

@@ -60,7 +60,11 @@ export const KINDS_OF_WORK: readonly KindOfWork[] = [
     kind: 'speech',
     form: 'sound',
     of: ({ speech }) =>
-      speech && (async (to) => all((await speech.speak(plainSound({ input: 'Hi', voice: 'v' }), to)).pieces)),
+      speech &&
+      (async (to) => {
+        const spoken = await speech.speak(plainSound({ input: 'Hi', voice: 'v' }), to);
+        return 'pieces' in spoken ? all(spoken.pieces) : spoken;
+      }),
   },
   {
     kind: 'voice design',
