@@ -2,6 +2,8 @@ import type { Vendor } from '../vendor.ts';
 import { image } from './image.ts';
 import { music } from './music.ts';
 import { DIALECTS } from './queue.ts';
+import { speech } from './speech.ts';
+import { transcription } from './transcription.ts';
 import { video } from './video.ts';
 
 export const fal: Vendor = {
@@ -12,4 +14,6 @@ export const fal: Vendor = {
   image,
   video,
   music,
+  speech,
+  transcription,
 };

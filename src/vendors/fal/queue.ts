@@ -7,7 +7,7 @@ import { jsonWithMedia } from '../kit/inline-media.ts';
 import type { WireFields } from '../kit/mapping.ts';
 import { askAfter, isSuccess, queueWork } from '../kit/queue.ts';
 import { ownUrl } from '../kit/wire.ts';
-import type { Progress, TaskOrder, TaskWork } from '../vendor.ts';
+import type { Failed, Progress, TaskOrder, TaskWork } from '../vendor.ts';
 import { type Kind, resultOf } from './results.ts';
 import { TELLING, verdictOf, wire } from './wire.ts';
 
@@ -22,12 +22,14 @@ export interface Modality<Request> {
   countOf?(model: string): { readonly field: string; readonly max: number } | undefined;
 }
 
+export const STATES = { IN_QUEUE: 'running', IN_PROGRESS: 'running', COMPLETED: 'over' } as const;
+
 /** Nothing finds a task again whose submission got no answer. */
 export function queued<Request extends { readonly extra: JsonObject }>(work: Modality<Request>): TaskWork<Request> {
   return queueWork<Request>({
     wire,
     telling: TELLING,
-    states: { IN_QUEUE: 'running', IN_PROGRESS: 'running', COMPLETED: 'over' },
+    states: STATES,
 
     check(request, model) {
       const decided = { ...work.inputOf(request, model), [work.countOf?.(model)?.field ?? '']: 1 };
@@ -45,10 +47,7 @@ export function queued<Request extends { readonly extra: JsonObject }>(work: Mod
       return { path: `/${model}`, headers: startHeader(order), body: jsonWithMedia(input) };
     },
 
-    taskIn: ({ status_url, response_url }, upstream) => ({
-      statusUrl: urlOf(status_url, upstream).href,
-      responseUrl: urlOf(response_url, upstream).href,
-    }),
+    taskIn: linksIn,
 
     statusAt: (task, upstream) => urlOf(task.statusUrl, upstream),
     refused: (answer) => verdictOf(answer, 'status'),
@@ -56,13 +55,24 @@ export function queued<Request extends { readonly extra: JsonObject }>(work: Mod
   });
 }
 
+/** All that has to be remembered of a task. */
+export function linksIn({ status_url, response_url }: JsonObject, upstream: Upstream): JsonObject {
+  return {
+    statusUrl: urlOf(status_url, upstream).href,
+    responseUrl: urlOf(response_url, upstream).href,
+  };
+}
+
 /** A run that failed reads as completed too. What its status does not name, its result does. */
-async function outcomeOf({ error, error_type: name }: JsonObject, read: () => Promise<Progress>): Promise<Progress> {
+export async function outcomeOf<Found extends { readonly state: string }>(
+  { error, error_type: name }: JsonObject,
+  read: () => Promise<Found>,
+): Promise<Found | Failed> {
   const detail = JSON.stringify([name, error]);
   const fault = typeof name === 'string' ? wire.faults.ofCode(name) : undefined;
   if (fault !== undefined) return failed(fault, detail);
   const found = await read();
-  return (error || name) && found.state === 'succeeded' ? failed('server', detail) : found;
+  return (error || name) && found.state !== 'running' && found.state !== 'failed' ? failed('server', detail) : found;
 }
 
 async function result(task: JsonObject, kind: Kind, upstream: Upstream): Promise<Progress> {
@@ -77,8 +87,16 @@ function startHeader({ startWithinMs }: TaskOrder): Record<string, string> {
 
 /** The vendor's own queue names its other hosts too; any other server only itself. */
 export const DIALECTS = { fal: ['fal.run'] } as const satisfies Dialects;
-const FAL_ORIGINS: readonly string[] = ['https://queue.fal.run', 'https://fal.run', 'https://rest.fal.ai'];
+const QUEUE = 'https://queue.fal.run';
+const DIRECT = 'https://fal.run';
+/** Where a call is answered by its result: the vendor has a host for that. */
+export function directUrl(upstream: Upstream): URL {
+  const isQueue = dialectOf(upstream, DIALECTS) === 'fal' && new URL(upstream.address).origin === QUEUE;
+  return new URL(`${isQueue ? DIRECT : upstream.address}/${upstream.model}`);
+}
 
-function urlOf(address: JsonObject[string] | undefined, upstream: Upstream): URL {
+const FAL_ORIGINS: readonly string[] = [QUEUE, DIRECT, 'https://rest.fal.ai'];
+
+export function urlOf(address: JsonObject[string] | undefined, upstream: Upstream): URL {
   return ownUrl(address, upstream, dialectOf(upstream, DIALECTS) === 'fal' ? FAL_ORIGINS : []);
 }

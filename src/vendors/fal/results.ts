@@ -9,7 +9,7 @@ import type { Failed, Output, Succeeded } from '../vendor.ts';
 const PLACES = {
   image: ['images', 'image'],
   video: ['video'],
-  audio: ['audio', 'audio_file'],
+  audio: ['audio', 'audio_file', 'audio_url'],
 } as const;
 
 export type Kind = keyof typeof PLACES;

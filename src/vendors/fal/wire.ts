@@ -38,7 +38,10 @@ const STILL_RUNNING = 'Request is still in progress';
  * What an answer that is no success says of a task. The status of a task only ever fails to be read; its result is also
  * where a run tells that it failed. Throws UpstreamError where asking again may help.
  */
-export function verdictOf(answer: TaskAnswer, step: 'status' | 'result'): Progress {
+export function verdictOf(
+  answer: TaskAnswer,
+  step: 'status' | 'result',
+): Exclude<Progress, { readonly state: 'succeeded' }> {
   const { status, body = {} } = answer;
   if (body.detail === STILL_RUNNING) return { state: 'running' };
   const fault = wire.faults.ofBody(body) ?? (status === 400 || status === 422 ? 'client' : 'server');

@@ -24,8 +24,12 @@ const vendor = findVendor('fal');
 export const image = present(vendor?.image);
 export const video = present(vendor?.video);
 export const music = present(vendor?.music);
+export const speech = present(vendor?.speech);
+export const transcription = present(vendor?.transcription);
 
-function present<Work extends Vendor['image' | 'video' | 'music']>(work: Work): NonNullable<Work> {
+function present<Work extends Vendor['image' | 'video' | 'music' | 'speech' | 'transcription']>(
+  work: Work,
+): NonNullable<Work> {
   assert.ok(work);
   return work;
 }

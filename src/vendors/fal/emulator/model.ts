@@ -5,7 +5,7 @@ export interface Model {
   readonly fields: ReadonlyMap<string, Check<unknown>>;
   readonly required: readonly string[];
   /** Where its result has its files. */
-  readonly output: 'images' | 'video' | 'audio' | 'audio_file';
+  readonly output: 'images' | 'video' | 'audio' | 'audio_file' | 'audio_url' | 'transcript';
 }
 
 /** Exactly the fields of the vendor's own description, each of its type. */

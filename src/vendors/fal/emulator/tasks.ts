@@ -3,6 +3,7 @@ import type { QueueStatus } from '@fal-ai/client';
 import { ERRORS, type ErrorName, type Failure } from './errors.ts';
 import { type FileHost, smallPng } from './files.ts';
 import { MODELS } from './models.ts';
+import { heardBy } from './transcription-models.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -99,6 +100,7 @@ export class FalTask {
       }));
       return { images, seed: 7, has_nsfw_concepts: images.map(() => false), prompt: this.input.prompt, timings: {} };
     }
+    if (place === 'transcript') return heardBy(this.model, this.input);
     const isVideo = place === 'video';
     const [bytes, type, end] = isVideo ? [files.video, 'video/mp4', 'mp4'] : [files.audio, 'audio/mpeg', 'mp3'];
     return { [place]: this.#file(host, bytes, type, `${marker}.${end}`), seed: 7 };
