@@ -4,7 +4,7 @@ import { MEDIA_SECONDS_MAX, SPEECH_BYTES_MAX } from '../limits.ts';
 import { type ByteSource, byteSourceOf, Implausible, measure, Unreadable } from '../media/index.ts';
 import type { Units } from '../pricing/index.ts';
 import { StorageUnavailable } from '../storage/index.ts';
-import type { SpokenPieces } from '../vendors/index.ts';
+import type { Speech } from '../vendors/index.ts';
 import { type Sound, soundOf } from './speech-sound.ts';
 import { Spool } from './spool.ts';
 
@@ -31,7 +31,7 @@ export class Clip implements AsyncDisposable {
   }
 
   /** Resolves when enough has come to tell what it is. Throws UpstreamError. */
-  static async begin(speech: SpokenPieces): Promise<Clip> {
+  static async begin(speech: Speech): Promise<Clip> {
     return new Clip(await beginningOf(speech));
   }
 
@@ -105,7 +105,7 @@ interface Begun {
   readonly rest: AsyncIterator<Buffer>;
 }
 
-async function beginningOf({ pieces, samples }: SpokenPieces): Promise<Begun> {
+async function beginningOf({ pieces, samples }: Speech): Promise<Begun> {
   const rest = pieces[Symbol.asyncIterator]();
   try {
     let head: Buffer = Buffer.alloc(0);

@@ -1,15 +1,11 @@
 import { ApiError, UpstreamError } from '../errors.ts';
 import { SPEECH_BYTES_MAX } from '../limits.ts';
-import type { Speech, SpokenPieces } from '../vendors/index.ts';
+import type { Speech } from '../vendors/index.ts';
 import type { CallDeps } from './deps.ts';
 
 /** The sound as it comes: from the upstream itself, or from where the upstream has put it. Throws UpstreamError. */
-export async function openSpeech(
-  { collectingFetch }: CallDeps,
-  speech: Speech,
-  signal: AbortSignal,
-): Promise<SpokenPieces> {
-  if ('pieces' in speech) return speech;
+export async function openSpeech({ collectingFetch }: CallDeps, speech: Speech, signal: AbortSignal): Promise<Speech> {
+  if (speech.url === undefined) return speech;
   try {
     const { body } = await collectingFetch.open(speech.url, { bytesMax: SPEECH_BYTES_MAX, signal });
     return { pieces: fetchedPieces(body) };

@@ -36,7 +36,6 @@ export type {
   ReadyStream,
   Speech,
   SpeechWork,
-  SpokenPieces,
   Submitted,
   TaskOrder,
   TaskUsage,

@@ -130,12 +130,11 @@ export interface SpeechWork {
   design?(request: SoundRequest<Media>, upstream: Upstream): Promise<readonly VoicePreview[]>;
 }
 
-/** Sound as it comes, or the address of it, which is fetched through the guard without any credential. */
-export type Speech = SpokenPieces | { readonly url: string };
-
-export interface SpokenPieces {
+export interface Speech {
   /** As they come. A reader that stops closes the connection. */
   readonly pieces: AsyncIterable<Buffer>;
+  /** Where the sound lies, for `pieces` that are empty: it is fetched through the guard without any credential. */
+  readonly url?: string;
   /** Of samples without a header, which cannot say it themselves: 16 bits each, small end first. */
   readonly samples?: { readonly rate: number; readonly channels: number };
   /** What the upstream says it counted. */

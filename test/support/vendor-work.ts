@@ -60,11 +60,7 @@ export const KINDS_OF_WORK: readonly KindOfWork[] = [
     kind: 'speech',
     form: 'sound',
     of: ({ speech }) =>
-      speech &&
-      (async (to) => {
-        const spoken = await speech.speak(plainSound({ input: 'Hi', voice: 'v' }), to);
-        return 'pieces' in spoken ? all(spoken.pieces) : spoken;
-      }),
+      speech && (async (to) => all((await speech.speak(plainSound({ input: 'Hi', voice: 'v' }), to)).pieces)),
   },
   {
     kind: 'voice design',

@@ -87,7 +87,7 @@ export const speech: SpeechWork = {
     const result = resultOf(answer, 'audio');
     const [file] = result.state === 'succeeded' ? result.outputs : [];
     if (file === undefined || 'path' in file) throw new UpstreamError('garbled', 'an answer without sound');
-    return 'data' in file ? { pieces: piecesOf(file.data) } : { url: file.url };
+    return 'data' in file ? { pieces: piecesOf(file.data) } : { url: file.url, pieces: piecesOf() };
   },
 };
 
@@ -127,6 +127,6 @@ function audioSetting(_value: unknown, _field: string, { format, sampleRate, bit
   };
 }
 
-async function* piecesOf(data: Buffer): AsyncGenerator<Buffer> {
-  yield data;
+async function* piecesOf(...data: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* data;
 }

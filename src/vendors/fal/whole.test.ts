@@ -164,9 +164,11 @@ describe('transcription', () => {
     assert.deepEqual(tasks(ears), [0, 1]);
     gateway.clock.advance(3600);
     ears[0].script('submit', { kind: 'error', error: 'invalid' });
-    assert.equal((await whileTimePasses(hear())).json.error.code, 'upstream_rejected');
+    const refused = await whileTimePasses(hear());
+    assert.equal(refused.json.error?.code, 'upstream_rejected', refused.text);
     ears[0].script('submit', { kind: 'fault', fault: 'reset after acceptance' });
-    assert.equal((await whileTimePasses(hear())).json.error.code, 'upstream_failed');
+    const lost = await whileTimePasses(hear());
+    assert.equal(lost.json.error?.code, 'upstream_failed', lost.text);
     assert.deepEqual([tasks(ears), await moneyOf(gateway, caller)], [[1, 1], paid(CLIP_PRICE)]);
   });
 

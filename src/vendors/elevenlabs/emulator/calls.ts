@@ -47,7 +47,6 @@ export async function withEmulator(
 /** Checked and spoken, all of it. */
 export async function synthesize(request: SoundRequest<Media>, upstream: Upstream): Promise<Buffer> {
   speech.check(request, upstream.model);
-  const spoken = await speech.speak(request, upstream);
-  assert.ok('pieces' in spoken);
-  return Buffer.concat(await Array.fromAsync(spoken.pieces));
+  const { pieces } = await speech.speak(request, upstream);
+  return Buffer.concat(await Array.fromAsync(pieces));
 }

@@ -46,7 +46,7 @@ export const SPEECH_MODELS = [
         speed: between(0.5, 2),
         vol: between(0, 10),
         pitch: between(-12, 12),
-        emotion: text,
+        emotion: oneOf('happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised', 'neutral'),
         english_normalization: flag,
       }),
       audio_setting: objectOf({
