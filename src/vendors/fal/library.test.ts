@@ -44,6 +44,35 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
     assert.deepEqual(emulator.tasks.at(-1)?.input, input);
   });
 
+  test('a recording is transcribed as a task of the queue', async () => {
+    const input = { audio_url: 'https://example.com/a.mp3', task: 'transcribe', chunk_level: 'segment' } as const;
+    const { data } = await library.subscribe('fal-ai/whisper', { input, pollInterval: 1 });
+    assert.deepEqual([data.text, data.chunks?.length, data.inferred_languages], ['Hello there. Hi.', 2, ['en']]);
+  });
+
+  test('speech is run by the direct host', async () => {
+    const direct = new FalEmulator({ apiKey: KEY, marker: MARKER, isDirect: true, files: { audio: clip } });
+    await direct.start();
+    try {
+      const runner = createFalClient({
+        credentials: KEY,
+        requestMiddleware: (request) =>
+          Promise.resolve({ ...request, url: request.url.replace('https://fal.run', direct.url) }),
+      });
+      const input = {
+        text: 'Hello',
+        voice_setting: { voice_id: 'Wise_Woman', speed: 1.5 },
+        output_format: 'url',
+      } as const;
+      const { data } = await runner.run('fal-ai/minimax/speech-02-hd', { input });
+      assert.equal(await (await fetch(data.audio.url)).text(), clip.toString());
+      const wrong = { ...input, voice_setting: { speed: 3 } };
+      await assert.rejects(runner.run('fal-ai/minimax/speech-02-hd', { input: wrong }), ValidationError);
+    } finally {
+      await direct.stop();
+    }
+  });
+
   test('subscribe, with its updates', async () => {
     const updates: QueueStatus[] = [];
     const result = await library.subscribe('fal-ai/veo3.1', {
