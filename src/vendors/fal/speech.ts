@@ -77,7 +77,7 @@ const USUAL: ModelFamily<Request> = {
   },
 };
 
-/** Answered on the same line by the vendor's direct host, with the address of a file that everybody may fetch. */
+/** Answered on the same line by the vendor's direct host, with the address of a public file. */
 export const speech: SpeechWork = {
   check: (request, upstreamModel) => void inputOf(request, upstreamModel),
 

@@ -340,12 +340,18 @@ test('a picture is read when its turn comes, and not before', () =>
     let reads = 0;
     const first: Media = {
       ...picture,
-      read: () => {
+      async *pieces() {
         asked.resolve();
-        return given.promise;
+        yield await given.promise;
       },
     };
-    const second: Media = { ...picture, read: () => picture.read().finally(() => reads++) };
+    const second: Media = {
+      ...picture,
+      async *pieces() {
+        reads++;
+        yield* picture.pieces();
+      },
+    };
     const request = imageRequest({ referenceImages: [first, second] });
     const submission = image.submit(request, ORDER, { ...upstream, model: 'fal-ai/flux-2/edit' });
     await asked.promise;
@@ -358,7 +364,13 @@ test('a picture is read when its turn comes, and not before', () =>
 
 test('a picture that cannot be read is nobody’s task, and no fault of the upstream', () =>
   withEmulator({}, async (emulator, upstream) => {
-    const gone: Media = { ...picture, read: () => Promise.reject(new Error('gone')) };
+    const gone: Media = {
+      ...picture,
+      // biome-ignore lint/correctness/useYield: it fails before its first piece
+      async *pieces() {
+        throw new Error('gone');
+      },
+    };
     const request = imageRequest({ referenceImages: [gone] });
     const submission = image.submit(request, ORDER, { ...upstream, model: 'fal-ai/flux-2/edit' });
     await assert.rejects(submission, { message: 'gone' });
