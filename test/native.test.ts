@@ -212,6 +212,16 @@ describe('addresses', () => {
     refused(await send(key, 'a%3AgenerateContent:countTokens'), 404, 'model_not_found');
   });
 
+  test('the stable version in the place of v1beta is the same', async () => {
+    const { key } = await paidCaller(gateway);
+    const stable = (target: string) => gateway.call('POST', `/v1/models/${target}`, { key, raw: HELLO });
+    const answer = await stable('ns/a%3Ab:generateContent?alt=json');
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(lastPath()?.split('?')[0], wirePath(MODELS['ns/a:b'], 'generateContent'));
+    refused(await stable('native:embedContent'), 404, 'unsupported_action');
+    refused(await stable('native'), 404, 'not_found');
+  });
+
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     test(`R-458: ${method} is not routed`, async () => {
       const { key } = await paidCaller(gateway);

@@ -55,6 +55,7 @@ const NEEDED: Record<string, Scope | 'any' | 'none'> = {
   'GET /v1/requests/{request_id}': 'user:credits',
   'GET /v1/key': 'none',
   'POST /v1beta/models/{model}:{action}': 'none',
+  'POST /v1/models/{model}:{action}': 'none',
   'POST /openai/v1/images/generations': 'user:inference:image',
   'POST /openai/v1/images/edits': 'user:inference:image',
   'POST /openai/v1/videos': 'user:inference:video',

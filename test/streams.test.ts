@@ -189,6 +189,7 @@ describe('what is not pushed', () => {
         ['/api/console/run/responses', ['post']],
         ['/v1/messages', ['post']],
         ['/v1beta/models/{model}:{action}', ['post']],
+        ['/v1/models/{model}:{action}', ['post']],
       ],
     );
   });

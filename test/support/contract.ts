@@ -84,9 +84,11 @@ export class ContractCheck {
 
   #operationOf(method: string, url: string): { path: string; operation: Operation } | undefined {
     const [given = ''] = url.split('?', 1);
-    const path = this.#templates.find(({ pattern }) => pattern.test(given))?.path;
-    const operation = path === undefined ? undefined : this.#document.paths[path]?.[method.toLowerCase()];
-    return path === undefined || operation === undefined ? undefined : { path, operation };
+    for (const { path, pattern } of this.#templates) {
+      const operation = pattern.test(given) ? this.#document.paths[path]?.[method.toLowerCase()] : undefined;
+      if (operation !== undefined) return { path, operation };
+    }
+    return undefined;
   }
 }
 

@@ -25,6 +25,8 @@ export function facadeContract(contract: Contract): Contract | undefined {
 
 /** Where the facade serves what lies at this path of `/v1`, if it serves it as it is. */
 export function facadePathOf(path: string): string | undefined {
+  // A path with an action is of the native format.
+  if (path.endsWith(':{action}')) return undefined;
   const isSame = SAME_AS_PLAIN.some((served) => path === served || path.startsWith(`${served}/`));
   return isSame ? path.replace('/v1', FACADE) : undefined;
 }

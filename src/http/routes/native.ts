@@ -6,6 +6,7 @@ import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type EventStream, sendEvents } from '../edge/events.ts';
+import { notFound } from '../edge/not-found.ts';
 import { traceModel } from '../edge/request-line.ts';
 import type { Routes } from '../edge/route.ts';
 import { CALL_CODES, callContext } from './call.ts';
@@ -15,12 +16,22 @@ const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'apikey', 'access_token
 /** They change the form of an answer, beside `alt`. */
 const FORM_PARAMETERS = new Set(['$alt', 'callback', '$callback', 'fields', '$fields']);
 
+/** google-genai for Python writes the stable version since its third major one; what libraries send is the same in both. */
+const VERSIONS = [
+  { path: '/v1beta/models/{model}:{action}', pattern: '/v1beta/*' },
+  { path: '/v1/models/{model}:{action}', pattern: '/v1/models/*' },
+];
+
 export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
+  for (const version of VERSIONS) addVersion(routes, deps, version);
+}
+
+function addVersion(routes: Routes, deps: HttpDeps, { path, pattern }: (typeof VERSIONS)[number]): void {
   routes.add(
     {
       method: 'POST',
-      path: '/v1beta/models/{model}:{action}',
-      url: { pattern: '/v1beta/*', check: targetOf },
+      path,
+      url: { pattern, check: targetOf },
       summary: 'The native format, byte for byte',
       access: 'caller',
       scope: 'none',
@@ -73,15 +84,20 @@ export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
 /** Split at the last literal colon; with none, at the last encoded one. */
 function targetOf(url: string): { model: string; action: NativeAction } {
   const path = url.split('?', 1)[0] ?? '';
-  const rest = /^\/v1beta\/models\/(.+)$/.exec(path)?.[1];
-  if (rest === undefined) throw new ApiError('unknown_route');
+  const rest = /^\/v1(?:beta)?\/models\/(.+)$/.exec(path)?.[1];
+  if (rest === undefined) throw noRoute(url);
   const target = rest.includes(':') ? rest : decoded(rest);
   const colon = target.lastIndexOf(':');
   const [model, action] = [target.slice(0, colon), decoded(target.slice(colon + 1))];
-  if (colon <= 0 || action === '') throw new ApiError('unknown_route');
+  if (colon <= 0 || action === '') throw noRoute(url);
   const known = ACTIONS.find((name) => name === action);
   if (known === undefined) throw new ApiError('unsupported_action');
   return { model: rest.includes(':') ? decoded(model) : model, action: known };
+}
+
+/** Models are read under the stable version, too: what names no action there is not of this format. */
+function noRoute(url: string): ApiError {
+  return url.startsWith('/v1/') ? notFound('POST', url) : new ApiError('unknown_route');
 }
 
 function decoded(text: string): string {
