@@ -78,6 +78,52 @@ export const CLIENT_PROGRAMS: readonly ClientProgram[] = [
     from: 'npm',
     packages: { '@modelcontextprotocol/client': '2.4.0', '@modelcontextprotocol/sdk': '1.32.2' },
   },
+  // Libraries in Python. The script of none may have the name of a module, which it would stand before.
+  { name: 'openai-py', title: 'openai (Python)', from: 'pip', packages: { openai: '3.51.0' } },
+  { name: 'anthropic-py', title: 'anthropic (Python)', from: 'pip', packages: { anthropic: '2.9.0' } },
+  { name: 'google-genai-py', title: 'google-genai (Python)', from: 'pip', packages: { 'google-genai': '3.3.0' } },
+  {
+    name: 'openai-agents-py',
+    title: 'openai-agents (Python)',
+    from: 'pip',
+    packages: { 'openai-agents': '0.24.0', openai: '3.51.0' },
+  },
+  {
+    name: 'langchain-py',
+    title: 'langchain-openai (Python)',
+    from: 'pip',
+    packages: { 'langchain-openai': '1.7.3', 'langchain-core': '1.7.2', openai: '3.51.0' },
+  },
+  {
+    name: 'llamaindex-py',
+    title: 'llama-index-llms-openai-like (Python)',
+    from: 'pip',
+    packages: {
+      'llama-index-llms-openai-like': '0.8.1',
+      'llama-index-embeddings-openai-like': '0.4.0',
+      openai: '2.54.0',
+    },
+  },
+  {
+    name: 'pydantic-ai-py',
+    title: 'pydantic-ai-slim (Python)',
+    from: 'pip',
+    packages: { 'pydantic-ai-slim[openai]': '2.66.0', openai: '3.51.0' },
+  },
+  {
+    name: 'instructor-py',
+    title: 'instructor (Python)',
+    from: 'pip',
+    packages: { instructor: '1.17.0', openai: '3.3.0' },
+  },
+  {
+    name: 'litellm-py',
+    title: 'litellm (Python)',
+    from: 'pip',
+    // Its calls with tools import what only this extra installs.
+    packages: { 'litellm[mcp]': '1.106.2', openai: '2.54.0' },
+  },
+  { name: 'llm', title: 'llm', from: 'pip', packages: { llm: '0.36', openai: '3.51.0' } },
 ];
 
 export function clientProgram(name: string): ClientProgram {
