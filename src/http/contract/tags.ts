@@ -17,7 +17,7 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Text',
     description: 'Chat in three formats, the native format, and embeddings: answered while the caller waits.',
-    paths: /^\/(v1\/(chat|responses|messages|embeddings)|v1beta)\b/,
+    paths: /^\/(v1\/(chat|responses|messages|embeddings)\b|v1\/models\/\{model\}:|v1beta\b)/,
   },
   {
     name: 'Pictures, clips and music',
