@@ -31,6 +31,7 @@ const WITHOUT_EXAMPLE = [
   '/v1/audio/transcriptions',
   '/v1/files',
   '/openai/v1/audio/transcriptions',
+  '/openai/v1/audio/translations',
   '/openai/v1/files',
 ];
 
