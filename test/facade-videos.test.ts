@@ -7,6 +7,7 @@ import { clip } from './support/media-samples.ts';
 import { MediaStudio, videoModel } from './support/media-studio.ts';
 import { moneyOf, paidCaller } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
+import { Apps } from './support/tokens.ts';
 
 // Videos and files by a client library that is told nothing but an address and a key.
 
@@ -137,6 +138,21 @@ describe('the library openai makes videos', () => {
     }
     const unknown = client.videos.create(asked({ input_reference: { file_id: 'file_unknown' } }));
     await assert.rejects(unknown, (error) => error instanceof OpenAI.NotFoundError && error.code === 'file_not_found');
+  });
+
+  test('an app needs the scope of files to name one', async (t) => {
+    const caller = await paidCaller(studio.gateway);
+    const file = await toFile(PICTURE, 'gate.png', { type: 'image/png' });
+    const { id: file_id } = await clientOf(caller).files.create({ file, purpose: 'vision' });
+    const apps = await Apps.open(studio.gateway);
+    t.after(() => apps.close());
+    const make = async (scopes: readonly string[]) => {
+      const key = await apps.token(await apps.grant(caller.accountId, { scopes }));
+      return clientOf({ ...caller, key }).videos.create(asked({ input_reference: { file_id } }));
+    };
+    await assert.rejects(make(['user:inference:video', 'user:jobs']), OpenAI.PermissionDeniedError);
+    const { id } = await make(['user:inference:video', 'user:jobs', 'user:files']);
+    assert.equal((await polled(clientOf(caller), id)).status, 'completed');
   });
 
   test('one that runs has no content and cannot be deleted, and the library does not try again', async () => {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import { FACADE } from '../contract/facade.ts';
 
-const EXPOSED = 'x-request-id, retry-after, x-should-retry, location, x-credits-charged, x-job-id, link';
+const EXPOSED = 'x-request-id, request-id, retry-after, x-should-retry, location, x-credits-charged, x-job-id, link';
 
 const OPEN_PATHS = ['/v1', `${FACADE}/`, '/mcp'];
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
-import { getFile } from '../../files/index.ts';
 import { getAssets, type Job, videos } from '../../jobs/index.ts';
 import { VIDEO_BODY_BYTES_MAX } from '../../limits.ts';
 import {
@@ -25,6 +24,7 @@ import {
   sentJson,
   withStoredForm,
 } from './create-call.ts';
+import { namedFile } from './named-file.ts';
 import { VIDEO_CODES, VIDEO_FILES } from './videos.ts';
 
 const PATH = `${FACADE}/videos`;
@@ -160,7 +160,7 @@ const FILE_ID = 'input_reference[file_id]';
 async function withFileLinks(deps: HttpDeps, { caller }: CreateCall, form: Form): Promise<Form> {
   const values = form.values.map(async ([name, value]) => {
     if (name !== FILE_ID) return [name, value] as const;
-    return ['input_reference[image_url]', (await getFile(deps, caller.accountId, value)).url] as const;
+    return ['input_reference[image_url]', (await namedFile(deps, caller, value)).url] as const;
   });
   return { ...form, values: await Promise.all(values) };
 }

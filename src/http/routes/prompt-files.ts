@@ -1,6 +1,6 @@
 import type { Caller } from '../../accounts/index.ts';
 import { ApiError } from '../../errors.ts';
-import { getFile, type LinkedFile, readFile } from '../../files/index.ts';
+import { type LinkedFile, readFile } from '../../files/index.ts';
 import type { ResponsesRequest } from '../../formats/index.ts';
 import type { JsonValue } from '../../json.ts';
 import { isList, isObject, itemsAt, objectAt, stringAt } from '../../json-read.ts';
@@ -8,6 +8,7 @@ import { PROMPT_FILES_BYTES_MAX } from '../../limits.ts';
 import type { ChatRequest } from '../../schemas/index.ts';
 import { invalid } from '../../unsupported.ts';
 import type { HttpDeps } from '../deps.ts';
+import { namedFile } from './named-file.ts';
 
 /**
  * Files of the account that a prompt names by their ids, put into it as data URLs: no upstream knows our ids, and an id of
@@ -83,12 +84,8 @@ export class PromptFiles {
   }
 
   async #open(id: string, where: string): Promise<{ file: LinkedFile; url: string }> {
-    const { accountId, scopes } = this.#caller;
-    if (scopes?.has('user:files') === false) {
-      throw new ApiError('insufficient_scope', { message: 'The access token lacks the scope "user:files".' });
-    }
     try {
-      const file = await getFile(this.#deps, accountId, id);
+      const file = await namedFile(this.#deps, this.#caller, id);
       const content = this.#content ? await readFile(this.#deps, file, this.#bytesLeft) : Buffer.alloc(0);
       this.#bytesLeft -= content.length;
       return { file, url: `data:${file.mimeType};base64,${content.toString('base64')}` };
