@@ -20,7 +20,7 @@ test('R-374 a text is sent as JSON, letter by letter, and comes back as the byte
       assert.equal(`${request?.method} ${request?.path}`, 'POST /v1/audio/speech');
       assert.equal(
         request?.bytes.toString(),
-        '{"model":"gpt-4o-mini-tts","input":"Hello there.","voice":"coral","instructions":"Whisper.","response_format":"wav","speed":1.5}',
+        '{"input":"Hello there.","voice":"coral","instructions":"Whisper.","response_format":"wav","speed":1.5,"model":"gpt-4o-mini-tts"}',
       );
       const { authorization, accept, 'content-type': type } = request?.headers ?? {};
       assert.deepEqual(
@@ -83,7 +83,7 @@ test('R-387 fields that are not modelled are passed on as they were written', ()
       await spoken({ extra }, { ...upstream, model: 'kokoro' });
       assert.equal(
         emulator.requests[0]?.bytes.toString(),
-        `${text.slice(0, -1)},"model":"kokoro","input":"Hello there."}`,
+        `${text.slice(0, -1)},"input":"Hello there.","model":"kokoro"}`,
       );
     },
     { isLenient: true },
