@@ -9,6 +9,7 @@ import type { Page } from 'playwright-core';
 import { sniff } from '../../src/media/index.ts';
 import { Chromium, signInByLink } from '../support/chromium.ts';
 import { firstStart, usedFolder } from '../support/first-start.ts';
+import { until } from '../support/postgres.ts';
 import { freePort, Program } from '../support/program.ts';
 
 // The playground and the pages of media by a real browser on the real program: what it makes is seen, heard and read, and
@@ -138,8 +139,8 @@ test('R-522 R-523: every endpoint is tried in the playground, and costs what it 
     await page.getByRole('article').first().getByRole('link').click();
     await page.getByText('waves at a gate', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Run again' }).click();
-    await page.getByLabel('Prompt').waitFor();
-    assert.equal(await page.getByLabel('Prompt').inputValue(), 'waves at a gate');
+    // The form is there before the job that fills it.
+    await until(async () => (await page.getByLabel('Prompt').inputValue()) === 'waves at a gate');
     assert.equal(await page.getByLabel('Seconds').inputValue(), '2');
     assert.equal(await spend(bench, () => pressRun(page)), 20);
     await page.goto(`${program.url}/console/jobs?kind=video`);

@@ -62,7 +62,9 @@ async function makePicture(program: Program, token: string, endpoint: string): P
   const created = await program.call('POST', '/v1/images/generations', { key, body });
   assert.equal(created.status, 202, created.text);
   const path = `/v1/jobs/${created.json.id}`;
-  await until(async () => ['succeeded', 'failed'].includes((await program.get(path, key)).json.status));
+  const job = async () => (await program.get(path, key)).json;
+  await until(async () => !['queued', 'running'].includes((await job()).status));
+  assert.equal((await job()).status, 'succeeded', JSON.stringify(await job()) + program.logged.join('\n'));
   const link = (await program.get(`${path}/content`, key)).headers.location ?? '';
   assert.ok(link.startsWith(endpoint), `the link leads to the bucket: ${link}`);
   const { body: picture } = await request(link);
