@@ -33,21 +33,25 @@ export class MemoryThrottle implements Throttle {
 
   take(subject: string, allowance: Allowance): ThrottleResult {
     const bucket = this.#bucketOf(subject, allowance);
-    if (bucket.level < ONE_REQUEST) return RATE_REFUSED;
-    if (allowance.concurrency !== undefined && bucket.slotsInUse >= allowance.concurrency) return SLOT_REFUSED;
-    bucket.level -= ONE_REQUEST;
+    const nowMs = this.#clock.nowMs();
+    const level = levelOf(bucket, allowance.rpm, nowMs);
+    const refusal = refusalOf(bucket, level, allowance);
+    // A refusal writes nothing, unless the rate has changed or the clock was set back: as in Redis, where it would cost more.
+    if (refusal === undefined || bucket.rpm !== allowance.rpm || nowMs < bucket.filledAtMs) {
+      bucket.level = refusal === undefined ? level - ONE_REQUEST : level;
+      bucket.filledAtMs = nowMs;
+      bucket.rpm = allowance.rpm;
+    }
+    if (refusal !== undefined) return refusal;
     if (allowance.concurrency === undefined) return UNLIMITED;
     bucket.slotsInUse++;
     return { state: 'acquired', release: releaseOnce(bucket) };
   }
 
   #bucketOf(subject: string, { rpm }: Allowance): Bucket {
-    const nowMs = this.#clock.nowMs();
     const bucket = this.#buckets.get(subject);
-    if (bucket !== undefined) {
-      fill(bucket, rpm, nowMs);
-      return bucket;
-    }
+    if (bucket !== undefined) return bucket;
+    const nowMs = this.#clock.nowMs();
     if (this.#buckets.size >= this.#bucketsMax) this.#makeRoom(nowMs);
     const fresh: Bucket = { level: rpm * ONE_REQUEST, filledAtMs: nowMs, rpm, slotsInUse: 0 };
     this.#buckets.set(subject, fresh);
@@ -60,20 +64,23 @@ export class MemoryThrottle implements Throttle {
     for (const onlyFull of [true, false]) {
       for (const [subject, bucket] of this.#buckets) {
         if (this.#buckets.size <= target) return;
-        fill(bucket, bucket.rpm, nowMs);
-        const expendable = bucket.slotsInUse === 0 && (!onlyFull || bucket.level === bucket.rpm * ONE_REQUEST);
+        const isFull = levelOf(bucket, bucket.rpm, nowMs) === bucket.rpm * ONE_REQUEST;
+        const expendable = bucket.slotsInUse === 0 && (!onlyFull || isFull);
         if (expendable) this.#buckets.delete(subject);
       }
     }
   }
 }
 
-function fill(bucket: Bucket, rpm: number, nowMs: number): void {
-  // A clock set back adds nothing and takes nothing.
-  const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
-  bucket.level = Math.min(rpm * ONE_REQUEST, bucket.level + elapsedMs * rpm);
-  bucket.filledAtMs = nowMs;
-  bucket.rpm = rpm;
+/** Time that has passed counts at the rate that was in force; a clock set back adds nothing and takes nothing. */
+function levelOf({ level, filledAtMs, rpm }: Bucket, rpmNow: number, nowMs: number): number {
+  const elapsedMs = Math.max(0, nowMs - filledAtMs);
+  return Math.min(rpmNow * ONE_REQUEST, rpm * ONE_REQUEST, level + elapsedMs * rpm);
+}
+
+function refusalOf({ slotsInUse }: Bucket, level: number, { concurrency }: Allowance): ThrottleResult | undefined {
+  if (level < ONE_REQUEST) return RATE_REFUSED;
+  return concurrency !== undefined && slotsInUse >= concurrency ? SLOT_REFUSED : undefined;
 }
 
 function releaseOnce(bucket: Bucket): () => void {

@@ -18,8 +18,8 @@ export function limitScripts(serverTime: string = SERVER_TIME): LimitScripts {
 export const TAKE_REPLY = { acquired: 0, rate: 1, slot: 2 } as const;
 
 /**
- * The same arithmetic as `memory.ts`: a level in requests × 60 000, so that one millisecond adds exactly `rpm`. Bucket and slot
- * are both taken or neither. A refusal writes nothing, unless the rate has changed or the clock was set back.
+ * The same arithmetic as `memory.ts`: a level in requests × 60 000, so that one millisecond adds exactly the rate that was in
+ * force. Bucket and slot are both taken or neither. A refusal writes nothing, unless the rate has changed or the clock was set back.
  *
  * KEYS: bucket, slots. ARGV: rpm, concurrency or '', id of the lease, its milliseconds, offset of the test clock.
  * The bucket expires after a minute, in which any bucket fills up. Slots are a sorted set of leases by the time at which they
@@ -36,7 +36,7 @@ local bucket = redis.call('GET', KEYS[1])
 if bucket then
   local before, filledAtMs, rpmBefore = string.match(bucket, '^(%d+) (%d+) (%d+)$')
   local elapsedMs = nowMs - filledAtMs
-  level = math.min(level, before + math.max(0, elapsedMs) * rpm)
+  level = math.min(level, rpmBefore * 60000, before + math.max(0, elapsedMs) * rpmBefore)
   isStale = elapsedMs < 0 or rpmBefore ~= ARGV[1]
 end
 local reply = 0

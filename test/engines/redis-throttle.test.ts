@@ -88,5 +88,18 @@ test('R-507: Redis decides as memory does, whatever is taken, given back and wai
         }
       }
     }),
-    { numRuns: 50 },
+    {
+      numRuns: 200,
+      examples: [
+        [
+          [
+            { rpm: 1, concurrency: undefined },
+            { moveMs: 1_876 },
+            { rpm: 1, concurrency: undefined },
+            { moveMs: 8_124 },
+            { rpm: 6, concurrency: undefined },
+          ],
+        ],
+      ],
+    },
   ));
