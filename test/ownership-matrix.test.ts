@@ -179,7 +179,10 @@ function expected(route: string, { code, role, isForKeys }: Row, who: string): r
   return ranks.indexOf(who) < ranks.indexOf(role) ? [403, 'insufficient_role'] : [404, code];
 }
 
-/** A digest of every row of every table in which this id stands. */
+/**
+ * A digest of every row of every table in which this id stands, but for the time of a key's or an app's last use:
+ * the gateway gathers these and writes them some seconds after the use.
+ */
 async function traceOf(id: string): Promise<string> {
   const tables = await db.rows<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
@@ -187,8 +190,9 @@ async function traceOf(id: string): Promise<string> {
   const traces = await Promise.all(
     tables.map(async ({ name }) => {
       const [row] = await db.rows<{ trace: string | null }>(
-        `select count(*) || md5(string_agg(t::text, '|' order by t::text)) as trace from ${name} t
-         where position($1 in t::text) > 0`,
+        `select count(*) || md5(string_agg(line, '|' order by line)) as trace
+         from ${name} t, lateral (select (to_jsonb(t) - 'last_used_at')::text as line) lines
+         where position($1 in line) > 0`,
         [id],
       );
       return row?.trace == null ? '' : `${name} ${row.trace}`;
