@@ -219,7 +219,17 @@ describe('addresses', () => {
     assert.equal(answer.status, 200, answer.text);
     assert.equal(lastPath()?.split('?')[0], wirePath(MODELS['ns/a:b'], 'generateContent'));
     refused(await stable('native:embedContent'), 404, 'unsupported_action');
-    refused(await stable('native'), 404, 'not_found');
+  });
+
+  test('R-017: under the stable version a path without an action is no route, with and without a credential', async () => {
+    const { key } = await paidCaller(gateway);
+    for (const target of ['native', 'ns/a', ':countTokens', 'native?alt=a:b']) {
+      for (const caller of [{ key }, {}]) {
+        refused(await gateway.call('POST', `/v1/models/${target}`, { ...caller, raw: HELLO }), 404, 'not_found');
+      }
+    }
+    refused(await gateway.call('POST', '/v1/models/native:', { key, raw: HELLO }), 404, 'unknown_route');
+    refused(await gateway.call('POST', '/v1/models/native%3AcountTokens', { raw: HELLO }), 401, 'missing_token');
   });
 
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {

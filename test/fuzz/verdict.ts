@@ -59,7 +59,7 @@ export class Verdict {
     // Clients of an older era ask whether there are streams and sessions, and take this for a no.
     if (status === 405 && /^\/mcp(?:$|\?)/.test(target)) return undefined;
     // The native surface passes on what an upstream answers, whatever its type.
-    if (status === 200 && target.startsWith('/v1beta/')) return undefined;
+    if (status === 200 && method === 'POST' && /^\/v1(?:beta)?\/models\//.test(target)) return undefined;
     // Cut streams tell by being cut.
     if (!isWhole) return headers['transfer-encoding'] === 'chunked' ? undefined : `cut after ${body.length} bytes`;
     const text = body.toString('utf8');

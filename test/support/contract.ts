@@ -140,7 +140,7 @@ function patternOf(template: string): RegExp {
   const pattern = template
     .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
     .replace(/\{(model(_id)?|object)\}/g, '.+')
-    .replace('{action}', '.*')
+    .replace(':{action}', '(?::|%3[Aa]).*')
     .replace(/\{\w+\}/g, '[^/]*');
   return new RegExp(`^${pattern}$`);
 }

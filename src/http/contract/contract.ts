@@ -29,8 +29,15 @@ interface Content {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `{name}` for a segment; `{name*}` at the end takes the rest, slashes included. */
   readonly path: string;
-  /** Where the framework matches more than the path can say: what is no such path is refused before the body is parsed. */
-  readonly url?: { readonly pattern: string; readonly check: (url: string) => void };
+  /**
+   * Where the framework matches more than the path can say: what is no such path is refused before the body is parsed.
+   * What `isMeant` denies is an unknown path, for callers without a credential as well.
+   */
+  readonly url?: {
+    readonly pattern: string;
+    readonly isMeant?: (url: string) => boolean;
+    readonly check: (url: string) => void;
+  };
   readonly summary: string;
   /** On routes of access `session` and `playground`: the role that the person needs in the session's account. */
   readonly role?: AccountRole;

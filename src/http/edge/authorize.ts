@@ -24,12 +24,12 @@ declare module 'fastify' {
 type Authorization = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
- * Everything that is decided before a body is read, in the order of faults: size by Content-Length, credential,
- * account state, rate and slot.
+ * Everything that is decided before a body is read, in the order of faults: path, size by Content-Length,
+ * credential, account state, rate and slot.
  */
 export function authorize(deps: HttpDeps, contract: Contract): Authorization {
   const identify = identifier(deps, contract);
-  const { body } = contract;
+  const { body, url } = contract;
   if (body === undefined) {
     return async (request, reply) => {
       await identify(request, reply);
@@ -38,6 +38,7 @@ export function authorize(deps: HttpDeps, contract: Contract): Authorization {
   }
   const tooLarge = tooLargeCode(contract);
   return async (request, reply) => {
+    if (url?.isMeant?.(request.url) === false) throw notFound(request.method, request.url);
     const bytesMax = bytesMaxOf(body, isForm(request));
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new ApiError(tooLarge);
     await identify(request, reply);

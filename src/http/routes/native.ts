@@ -6,7 +6,6 @@ import { NATIVE_BODY_BYTES_MAX } from '../../limits.ts';
 import type { NativeAction, NativeFrame } from '../../vendors/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type EventStream, sendEvents } from '../edge/events.ts';
-import { notFound } from '../edge/not-found.ts';
 import { traceModel } from '../edge/request-line.ts';
 import type { Routes } from '../edge/route.ts';
 import { CALL_CODES, callContext } from './call.ts';
@@ -18,20 +17,23 @@ const FORM_PARAMETERS = new Set(['$alt', 'callback', '$callback', 'fields', '$fi
 
 /** google-genai for Python writes the stable version since its third major one; what libraries send is the same in both. */
 const VERSIONS = [
-  { path: '/v1beta/models/{model}:{action}', pattern: '/v1beta/*' },
-  { path: '/v1/models/{model}:{action}', pattern: '/v1/models/*' },
+  { path: '/v1beta/models/{model}:{action}', url: { pattern: '/v1beta/*', check: targetOf } },
+  {
+    path: '/v1/models/{model}:{action}',
+    // Models are read under the stable version, too: what names no action there is not of this format.
+    url: { pattern: '/v1/models/*', isMeant: namesAction, check: targetOf },
+  },
 ];
 
 export function nativeRoutes(routes: Routes, deps: HttpDeps): void {
   for (const version of VERSIONS) addVersion(routes, deps, version);
 }
 
-function addVersion(routes: Routes, deps: HttpDeps, { path, pattern }: (typeof VERSIONS)[number]): void {
+function addVersion(routes: Routes, deps: HttpDeps, version: (typeof VERSIONS)[number]): void {
   routes.add(
     {
       method: 'POST',
-      path,
-      url: { pattern, check: targetOf },
+      ...version,
       summary: 'The native format, byte for byte',
       access: 'caller',
       scope: 'none',
@@ -81,23 +83,22 @@ function addVersion(routes: Routes, deps: HttpDeps, { path, pattern }: (typeof V
   );
 }
 
+function namesAction(url: string): boolean {
+  return /^\/v1\/models\/[^?]+(?::|%3a)/i.test(url);
+}
+
 /** Split at the last literal colon; with none, at the last encoded one. */
 function targetOf(url: string): { model: string; action: NativeAction } {
   const path = url.split('?', 1)[0] ?? '';
   const rest = /^\/v1(?:beta)?\/models\/(.+)$/.exec(path)?.[1];
-  if (rest === undefined) throw noRoute(url);
+  if (rest === undefined) throw new ApiError('unknown_route');
   const target = rest.includes(':') ? rest : decoded(rest);
   const colon = target.lastIndexOf(':');
   const [model, action] = [target.slice(0, colon), decoded(target.slice(colon + 1))];
-  if (colon <= 0 || action === '') throw noRoute(url);
+  if (colon <= 0 || action === '') throw new ApiError('unknown_route');
   const known = ACTIONS.find((name) => name === action);
   if (known === undefined) throw new ApiError('unsupported_action');
   return { model: rest.includes(':') ? decoded(model) : model, action: known };
-}
-
-/** Models are read under the stable version, too: what names no action there is not of this format. */
-function noRoute(url: string): ApiError {
-  return url.startsWith('/v1/') ? notFound('POST', url) : new ApiError('unknown_route');
 }
 
 function decoded(text: string): string {
