@@ -36,9 +36,7 @@ export async function embed(
   const { accountId, keyId, hasKeyLimit } = caller;
   const { requestId, trace } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'embeddings', trace };
-  const { inputTokens, outputTokens } = order;
-  const quoted = quote(model.pricing, {}, { inputTokens, outputTokens, requests: 1 });
-  const bill = await openBill(deps, { ...booked, decidedBy: DECIDED_BY }, quoted);
+  const bill = await openBill(deps, { ...booked, decidedBy: DECIDED_BY }, quote(model.pricing, {}, order.units));
   try {
     const { candidate, vectors, usage } = await firstThatWorks(
       deps,
@@ -95,8 +93,9 @@ function checkVectors(vectors: readonly Buffer[], { input, dimensions }: Embeddi
 
 /** An infinity or NaN, by the bits of its exponent: JSON has no word for it, and nothing can be compared with it. */
 function hasNoNumber(vector: Buffer): boolean {
+  const view = new DataView(vector.buffer, vector.byteOffset, vector.length);
   for (let at = 2; at < vector.length; at += FLOAT_BYTES) {
-    if ((vector.readUInt16LE(at) & EXPONENT_BITS) === EXPONENT_BITS) return true;
+    if ((view.getUint16(at, true) & EXPONENT_BITS) === EXPONENT_BITS) return true;
   }
   return false;
 }
