@@ -3,20 +3,6 @@ import { UpstreamError } from '../../errors.ts';
 import type { Upstream } from '../kit/http.ts';
 import { fetchToken, requireCloudHost, type TokenCall } from '../kit/token-endpoint.ts';
 import { asTokenFault } from '../kit/tokens.ts';
-import type { Vendor } from '../vendor.ts';
-
-/** Besides the resource's own key: an application's secret, and the two identities that Azure gives to a process. */
-export const CREDENTIALS = {
-  client_secret: {
-    apiKey: 'required',
-    settings: { tenant_id: 'required', client_id: 'required', authority: 'optional', scope: 'optional' },
-  },
-  workload_identity: {
-    apiKey: 'none',
-    settings: { tenant_id: 'optional', client_id: 'optional', scope: 'optional' },
-  },
-  managed_identity: { apiKey: 'none', settings: { client_id: 'optional', scope: 'optional' } },
-} as const satisfies Vendor['credentials'];
 
 const AUTHORITY = 'https://login.microsoftonline.com';
 const SCOPE = 'https://ai.azure.com/.default';

@@ -9,8 +9,8 @@ import {
   transcriptionOver,
 } from '../openai/format.ts';
 import type { Vendor } from '../vendor.ts';
-import { CREDENTIALS } from './credential.ts';
-import { DIALECTS, wire } from './wire.ts';
+import { CREDENTIALS, DIALECTS } from './terms.ts';
+import { wire } from './wire.ts';
 
 // A deployment has the name that the operator gave it, so every model is the author's whatever it is called.
 const image = imageOver(wire, (name) => ({ isAuthors: true, areSizesFixed: !/^gpt-image-[2-9]/.test(name) }));

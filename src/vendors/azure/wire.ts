@@ -1,15 +1,11 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import type { Dialects } from '../kit/dialects.ts';
 import type { FaultRules } from '../kit/faults.ts';
 import type { Upstream } from '../kit/http.ts';
 import { objectAt, stringAt } from '../kit/json.ts';
 import { defineWire } from '../kit/wire.ts';
 import { faultRules } from '../openai/format.ts';
 import { dropToken, entraHeaders } from './credential.ts';
-
-/** Dated versions of the interface, in which the deployment stands in the path; without one it is `/openai/v1`. */
-export const DIALECTS = { '2024-10-21': [], '2025-04-01-preview': [] } as const satisfies Dialects;
 
 const { codes } = faultRules;
 

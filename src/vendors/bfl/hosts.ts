@@ -1,12 +1,10 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { type Dialects, dialectOf } from '../kit/dialects.ts';
+import { dialectOf } from '../kit/dialects.ts';
 import type { Upstream } from '../kit/http.ts';
 import { requiredString } from '../kit/json.ts';
 import { ownUrl } from '../kit/wire.ts';
-
-/** The vendor's own servers name each other's addresses; any other server only its own. */
-export const DIALECTS = { bfl: ['bfl.ai'] } as const satisfies Dialects;
+import { DIALECTS } from './terms.ts';
 
 /** Unverified beyond the global one, the two regions and `us1`: which numbered hosts there are. */
 const REGIONS: readonly string[] = ['', 'us.', 'us1.', 'us2.', 'us3.', 'us4.', 'eu.', 'eu1.', 'eu2.', 'eu3.', 'eu4.'];

@@ -2,7 +2,8 @@ import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
 import { music } from './music.ts';
 import { speech } from './speech.ts';
-import { DIALECTS, transcription } from './transcription.ts';
+import { DIALECTS } from './terms.ts';
+import { transcription } from './transcription.ts';
 import { wire } from './wire.ts';
 
 export const elevenlabs: Vendor = {

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../errors.ts';
 import type { TranscriptionRequest } from '../../schemas/index.ts';
-import { type Dialects, dialectOf } from '../kit/dialects.ts';
+import { dialectOf } from '../kit/dialects.ts';
 import { toParts, withQuery } from '../kit/forms.ts';
 import type { Upstream } from '../kit/http.ts';
 import { defined, objectAt, requiredString } from '../kit/json.ts';
@@ -9,13 +9,8 @@ import { refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import { readTranscript } from '../kit/transcripts.ts';
 import { transcriptOfWords } from '../kit/word-transcripts.ts';
 import type { AudioFile, TranscriptionWork } from '../vendor.ts';
+import { DIALECTS } from './terms.ts';
 import { wire } from './wire.ts';
-
-/**
- * An account of this dialect has a webhook for transcripts. The vendor then answers with the id of a transcript that it
- * stores, and that can be read after a restart; what it tells the webhook is not needed.
- */
-export const DIALECTS = { webhook: [] } as const satisfies Dialects;
 
 /**
  * Answered on the same line, or stored by the vendor and polled for. There is no field for a prompt, and it is left out:

@@ -1,7 +1,7 @@
 import type { Vendor } from '../vendor.ts';
 import { image } from './image.ts';
 import { music } from './music.ts';
-import { DIALECTS } from './queue.ts';
+import { DIALECTS } from './terms.ts';
 import { speech } from './speech.ts';
 import { transcription } from './transcription.ts';
 import { video } from './video.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json.ts';
 import { unsupported } from '../../unsupported.ts';
-import { type Dialects, dialectOf } from '../kit/dialects.ts';
+import { dialectOf } from '../kit/dialects.ts';
 import { failed } from '../kit/faults.ts';
 import type { Upstream } from '../kit/http.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
@@ -9,6 +9,7 @@ import { askAfter, isSuccess, queueWork } from '../kit/queue.ts';
 import { ownUrl } from '../kit/wire.ts';
 import type { Failed, Progress, TaskOrder, TaskWork } from '../vendor.ts';
 import { type Kind, resultOf } from './results.ts';
+import { DIALECTS } from './terms.ts';
 import { TELLING, verdictOf, wire } from './wire.ts';
 
 /** What differs between the kinds of work; the queue is one for all. */
@@ -85,8 +86,6 @@ function startHeader({ startWithinMs }: TaskOrder): Record<string, string> {
   return { 'x-fal-request-timeout': String(Math.max(2, Math.floor(startWithinMs / 1000))) };
 }
 
-/** The vendor's own queue names its other hosts too; any other server only itself. */
-export const DIALECTS = { fal: ['fal.run'] } as const satisfies Dialects;
 const QUEUE = 'https://queue.fal.run';
 const DIRECT = 'https://fal.run';
 /** Where a call is answered by its result: the vendor has a host for that. */

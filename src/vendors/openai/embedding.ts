@@ -7,7 +7,7 @@ import { countAt, defined, objectAt, objectsAt, stringAt } from '../kit/json.ts'
 import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { Call, Wire } from '../kit/wire.ts';
 import type { EmbeddingWork, TokenUsage } from '../vendor.ts';
-import { DIALECTS } from './request.ts';
+import { DIALECTS } from './terms.ts';
 import { usageIn } from './usage.ts';
 
 /** Vectors are asked for as base64, whatever the caller wants: less to send, and nothing is rounded on the way. */

@@ -1,7 +1,7 @@
 import { readingCheck } from '../kit/credential-check.ts';
 import type { Vendor } from '../vendor.ts';
 import { chatOver, embeddingOver, imageOver, speechOver, transcriptionOver } from './format.ts';
-import { DIALECTS } from './request.ts';
+import { DIALECTS } from './terms.ts';
 import { responses } from './responses.ts';
 import { wire } from './wire.ts';
 

@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../schemas/index.ts';
-import { type Dialects, dialectOf } from '../kit/dialects.ts';
+import { dialectOf } from '../kit/dialects.ts';
 import type { Upstream } from '../kit/http.ts';
 import { isObject, listAt, objectAt } from '../kit/json.ts';
 import type { Call } from '../kit/wire.ts';
+import { DIALECTS } from './terms.ts';
 
 /** The caller's body as it was sent, under the upstream's name of the model. */
 export function toCall(request: ChatRequest, upstream: Upstream): Call {
@@ -21,23 +22,6 @@ function toWire(request: ChatRequest, upstream: Upstream): JsonObject {
   if (dialect !== undefined && dialect !== 'openai') applyQuirks(wire, QUIRKS[dialect]);
   return wire;
 }
-
-/**
- * By the host's registered name. All other hosts are taken at their word, and so is what is called `openai`, which speaks
- * the responses format as well.
- */
-export const DIALECTS = {
-  openai: ['openai.com'],
-  mistral: ['mistral.ai'],
-  deepseek: ['deepseek.com'],
-  together: ['together.ai', 'together.xyz'],
-  openrouter: ['openrouter.ai'],
-  groq: ['groq.com'],
-  xai: ['x.ai'],
-  fireworks: ['fireworks.ai'],
-  voyage: ['voyageai.com'],
-  jina: ['jina.ai'],
-} as const satisfies Dialects;
 
 /** What a server cannot take as the format's author defines it. */
 interface Quirks {

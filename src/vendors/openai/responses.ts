@@ -8,7 +8,7 @@ import { countAt, listAt, objectAt, stringAt } from '../kit/json.ts';
 import { parseEvent, type SseEvent } from '../kit/sse.ts';
 import type { Call } from '../kit/wire.ts';
 import type { TokenUsage } from '../vendor.ts';
-import { DIALECTS } from './request.ts';
+import { DIALECTS } from './terms.ts';
 import { wire } from './wire.ts';
 
 /** The responses format at its author, and at upstreams whose configuration says that they speak as the author does. */

@@ -5,14 +5,6 @@ import { parseObject, type Upstream } from '../kit/http.ts';
 import { requiredString, stringAt } from '../kit/json.ts';
 import { fetchToken, requireCloudHost } from '../kit/token-endpoint.ts';
 import { asTokenFault, type Token } from '../kit/tokens.ts';
-import type { Vendor } from '../vendor.ts';
-
-/** Besides an API key of express mode: a service account's key, and whatever identity the process has. */
-export const CREDENTIALS = {
-  /** `api_key` is the JSON of the key as base64: it has spaces and line ends. */
-  service_account: { apiKey: 'required', settings: { token_url: 'optional', quota_project: 'optional' } },
-  application_default: { apiKey: 'none', settings: { quota_project: 'optional' } },
-} as const satisfies Vendor['credentials'];
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
