@@ -41,7 +41,7 @@ import { StartError } from './start-error.ts';
 import { openObjectStore } from './storage/index.ts';
 import { MemoryThrottle, RedisFault, RedisThrottle, type Throttle } from './throttle/index.ts';
 import { Transcriptions } from './transcriptions/index.ts';
-import { vendors as ownVendors, UpstreamPools, type Vendor } from './vendors/index.ts';
+import { type ListedVendor, vendors as ownVendors, UpstreamPools, Vendors } from './vendors/index.ts';
 import { VERSION } from './version.ts';
 
 export interface App {
@@ -70,7 +70,7 @@ export interface AppOptions {
   /** Of a process under a supervisor, which has the embedded server, if there is one. */
   readonly supervised?: SupervisedStart | undefined;
   /** Other vendors than those of this program, in tests. */
-  readonly vendors?: readonly Vendor[];
+  readonly vendors?: readonly ListedVendor[];
 }
 
 export interface SupervisedStart {
@@ -94,7 +94,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 type SharedDeps = CatalogueDeps & Pick<JobDeps, 'vendors'>;
 
 async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Promise<App> {
-  const { config, log, vendors = ownVendors } = options;
+  const { config, log } = options;
   // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
   const configuration = readConfiguration(config, options);
   const { isEmbedded, db } = await openDatabase(options, undo);
@@ -103,6 +103,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   const secrets = rootSecretsOf(config);
   const objects = await openObjectStore(config, secrets);
   undo.push(() => objects.close());
+  const vendors = new Vendors(options.vendors ?? ownVendors);
   const shared: SharedDeps = { db, bus, clock, log, ...secrets, environment: options.environment, vendors };
   const catalogue = new Catalogue(shared);
   const authenticator = new Authenticator({ db, bus, clock, config });

@@ -3,7 +3,8 @@ import { globSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { documentWarnings, parseDocument } from '../src/configuration/index.ts';
 import { readDocument } from '../src/start-configuration.ts';
-import { findVendor, vendors } from '../src/vendors/index.ts';
+import { vendors } from '../src/vendors/index.ts';
+import { loadedVendors } from './support/loaded-vendors.ts';
 
 // Every file that an operator is told to paste is a configuration as it is.
 
@@ -34,7 +35,9 @@ for (const file of files) {
     });
 
     test('every upstream of a model can do each of its endpoints', () => {
-      const vendorOf = new Map(document.upstreams.map(({ id, vendor }) => [id, findVendor(vendor)]));
+      const vendorOf = new Map(
+        document.upstreams.map(({ id, vendor }) => [id, loadedVendors.find(({ name }) => name === vendor)]),
+      );
       for (const { id, endpoints, routes } of document.models) {
         for (const endpoint of endpoints) {
           for (const { upstream } of routes)

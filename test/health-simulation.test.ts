@@ -6,7 +6,7 @@ import { Secret } from '../src/config.ts';
 import { Bus, openDb, type PooledDb } from '../src/db/index.ts';
 import { ApiError, UpstreamError } from '../src/errors.ts';
 import { candidatesFor, firstThatWorks, Health } from '../src/routing/index.ts';
-import { UpstreamPools, vendors } from '../src/vendors/index.ts';
+import { vendors as listed, UpstreamPools, Vendors } from '../src/vendors/index.ts';
 import { ManualClock } from './support/clock.ts';
 import { createDatabase, silentLog, type TestDatabase } from './support/database.ts';
 import { tokenModel } from './support/paid-calls.ts';
@@ -19,6 +19,7 @@ let database: TestDatabase;
 let db: PooledDb;
 let bus: Bus;
 const pools = new UpstreamPools();
+const vendors = new Vendors(listed);
 before(async () => {
   database = await createDatabase();
   db = openDb(database.address, silentLog);

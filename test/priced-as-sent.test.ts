@@ -11,14 +11,8 @@ import { canonicalQuality } from '../src/quality.ts';
 import { checkFits, inPublishedWords } from '../src/routing/index.ts';
 import type { MediaRequest } from '../src/schemas/index.ts';
 import { LocalServer } from '../src/vendors/emulator/local-server.ts';
-import {
-  findVendor,
-  inMemoryMedia,
-  type Media,
-  type TaskWork,
-  type Upstream,
-  UpstreamPools,
-} from '../src/vendors/index.ts';
+import { inMemoryMedia, type Media, type TaskWork, type Upstream, UpstreamPools } from '../src/vendors/index.ts';
+import { loadedVendors } from './support/loaded-vendors.ts';
 import { plainImage, plainSound, plainVideo } from './support/plain-requests.ts';
 
 /** What of a request the price depends on, as an upstream is told it. */
@@ -289,7 +283,7 @@ describe('R-161, R-162, R-163, R-167, R-305: what is priced is what is sent', ()
   for (const [vendor, kind, models, requests, read] of WORKS) {
     for (const wireModel of models) {
       test(`${kind} by ${vendor}, ${wireModel}`, async () => {
-        const work = findVendor(vendor)?.[kind] as TaskWork<MediaRequest<Media>>;
+        const work = loadedVendors.find(({ name }) => name === vendor)?.[kind] as TaskWork<MediaRequest<Media>>;
         let sentCount = 0;
         const property = fc.asyncProperty(
           requests as fc.Arbitrary<MediaRequest<Media>>,

@@ -3,14 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { ApiError, UpstreamError } from '../src/errors.ts';
-import {
-  type TokenUsage,
-  type Transcribing,
-  type Upstream,
-  UpstreamPools,
-  type Vendor,
-  vendors,
-} from '../src/vendors/index.ts';
+import { type TokenUsage, type Transcribing, type Upstream, UpstreamPools, type Vendor } from '../src/vendors/index.ts';
+import { loadedVendors } from './support/loaded-vendors.ts';
 import { type AnswerForm, KINDS_OF_WORK } from './support/vendor-work.ts';
 
 // What any server may answer, from plausible to mad. Faults are in vendor-contract.test.ts.
@@ -76,11 +70,11 @@ function assertNoResult(result: unknown, form: AnswerForm): void {
   else assert.notEqual(form, 'sound', 'no answer of these is sound');
 }
 
-for (const vendor of vendors) {
+for (const vendor of loadedVendors) {
   describe(`vendor ${vendor.name}`, () => {
     test('is named in lower case, and says what an upstream of it needs', () => {
       assert.match(vendor.name, /^[a-z][a-z0-9-]*$/);
-      assert.equal(vendors.filter(({ name }) => name === vendor.name).length, 1);
+      assert.equal(loadedVendors.filter(({ name }) => name === vendor.name).length, 1);
       assert.equal(vendor.address === 'none', vendor.apiKey === 'none');
     });
 

@@ -12,7 +12,8 @@ import {
   toVideoRequest,
   videoSchema,
 } from '../src/schemas/index.ts';
-import { inMemoryMedia, UpstreamPools, type Vendor, vendors } from '../src/vendors/index.ts';
+import { inMemoryMedia, UpstreamPools, type Vendor } from '../src/vendors/index.ts';
+import { loadedVendors } from './support/loaded-vendors.ts';
 import { rawNumber } from './support/raw-number.ts';
 
 /** A caller cannot tell by a refusal which upstream is behind a model: all of them speak the same words. */
@@ -166,7 +167,7 @@ function assertWording(error: unknown): void {
   assert.equal(error.param, field);
 }
 
-for (const vendor of vendors) {
+for (const vendor of loadedVendors) {
   describe(`vendor ${vendor.name}`, () => {
     for (const [kind, rows] of Object.entries(FIELDS)) {
       for (const fields of rows) {
@@ -200,7 +201,7 @@ describe('a number that is kept as written is no object', () => {
     (value) => ({ messages: [{ role: 'assistant', tool_calls: [value] }] }),
     (value) => ({ messages: [{ role: 'assistant', tool_calls: [{ id: 'x', type: 'function', function: value }] }] }),
   ];
-  for (const vendor of vendors.filter(({ chat: work }) => work !== undefined)) {
+  for (const vendor of loadedVendors.filter(({ chat: work }) => work !== undefined)) {
     for (const [index, place] of PLACES.entries()) {
       test(`${vendor.name}: ${JSON.stringify(place(5))}`, async () => {
         const [plain, written] = await Promise.all([5, rawNumber('5.0')].map((value) => outcome(vendor, place(value))));

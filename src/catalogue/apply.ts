@@ -28,6 +28,7 @@ import {
   newestVersionFrom,
   savePublicList,
 } from './store.ts';
+import { loadVendors } from './vendors.ts';
 
 // An audit row names the changes, not a whole catalogue that was replaced.
 const CHANGES_RECORDED_MAX = 200;
@@ -47,12 +48,19 @@ interface AppliedDocument extends Applied {
  * A document equal to the one in force changes nothing either.
  */
 export async function applyDocument(deps: CatalogueDeps, by: Actor, text: string): Promise<AppliedDocument> {
-  const { document, refuse } = await parseSourceAsync(text, deps.vendors);
+  const { document, refuse } = await readSource(deps, text);
   const applied = await underConfigLock(deps, async (tx, current) => {
     const { secrets } = resolveSecrets(document, deps.environment, current, refuse);
     return save(deps, tx, by, { source: 'operator', document, secrets }, current);
   });
   return { ...applied, warnings: warn(deps, document) };
+}
+
+/** Checks a text, and loads its vendors before the lock is taken: what is put in force can be worked with at once. */
+async function readSource({ vendors }: CatalogueDeps, text: string): ReturnType<typeof parseSourceAsync> {
+  const source = await parseSourceAsync(text, vendors.terms);
+  await loadVendors(vendors, source.document, source.refuse);
+  return source;
 }
 
 /** What is wrong with a document, or what applying it would change. */
@@ -64,7 +72,7 @@ export type DocumentCheck =
 export async function checkDocument(deps: CatalogueDeps, text: string): Promise<DocumentCheck> {
   const current = await readCurrent(deps, deps.db);
   try {
-    const { document, refuse } = await parseSourceAsync(text, deps.vendors);
+    const { document, refuse } = await readSource(deps, text);
     const { secrets } = resolveSecrets(document, deps.environment, current, refuse);
     const changes = changesBetween(current, { document: maskDocument(document), secrets });
     return { changes, warnings: documentWarnings(document) };
@@ -82,7 +90,7 @@ export async function checkDocument(deps: CatalogueDeps, text: string): Promise<
 export async function applyVersion(deps: CatalogueDeps, by: Actor, version: bigint): Promise<AppliedDocument> {
   const earlier = await findVersion(deps.db, version);
   if (earlier === undefined) throw new ApiError('config_version_not_found');
-  const { document } = await parseSourceAsync(JSON.stringify(earlier.document), deps.vendors);
+  const { document } = await readSource(deps, JSON.stringify(earlier.document));
   const inForceThen = { document: earlier.document, secrets: openOrRefuse(deps, earlier) };
   const { secrets } = resolveSecrets(document, deps.environment, inForceThen);
   const next = { source: 'operator', document, secrets, fromVersion: version } as const;
@@ -116,7 +124,7 @@ export async function applyAtStart(
   source: 'file' | 'built-in',
   text: string,
 ): Promise<Applied> {
-  const { document } = await parseSourceAsync(text, deps.vendors);
+  const { document } = await readSource(deps, text);
   warn(deps, document);
   return underConfigLock(deps, async (tx, current) => {
     const { secrets } = resolveSecrets(document, deps.environment, current);

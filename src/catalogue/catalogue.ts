@@ -2,6 +2,7 @@ import type { CatalogueDeps } from './deps.ts';
 import { openSecrets } from './sealed-secrets.ts';
 import { Snapshot } from './snapshot.ts';
 import { modelCreationTimes, newestVersion, publicListSince } from './store.ts';
+import { loadVendors } from './vendors.ts';
 
 /** Holds the configuration in force, and takes up each new one as soon as any process has applied it. */
 export class Catalogue {
@@ -25,10 +26,11 @@ export class Catalogue {
     return this.#snapshot;
   }
 
-  /** Takes up the newest version; harmless when repeated. */
+  /** Takes up the newest version, once its vendors are loaded; harmless when repeated. */
   async reload(): Promise<void> {
     const newest = await newestVersion(this.#deps.db);
     if (newest === undefined || newest.version <= this.#snapshot.version) return;
+    await loadVendors(this.#deps.vendors, newest.document);
     const ids = newest.document.models.map((model) => model.id);
     const loaded = new Snapshot({
       version: newest.version,

@@ -12,7 +12,7 @@ import type { Exposition, Signals, Tracing } from '../signals/index.ts';
 import type { ObjectStore } from '../storage/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import type { StartDeps } from '../transcriptions/index.ts';
-import type { Vendor } from '../vendors/index.ts';
+import type { Vendors } from '../vendors/index.ts';
 import type { BrowserSessions } from './edge/session.ts';
 
 export interface HttpDeps
@@ -34,7 +34,7 @@ export interface HttpDeps
   /** Present where people sign in by an identity provider. */
   readonly openId: identity.OpenIdClient | undefined;
   readonly catalogue: Catalogue;
-  readonly vendors: readonly Vendor[];
+  readonly vendors: Vendors;
   readonly throttle: Throttle;
   readonly cleanUp: CleanUp;
   readonly jobWatches: JobWatches;

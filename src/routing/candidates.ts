@@ -3,7 +3,7 @@ import { type Catalogue, type ListedModel, requireModel } from '../catalogue/ind
 import type { Endpoint } from '../configuration/index.ts';
 import { ApiError } from '../errors.ts';
 import { costPricing, type Pricing } from '../pricing/index.ts';
-import type { Upstream, Vendor } from '../vendors/index.ts';
+import type { Upstream, Vendor, Vendors } from '../vendors/index.ts';
 import type { RouteAccepts } from './fits.ts';
 import type { Health } from './health.ts';
 import { assertAvailable } from './turns.ts';
@@ -34,7 +34,7 @@ export interface Candidate {
 export interface CandidateDeps {
   readonly catalogue: Catalogue;
   readonly health: Health;
-  readonly vendors: readonly Vendor[];
+  readonly vendors: Vendors;
 }
 
 /** Throws `model_not_found` for a model that does not exist, is out of reach, or does not serve this endpoint. */
@@ -103,7 +103,7 @@ export function candidateOf(
   upstreamModel: string,
 ): Candidate | undefined {
   const upstream = snapshot.upstreams.get(upstreamId);
-  const vendor = upstream && vendors.find(({ name }) => name === upstream.vendor);
+  const vendor = upstream && vendors.find(upstream.vendor);
   if (upstream === undefined || vendor === undefined) return undefined;
   return {
     upstreamId,

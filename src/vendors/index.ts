@@ -1,5 +1,6 @@
 /**
- * Hides every foreign wire format: one folder each, and one line each in the list below.
+ * Hides every foreign wire format: one folder each, and one line each in the list below. Only terms are imported here; the
+ * work of a vendor is loaded when a configuration names it.
  * Nothing outside this folder knows a vendor by name.
  */
 import { anthropic } from './anthropic/index.ts';
@@ -10,15 +11,16 @@ import { bfl } from './bfl/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
 import { gemini } from './gemini/index.ts';
+import type { ListedVendor } from './listed.ts';
 import { openai } from './openai/index.ts';
-import { loadSandbox } from './sandbox.ts';
-import type { Vendor } from './vendor.ts';
+import { sandbox } from './sandbox.ts';
 import { vertex } from './vertex/index.ts';
 
 export type { FormatFrame, FormatRequest, FormatWork } from './format-work.ts';
 export { connectTo } from './kit/connect.ts';
 export { type Upstream, UpstreamPools } from './kit/http.ts';
 export { inMemoryMedia } from './kit/in-memory-media.ts';
+export type { ListedVendor } from './listed.ts';
 export type {
   AudioFile,
   ChatChunk,
@@ -46,12 +48,12 @@ export type {
   TranscriptionProgress,
   TranscriptionWork,
   Vendor,
+  VendorWork,
   VoicePreview,
 } from './vendor.ts';
+export { loadVendor, Vendors } from './vendors.ts';
 
-const sandbox = await loadSandbox();
-
-export const vendors: readonly Vendor[] = [
+export const vendors: readonly ListedVendor[] = [
   sandbox,
   openai,
   anthropic,
@@ -65,6 +67,6 @@ export const vendors: readonly Vendor[] = [
   bedrock,
 ];
 
-export function findVendor(name: string): Vendor | undefined {
+export function findVendor(name: string): ListedVendor | undefined {
   return vendors.find((vendor) => vendor.name === name);
 }

@@ -1,27 +1,18 @@
 import type { JsonObject } from '../json.ts';
 import type { ChatRequest, ImageRequest, SoundRequest, TranscriptionRequest, VideoRequest } from '../schemas/index.ts';
-import type { CredentialCheck, CredentialTerms } from './credentials.ts';
+import type { CredentialCheck } from './credentials.ts';
 import type { EmbeddingWork } from './embedding-work.ts';
 import type { FormatWork } from './format-work.ts';
-import type { Dialects } from './kit/dialects.ts';
 import type { Upstream } from './kit/http.ts';
+import type { VendorTerms } from './listed.ts';
 
 export type { CredentialCheck } from './credentials.ts';
 export type { Embeddings, EmbeddingWork } from './embedding-work.ts';
 
-/** A foreign wire format: what an upstream that speaks it must be given, and the work it can do. */
-export interface Vendor {
-  /** For configuration and logs; never sent to a caller. */
-  readonly name: string;
-  /** With the version segment, the bare origin, or none because it runs inside this process. */
-  readonly address: 'versioned' | 'origin' | 'none';
-  readonly apiKey: 'required' | 'optional' | 'none';
-  /** By the `kind` of an upstream's `credential`: ways to prove who calls besides the key alone. */
-  readonly credentials?: Readonly<Record<string, CredentialTerms>>;
-  /** Ways in which servers of this format differ: an upstream's `dialect`, by the hosts whose default each is. */
-  readonly dialects?: Dialects;
-  /** Why no upstream can have it: what is not installed, and what to do. */
-  readonly missing?: string;
+/** A foreign wire format that is loaded: what an upstream that speaks it must be given, and the work it can do. */
+export interface Vendor extends VendorTerms, VendorWork {}
+
+export interface VendorWork {
   /** Absent where the vendor has no request that costs nothing and is refused without the credential. */
   readonly check?: CredentialCheck;
   /** What is absent is not offered. */

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, loadConfig } from '../../src/config.ts';
 import type { Logger } from '../../src/log.ts';
-import { type Vendor, vendors } from '../../src/vendors/index.ts';
+import { type ListedVendor, vendors } from '../../src/vendors/index.ts';
 import { ManualClock } from './clock.ts';
 import { ContractCheck } from './contract.ts';
 import { createDatabase, silentLog, type TestDatabase } from './database.ts';
@@ -37,7 +37,7 @@ export interface GatewayOptions {
   readonly database?: TestDatabase;
   readonly clock?: ManualClock;
   /** In place of the program's own. */
-  readonly vendors?: readonly Vendor[];
+  readonly vendors?: readonly ListedVendor[];
 }
 
 /** Only the test clock adds a route: gateways with it share one contract in this process, and those without it another. */

@@ -2,7 +2,7 @@
  * The vendor that works offline. Hides how replies and vectors are made up, how media are drawn, composed and encoded in threads,
  * and the synthesiser and recogniser behind speech.
  */
-import type { Vendor } from '../../../src/vendors/vendor.ts';
+import type { VendorWork } from '../../../src/vendors/vendor.ts';
 import { chatWork } from './chat.ts';
 import { embeddingWork } from './embedding.ts';
 import { FailureCounts } from './faults.ts';
@@ -20,10 +20,7 @@ const failures = new FailureCounts();
 const studio = new Studio();
 
 /** Answers and makes media on this machine, without a key or a network; fails when a request asks it to. */
-export const sandbox: Vendor = {
-  name: 'sandbox',
-  address: 'none',
-  apiKey: 'none',
+export const sandbox: VendorWork = {
   chat: chatWork(failures),
   native: nativeWork(failures),
   embedding: embeddingWork(failures),

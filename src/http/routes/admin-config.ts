@@ -91,7 +91,7 @@ export function configAdminRoutes(routes: Routes, deps: HttpDeps): void {
       access: 'operator',
       answers: { 200: z.record(z.string(), z.unknown()) },
     },
-    () => documentJsonSchema(deps.vendors),
+    () => documentJsonSchema(deps.vendors.terms),
   );
 
   routes.add(
@@ -125,7 +125,7 @@ export function configAdminRoutes(routes: Routes, deps: HttpDeps): void {
     },
     async ({ body }) => {
       const text = typeof body.document === 'string' ? body.document : JSON.stringify(body.document);
-      const { document: after } = await refusingProblems(() => parseSourceAsync(text, deps.vendors));
+      const { document: after } = await refusingProblems(() => parseSourceAsync(text, deps.vendors.terms));
       const before = catalogue.snapshot.document;
       const calls = body.calls?.map(givenCall) ?? callsOf(before, after);
       const compared = comparePrices(before, after, calls.slice(0, COMPARED_CALLS_MAX));

@@ -1,14 +1,8 @@
-import { readingCheck } from '../kit/credential-check.ts';
-import type { Vendor } from '../vendor.ts';
-import { chatOver } from './chat.ts';
-import { messages } from './passed.ts';
-import { wire } from './wire.ts';
+import type { ListedVendor } from '../listed.ts';
 
-export const anthropic: Vendor = {
+export const anthropic: ListedVendor = {
   name: 'anthropic',
   address: 'origin',
   apiKey: 'required',
-  check: readingCheck(wire, 'a list of its models', '/v1/models?limit=1'),
-  chat: chatOver(wire),
-  messages,
+  load: () => import('./work.ts'),
 };

@@ -1,12 +1,8 @@
-import { readingCheck } from '../kit/credential-check.ts';
-import type { Vendor } from '../vendor.ts';
-import { transcription } from './transcription.ts';
-import { wire } from './wire.ts';
+import type { ListedVendor } from '../listed.ts';
 
-export const assemblyai: Vendor = {
+export const assemblyai: ListedVendor = {
   name: 'assemblyai',
   address: 'origin',
   apiKey: 'required',
-  check: readingCheck(wire, 'a list of the account’s transcripts', '/v2/transcript?limit=1'),
-  transcription,
+  load: () => import('./work.ts'),
 };

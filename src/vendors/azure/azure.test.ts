@@ -9,16 +9,16 @@ import { plainEmbedding, plainImage, plainSound, plainTranscription } from '../.
 import { NO_CLOUD } from '../../cloud-settings.ts';
 import { chatSchema, toChatRequest } from '../../schemas/index.ts';
 import { Secret } from '../../settings.ts';
-import { findVendor, inMemoryMedia, type Upstream, UpstreamPools } from '../index.ts';
+import { inMemoryMedia, type Upstream, UpstreamPools } from '../index.ts';
 import { EntraEmulator } from './emulator/entra.ts';
 import { AzureEmulator } from './emulator.ts';
+import { work as azure } from './work.ts';
 
 const KEY = 'key-of-the-resource';
 const TENANT = 'tenant-1';
 const CLIENT = 'client-1';
 const SECRET = 'secret-of-the-application';
 const DEPLOYMENTS = ['talk', 'vectors', 'gpt-image-2', 'gpt-4o-mini-tts', 'whisper-1'];
-const azure = findVendor('azure') ?? assert.fail('no such vendor');
 
 const folder = mkdtempSync(join(tmpdir(), 'azure-'));
 const tokenFile = join(folder, 'token');

@@ -6,10 +6,11 @@ import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { plainEmbedding } from '../../../test/support/plain-requests.ts';
 import { NO_CLOUD } from '../../cloud-settings.ts';
 import { chatSchema, toChatRequest } from '../../schemas/index.ts';
-import { findVendor, type Upstream, UpstreamPools } from '../index.ts';
+import { type Upstream, UpstreamPools } from '../index.ts';
 import { BedrockEmulator, messageOf, refusal, streamAnswer } from './emulator.ts';
+import { work } from './work.ts';
 
-const { chat, embedding } = findVendor('bedrock') ?? assert.fail('no such vendor');
+const { chat, embedding } = work;
 assert.ok(chat && embedding);
 
 const KEY = 'bearer-key';

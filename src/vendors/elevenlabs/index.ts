@@ -1,18 +1,10 @@
-import { readingCheck } from '../kit/credential-check.ts';
-import type { Vendor } from '../vendor.ts';
-import { music } from './music.ts';
-import { speech } from './speech.ts';
+import type { ListedVendor } from '../listed.ts';
 import { DIALECTS } from './terms.ts';
-import { transcription } from './transcription.ts';
-import { wire } from './wire.ts';
 
-export const elevenlabs: Vendor = {
+export const elevenlabs: ListedVendor = {
   name: 'elevenlabs',
   address: 'origin',
   apiKey: 'required',
   dialects: DIALECTS,
-  check: readingCheck(wire, 'a list of its voices', '/v2/voices?page_size=1'),
-  music,
-  speech,
-  transcription,
+  load: () => import('./work.ts'),
 };

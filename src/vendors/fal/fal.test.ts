@@ -5,8 +5,8 @@ import type { JsonObject } from '../../json.ts';
 import { inMemoryMedia } from '../kit/in-memory-media.ts';
 import type { Output, TaskWork } from '../vendor.ts';
 import { sized } from './image-size.ts';
-import { fal } from './index.ts';
 import { type Kind, resultOf } from './results.ts';
+import { work as fal } from './work.ts';
 
 const media = inMemoryMedia(Buffer.from('abc'), 'image/png');
 const IMAGE = { kind: 'image', model: 'm', prompt: 'p', n: 1, referenceImages: [], extra: {} };

@@ -9,7 +9,7 @@ import { type Embeddings, type Upstream, UpstreamPools } from '../index.ts';
 import { isFault, KEY, MARKER, upstreamAt } from './emulator/calls.ts';
 import { vectorFor } from './emulator/embeddings.ts';
 import { type ERRORS, GeminiEmulator } from './emulator.ts';
-import { gemini } from './index.ts';
+import { work as gemini } from './work.ts';
 
 const embedding = gemini.embedding ?? assert.fail('no embeddings');
 const MODEL = 'gemini-embedding-001';

@@ -1,25 +1,9 @@
-import type { Vendor } from '../vendor.ts';
-import { chatOver } from './chat.ts';
-import { embedding } from './embedding.ts';
-import { image } from './media/image.ts';
-import { music } from './media/music.ts';
-import { speech } from './media/speech.ts';
-import { transcription } from './media/transcription.ts';
-import { video } from './media/video.ts';
-import { nativeOver } from './native.ts';
-import { wire } from './wire.ts';
+import type { ListedVendor } from '../listed.ts';
 
 /** Text and media of one vendor. What is unverified of it is listed in docs/vendor-facts.md. */
-export const gemini: Vendor = {
+export const gemini: ListedVendor = {
   name: 'gemini',
   address: 'origin',
   apiKey: 'required',
-  chat: chatOver(wire),
-  native: nativeOver(wire),
-  embedding,
-  image,
-  video,
-  music,
-  speech,
-  transcription,
+  load: () => import('./work.ts'),
 };

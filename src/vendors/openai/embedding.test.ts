@@ -3,12 +3,13 @@ import { describe, test } from 'node:test';
 import { plainEmbedding } from '../../../test/support/plain-requests.ts';
 import type { EmbeddingRequest } from '../../schemas/index.ts';
 import { base64Of } from '../emulator/vectors.ts';
-import { type Embeddings, findVendor, type Upstream } from '../index.ts';
+import type { Embeddings, Upstream } from '../index.ts';
 import { FAULTS, isFault, KEY, MARKER, withEmulator } from './emulator/calls.ts';
 import { vectorFor } from './emulator/embeddings.ts';
 import type { ERRORS, OpenAiEmulator, OpenAiOptions } from './emulator.ts';
+import { work as vendor } from './work.ts';
 
-const embedding = findVendor('openai')?.embedding ?? assert.fail('no embeddings');
+const embedding = vendor.embedding ?? assert.fail('no embeddings');
 const MODEL = 'text-embedding-3-small';
 
 function withVectors(

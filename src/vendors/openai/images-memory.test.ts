@@ -51,10 +51,11 @@ test('an answer is read up to its bound, and not one byte more', async () => {
 
 test('a large answer is never in memory as text, as JSON and as bytes together', async () => {
   const program = `
-    import { UpstreamPools, findVendor } from '${import.meta.resolve('../index.ts')}';
+    import { UpstreamPools } from '${import.meta.resolve('../index.ts')}';
+    import { work } from '${import.meta.resolve('./work.ts')}';
     import { imageRequest, orderOf } from '${import.meta.resolve('./emulator/images-calls.ts')}';
     const pools = new UpstreamPools();
-    const read = (address) => findVendor('openai').image.submit(imageRequest(), orderOf(), {
+    const read = (address) => work.image.submit(imageRequest(), orderOf(), {
       model: 'gpt-image-2', address, apiKey: '', timeoutMs: 60_000, signal: new AbortController().signal, pools,
     });
     await read('${addressFor(MIB)}');

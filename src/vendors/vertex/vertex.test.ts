@@ -7,11 +7,11 @@ import { GoogleGenAI } from '@google/genai';
 import { plainEmbedding } from '../../../test/support/plain-requests.ts';
 import { NO_CLOUD } from '../../cloud-settings.ts';
 import { chatSchema, toChatRequest } from '../../schemas/index.ts';
-import { findVendor, type Upstream, UpstreamPools } from '../index.ts';
+import { type Upstream, UpstreamPools } from '../index.ts';
 import { GoogleTokensEmulator } from './emulator/google-tokens.ts';
 import { VertexEmulator } from './emulator.ts';
+import { work as vertex } from './work.ts';
 
-const vertex = findVendor('vertex') ?? assert.fail('no such vendor');
 const { chat, native, embedding } = vertex;
 assert.ok(chat && native && embedding);
 

@@ -1,5 +1,9 @@
-import type { Vendor } from '../../../src/vendors/vendor.ts';
-import { image } from './image.ts';
+import type { ListedVendor } from '../../../src/vendors/listed.ts';
 
 /** The example of docs/adding-a-vendor.md. */
-export const acme: Vendor = { name: 'acme', address: 'origin', apiKey: 'required', image };
+export const acme: ListedVendor = {
+  name: 'acme',
+  address: 'origin',
+  apiKey: 'required',
+  load: () => import('./work.ts'),
+};

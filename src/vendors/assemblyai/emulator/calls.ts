@@ -4,7 +4,6 @@ import type { JsonObject } from '../../../json.ts';
 import type { TranscriptionRequest } from '../../../schemas/index.ts';
 import {
   type AudioFile,
-  findVendor,
   inMemoryMedia,
   type TranscriptionProgress,
   type TranscriptionWork,
@@ -12,12 +11,13 @@ import {
   UpstreamPools,
 } from '../../index.ts';
 import { AssemblyAiEmulator, type AssemblyAiOptions } from '../emulator.ts';
+import { work as vendor } from '../work.ts';
 
 export const MARKER = 'mk7Q';
 export const KEY = 'upstream-key';
 
 function transcriptionWork(): TranscriptionWork {
-  const work = findVendor('assemblyai')?.transcription;
+  const work = vendor.transcription;
   assert.ok(work);
   return work;
 }

@@ -4,7 +4,7 @@ import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { ImageRequest } from '../../../schemas/index.ts';
 import { type Media, type TaskOrder, type Upstream, UpstreamPools } from '../../index.ts';
 import { BflEmulator } from '../emulator.ts';
-import { bfl } from '../index.ts';
+import { work as bfl } from '../work.ts';
 
 export const KEY = 'key-of-the-operator';
 const ORDER: TaskOrder = { id: 'order-1', count: 1, startWithinMs: 600_000 };

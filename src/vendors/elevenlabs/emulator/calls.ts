@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { toneAs } from '../../../../test/support/media-samples.ts';
 import { plainSound } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest } from '../../../schemas/index.ts';
-import { type AudioFile, findVendor, inMemoryMedia, type Media, type Upstream, UpstreamPools } from '../../index.ts';
+import { type AudioFile, inMemoryMedia, type Media, type Upstream, UpstreamPools } from '../../index.ts';
 import { ElevenLabsEmulator, type ElevenLabsOptions } from '../emulator.ts';
+import { work as vendor } from '../work.ts';
 
 export const MARKER = 'mk7Q';
 export const KEY = 'xi-upstream';
 export const VOICE = 'JBFqnCBsd6RMkjVDRZzb';
 
-const vendor = findVendor('elevenlabs');
-export const speech = present(vendor?.speech);
-export const music = present(vendor?.music);
-export const transcription = present(vendor?.transcription);
+export const speech = present(vendor.speech);
+export const music = present(vendor.music);
+export const transcription = present(vendor.transcription);
 
 function present<Work>(work: Work | undefined): Work {
   assert.ok(work);

@@ -3,7 +3,6 @@ import { plainImage, plainSound, plainVideo } from '../../../../test/support/pla
 import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { ImageRequest, SoundRequest, VideoRequest } from '../../../schemas/index.ts';
 import {
-  findVendor,
   inMemoryMedia,
   type Media,
   type Progress,
@@ -14,18 +13,18 @@ import {
   type Vendor,
 } from '../../index.ts';
 import { FalEmulator, type FalOptions } from '../emulator.ts';
+import { work as vendor } from '../work.ts';
 import { smallPng } from './files.ts';
 
 export const MARKER = 'mk7Q';
 export const KEY = 'key-id:key-secret';
 export const ORDER: TaskOrder = { id: 'order-1', count: 1, startWithinMs: 600_000 };
 
-const vendor = findVendor('fal');
-export const image = present(vendor?.image);
-export const video = present(vendor?.video);
-export const music = present(vendor?.music);
-export const speech = present(vendor?.speech);
-export const transcription = present(vendor?.transcription);
+export const image = present(vendor.image);
+export const video = present(vendor.video);
+export const music = present(vendor.music);
+export const speech = present(vendor.speech);
+export const transcription = present(vendor.transcription);
 
 function present<Work extends Vendor['image' | 'video' | 'music' | 'speech' | 'transcription']>(
   work: Work,

@@ -6,7 +6,7 @@ import type { ChatRequest } from '../../../schemas/index.ts';
 import type { Upstream, UpstreamPools } from '../../index.ts';
 import type { ChatChunk, ChatWork, NativeAction, NativeRequest, NativeWork } from '../../vendor.ts';
 import type { GeminiEmulator } from '../emulator.ts';
-import { gemini } from '../index.ts';
+import { work as gemini } from '../work.ts';
 
 export const KEY = 'key-of-the-operator';
 export const MARKER = 'marker-5b1f';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { plainSound, plainTranscription } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest, TranscriptionRequest } from '../../../schemas/index.ts';
-import { type AudioFile, findVendor, inMemoryMedia, type Media, type Transcript, type Upstream } from '../../index.ts';
+import { type AudioFile, inMemoryMedia, type Media, type Transcript, type Upstream } from '../../index.ts';
 import type { OpenAiEmulator, OpenAiOptions } from '../emulator.ts';
+import { work as vendor } from '../work.ts';
 import { withEmulator } from './calls.ts';
 
-const vendor = findVendor('openai');
-assert.ok(vendor?.speech && vendor.transcription);
+assert.ok(vendor.speech && vendor.transcription);
 export const { speech, transcription } = { speech: vendor.speech, transcription: vendor.transcription };
 
 /** A request that asks for nothing but its words. */

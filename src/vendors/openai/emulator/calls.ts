@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { ChatRequest } from '../../../schemas/index.ts';
-import { type ChatChunk, type ChatWork, findVendor, type Upstream, UpstreamPools } from '../../index.ts';
+import { type ChatChunk, type ChatWork, type Upstream, UpstreamPools } from '../../index.ts';
 import { COMPATIBLE, type ERRORS, OpenAiEmulator, type OpenAiOptions, type Script } from '../emulator.ts';
+import { work as vendor } from '../work.ts';
 
 export const MARKER = 'mk7Q';
 export const KEY = 'sk-upstream';
 export const HELLO = [{ role: 'user', content: 'Hello' }];
 
 function chatWork(): ChatWork {
-  const work = findVendor('openai')?.chat;
+  const work = vendor.chat;
   assert.ok(work);
   return work;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { plainImage } from '../../../../test/support/plain-requests.ts';
 import type { ImageRequest } from '../../../schemas/index.ts';
-import { findVendor, inMemoryMedia, type Upstream, type Vendor } from '../../index.ts';
+import { inMemoryMedia, type Upstream, type Vendor } from '../../index.ts';
 import type { OpenAiEmulator, OpenAiOptions } from '../emulator.ts';
+import { work as vendor } from '../work.ts';
 import { withEmulator } from './calls.ts';
 
 type ImageWork = NonNullable<Vendor['image']>;
@@ -10,7 +11,7 @@ export type ImageCall = Parameters<ImageWork['submit']>[0];
 type Media = ImageCall['referenceImages'][number];
 
 function imageWork(): ImageWork {
-  const work = findVendor('openai')?.image;
+  const work = vendor.image;
   assert.ok(work);
   return work;
 }

@@ -1,0 +1,5 @@
+import type { VendorWork } from '../vendor.ts';
+import { chat } from './chat.ts';
+import { embedding } from './embedding.ts';
+
+export const work: VendorWork = { chat, embedding };

@@ -1,0 +1,21 @@
+import type { VendorWork } from '../vendor.ts';
+import { chatOver } from './chat.ts';
+import { embedding } from './embedding.ts';
+import { image } from './media/image.ts';
+import { music } from './media/music.ts';
+import { speech } from './media/speech.ts';
+import { transcription } from './media/transcription.ts';
+import { video } from './media/video.ts';
+import { nativeOver } from './native.ts';
+import { wire } from './wire.ts';
+
+export const work: VendorWork = {
+  chat: chatOver(wire),
+  native: nativeOver(wire),
+  embedding,
+  image,
+  video,
+  music,
+  speech,
+  transcription,
+};

@@ -1,0 +1,15 @@
+import { readingCheck } from '../kit/credential-check.ts';
+import type { VendorWork } from '../vendor.ts';
+import { chatOver, embeddingOver, imageOver, speechOver, transcriptionOver } from './format.ts';
+import { responses } from './responses.ts';
+import { wire } from './wire.ts';
+
+export const work: VendorWork = {
+  check: readingCheck(wire, 'a list of its models', '/models'),
+  chat: chatOver(wire),
+  responses,
+  embedding: embeddingOver(wire),
+  image: imageOver(wire),
+  speech: speechOver(wire),
+  transcription: transcriptionOver(wire),
+};
