@@ -1,0 +1,11 @@
+import { appendFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+
+// Preloaded into a process of the program by `--import`: writes the address of each module that it loads to a file.
+const file = process.env.LOADED_MODULES ?? '';
+registerHooks({
+  load: (url, context, next) => {
+    appendFileSync(file, `${url}\n`);
+    return next(url, context);
+  },
+});
