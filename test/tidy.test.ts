@@ -185,6 +185,17 @@ test('a vendor imports no other vendor but the format that one offers to other h
   assert.deepEqual(faults, []);
 });
 
+test('the terms of a vendor import nothing of its work at run time', () => {
+  const light = sources.filter((file) => /^src\/vendors\/[\w-]+\/(?:index|terms)\.ts$/.test(file));
+  assert.ok(light.length >= vendors.length - 1);
+  const faults = light.flatMap((file) => {
+    const allowed = basename(file) === 'index.ts' ? ["'./terms.ts'"] : [];
+    const imported = [...textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*? from ('[^']+');$/gm)];
+    return imported.filter(([, path = '']) => !allowed.includes(path)).map(([line]) => `${file}: ${line}`);
+  });
+  assert.deepEqual(faults, []);
+});
+
 test('a call to an upstream is made by a wire only, which has a fault table', () => {
   const ofVendors = sources.filter(isOfVendors);
   const makers = ofVendors.filter((file) => /import \{[^}]*\} from '[^']*\/exchange\.ts'/.test(textOf(file)));

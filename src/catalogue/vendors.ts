@@ -1,4 +1,4 @@
-import { type ConfigDocument, type Finding, refuseUnlocated, type VendorTerms } from '../configuration/index.ts';
+import { type ConfigDocument, DocumentError, type Finding, type VendorTerms } from '../configuration/index.ts';
 
 /** The vendors of this process, as far as a configuration needs them. */
 export interface LoadableVendors {
@@ -15,7 +15,7 @@ export interface LoadableVendors {
 export async function loadVendors(
   vendors: LoadableVendors,
   { upstreams }: ConfigDocument,
-  refuse: (findings: readonly Finding[]) => void = refuseUnlocated,
+  refuse: (findings: readonly Finding[]) => void = refuseStored,
 ): Promise<void> {
   const reasons = await vendors.load(upstreams.map(({ vendor }) => vendor));
   refuse(
@@ -30,3 +30,8 @@ export async function loadVendors(
 
 /** A module that failed is remembered by Node until the process ends. */
 const REPAIR = '"npm ci --omit=dev" where the program lies, and start it again';
+
+/** Of a document that is in force: it was written by another process, and has no lines. */
+function refuseStored(findings: readonly Finding[]): void {
+  if (findings.length > 0) throw new DocumentError(findings.map(({ problem }) => ({ path: 'upstreams', problem })));
+}

@@ -13,7 +13,7 @@ export {
 } from './document.ts';
 export { documentJsonSchema } from './json-schema.ts';
 export { parseSourceAsync } from './parsing.ts';
-export { DocumentError, type DocumentProblem, type Finding, refuseUnlocated } from './problems.ts';
+export { DocumentError, type DocumentProblem, type Finding } from './problems.ts';
 export {
   checkVariables,
   type DocumentInForce,
