@@ -29,31 +29,24 @@ const broken: ListedVendor = { ...acme, load: () => import('./support/broken-ven
 const REFUSED =
   'vendor acme cannot be loaded: its signing library is not installed; mend the installation with "npm ci --omit=dev" where the program lies, and start it again';
 
-describe('a process of the program', () => {
-  test('loads the vendors of its configuration, those of a new one before it answers, and none for a request', async (t) => {
-    const { program, loadedVendors } = await startRecorded(t, { upstreams: [], models: [] });
-    assert.deepEqual(loadedVendors(), []);
-    const openai = await started(t, new OpenAiEmulator({ apiKey: KEY, models: ['wire-name'] }));
-    const first = { id: 'first', vendor: 'openai', base_url: openai.url, api_key: KEY };
-    await apply(program, [first]);
-    assert.deepEqual(loadedVendors(), ['openai']);
-    const anthropic = await started(t, new AnthropicEmulator({ apiKey: KEY }));
-    await apply(program, [first, { id: 'second', vendor: 'anthropic', base_url: anthropic.url, api_key: KEY }]);
-    assert.deepEqual(loadedVendors(), ['anthropic', 'openai']);
-    const modules = loadedVendors.modules();
-    const key = await paidKey(program);
-    for (const model of ['talk/first', 'talk/second']) {
-      const answer = await program.call('POST', CHAT, { key, body: chatBody(model) });
-      assert.equal(answer.status, 200, answer.text);
-    }
-    assert.deepEqual(loadedVendors.modules(), modules);
-  });
-
-  test('loads at its start the vendors of its file, and no other', async (t) => {
-    const upstream = { id: 'first', vendor: 'bfl', base_url: 'https://upstream.test', api_key: KEY };
-    const { loadedVendors } = await startRecorded(t, { upstreams: [upstream], models: [] });
-    assert.deepEqual(loadedVendors(), ['bfl']);
-  });
+test('a process loads the vendors of its file, those of a new configuration before it answers, and none for a request', async (t) => {
+  const ofFile = { id: 'drawing', vendor: 'bfl', base_url: 'https://upstream.test', api_key: KEY };
+  const { program, loadedVendors } = await startRecorded(t, { upstreams: [ofFile], models: [] });
+  assert.deepEqual(loadedVendors(), ['bfl']);
+  const openai = await started(t, new OpenAiEmulator({ apiKey: KEY, models: ['wire-name'] }));
+  const first = { id: 'first', vendor: 'openai', base_url: openai.url, api_key: KEY };
+  await apply(program, [first]);
+  assert.deepEqual(loadedVendors(), ['bfl', 'openai']);
+  const anthropic = await started(t, new AnthropicEmulator({ apiKey: KEY }));
+  await apply(program, [first, { id: 'second', vendor: 'anthropic', base_url: anthropic.url, api_key: KEY }]);
+  assert.deepEqual(loadedVendors(), ['anthropic', 'bfl', 'openai']);
+  const modules = loadedVendors.modules();
+  const key = await paidKey(program);
+  for (const model of ['talk/first', 'talk/second']) {
+    const answer = await program.call('POST', CHAT, { key, body: chatBody(model) });
+    assert.equal(answer.status, 200, answer.text);
+  }
+  assert.deepEqual(loadedVendors.modules(), modules);
 });
 
 async function started<Server extends { start(): Promise<unknown>; stop(): Promise<void> }>(

@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module';
 const file = process.env.LOADED_MODULES ?? '';
 registerHooks({
   load: (url, context, next) => {
-    appendFileSync(file, `${url}\n`);
+    if (url.startsWith('file:')) appendFileSync(file, `${url}\n`);
     return next(url, context);
   },
 });
