@@ -72,8 +72,8 @@ async function startRecorded(t: TestContext, document: object) {
   return { program, loadedVendors: Object.assign(names, { modules }) };
 }
 
-async function apply(program: Program, upstreams: readonly Fields[]): Promise<void> {
-  const models = upstreams.map(({ id }) => tokenModel(`talk/${id}`, [String(id)]));
+async function apply(program: Program, upstreams: readonly { readonly id: string }[]): Promise<void> {
+  const models = upstreams.map(({ id }) => tokenModel(`talk/${id}`, [id]));
   const answer = await program.call('PUT', '/api/admin/config', { key: ADMIN_TOKEN, body: { upstreams, models } });
   assert.equal(answer.status, 200, answer.text);
 }

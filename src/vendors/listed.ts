@@ -19,5 +19,5 @@ export interface VendorTerms {
 
 /** A listed vendor: its terms are always in memory, its work once a configuration in force names it (ADR 0058). */
 export interface ListedVendor extends VendorTerms {
-  load(): Promise<{ readonly work: VendorWork }>;
+  readonly load: () => Promise<{ readonly work: VendorWork }>;
 }
