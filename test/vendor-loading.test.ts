@@ -123,9 +123,10 @@ describe('a configuration that adds a vendor', () => {
     const { old, next } = documents();
     await first.putConfig(old);
     const { key } = await paidCaller(first, 1_000_000);
-    const [began, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const goOn = Promise.withResolvers<void>();
+    let isLoading = false;
     const load = async () => {
-      began.resolve();
+      isLoading = true;
       await goOn.promise;
       return acme.load();
     };
@@ -142,7 +143,7 @@ describe('a configuration that adds a vendor', () => {
     const callers = Promise.all([first, second, first, second].map(ask));
     try {
       const applied = first.putConfig(next);
-      await Promise.race([began.promise, callers]);
+      await Promise.race([until(() => isLoading), callers]);
       const before = answered;
       await Promise.race([until(() => answered > before + 20), callers]);
       assert.equal(await statusOf(second, key, 'studio/sketch'), 404);
