@@ -4,6 +4,7 @@
  * Nothing outside this folder knows a vendor by name.
  */
 import { anthropic } from './anthropic/index.ts';
+import { ark } from './ark/index.ts';
 import { assemblyai } from './assemblyai/index.ts';
 import { azure } from './azure/index.ts';
 import { bedrock } from './bedrock/index.ts';
@@ -62,6 +63,7 @@ export const vendors: readonly ListedVendor[] = [
   elevenlabs,
   assemblyai,
   bfl,
+  ark,
   azure,
   vertex,
   bedrock,
