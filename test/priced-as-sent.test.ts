@@ -183,6 +183,16 @@ function sentByBfl({ width, height }: Wire): Sent {
   return { count: 1, size: `${width}x${height}`, tier: tierOfPixels(width, height) };
 }
 
+function sentByArk({ size }: Wire): Sent {
+  if (size === undefined || /^\dK$/.test(size)) return { count: 1, tier: size?.toLowerCase() };
+  return { count: 1, size, tier: tierOfPixels(...sidesIn(size)) };
+}
+
+function clipByArk({ resolution, duration, generate_audio: hasAudio, content }: Wire): Sent {
+  const hasReferenceVideo = content.some(({ type }: { type: string }) => type === 'video_url');
+  return { tier: resolution, seconds: duration, hasAudio, hasReferenceVideo };
+}
+
 function sentByGemini({ generationConfig: { imageConfig = {} } }: Wire): Sent {
   const { imageSize, aspectRatio } = imageConfig;
   const side = Number.parseInt(imageSize ?? '', 10) * 1024;
@@ -243,6 +253,13 @@ const WORKS = [
     sentByFal,
   ],
   ['bfl', 'image', ['flux-2-pro', 'flux-pro-1.1', 'flux-pro-1.1-ultra', 'any/painter'], images, sentByBfl],
+  [
+    'ark',
+    'image',
+    ['seedream-4-0-250828', 'seedream-4-5-251128', 'dola-seedream-5-0-pro-260628', 'ep-1'],
+    images,
+    sentByArk,
+  ],
   ['gemini', 'image', ['gemini-3.1-flash-image', 'gemini-3-pro-image', 'any/painter'], images, sentByGemini],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
@@ -258,6 +275,7 @@ const WORKS = [
     videos,
     sentByFal,
   ],
+  ['ark', 'video', ['seedance-1-0-pro-250528', 'dreamina-seedance-2-5-260628', 'ep-1'], videos, clipByArk],
   ['gemini', 'video', ['gemini-omni-1.1-flash'], videos, clipByGemini],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { AnthropicEmulator } from '../src/vendors/anthropic/emulator.ts';
+import { ArkEmulator } from '../src/vendors/ark/emulator.ts';
 import { AssemblyAiEmulator } from '../src/vendors/assemblyai/emulator.ts';
 import { BflEmulator } from '../src/vendors/bfl/emulator.ts';
 import { ElevenLabsEmulator } from '../src/vendors/elevenlabs/emulator.ts';
@@ -19,6 +20,7 @@ const emulators = {
   elevenlabs: new ElevenLabsEmulator({ apiKey: KEY }),
   assemblyai: new AssemblyAiEmulator({ apiKey: KEY }),
   fal: new FalEmulator({ apiKey: KEY }),
+  ark: new ArkEmulator(KEY, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
   bfl: new BflEmulator(KEY, Buffer.alloc(0)),
 };
 type VendorName = keyof typeof emulators;
@@ -81,6 +83,7 @@ for (const [vendor, what, asked] of [
   ['anthropic', 'a list of its models', 'GET /v1/models?limit=1'],
   ['elevenlabs', 'a list of its voices', 'GET /v2/voices?page_size=1'],
   ['assemblyai', 'a list of the account’s transcripts', 'GET /v2/transcript?limit=1'],
+  ['ark', 'a list of the account’s clips', 'GET /api/v3/contents/generations/tasks?page_num=1&page_size=1'],
 ] as const) {
   test(`R-524: an upstream of ${vendor} without a chat model is asked for ${what}`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor)], models: [] });
@@ -91,7 +94,7 @@ for (const [vendor, what, asked] of [
   });
 }
 
-for (const vendor of ['openai', 'anthropic', 'elevenlabs', 'assemblyai'] as const) {
+for (const vendor of ['openai', 'anthropic', 'elevenlabs', 'assemblyai', 'ark'] as const) {
   test(`R-524: a wrong key at ${vendor} is told as such, without the key, and opens no breaker`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor, { api_key: 'a-wrong-key-0123456789' })], models: [] });
     const before = await state();

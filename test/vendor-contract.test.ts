@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type Fault, UpstreamError } from '../src/errors.ts';
 import { wire as anthropic } from '../src/vendors/anthropic/wire.ts';
+import { wire as ark } from '../src/vendors/ark/wire.ts';
 import { wire as assemblyai } from '../src/vendors/assemblyai/wire.ts';
 import { wire as azure } from '../src/vendors/azure/wire.ts';
 import { wire as bedrock } from '../src/vendors/bedrock/wire.ts';
@@ -70,6 +71,7 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   // It tells its errors in words only.
   assemblyai: { wire: assemblyai, refusal: (error) => ({ error }), isErrorInSuccess: false },
   bfl: { wire: bfl, refusal: (error) => ({ error, message: 'marker' }), isErrorInSuccess: false },
+  ark: { wire: ark, refusal: (code) => ({ error: { code, message: 'marker' } }), isErrorInSuccess: true },
   azure: { wire: azure, refusal: (code) => ({ error: { code } }), isErrorInSuccess: true },
   vertex: {
     wire: vertex,

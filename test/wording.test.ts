@@ -106,6 +106,8 @@ const MODELS = [
   'fal-ai/flux/dev',
   'flux-pro-1.1',
   'flux-pro-1.0-fill',
+  'seedream-5-0-pro-260628',
+  'seedance-1-0-lite-t2v-250428',
   'gemini-3.1-flash-image',
   'gemini-3.1-flash-tts-preview',
   'gemini-3.8-flash-tts',

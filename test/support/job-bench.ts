@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { pino } from 'pino';
+import { request } from 'undici';
+import type { LocalServer } from '../../src/vendors/emulator/local-server.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+import type { Fields } from './documents.ts';
+import { Gateway, type NewCaller } from './gateway.ts';
+import { type Money, moneyOf, paidCaller } from './paid-calls.ts';
+import { until } from './postgres.ts';
+
+export const UNTOUCHED: Money = { available: 1000, reserved: 0, spent: 0 };
+
+/** A kind of job at one vendor, as it is asked for and paid. */
+export interface BenchKind {
+  readonly model: string;
+  readonly path: string;
+  readonly upstreamModel: string;
+  readonly body: Fields;
+  readonly price: number;
+  readonly written: (id: string, routes: readonly Fields[]) => Fields;
+}
+
+export interface BenchRules<Emulator> {
+  readonly vendor: string;
+  readonly kinds: readonly BenchKind[];
+  readonly emulator: () => Emulator;
+  /** Of each upstream, beside its address: the key at least. */
+  readonly upstream: Fields;
+}
+
+/** A vendor in the whole program: a gateway with two upstreams of it, the first one preferred, and a caller with 1000 credits. */
+export class JobBench<Emulator extends LocalServer> {
+  readonly lines: string[] = [];
+  readonly #rules: BenchRules<Emulator>;
+  #database: TestDatabase | undefined;
+  #gateway: Gateway | undefined;
+  #emulators: readonly [Emulator, Emulator] | undefined;
+  #caller: NewCaller | undefined;
+
+  constructor(rules: BenchRules<Emulator>) {
+    this.#rules = rules;
+  }
+
+  get gateway(): Gateway {
+    return this.#gateway ?? assert.fail('the bench has not been started');
+  }
+
+  get caller(): NewCaller {
+    return this.#caller ?? assert.fail('no test has begun');
+  }
+
+  get first(): Emulator {
+    return this.#emulators?.[0] ?? assert.fail('no test has begun');
+  }
+
+  get second(): Emulator {
+    return this.#emulators?.[1] ?? assert.fail('no test has begun');
+  }
+
+  async start(): Promise<void> {
+    this.#database = await createDatabase();
+    await this.#open();
+  }
+
+  /** Ends the process, at once and in the middle of whatever it does, and begins another on the same database. */
+  async restart(): Promise<void> {
+    await this.gateway.stop(0);
+    await this.#open();
+  }
+
+  async stop(): Promise<void> {
+    await this.gateway.stop();
+    await this.#database?.drop();
+  }
+
+  async begin(): Promise<void> {
+    const { emulator, vendor, upstream, kinds } = this.#rules;
+    this.lines.length = 0;
+    this.#emulators = [emulator(), emulator()];
+    await Promise.all(this.#emulators.map((each) => each.start()));
+    const upstreams = this.#emulators.map(({ url }, at) => {
+      return { id: `${vendor}-${at}`, vendor, base_url: url, priority: 9 - at, timeout_seconds: 60, ...upstream };
+    });
+    const models = kinds.map(({ model, upstreamModel, written }) => {
+      return written(
+        model,
+        upstreams.map(({ id }) => ({ upstream: id, model: upstreamModel })),
+      );
+    });
+    await this.gateway.putConfig({ upstreams, models });
+    this.#caller = await paidCaller(this.gateway);
+  }
+
+  async finish(): Promise<void> {
+    await this.gateway.assertBooksBalance();
+    await Promise.all((this.#emulators ?? []).map((each) => each.stop()));
+  }
+
+  ask({ model, path, body }: BenchKind, fields: Fields = {}) {
+    return this.gateway.call('POST', path, { key: this.caller.key, body: { model, ...body, ...fields } });
+  }
+
+  async create(kind: BenchKind, fields: Fields = {}): Promise<string> {
+    const answer = await this.ask(kind, fields);
+    assert.equal(answer.status, 202, answer.text);
+    return answer.json.id;
+  }
+
+  async read(id: string) {
+    return (await this.gateway.call('GET', `/v1/jobs/${id}`, { key: this.caller.key })).json;
+  }
+
+  /** Lets time pass until the job is over. */
+  async ended(id: string) {
+    await until(async () => {
+      this.gateway.clock.advance(1);
+      return !['queued', 'running'].includes((await this.read(id)).status);
+    });
+    return this.read(id);
+  }
+
+  async made(kind: BenchKind, fields: Fields = {}) {
+    const job = await this.ended(await this.create(kind, fields));
+    assert.equal(job.status, 'succeeded', JSON.stringify(job));
+    return job;
+  }
+
+  async delivered(id: string): Promise<Buffer[]> {
+    const { items } = (await this.gateway.call('GET', `/v1/jobs/${id}/assets`, { key: this.caller.key })).json;
+    return Promise.all(
+      items.map(async ({ url }: { url: string }) => {
+        const { pathname, search } = new URL(url);
+        const { body } = await request(this.gateway.url + pathname + search);
+        return Buffer.from(await body.arrayBuffer());
+      }),
+    );
+  }
+
+  money(): Promise<Money> {
+    return moneyOf(this.gateway, this.caller);
+  }
+
+  paid({ price }: BenchKind, times = 1): Money {
+    return { available: 1000 - times * price, reserved: 0, spent: times * price };
+  }
+
+  /** What the upstreams said that they counted, from the log. */
+  get usages(): unknown[] {
+    const parsed = this.lines.map((line) => JSON.parse(line));
+    return parsed.filter(({ msg }) => msg === 'usage of a job').map(({ upstream, usage }) => [upstream, usage]);
+  }
+
+  async #open(): Promise<void> {
+    const log = pino({ level: 'info' }, { write: (line: string) => void this.lines.push(line) });
+    const database = this.#database ?? assert.fail('the bench has not been started');
+    this.#gateway = await Gateway.start({ database, log, settings: { TOLLGATE_FETCH_ALLOW: '127.0.0.1' } });
+  }
+}
