@@ -12,6 +12,7 @@ import { bfl } from './bfl/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
 import { gemini } from './gemini/index.ts';
+import { kling } from './kling/index.ts';
 import type { ListedVendor } from './listed.ts';
 import { openai } from './openai/index.ts';
 import { sandbox } from './sandbox.ts';
@@ -64,6 +65,7 @@ export const vendors: readonly ListedVendor[] = [
   assemblyai,
   bfl,
   ark,
+  kling,
   azure,
   vertex,
   bedrock,
