@@ -193,6 +193,16 @@ function clipByArk({ resolution, duration, generate_audio: hasAudio, content }: 
   return { tier: resolution, seconds: duration, hasAudio, hasReferenceVideo };
 }
 
+function sentByKling({ resolution, n }: Wire): Sent {
+  return { count: n, tier: resolution };
+}
+
+function clipByKling({ mode, duration, sound, settings }: Wire): Sent {
+  const tier = settings?.resolution ?? { std: '720p', pro: '1080p' }[mode as string];
+  const seconds = settings?.duration ?? (duration && Number(duration));
+  return { tier, seconds, hasAudio: sound === 'on' };
+}
+
 function sentByGemini({ generationConfig: { imageConfig = {} } }: Wire): Sent {
   const { imageSize, aspectRatio } = imageConfig;
   const side = Number.parseInt(imageSize ?? '', 10) * 1024;
@@ -260,6 +270,7 @@ const WORKS = [
     images,
     sentByArk,
   ],
+  ['kling', 'image', ['kling-v2'], images, sentByKling],
   ['gemini', 'image', ['gemini-3.1-flash-image', 'gemini-3-pro-image', 'any/painter'], images, sentByGemini],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
@@ -276,6 +287,7 @@ const WORKS = [
     sentByFal,
   ],
   ['ark', 'video', ['seedance-1-0-pro-250528', 'dreamina-seedance-2-5-260628', 'ep-1'], videos, clipByArk],
+  ['kling', 'video', ['kling-v2-5-turbo', 'kling-v2-master', 'kling-v3', 'kling-3.0-turbo'], videos, clipByKling],
   ['gemini', 'video', ['gemini-omni-1.1-flash'], videos, clipByGemini],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],

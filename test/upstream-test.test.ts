@@ -7,6 +7,7 @@ import { BflEmulator } from '../src/vendors/bfl/emulator.ts';
 import { ElevenLabsEmulator } from '../src/vendors/elevenlabs/emulator.ts';
 import { FalEmulator } from '../src/vendors/fal/emulator.ts';
 import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
+import { KlingEmulator } from '../src/vendors/kling/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { type Fields, imageModel, sandbox } from './support/documents.ts';
 import { type Answer, Gateway } from './support/gateway.ts';
@@ -21,6 +22,7 @@ const emulators = {
   assemblyai: new AssemblyAiEmulator({ apiKey: KEY }),
   fal: new FalEmulator({ apiKey: KEY }),
   ark: new ArkEmulator(KEY, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
+  kling: new KlingEmulator({ secret: KEY }, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
   bfl: new BflEmulator(KEY, Buffer.alloc(0)),
 };
 type VendorName = keyof typeof emulators;
@@ -84,6 +86,7 @@ for (const [vendor, what, asked] of [
   ['elevenlabs', 'a list of its voices', 'GET /v2/voices?page_size=1'],
   ['assemblyai', 'a list of the account’s transcripts', 'GET /v2/transcript?limit=1'],
   ['ark', 'a list of the account’s clips', 'GET /api/v3/contents/generations/tasks?page_num=1&page_size=1'],
+  ['kling', 'a list of the account’s clips', 'GET /v1/videos/text2video?pageNum=1&pageSize=1'],
 ] as const) {
   test(`R-524: an upstream of ${vendor} without a chat model is asked for ${what}`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor)], models: [] });
@@ -94,7 +97,7 @@ for (const [vendor, what, asked] of [
   });
 }
 
-for (const vendor of ['openai', 'anthropic', 'elevenlabs', 'assemblyai', 'ark'] as const) {
+for (const vendor of ['openai', 'anthropic', 'elevenlabs', 'assemblyai', 'ark', 'kling'] as const) {
   test(`R-524: a wrong key at ${vendor} is told as such, without the key, and opens no breaker`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor, { api_key: 'a-wrong-key-0123456789' })], models: [] });
     const before = await state();

@@ -14,6 +14,7 @@ import { wire as fal } from '../src/vendors/fal/wire.ts';
 import { wire as gemini } from '../src/vendors/gemini/wire.ts';
 import { loadVendor, type Upstream, UpstreamPools, type Vendor } from '../src/vendors/index.ts';
 import type { Wire } from '../src/vendors/kit/wire.ts';
+import { wire as kling } from '../src/vendors/kling/wire.ts';
 import { wire as openai } from '../src/vendors/openai/wire.ts';
 import { wire as vertex } from '../src/vendors/vertex/wire.ts';
 import { acme } from './support/acme/index.ts';
@@ -72,6 +73,7 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   assemblyai: { wire: assemblyai, refusal: (error) => ({ error }), isErrorInSuccess: false },
   bfl: { wire: bfl, refusal: (error) => ({ error, message: 'marker' }), isErrorInSuccess: false },
   ark: { wire: ark, refusal: (code) => ({ error: { code, message: 'marker' } }), isErrorInSuccess: true },
+  kling: { wire: kling, refusal: (code) => ({ code: Number(code), message: 'marker' }), isErrorInSuccess: true },
   azure: { wire: azure, refusal: (code) => ({ error: { code } }), isErrorInSuccess: true },
   vertex: {
     wire: vertex,

@@ -108,6 +108,8 @@ const MODELS = [
   'flux-pro-1.0-fill',
   'seedream-5-0-pro-260628',
   'seedance-1-0-lite-t2v-250428',
+  'kling-v2-master',
+  'kling-3.0-turbo',
   'gemini-3.1-flash-image',
   'gemini-3.1-flash-tts-preview',
   'gemini-3.8-flash-tts',
