@@ -49,7 +49,7 @@ function itemProblem(item: Body, allowed: readonly string[]): string | undefined
   if (type === 'text') return text(rest.text);
   const [roles, rule] = ITEMS[String(type)] ?? [[], address];
   if (!roles.includes(String(role)) || !allowed.includes(String(role)))
-    return `role ${role} of ${type} is not supported`;
+    return `role ${String(role)} of ${String(type)} is not supported`;
   const holder = rest[String(type)] as Body | undefined;
   return rule(holder?.url);
 }

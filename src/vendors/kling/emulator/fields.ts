@@ -15,11 +15,11 @@ const flag: Rule = (value) => (typeof value === 'boolean' ? undefined : 'must be
 const among =
   (...known: readonly string[]): Rule =>
   (value) =>
-    typeof value === 'string' && known.includes(value) ? undefined : `value '${value}' is invalid`;
+    typeof value === 'string' && known.includes(value) ? undefined : `value '${String(value)}' is invalid`;
 const number =
   (from: number, to: number): Rule =>
   (value) =>
-    typeof value === 'number' && value >= from && value <= to ? undefined : `value '${value}' is invalid`;
+    typeof value === 'number' && value >= from && value <= to ? undefined : `value '${String(value)}' is invalid`;
 
 /** An address, or bare base64: a data URL is neither. */
 const picture: Rule = (value) => {
