@@ -12,6 +12,7 @@ interface Task {
   readonly path: string;
   readonly name: string;
   readonly count: number;
+  readonly isMarked: boolean;
   readonly ending: Ending;
   reads: number;
 }
@@ -23,7 +24,7 @@ export interface Keys {
   readonly accessKey?: string;
 }
 
-const FILE = /^\/files\/(clip|picture)\?token=s$/;
+const FILE = /^\/files\/(clip|marked|picture)\?token=s$/;
 const LIFETIME_SECONDS_MAX = 1800;
 
 /**
@@ -103,7 +104,8 @@ export class KlingEmulator extends ScriptedServer {
     if (active.length >= this.activeMax) return refusal(429, 1303, 'parallel task over resource pack limit');
     const name = body.external_task_id ?? body.options?.external_task_id;
     const id = String(8000 + this.tasks.length);
-    const task = { id, path, name, count: body.n ?? 1, ending: this.endings.shift() ?? 'well', reads: 0 };
+    const isMarked = (body.options ?? body).watermark_info?.enabled === true;
+    const task = { id, path, name, count: body.n ?? 1, isMarked, ending: this.endings.shift() ?? 'well', reads: 0 };
     this.tasks.unshift(task);
     return success(path.startsWith('/v1/') ? this.#view(task) : { id: task.id, status: 'submitted' });
   }
@@ -133,30 +135,37 @@ export class KlingEmulator extends ScriptedServer {
     return success(wanted.map((task) => this.#secondView(task)));
   }
 
-  #view({ id, path, name, count, ending, reads }: Task) {
+  #view({ id, path, name, count, isMarked, ending, reads }: Task) {
     const known = { task_id: id, task_info: { external_task_id: name }, created_at: 1, updated_at: 1 };
     if (reads <= this.readsUntilDone) return { ...known, task_status: reads > 1 ? 'processing' : 'submitted' };
     if (ending !== 'well') return { ...known, task_status: 'failed', task_status_msg: ending.words };
     const isPicture = path.includes('images');
     const url = `${this.origin}/files/${isPicture ? 'picture' : 'clip'}?token=s`;
     const images = Array.from({ length: count }, (_, index) => ({ index, url })).reverse();
-    const task_result = isPicture ? { images } : { videos: [{ id: 'v', url, duration: '5.1' }] };
+    const task_result = isPicture
+      ? { images }
+      : { videos: [{ id: 'v', url, ...this.#mark(isMarked), duration: '5.1' }] };
     return { ...known, task_status: 'succeed', task_result, final_unit_deduction: '2.5' };
   }
 
-  #secondView({ id, name, ending, reads }: Task) {
+  #secondView({ id, name, isMarked, ending, reads }: Task) {
     const known = { id, external_id: name };
     if (reads <= this.readsUntilDone) return { ...known, status: 'processing' };
     if (ending !== 'well') return { ...known, status: 'failed', message: ending.words };
-    const outputs = [{ type: 'video', url: `${this.origin}/files/clip?token=s`, duration: '5.1' }];
+    const url = `${this.origin}/files/clip?token=s`;
+    const outputs = [{ type: 'video', url, ...this.#mark(isMarked), duration: '5.1' }];
     return { ...known, status: 'succeeded', outputs, billing: [{ charge_type: 'unit', amount: '1.5' }, { amount: 1 }] };
+  }
+
+  #mark(isMarked: boolean) {
+    return isMarked ? { watermark_url: `${this.origin}/files/marked?token=s` } : {};
   }
 
   /** A signed link: it needs no credential, and the host of files must never see one. */
   #download(name: string, hasKey: boolean): Answer {
     if (hasKey) return { status: 400, body: 'a credential beside a signature' };
     if (this.areLinksDead) return { status: 403, body: 'expired' };
-    const [type, body] = name === 'clip' ? ['video/mp4', this.#files.clip] : ['image/png', this.#files.picture];
+    const [type, body] = name === 'picture' ? ['image/png', this.#files.picture] : ['video/mp4', this.#files.clip];
     return { status: 200, headers: { 'content-type': type }, body };
   }
 }

@@ -24,7 +24,7 @@ describe('clips are sent as the vendor wants them', () => {
     ['kling-v2-1', { firstFrame: large }, 'image2video', { ...STD, image: 'https://files.example/a.png' }],
     [
       'kling-v2-5-turbo',
-      { firstFrame: picture, lastFrame: picture },
+      { firstFrame: picture, lastFrame: picture, resolution: '1080p' },
       'image2video',
       { mode: 'pro', image: BASE64, image_tail: BASE64 },
     ],
@@ -36,7 +36,7 @@ describe('clips are sent as the vendor wants them', () => {
     ],
     ['kling-v2-1-master', { size: 'auto', aspectRatio: 'auto' }, 'text2video', {}],
     ['kling-v2-6', {}, 'text2video', { ...STD, sound: 'off' }],
-    ['kling-v2-6', { generateAudio: true }, 'text2video', { mode: 'pro', sound: 'on' }],
+    ['kling-v2-6', { generateAudio: true, resolution: '1080p' }, 'text2video', { mode: 'pro', sound: 'on' }],
     ['kling-v3', { generateAudio: false, seconds: 3 }, 'text2video', { ...STD, sound: 'off', duration: '3' }],
     ['kling-v3', { watermark: true }, 'text2video', { ...STD, sound: 'off', watermark_info: { enabled: true } }],
   ];
@@ -101,6 +101,9 @@ describe('clips that a model cannot make are refused', () => {
     ['kling-v1', { generateAudio: true }, 'generate_audio'],
     ['kling-v2-6', { generateAudio: true, resolution: '720p' }, 'generate_audio'],
     ['kling-v1', { firstFrame: picture, lastFrame: picture, resolution: '720p' }, 'last_frame'],
+    // The mode that they need has its price, so a caller names its tier.
+    ['kling-v2-6', { generateAudio: true }, 'resolution'],
+    ['kling-v1', { firstFrame: picture, lastFrame: picture }, 'resolution'],
     ['kling-v1', { lastFrame: picture }, 'first_frame'],
     ['kling-v2-master', { firstFrame: picture, lastFrame: picture }, 'last_frame'],
     ['kling-v2-1', {}, 'first_frame'],

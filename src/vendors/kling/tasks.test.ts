@@ -24,6 +24,22 @@ for (const [model, path] of FLOWS) {
         assert.deepEqual(await poll(task, upstream), { state: 'succeeded', outputs, usage });
       }));
 
+    test('a clip with a mark is the one at the link of its own, where there is one', () =>
+      withEmulator(model, async (emulator, upstream) => {
+        emulator.readsUntilDone = 0;
+        const task = await submit(upstream, { watermark: true });
+        assert.deepEqual(task, { id: '8000', path, isMarked: true });
+        const progress = await poll(task, upstream);
+        assert.ok(progress?.state === 'succeeded');
+        assert.deepEqual(progress.outputs, [{ url: `${emulator.origin}/files/marked?token=s` }]);
+        const plain = { id: '8000', url: 'https://files.example/a', task_status: 'succeed', status: 'succeeded' };
+        const data = { ...plain, task_result: { videos: [plain] }, outputs: [plain] };
+        emulator.script({ kind: 'instead', ...json(200, { code: 0, data: model === 'kling-v2-6' ? data : [data] }) });
+        const again = await poll(task, upstream);
+        assert.ok(again?.state === 'succeeded');
+        assert.deepEqual(again.outputs, [{ url: 'https://files.example/a' }]);
+      }));
+
     for (const [words, code] of [
       ['Failure to pass the risk control system', 'content_rejected'],
       ['The picture may violate the rules', 'content_rejected'],
@@ -73,11 +89,36 @@ async function adopt(upstream: Upstream, id = ORDER.id) {
   return video.adopt?.(plainVideo({ prompt: 'Waves' }), { ...ORDER, id }, upstream);
 }
 
-test('a task is looked for where such a one is submitted, in pages', () =>
-  withEmulator('kling-v2-6', async (emulator, upstream) => {
-    await adopt(upstream);
-    assert.equal(emulator.requests[0]?.path, '/v1/videos/text2video?pageNum=1&pageSize=100');
-  }));
+describe('the list of tasks', () => {
+  const path = '/v1/videos/text2video';
+  const others = (count: number, name = 'x') =>
+    Array.from({ length: count }, (_, at) => {
+      return { id: `x-${at}`, path, name, count: 1, isMarked: false, ending: 'well', reads: 9 } as const;
+    });
+
+  test('is read where such a task is submitted, page by page', () =>
+    withEmulator('kling-v2-6', async (emulator, upstream) => {
+      await submit(upstream);
+      emulator.tasks.unshift(...others(100));
+      assert.deepEqual(await adopt(upstream), { state: 'accepted', task: { id: '8000', path } });
+      const pages = emulator.sent('GET').map((request) => request.path);
+      assert.deepEqual(pages, [`${path}?pageNum=1&pageSize=100`, `${path}?pageNum=2&pageSize=100`]);
+    }));
+
+  test('proves nothing where it shows no names', () =>
+    withEmulator('kling-v2-6', async (emulator, upstream) => {
+      const data = [{ task_id: '1', task_status: 'submitted' }];
+      emulator.script({ kind: 'instead', ...json(200, { code: 0, data }) });
+      await assert.rejects(adopt(upstream), isFault('server'));
+    }));
+
+  test('proves nothing where it is longer than what is read of it', () =>
+    withEmulator('kling-v2-6', async (emulator, upstream) => {
+      emulator.tasks.push(...others(1000));
+      await assert.rejects(adopt(upstream), isFault('server'));
+      assert.equal(emulator.sent('GET').length, 10);
+    }));
+});
 
 test('a task that the vendor does not know any more has failed', () =>
   withEmulator('kling-v2-6', async (_emulator, upstream) => {

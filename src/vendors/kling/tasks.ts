@@ -5,14 +5,16 @@ import type { Upstream } from '../kit/http.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { objectAt, objectsAt, requiredString, stringAt } from '../kit/json.ts';
 import type { WireMedia } from '../kit/mapping.ts';
-import { findTask } from '../kit/paged-tasks.ts';
 import { askAfter, stateIn } from '../kit/queue.ts';
 import type { Output, Progress, TaskOrder, TaskWork } from '../vendor.ts';
+import { findTask, tasksIn } from './task-list.ts';
 import { wire } from './wire.ts';
 
 export interface Submission {
   readonly path: string;
   readonly body: Readonly<Record<string, WireMedia>>;
+  /** The result with the vendor's mark is the one to deliver: it is made beside the plain one, and has a link of its own. */
+  readonly isMarked?: boolean;
 }
 
 /** What differs between pictures and clips. */
@@ -41,16 +43,16 @@ export function tasksOf<Request>(queue: Queue<Request>): TaskWork<Request> {
     perCall: queue.perCall,
 
     async submit(request, order, upstream) {
-      const { path, body } = queue.submission(request, order, upstream.model);
+      const submission = queue.submission(request, order, upstream.model);
+      const { path, body } = submission;
       const answer = await wire.json(upstream, { path, body: jsonWithMedia(body, 'base64') });
-      return { state: 'accepted', task: taskIn(objectAt(answer, 'data'), path) };
+      return { state: 'accepted', task: taskIn(objectAt(answer, 'data'), submission) };
     },
 
     async poll(task, upstream) {
-      const id = requiredString(task, 'id');
-      const path = stringAt(task, 'path') ?? FIRST_USUAL;
+      const isSecond = task.path === TASKS;
       try {
-        return path === TASKS ? await secondProgress(id, upstream) : await firstProgress(id, path, upstream);
+        return isSecond ? await secondProgress(task, upstream) : await firstProgress(task, upstream);
       } catch (error) {
         // A task that the vendor refuses to know is lost: its place was right when it was accepted.
         const isLost = error instanceof UpstreamError && error.fault === 'config' && (error.status ?? 0) >= 400;
@@ -60,29 +62,25 @@ export function tasksOf<Request>(queue: Queue<Request>): TaskWork<Request> {
     },
 
     async adopt(request, order, upstream) {
-      const { path } = queue.submission(request, order, upstream.model);
+      const submission = queue.submission(request, order, upstream.model);
+      const { path } = submission;
       const found = path.startsWith(FIRST)
-        ? await findTask(wire, upstream, listAtPath(path), order.id)
+        ? await findTask(path, order.id, upstream)
         : await secondByName(order.id, upstream);
-      return found && { state: 'accepted', task: taskIn(found, path) };
+      return found && { state: 'accepted', task: taskIn(found, submission) };
     },
   };
 }
 
-function taskIn(data: JsonObject | undefined, path: string): JsonObject {
-  if (path.startsWith(FIRST)) return { id: requiredString(data, 'task_id'), path };
-  return { id: stringAt(data, 'id') ?? requiredString(data, 'task_id'), path: TASKS };
+function taskIn(data: JsonObject | undefined, { path, isMarked }: Submission): JsonObject {
+  const mark = isMarked === true ? { isMarked } : {};
+  if (path.startsWith(FIRST)) return { id: requiredString(data, 'task_id'), path, ...mark };
+  return { id: stringAt(data, 'id') ?? requiredString(data, 'task_id'), path: TASKS, ...mark };
 }
 
-function listAtPath(path: string): Parameters<typeof findTask>[2] {
-  return {
-    path: (page, size) => `${path}?pageNum=${page}&pageSize=${size}`,
-    key: 'data',
-    nameIn: (task) => stringAt(objectAt(task, 'task_info'), 'external_task_id'),
-  };
-}
-
-async function firstProgress(id: string, path: string, upstream: Upstream): Promise<Progress> {
+async function firstProgress(task: JsonObject, upstream: Upstream): Promise<Progress> {
+  const id = requiredString(task, 'id');
+  const path = stringAt(task, 'path') ?? FIRST_USUAL;
   const answer = await read(`${path}/${encodeURIComponent(id)}`, upstream);
   const data = objectAt(answer, 'data');
   const status = stringAt(data, 'task_status') ?? '';
@@ -91,23 +89,23 @@ async function firstProgress(id: string, path: string, upstream: Upstream): Prom
   const result = objectAt(data, 'task_result');
   const clips = objectsAt(result, 'videos');
   const pictures = objectsAt(result, 'images').toSorted((one, other) => Number(one.index) - Number(other.index));
-  return succeeded([...clips, ...pictures], numberIn(data?.final_unit_deduction));
+  return succeeded(task, [...clips, ...pictures], numberIn(data?.final_unit_deduction));
 }
 
-async function secondProgress(id: string, upstream: Upstream): Promise<Progress> {
+async function secondProgress(task: JsonObject, upstream: Upstream): Promise<Progress> {
+  const id = requiredString(task, 'id');
   const answer = await read(`${TASKS}?task_ids=${encodeURIComponent(id)}`, upstream);
-  const task = objectsAt(answer, 'data').find((each) => each.id === id);
-  if (stateIn(task, STATES) === 'running') return { state: 'running' };
-  if (task?.status === 'failed') return failedTask(stringAt(task, 'message'));
-  const amounts = objectsAt(task, 'billing').map(({ amount }) => numberIn(amount) ?? 0);
+  const data = objectsAt(answer, 'data').find((each) => each.id === id);
+  if (stateIn(data, STATES) === 'running') return { state: 'running' };
+  if (data?.status === 'failed') return failedTask(stringAt(data, 'message'));
+  const amounts = objectsAt(data, 'billing').map(({ amount }) => numberIn(amount) ?? 0);
   const credits = amounts.length === 0 ? undefined : amounts.reduce((sum, amount) => sum + amount);
-  return succeeded(objectsAt(task, 'outputs'), credits);
+  return succeeded(task, objectsAt(data, 'outputs'), credits);
 }
 
 async function secondByName(name: string, upstream: Upstream): Promise<JsonObject | undefined> {
   const answer = await wire.json(upstream, { path: `${TASKS}?external_task_ids=${encodeURIComponent(name)}` });
-  if (!Array.isArray(answer.data)) throw new UpstreamError('garbled', 'a list of tasks without tasks');
-  return objectsAt(answer, 'data').find((task) => task.external_id === name);
+  return tasksIn(answer).find((task) => task.external_id === name);
 }
 
 async function read(path: string, upstream: Upstream): Promise<JsonObject> {
@@ -123,8 +121,11 @@ function failedTask(words = ''): Progress {
 }
 
 /** Links live for thirty days and are fetched at once, without the credential. */
-function succeeded(results: readonly JsonObject[], credits: number | undefined): Progress {
-  const outputs: Output[] = results.map((result) => ({ url: requiredString(result, 'url') }));
+function succeeded({ isMarked }: JsonObject, results: readonly JsonObject[], credits: number | undefined): Progress {
+  const outputs: Output[] = results.map((result) => {
+    const marked = isMarked === true ? stringAt(result, 'watermark_url') : undefined;
+    return { url: marked ?? requiredString(result, 'url') };
+  });
   if (outputs.length === 0) throw new UpstreamError('garbled', 'a task without results');
   return { state: 'succeeded', outputs, usage: { credits, seconds: numberIn(results[0]?.duration) } };
 }

@@ -46,17 +46,19 @@ export function familyOf(model: string): VideoFamily {
 /** All of the body but its media. Throws ApiError for what the model cannot take. */
 export function optionsOf(request: Request, family: VideoFamily): WireFields {
   const always: WireFields = {
-    // The dearer mode is sent only where a field asks for it or cannot be had without.
-    ...(family.hasModes === true && { mode: proField(request) === undefined ? 'std' : 'pro' }),
+    ...(family.hasModes === true && { mode: 'std' }),
     ...(family.hasSound === true && { sound: 'off' }),
   };
-  return mapFields(request, { takes: takesOf(family), always }, VIDEO_NAMES);
+  const options = mapFields(request, { takes: takesOf(family), always }, VIDEO_NAMES);
+  if (options.mode === 'std') refuseInStandard(request);
+  return options;
 }
 
-/** The field that only the professional mode takes. */
-function proField({ generateAudio, lastFrame }: Request): string | undefined {
-  if (generateAudio === true) return 'generate_audio';
-  return lastFrame === undefined ? undefined : 'last_frame';
+/** Sound and a last frame need the professional mode. It must be asked for by its tier, which has its price. */
+function refuseInStandard({ resolution, generateAudio, lastFrame }: Request): void {
+  if (generateAudio !== true && lastFrame === undefined) return;
+  if (resolution === undefined) throw unsupported('resolution', { oneOf: ['1080p'] });
+  throw unsupported(generateAudio === true ? 'generate_audio' : 'last_frame', { notWith: 'resolution' });
 }
 
 function takesOf({ seconds, hasModes, hasSound }: VideoFamily): FieldMap<Request> {
@@ -116,11 +118,9 @@ function secondsAmong(known: readonly number[]): (length: number, field: string)
   };
 }
 
-function modeOf(tier: string, field: string, request: Request): WireFields {
+function modeOf(tier: string, field: string): WireFields {
   const mode = MODES[tier.toLowerCase()];
   if (mode === undefined) throw unsupported(field, { oneOf: Object.keys(MODES) });
-  const pro = proField(request);
-  if (mode === 'std' && pro !== undefined) throw unsupported(pro, { notWith: 'resolution' });
   return { mode };
 }
 

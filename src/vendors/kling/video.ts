@@ -29,7 +29,8 @@ function submissionOf(request: Request, name: string, model: string): Submission
   const family = familyOf(model);
   const { path, media } = placeOf(request, family);
   const options = optionsOf(request, family);
-  return { path, body: { ...request.extra, model_name: model, ...options, ...media, external_task_id: name } };
+  const body = { ...request.extra, model_name: model, ...options, ...media, external_task_id: name };
+  return { path, body, isMarked: request.watermark === true };
 }
 
 interface Place {
@@ -63,10 +64,11 @@ function secondFlow(request: Request, name: string, model: string): Submission {
   const settings = settingsOf(request);
   const watermark_info = watermark === undefined ? undefined : { enabled: watermark };
   const options = { external_task_id: name, watermark_info };
+  const isMarked = watermark === true;
   if (firstFrame === undefined) {
-    return { path: `/text-to-video/${model}`, body: { ...extra, prompt, settings, options } };
+    return { path: `/text-to-video/${model}`, body: { ...extra, prompt, settings, options }, isMarked };
   }
   const words = prompt === undefined ? [] : [{ type: 'prompt', text: prompt }];
   const contents = [...words, { type: 'first_frame', url: firstFrame }];
-  return { path: `/image-to-video/${model}`, body: { ...extra, contents, settings, options } };
+  return { path: `/image-to-video/${model}`, body: { ...extra, contents, settings, options }, isMarked };
 }
