@@ -30,8 +30,6 @@ export class ArkEmulator extends ScriptedServer {
   /** The next tasks end so, each one of these; then well. */
   readonly endings: Ending[] = [];
   areLinksDead = false;
-  /** Whether its list repeats the names that tasks were given. */
-  doesListNames = true;
   readonly tasks: Task[] = [];
   readonly #apiKey: string;
   readonly #files: Readonly<Record<'clip' | 'picture', Buffer>>;
@@ -74,9 +72,7 @@ export class ArkEmulator extends ScriptedServer {
   }
 
   #make({ headers, bytes }: Recorded, models: typeof CLIPS, make: (body: Task['body']) => Answer): Answer {
-    if (headers['content-type'] !== 'application/json' || headers['x-client-request-id'] === undefined) {
-      return refusal(400, 'InvalidParameter', 'A header is missing.');
-    }
+    if (headers['content-type'] !== 'application/json') return refusal(400, 'InvalidParameter', 'Content-Type');
     const body = JSON.parse(bytes.toString());
     const model = models.get(body.model);
     if (model === undefined) return refusal(404, 'InvalidEndpointOrModel.NotFound', `${body.model} does not exist.`);
@@ -112,16 +108,13 @@ export class ArkEmulator extends ScriptedServer {
   #list(query: URLSearchParams): Answer {
     const [page, size] = ['page_num', 'page_size'].map((name) => Number(query.get(name)));
     if (!(page && page >= 1 && size && size >= 1 && size <= 500)) return refusal(400, 'InvalidParameter', 'page_num');
-    const items = this.tasks.slice((page - 1) * size, page * size).map((task) => {
-      const { safety_identifier: name, ...rest } = this.#view(task);
-      return this.doesListNames ? { ...rest, safety_identifier: name } : rest;
-    });
+    const items = this.tasks.slice((page - 1) * size, page * size).map((task) => this.#view(task));
     return json(200, { items, total: this.tasks.length });
   }
 
   #view({ id, body, ending, reads }: Task) {
-    const { model, safety_identifier, duration = 5, resolution, ratio = '16:9', seed = 7 } = body;
-    const known = { id, model, safety_identifier, created_at: 1, updated_at: 1, duration, resolution, ratio, seed };
+    const { model, duration = 5, resolution, ratio = '16:9', seed = 7 } = body;
+    const known = { id, model, created_at: 1, updated_at: 1, duration, resolution, ratio, seed };
     if (reads <= this.readsUntilDone) return { ...known, status: reads > 1 ? 'running' : 'queued', error: null };
     if (typeof ending === 'object') {
       return { ...known, status: 'failed', error: { code: ending.code, message: 'marker Request id: 0217' } };

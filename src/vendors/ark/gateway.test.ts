@@ -120,12 +120,12 @@ test('a process that begins anew asks after the clip that the last one had submi
   assert.deepEqual([submitted(), await bench.money()], [[1, 0], bench.paid(film)]);
 });
 
-test('a process that begins anew adopts the clip whose submission the last one got no answer to', async () => {
+test('a clip whose submission the last process got no answer to is given up, never submitted twice, and costs nothing', async () => {
   bench.first.script({ kind: 'fault', fault: 'silence' });
   const id = await bench.create(film);
   await until(() => bench.first.tasks.length === 1);
   await bench.restart();
-  assert.equal((await bench.ended(id)).status, 'succeeded');
-  assert.deepEqual(await bench.delivered(id), [FILES.clip]);
-  assert.deepEqual([submitted(), await bench.money()], [[1, 0], bench.paid(film)]);
+  const job = await bench.ended(id);
+  assert.deepEqual([job.status, job.error_code], ['failed', 'upstream_failed'], JSON.stringify(job));
+  assert.deepEqual([submitted(), await bench.money()], [[1, 0], UNTOUCHED]);
 });

@@ -126,7 +126,7 @@ function outputsIn(answer: JsonObject): Output[] {
   });
   if (outputs.length > 0) return outputs;
   const error = entries.map((entry) => objectAt(entry, 'error')).find((each) => each !== undefined);
-  const told = error ?? objectAt(answer, 'error');
-  if (told !== undefined) throw wire.faults.toError(told);
+  const reason = error ?? objectAt(answer, 'error');
+  if (reason !== undefined) throw wire.faults.toError(reason);
   throw new UpstreamError('garbled', 'an answer without pictures');
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { plainVideo } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
-import { isFault, ORDER, poll, submit, video, withEmulator } from './emulator/calls.ts';
+import { isFault, poll, submit, video, withEmulator } from './emulator/calls.ts';
 import { type Ending, json } from './emulator.ts';
 
 test('a task waits, runs and ends with its clip and what it took', () =>
@@ -108,57 +107,14 @@ describe('a refusal is known by its body', () => {
 });
 
 describe('a submission whose answer was lost', () => {
-  const adopt = (upstream: Parameters<typeof submit>[0], id = ORDER.id) =>
-    video.adopt?.(plainVideo({ prompt: 'Waves' }), { ...ORDER, id }, upstream);
-
   for (const fault of ['reset', 'reset in the answer', 'garbage'] as const) {
-    test(`is uncertain after a ${fault}, and found by the name that it was given`, () =>
+    test(`is uncertain after a ${fault}`, () =>
       withEmulator(async (emulator, upstream) => {
         emulator.script({ kind: 'fault', fault });
         await assert.rejects(submit(upstream), isFault('connection', { isUncertain: true }));
-        assert.deepEqual(await adopt(upstream), { state: 'accepted', task: { id: 'cgt-1' } });
-        assert.equal(emulator.sent('GET').at(-1)?.path, '/api/v3/contents/generations/tasks?page_num=1&page_size=100');
+        assert.equal(emulator.tasks.length, 1);
       }));
   }
 
-  test('never arrived where the list does not name it', () =>
-    withEmulator(async (_emulator, upstream) => {
-      assert.equal(await adopt(upstream), undefined);
-      await submit(upstream);
-      assert.equal(await adopt(upstream, 'job_2-0'), undefined);
-    }));
-
-  test('is found on a later page', () =>
-    withEmulator(async (emulator, upstream) => {
-      emulator.activeMax = 1000;
-      await submit(upstream);
-      const { body } = emulator.tasks[0] ?? assert.fail();
-      for (let at = 0; at < 100; at++) {
-        emulator.tasks.unshift({
-          id: `x-${at}`,
-          body: { ...body, safety_identifier: 'x' },
-          ending: 'succeeded',
-          reads: 9,
-        });
-      }
-      assert.deepEqual(await adopt(upstream), { state: 'accepted', task: { id: 'cgt-1' } });
-      assert.equal(emulator.sent('GET').length, 2);
-    }));
-
-  test('stays unknown where the list names no task at all, or is no list', () =>
-    withEmulator(async (emulator, upstream) => {
-      await submit(upstream);
-      emulator.doesListNames = false;
-      await assert.rejects(adopt(upstream) ?? assert.fail(), isFault('server'));
-      emulator.script({ kind: 'instead', ...json(200, { total: 1 }) });
-      await assert.rejects(adopt(upstream) ?? assert.fail(), isFault('garbled'));
-    }));
-
-  test('stays unknown where the list is longer than what is read of it', () =>
-    withEmulator(async (emulator, upstream) => {
-      const body = { safety_identifier: 'x' };
-      for (let at = 0; at < 1000; at++) emulator.tasks.push({ id: `x-${at}`, body, ending: 'succeeded', reads: 9 });
-      await assert.rejects(adopt(upstream) ?? assert.fail(), isFault('server'));
-      assert.equal(emulator.sent('GET').length, 10);
-    }));
+  test('is not looked for: no task bears a name of its client', () => assert.equal(video.adopt, undefined));
 });

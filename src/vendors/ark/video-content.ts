@@ -28,12 +28,12 @@ function referencesOf(request: Request, { references }: VideoFamily): WireMedia[
   const { images = 0, videos = 0, audios = 0 } = references ?? {};
   const { inputReference, referenceImages, referenceVideos, referenceAudios } = request;
   refuse('input_reference', inputReference !== undefined && images === 0, 'none');
-  const pictured = inputReference === undefined ? referenceImages : [inputReference, ...referenceImages];
-  refuseMore('reference_image_urls', pictured, images);
+  const all = inputReference === undefined ? referenceImages : [inputReference, ...referenceImages];
+  refuseMore('reference_image_urls', all, images);
   refuseMore('reference_videos', referenceVideos, videos);
   refuseMore('reference_audios', referenceAudios, audios);
   return [
-    ...pictures('reference_image', ...pictured),
+    ...pictures('reference_image', ...all),
     ...referenceVideos.map((clip) => {
       const video_url = { url: addressOf(clip, 'reference_videos') };
       return { type: 'video_url', video_url, role: 'reference_video' };

@@ -75,7 +75,8 @@ function takesOf({ seconds, resolutions, hasSound, canFixCamera }: VideoFamily):
       if (size !== 'auto') throw unsupported(field);
       return {};
     },
-    aspectRatio: (ratio, field) => oneOf('ratio', RATIOS)(ratio === 'auto' ? 'adaptive' : ratio, field),
+    // Only some of the models know `adaptive` for words alone; without the field each chooses.
+    aspectRatio: (ratio, field) => (ratio === 'auto' ? {} : oneOf('ratio', RATIOS)(ratio, field)),
     fps: (fps, field) => {
       if (fps !== FRAMES_PER_SECOND) throw unsupported(field, { oneOf: [FRAMES_PER_SECOND] });
       return {};

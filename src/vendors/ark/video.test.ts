@@ -28,7 +28,9 @@ const SENT: readonly (readonly [model: string, fields: Fields, sent: object])[] 
     { resolution: '1080p', aspectRatio: '21:9', fps: 24 },
     { resolution: '1080p', ratio: '21:9', generate_audio: false },
   ],
-  [LOUD, { aspectRatio: 'auto', size: 'auto' }, { ratio: 'adaptive', generate_audio: false }],
+  [LOUD, { aspectRatio: 'auto', size: 'auto' }, { generate_audio: false }],
+  [LOUD, { aspectRatio: 'adaptive' }, { ratio: 'adaptive', generate_audio: false }],
+  [PRO, { extra: { safety_identifier: 'end-user-7' } }, { safety_identifier: 'end-user-7' }],
   [
     PRO,
     { seed: 2 ** 32 - 1, cameraFixed: true, watermark: true },
@@ -67,8 +69,8 @@ for (const [model, fields, sent] of SENT) {
     withEmulator(async (emulator, upstream) => {
       await submit(upstream, fields);
       const usual = { model, content: [WORDS], resolution: '720p', watermark: false };
-      const rest = { execution_expires_after: 3600, safety_identifier: ORDER.id };
-      assert.deepEqual(emulator.submissions, [{ ...usual, ...rest, ...sent }]);
+      assert.deepEqual(emulator.submissions, [{ ...usual, execution_expires_after: 3600, ...sent }]);
+      assert.equal(emulator.requests[0]?.headers['x-client-request-id'], ORDER.id);
     }, model));
 }
 

@@ -3,10 +3,9 @@ import type { VideoRequest } from '../../schemas/index.ts';
 import { failed } from '../kit/faults.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { amountAt, countAt, objectAt, requiredString, stringAt } from '../kit/json.ts';
-import { findTask } from '../kit/paged-tasks.ts';
 import { queueWork } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
-import type { Media, Output, Progress, TaskWork } from '../vendor.ts';
+import type { Media, Output, Progress } from '../vendor.ts';
 import { contentOf } from './video-content.ts';
 import { familyOf, optionsOf } from './video-models.ts';
 import { wire } from './wire.ts';
@@ -20,14 +19,17 @@ const EXPIRES_AFTER_SECONDS = 3600;
 /** What public fields decide, what costs more or waits for days, and what would take the result elsewhere. */
 const RESERVED: readonly string[] = [
   ...['content', 'duration', 'frames', 'ratio', 'draft', 'tools', 'priority', 'service_tier'],
-  ...['callback_url', 'safety_identifier', 'execution_expires_after'],
+  ...['callback_url', 'execution_expires_after'],
 ];
 
-export function taskPage(page: number, size: number): string {
-  return `${TASKS}?page_num=${page}&page_size=${size}`;
-}
+/** The cheapest request that is refused without the key. */
+export const LAST_TASK = `${TASKS}?page_num=1&page_size=1`;
 
-const queue = queueWork<Request>({
+/**
+ * A task has no name of its client's by which its list would show it: a submission without an answer is not found again.
+ * `safety_identifier` is not one. It stands for an end user, and one that is new with every call would blind the vendor's moderation.
+ */
+export const video = queueWork<Request>({
   wire,
 
   check(request, model) {
@@ -43,8 +45,6 @@ const queue = queueWork<Request>({
       content: contentOf(request, familyOf(model)),
       ...optionsOf(request, model),
       execution_expires_after: EXPIRES_AFTER_SECONDS,
-      // An opaque name that the vendor repeats with the task: by it a lost submission is found.
-      safety_identifier: id,
     };
     return { path: TASKS, headers: { 'x-client-request-id': id }, body: jsonWithMedia(body) };
   },
@@ -62,15 +62,6 @@ const queue = queueWork<Request>({
   },
   outcome,
 });
-
-export const video: TaskWork<Request> = {
-  ...queue,
-  async adopt(_request, { id }, upstream) {
-    const list = { path: taskPage, key: 'items', nameIn: (task: JsonObject) => stringAt(task, 'safety_identifier') };
-    const found = await findTask(wire, upstream, list, id);
-    return found && { state: 'accepted', task: { id: requiredString(found, 'id') } };
-  },
-};
 
 /** The links live for a day and are fetched at once, without the key. */
 function outcome(answer: JsonObject): Progress {
