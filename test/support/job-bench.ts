@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { request } from 'undici';
 import type { LocalServer } from '../../src/vendors/emulator/local-server.ts';
+import { ManualClock } from './clock.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import type { Fields } from './documents.ts';
 import { Gateway, type NewCaller } from './gateway.ts';
@@ -31,6 +32,8 @@ export interface BenchRules<Emulator> {
 /** A vendor in the whole program: a gateway with two upstreams of it, the first one preferred, and a caller with 1000 credits. */
 export class JobBench<Emulator extends LocalServer> {
   readonly lines: string[] = [];
+  /** One for all processes: with a clock that runs behind, the leases of the last one would not end. */
+  readonly #clock = new ManualClock();
   readonly #rules: BenchRules<Emulator>;
   #database: TestDatabase | undefined;
   #gateway: Gateway | undefined;
@@ -153,6 +156,7 @@ export class JobBench<Emulator extends LocalServer> {
   async #open(): Promise<void> {
     const log = pino({ level: 'info' }, { write: (line: string) => void this.lines.push(line) });
     const database = this.#database ?? assert.fail('the bench has not been started');
-    this.#gateway = await Gateway.start({ database, log, settings: { TOLLGATE_FETCH_ALLOW: '127.0.0.1' } });
+    const settings = { TOLLGATE_FETCH_ALLOW: '127.0.0.1' };
+    this.#gateway = await Gateway.start({ database, log, clock: this.#clock, settings });
   }
 }
