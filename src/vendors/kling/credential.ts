@@ -1,12 +1,5 @@
 import type { Upstream } from '../kit/http.ts';
 import { asTokenFault, type Token } from '../kit/tokens.ts';
-import type { Vendor } from '../vendor.ts';
-
-/** Besides a plain key: a pair of keys, of which the secret one signs tokens of half an hour. */
-export const CREDENTIALS = {
-  /** `api_key` is the secret key. */
-  access_key: { apiKey: 'required', settings: { access_key_id: 'required' } },
-} as const satisfies Vendor['credentials'];
 
 const LIFETIME_MINUTES = 30;
 /** A token is valid from a moment before, for a vendor whose clock is behind. */

@@ -1,17 +1,11 @@
-import { readingCheck } from '../kit/credential-check.ts';
-import type { Vendor } from '../vendor.ts';
-import { CREDENTIALS } from './credential.ts';
-import { image } from './image.ts';
-import { video } from './video.ts';
-import { wire } from './wire.ts';
+import type { ListedVendor } from '../listed.ts';
+import { CREDENTIALS } from './terms.ts';
 
 /** Clips and pictures, made in queues. What is unverified of it is listed in docs/vendor-facts.md. */
-export const kling: Vendor = {
+export const kling: ListedVendor = {
   name: 'kling',
   address: 'origin',
   apiKey: 'required',
   credentials: CREDENTIALS,
-  check: readingCheck(wire, 'a list of the account’s clips', '/v1/videos/text2video?pageNum=1&pageSize=1'),
-  image,
-  video,
+  load: () => import('./work.ts'),
 };

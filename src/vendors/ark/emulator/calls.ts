@@ -5,12 +5,12 @@ import type { JsonObject } from '../../../json.ts';
 import type { ImageRequest, VideoRequest } from '../../../schemas/index.ts';
 import { type Media, type TaskOrder, type Upstream, UpstreamPools } from '../../index.ts';
 import { ArkEmulator } from '../emulator.ts';
-import { ark } from '../index.ts';
+import { work } from '../work.ts';
 
 export const KEY = 'key-of-the-operator';
 export const ORDER: TaskOrder = { id: 'job_1-0', count: 1, startWithinMs: 600_000 };
-export const image = ark.image ?? assert.fail('the vendor makes pictures');
-export const video = ark.video ?? assert.fail('the vendor makes clips');
+export const image = work.image ?? assert.fail('the vendor makes pictures');
+export const video = work.video ?? assert.fail('the vendor makes clips');
 
 export async function withEmulator(
   run: (emulator: ArkEmulator, upstream: Upstream) => Promise<void>,

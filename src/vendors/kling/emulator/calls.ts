@@ -5,12 +5,12 @@ import type { JsonObject } from '../../../json.ts';
 import type { ImageRequest, VideoRequest } from '../../../schemas/index.ts';
 import { type Media, type TaskOrder, type Upstream, UpstreamPools } from '../../index.ts';
 import { type Keys, KlingEmulator } from '../emulator.ts';
-import { kling } from '../index.ts';
+import { work } from '../work.ts';
 
 export const KEY = 'key-of-the-operator';
 export const ORDER: TaskOrder = { id: 'job_1-0', count: 1, startWithinMs: 600_000 };
-export const image = kling.image ?? assert.fail('the vendor makes pictures');
-export const video = kling.video ?? assert.fail('the vendor makes clips');
+export const image = work.image ?? assert.fail('the vendor makes pictures');
+export const video = work.video ?? assert.fail('the vendor makes clips');
 
 export async function withEmulator(
   model: string,

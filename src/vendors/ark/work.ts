@@ -1,0 +1,11 @@
+import { readingCheck } from '../kit/credential-check.ts';
+import type { VendorWork } from '../vendor.ts';
+import { image } from './image.ts';
+import { LAST_TASK, video } from './video.ts';
+import { wire } from './wire.ts';
+
+export const work: VendorWork = {
+  check: readingCheck(wire, 'a list of the account’s clips', LAST_TASK),
+  image,
+  video,
+};
