@@ -3,7 +3,7 @@ import { step } from './step.mjs';
 import { tokenCredits } from './token-credits.mjs';
 
 // The address and the key come from the environment, as the library reads them. Its version 3 calls /v1 unless told otherwise.
-const client = new GoogleGenAI({ apiVersion: 'v1beta' });
+const client = new GoogleGenAI({});
 const model = 'models/sandbox/native';
 const contents = 'What is 12 * 7?';
 const priceOf = ({ promptTokenCount, candidatesTokenCount }) => tokenCredits(promptTokenCount, candidatesTokenCount);
