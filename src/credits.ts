@@ -40,10 +40,18 @@ export interface Decimal {
  * is not finite or needs more than `scaleMax` decimals.
  */
 export function decimalFromNumber(value: number, scaleMax: number): Decimal | undefined {
-  if (!Number.isFinite(value)) return undefined;
-  const match = /^(-?\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
+  return Number.isFinite(value) ? decimalFromText(String(value), scaleMax) : undefined;
+}
+
+/** The exponents of doubles; a longer one would be written out in as many digits. */
+const EXPONENT_MAX = 400;
+
+/** A number of JSON exactly as it is written. Undefined where it is none, or has more than `scaleMax` decimals. */
+export function decimalFromText(text: string, scaleMax: number): Decimal | undefined {
+  const match = /^(-?\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text);
   if (match === null) return undefined;
   const [, whole = '0', fraction = '', exponent = '0'] = match;
+  if (Math.abs(Number(exponent)) > EXPONENT_MAX) return undefined;
   const scale = fraction.length - Number(exponent);
   const digits = BigInt(whole + fraction);
   if (scale <= 0) return { digits: digits * 10n ** BigInt(-scale), scale: 0 };

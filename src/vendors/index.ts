@@ -23,6 +23,7 @@ export { connectTo } from './kit/connect.ts';
 export { type Upstream, UpstreamPools } from './kit/http.ts';
 export { inMemoryMedia } from './kit/in-memory-media.ts';
 export type { ListedVendor } from './listed.ts';
+export { type PriceNames, priceNames } from './price-names.ts';
 export type {
   AudioFile,
   ChatChunk,

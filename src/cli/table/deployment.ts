@@ -47,6 +47,28 @@ or not; with --url in the gateway at that address; with OTHER as that file says.
     run: async (invocation) => (await import('../config.ts')).diffFile(invocation),
   },
   {
+    name: 'prices import',
+    operands: ['FILE'],
+    options: {
+      margin: { value: 'PERCENT', summary: 'what is added to the prices of FILE, such as 20%' },
+      'credit-usd': { value: 'USD', summary: 'what one credit is worth; 0.001 unless set' },
+      models: { value: 'LIST', summary: 'only these, as ID,ID=ROW; all unless set' },
+      known: { summary: 'leave alone models that FILE does not have' },
+      config: { value: 'YAML', summary: 'TOLLGATE_CONFIG or tollgate.yaml unless set' },
+      write: { summary: 'change the configuration, not only show what would change' },
+      ...JSON_OPTION,
+    },
+    summary: 'prices of a configuration from a public price list',
+    details: `Reads FILE, which is model_prices_and_context_window.json of LiteLLM or api.json of models.dev, and shows as a diff what
+its prices make of the configuration: pricing.credits of every model, with a margin, and what of token_tiers and the
+reference prices in USD follows. A route finds its row by the vendor of its upstream and the name of its model there; of
+several routes the dearest counts. Rates are exact and rounded up to the micro-credit. Comments and layout stay.
+
+Where a row or a price is missing or makes no sense, all of it is told and nothing is written. Needs neither a gateway nor
+a database, and reaches no network.`,
+    run: async (invocation) => (await import('../prices/import.ts')).importPrices(invocation),
+  },
+  {
     name: 'admin create',
     operands: ['EMAIL'],
     options: JSON_OPTION,
