@@ -17,6 +17,10 @@ for (const file of readdirSync('test/support/acme')) {
   });
 }
 
+test('the guide to adding a vendor shows the terms of one that has more than a line of them', () => {
+  assert.ok(blocks.includes(asVendor('src/vendors/bfl/terms.ts')), 'docs/adding-a-vendor.md is out of date');
+});
+
 test('the guide to adding a vendor shows the list as it is, with one vendor more', () => {
   const [, list = ''] =
     /^export const vendors: .* = \[([^\]]*)\];$/m.exec(readFileSync('src/vendors/index.ts', 'utf8')) ?? [];
