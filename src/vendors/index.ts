@@ -14,6 +14,7 @@ import { fal } from './fal/index.ts';
 import { gemini } from './gemini/index.ts';
 import { kling } from './kling/index.ts';
 import type { ListedVendor } from './listed.ts';
+import { minimax } from './minimax/index.ts';
 import { openai } from './openai/index.ts';
 import { sandbox } from './sandbox.ts';
 import { vertex } from './vertex/index.ts';
@@ -70,6 +71,7 @@ export const vendors: readonly ListedVendor[] = [
   azure,
   vertex,
   bedrock,
+  minimax,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {
