@@ -228,6 +228,17 @@ function songByGemini({ model, input }: Wire): Sent {
   return { seconds: /clip/.test(model) ? 30 : asked };
 }
 
+function sentByMinimax({ width, height, n, resolution, duration, content }: Wire): Sent {
+  return {
+    count: n,
+    size: width && `${width}x${height}`,
+    // Every shape has one megapixel.
+    tier: resolution?.toLowerCase() ?? (width === undefined ? '1k' : tierOfPixels(width, height)),
+    seconds: duration,
+    hasReferenceVideo: content?.some(({ type }: { type: string }) => type === 'video_url'),
+  };
+}
+
 function sentBySandbox(wire: Wire): Sent {
   const lines = Math.min(wire.width, wire.height);
   const tierOfImage = { 1024: '1k', 2048: '2k', 4096: '4k' }[Math.max(wire.width, wire.height)];
@@ -272,6 +283,7 @@ const WORKS = [
   ],
   ['kling', 'image', ['kling-v2'], images, sentByKling],
   ['gemini', 'image', ['gemini-3.1-flash-image', 'gemini-3-pro-image', 'any/painter'], images, sentByGemini],
+  ['minimax', 'image', ['image-01'], images, sentByMinimax],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
     'fal',
@@ -289,10 +301,12 @@ const WORKS = [
   ['ark', 'video', ['seedance-1-0-pro-250528', 'dreamina-seedance-2-5-260628', 'ep-1'], videos, clipByArk],
   ['kling', 'video', ['kling-v2-5-turbo', 'kling-v2-master', 'kling-v3', 'kling-3.0-turbo'], videos, clipByKling],
   ['gemini', 'video', ['gemini-omni-1.1-flash'], videos, clipByGemini],
+  ['minimax', 'video', ['MiniMax-Hailuo-2.3', 'MiniMax-H3'], videos, sentByMinimax],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],
   ['elevenlabs', 'music', ['music_v1', 'eleven_text_to_sound_v2'], sounds, sentByElevenLabs],
   ['gemini', 'music', ['lyria-3.5', 'lyria-3-clip-preview'], sounds, songByGemini],
+  ['minimax', 'music', ['music-2.6'], sounds, sentByMinimax],
   ['sandbox', 'music', ['music'], sounds, sentBySandbox],
 ] as const;
 

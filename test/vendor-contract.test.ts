@@ -15,6 +15,7 @@ import { wire as gemini } from '../src/vendors/gemini/wire.ts';
 import { loadVendor, type Upstream, UpstreamPools, type Vendor } from '../src/vendors/index.ts';
 import type { Wire } from '../src/vendors/kit/wire.ts';
 import { wire as kling } from '../src/vendors/kling/wire.ts';
+import { wire as minimax } from '../src/vendors/minimax/wire.ts';
 import { wire as openai } from '../src/vendors/openai/wire.ts';
 import { wire as vertex } from '../src/vendors/vertex/wire.ts';
 import { acme } from './support/acme/index.ts';
@@ -86,6 +87,12 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
     isErrorInSuccess: true,
     statuses: [[424, 'server']],
     stream: ['application/vnd.amazon.eventstream', '\0\0\u0001\0'],
+  },
+  minimax: {
+    wire: minimax,
+    refusal: (code) =>
+      /^\d/.test(code) ? { base_resp: { status_code: Number(code), status_msg: 'marker' } } : { error: { type: code } },
+    isErrorInSuccess: true,
   },
   acme: {
     wire: acmeWire,

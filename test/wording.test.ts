@@ -114,6 +114,11 @@ const MODELS = [
   'gemini-3.1-flash-tts-preview',
   'gemini-3.8-flash-tts',
   'lyria-3-clip-preview',
+  'MiniMax-Hailuo-2.3',
+  'MiniMax-H3',
+  'S2V-01',
+  'music-cover',
+  'voice-design',
 ];
 const upstream = {
   model: 'm',
