@@ -18,6 +18,7 @@ import { minimax } from './minimax/index.ts';
 import { openai } from './openai/index.ts';
 import { sandbox } from './sandbox.ts';
 import { vertex } from './vertex/index.ts';
+import { xai } from './xai/index.ts';
 
 export type { FormatFrame, FormatRequest, FormatWork } from './format-work.ts';
 export { connectTo } from './kit/connect.ts';
@@ -72,6 +73,7 @@ export const vendors: readonly ListedVendor[] = [
   vertex,
   bedrock,
   minimax,
+  xai,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {
