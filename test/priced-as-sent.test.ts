@@ -239,6 +239,17 @@ function sentByMinimax({ width, height, n, resolution, duration, content }: Wire
   };
 }
 
+function sentByXai(wire: Wire): Sent {
+  return {
+    quality: wire.quality,
+    count: wire.n,
+    tier: wire.resolution,
+    seconds: wire.duration,
+    hasAudio: wire.generate_audio,
+    hasReferenceVideo: wire.video !== undefined,
+  };
+}
+
 function sentBySandbox(wire: Wire): Sent {
   const lines = Math.min(wire.width, wire.height);
   const tierOfImage = { 1024: '1k', 2048: '2k', 4096: '4k' }[Math.max(wire.width, wire.height)];
@@ -284,6 +295,7 @@ const WORKS = [
   ['kling', 'image', ['kling-v2'], images, sentByKling],
   ['gemini', 'image', ['gemini-3.1-flash-image', 'gemini-3-pro-image', 'any/painter'], images, sentByGemini],
   ['minimax', 'image', ['image-01'], images, sentByMinimax],
+  ['xai', 'image', ['grok-imagine-image', 'grok-imagine-image-2.0'], images, sentByXai],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
     'fal',
@@ -302,6 +314,7 @@ const WORKS = [
   ['kling', 'video', ['kling-v2-5-turbo', 'kling-v2-master', 'kling-v3', 'kling-3.0-turbo'], videos, clipByKling],
   ['gemini', 'video', ['gemini-omni-1.1-flash'], videos, clipByGemini],
   ['minimax', 'video', ['MiniMax-Hailuo-2.3', 'MiniMax-H3'], videos, sentByMinimax],
+  ['xai', 'video', ['grok-imagine-video', 'grok-imagine-video-1.5'], videos, sentByXai],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],
   ['elevenlabs', 'music', ['music_v1', 'eleven_text_to_sound_v2'], sounds, sentByElevenLabs],

@@ -18,6 +18,7 @@ import { wire as kling } from '../src/vendors/kling/wire.ts';
 import { wire as minimax } from '../src/vendors/minimax/wire.ts';
 import { wire as openai } from '../src/vendors/openai/wire.ts';
 import { wire as vertex } from '../src/vendors/vertex/wire.ts';
+import { wire as xai } from '../src/vendors/xai/wire.ts';
 import { acme } from './support/acme/index.ts';
 import { wire as acmeWire } from './support/acme/wire.ts';
 import { loadedVendors } from './support/loaded-vendors.ts';
@@ -94,6 +95,7 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
       /^\d/.test(code) ? { base_resp: { status_code: Number(code), status_msg: 'marker' } } : { error: { type: code } },
     isErrorInSuccess: true,
   },
+  xai: { wire: xai, refusal: (code) => ({ code, error: 'marker' }), isErrorInSuccess: true },
   acme: {
     wire: acmeWire,
     refusal: (code) => ({ error: { code } }),

@@ -119,6 +119,8 @@ const MODELS = [
   'S2V-01',
   'music-cover',
   'voice-design',
+  'grok-imagine-image-2.0',
+  'grok-imagine-video',
 ];
 const upstream = {
   model: 'm',

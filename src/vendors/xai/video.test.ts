@@ -49,7 +49,7 @@ describe('what is sent', () => {
       { inputReference: picture, referenceImages: [picture], referenceAudios: [voice], aspectRatio: 'auto' },
       { ...silent, reference_images: [PICTURE, PICTURE], reference_audios: [VOICE] },
     ],
-    [FIRST, { sourceVideo: clip }, { prompt: 'Waves', video: CLIP }, '/v1/videos/edits'],
+    [FIRST, { sourceVideo: clip, generateAudio: false }, { prompt: 'Waves', video: CLIP }, '/v1/videos/edits'],
     [FIRST, { extra: { user: 'u' } }, { ...silent, user: 'u' }],
   ];
   for (const [model, fields, body, path = '/v1/videos/generations'] of SENT) {
@@ -91,7 +91,7 @@ describe('what a model cannot take is refused before anything is sent', () => {
     ],
     [FIRST, { sourceVideo: clip, seconds: 5 }, 'seconds', 'does not take it together with "ref_video_url"'],
     [FIRST, { sourceVideo: clip, generateAudio: true }, 'generate_audio', 'does not take it together with'],
-    [FIRST, { sourceVideo: clip, resolution: '720p' }, 'resolution', 'takes none'],
+    [FIRST, { sourceVideo: clip, resolution: '720p' }, 'resolution', 'does not take it together with'],
     [FIRST, { sourceVideo: clip, referenceVideos: [clip] }, 'reference_videos', 'takes none'],
     ...['duration', 'resolution', 'video', 'generate_audio', 'storage_options', 'keyframes'].map(
       (name) => [FIRST, { extra: { [name]: 'x' } }, name, 'takes none'] as const,

@@ -80,21 +80,25 @@ const LOST = [404, 410];
 /** Throws ApiError for what the model cannot take. */
 function fieldsOf(request: Request, model: string): Record<string, WireMedia> {
   refuseLength('prompt', request.prompt ?? '', request.firstFrame === undefined ? 1 : 0, PROMPT_CHARS_MAX);
-  if (request.sourceVideo !== undefined) return editOf(request, request.sourceVideo);
+  const takes: FieldMap<Request> = { ...TAKES, resolution: tierOf(request, model) };
+  if (request.sourceVideo !== undefined) return editOf(request, request.sourceVideo, takes);
   // The models make sound unless told not to; where it was not asked for, it is not in the price.
-  const family = { takes: { ...TAKES, resolution: tierOf(request, model) }, always: { generate_audio: false } };
-  return { ...mapFields(request, family, VIDEO_NAMES), ...mediaOf(request, model) };
+  const fields = mapFields(request, { takes, always: { generate_audio: false } }, VIDEO_NAMES);
+  return { ...fields, ...mediaOf(request, model) };
 }
 
-/** A clip that is changed keeps its own length, shape and tier. */
-function editOf(request: Request, clip: Media): Record<string, WireMedia> {
+/** A clip that is changed keeps its own length, shape and tier: what else the model takes is not for it. */
+function editOf(request: Request, clip: Media, takes: FieldMap<Request>): Record<string, WireMedia> {
   const edit: FieldMap<Request> = { prompt: as('prompt'), sourceVideo: none };
-  for (const [key, field] of VIDEO_NAMES) {
-    const isGiven = request[key] !== undefined && [request[key]].flat().length > 0 && request[key] !== false;
-    if (isGiven && TAKES[key] !== undefined && edit[key] === undefined)
-      throw unsupported(field, { notWith: 'ref_video_url' });
-  }
-  return { ...mapFields(request, { takes: edit }, VIDEO_NAMES), video: { url: clip } };
+  const others = Object.keys(takes).filter((key) => !Object.hasOwn(edit, key));
+  const withClip: FieldMap<Request> = Object.fromEntries(others.map((key) => [key, notWithClip]));
+  return { ...mapFields(request, { takes: { ...withClip, ...edit } }, VIDEO_NAMES), video: { url: clip } };
+}
+
+/** Sound that is not wanted is none. */
+function notWithClip(value: unknown, field: string): WireFields {
+  if (value !== false) throw unsupported(field, { notWith: 'ref_video_url' });
+  return {};
 }
 
 function tierOf(request: Request, model: string) {
