@@ -78,7 +78,7 @@ export class MinimaxEmulator extends ScriptedServer {
     if (path.endsWith('/video_generation')) return this.#submit(path.startsWith('/v2') ? 'v2' : 'v1');
     return path === '/v1/image_generation'
       ? this.#draw(Number(body.n ?? 1))
-      : this.#sound(path, String(body.text ?? ''));
+      : this.#sound(path, typeof body.text === 'string' ? body.text : '');
   }
 
   #refused(path: string, code: number, words: string): Answer {

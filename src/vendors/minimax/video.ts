@@ -10,7 +10,7 @@ import { askAfter, isSuccess, stateIn } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Media, Progress, TaskWork } from '../vendor.ts';
 import { clipFields, listedFields } from './video-fields.ts';
-import { codeIn, wire } from './wire.ts';
+import { codeAt, codeIn, wire } from './wire.ts';
 
 type Request = VideoRequest<Media>;
 
@@ -97,7 +97,7 @@ function idAt(answer: JsonObject, key: string): string {
 /** The second version names its own error, the first the code of the answer. */
 function failure(state: JsonObject): Progress {
   const error = objectAt(state, 'error');
-  const code = codeIn(state) ?? (error?.code === undefined ? '' : String(error.code));
+  const code = codeIn(state) ?? codeAt(error, 'code') ?? '';
   const detail = JSON.stringify({ status: state.status, base_resp: state.base_resp, error });
   const fault = wire.faults.ofBody({ ...state, error: { type: code, message: stringAt(error, 'message') ?? null } });
   return failed(fault ?? 'server', detail);

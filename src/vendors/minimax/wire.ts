@@ -37,10 +37,15 @@ export const check: CredentialCheck = {
   },
 };
 
-/** The number as a text; undefined where all is well. */
+/** The number of an error as a text; undefined where all is well. */
+export function codeAt(from: JsonObject | undefined, key: string): string | undefined {
+  const code = from?.[key];
+  if (typeof code !== 'number' && typeof code !== 'string') return undefined;
+  return Number(code) === 0 ? undefined : String(code);
+}
+
 export function codeIn(body: JsonObject): string | undefined {
-  const code = objectAt(body, 'base_resp')?.status_code;
-  return code === undefined || code === null || Number(code) === 0 ? undefined : String(code);
+  return codeAt(objectAt(body, 'base_resp'), 'status_code');
 }
 
 function errorIn(body: JsonObject): JsonValue | undefined {

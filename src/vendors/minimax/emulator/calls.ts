@@ -9,7 +9,7 @@ export const SOUND = Buffer.from('ID3 a sound');
 
 export interface Bench {
   readonly emulator: MinimaxEmulator;
-  at(model: string): Upstream;
+  readonly at: (model: string) => Upstream;
 }
 
 export async function withEmulator(run: (bench: Bench) => Promise<void>): Promise<void> {
