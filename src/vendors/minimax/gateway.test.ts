@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { pino } from 'pino';
 import { request } from 'undici';
+import { CLIP, clipForm, TRANSCRIPTIONS } from '../../../test/support/booth.ts';
 import { createDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { Gateway, type NewCaller } from '../../../test/support/gateway.ts';
 import { clip, picture, toneAs } from '../../../test/support/media-samples.ts';
@@ -58,6 +59,13 @@ beforeEach(async () => {
       imageModel('studio/picture', routes('image-01')),
       { ...usual, id: 'studio/clip', modality: 'video', endpoints: ['videos'], routes: routes('MiniMax-Hailuo-2.3') },
       { ...usual, id: 'studio/song', modality: 'audio', endpoints: ['audio_music'], routes: routes('music-2.6') },
+      {
+        ...usual,
+        id: 'studio/ears',
+        modality: 'audio',
+        endpoints: ['transcriptions'],
+        routes: routes('speech-to-text'),
+      },
       { ...usual, id: 'studio/voice', modality: 'audio', endpoints: ['audio_speech'], routes: routes('speech-2.8-hd') },
     ],
   });
@@ -164,6 +172,15 @@ describe('another upstream does it', () => {
     first.isBusy = true;
     assert.equal((await ended(await film())).status, 'succeeded');
     assert.deepEqual(posts(), [1, 1]);
+  });
+
+  test('when a caller waits for a transcript', async () => {
+    first.isBroke = true;
+    const form = clipForm(CLIP, { model: 'studio/ears' });
+    const answer = await gateway.call('POST', TRANSCRIPTIONS, { ...form, key: caller.key });
+    assert.deepEqual([answer.status, answer.json.text], [200, 'A toll gate.'], answer.text);
+    assert.deepEqual(posts(), [1, 1]);
+    assert.deepEqual(await moneyOf(gateway, caller), paid(PRICE));
   });
 
   test('when a caller waits for speech', async () => {
