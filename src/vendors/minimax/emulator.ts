@@ -162,6 +162,7 @@ export class MinimaxEmulator extends ScriptedServer {
     if (!isWhole || unknown !== undefined || !names.includes('model'))
       return json(400, { error: { type: 'bad_request_error', message: `invalid ${unknown}` } });
     if (this.isBroke) return this.#refused('', 1008, 'insufficient balance');
+    if (this.isBusy) return this.#refused('', 1002, 'rate limit exceeded(RPM)');
     const segments = [{ id: 0, start: 0, end: 0.5, speaker: 'S1', text: 'A toll gate.' }];
     const isVerbose = /name="response_format"\r\n\r\nverbose_json/.test(form);
     return json(200, { text: 'A toll gate.', duration: 0.5, ...(isVerbose && { segments }), trace_id: 't' });

@@ -168,14 +168,18 @@ describe('speech', () => {
     ],
     [{ language: 'yue' }, { language_boost: 'Chinese,Yue' }],
     [
+      { voice: undefined, extra: { timbre_weights: [{ voice_id: 'a', weight: 1 }] } },
+      { voice_setting: {}, timbre_weights: [{ voice_id: 'a', weight: 1 }] },
+    ],
+    [
       { format: 'pcm' },
       { audio_setting: { format: 'pcm', sample_rate: 24_000, channel: 1 } },
       { samples: { rate: 24_000, channels: 1 } },
     ],
     [
-      { sampleRate: 32_000, bitrate: 64, extra: { voice_setting: { emotion: 'happy' } } },
+      { sampleRate: 32_000, bitrate: 64, extra: { voice_setting: { emotion: 'happy', vol: 2 } } },
       {
-        voice_setting: { emotion: 'happy', voice_id: 'v' },
+        voice_setting: { emotion: 'happy', vol: 2, voice_id: 'v' },
         audio_setting: { format: 'mp3', sample_rate: 32_000, bitrate: 64_000, channel: 1 },
       },
     ],
@@ -208,6 +212,7 @@ describe('speech', () => {
     [{ prompt: 'sadly' }, 'prompt', 'takes none'],
     [{ referenceAudio: [tune] }, 'reference_audio', 'takes none'],
     [{ extra: { stream: true } }, 'stream', 'takes none'],
+    [{ extra: { audio_setting: { channel: 2 } } }, 'audio_setting', 'takes none'],
   ];
   for (const [fields, field, why] of REFUSED) {
     test(`refused: ${field} ${why}`, () => {

@@ -22,7 +22,7 @@ interface SongFamily extends ModelFamily<Request> {
 const PROMPT_CHARS_MAX = 2000;
 const LYRICS_CHARS_MAX = 3500;
 
-const sung: FieldMap<Request> = {
+const songFields: FieldMap<Request> = {
   prompt: as('prompt'),
   // A text without a prompt is the prompt.
   input: (text, field, { prompt }) => {
@@ -35,12 +35,12 @@ const sung: FieldMap<Request> = {
   bitrate: () => ({}),
 };
 const USUAL: SongFamily = {
-  takes: { ...sung, instrumental: as('is_instrumental'), autoGenerateText: as('lyrics_optimizer') },
+  takes: { ...songFields, instrumental: as('is_instrumental'), autoGenerateText: as('lyrics_optimizer') },
 };
 /** The first that fits the name counts. Unverified: which models know the two flags. */
 const FAMILIES: readonly (readonly [RegExp, SongFamily])[] = [
-  [/^music-cover/, { takes: { ...sung, referenceAudio: song }, needsSong: true }],
-  [/^music-(1|2\.0)/, { takes: sung, needsLyrics: true }],
+  [/^music-cover/, { takes: { ...songFields, referenceAudio: song }, needsSong: true }],
+  [/^music-(1|2\.0)/, { takes: songFields, needsLyrics: true }],
 ];
 
 /** What public fields decide, and what would bring the sound in another form. */
@@ -80,11 +80,11 @@ function fieldsOf(request: Request, model: string): WireFields {
   if (family.needsLyrics === true && lyrics === undefined) throw noLyrics();
   if (family.needsSong === true && referenceAudio.length === 0) throw unsupported('reference_audio', { atLeast: 1 });
   const { audio_setting } = soundSetting(request, SONG_FORMATS);
-  return { ...(family === USUAL && singing(request)), ...fields, audio_setting };
+  return { ...(family === USUAL && vocalFlags(request)), ...fields, audio_setting };
 }
 
 /** Without lyrics a song is still sung: both flags are sent, so that the vendor knows what is wanted of it. */
-function singing({ lyrics, instrumental = false, autoGenerateText }: Request): WireFields {
+function vocalFlags({ lyrics, instrumental = false, autoGenerateText }: Request): WireFields {
   if (instrumental && lyrics !== undefined) throw unsupported('instrumental', { notWith: 'lyrics' });
   const isWritten = lyrics === undefined && !instrumental;
   if (isWritten && autoGenerateText === false) throw noLyrics();

@@ -1,6 +1,6 @@
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { countAt, isObject, objectAt, requiredString } from '../kit/json.ts';
+import { countAt, defined, isObject, objectAt, requiredString } from '../kit/json.ts';
 import { refuseFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuseKeys, refuseLength, refuseOutside } from '../kit/refusals.ts';
@@ -17,17 +17,19 @@ const CHANNELS = 1;
 /** Named after the route, which has no field for a model. */
 const DESIGN_MODEL = /^voice[-_]design/;
 
+/** They would bring the sound in another form, or to another place. */
+const RESERVED = ['stream', 'output_format', 'audio_setting', 'callback_url'];
+
 /** Speech and the design of voices: the model says which. Voices are not cloned: that takes a file of the vendor's own. */
 export const speech: SpeechWork = {
   check(request, model) {
-    // They would bring the sound in another form, or to another place.
-    refuseKeys(request.extra, ['stream', 'output_format', 'callback_url']);
+    refuseKeys(request.extra, RESERVED);
     if (DESIGN_MODEL.test(model)) return checkDesign(request);
-    spokenFields(request);
+    speechFields(request);
   },
 
   async speak(request, upstream): Promise<Speech> {
-    const { fields, samplesRate } = spokenFields(request);
+    const { fields, samplesRate } = speechFields(request);
     const json = { ...request.extra, ...fields, model: upstream.model, stream: false, output_format: 'hex' };
     const answer = await readSound(upstream, { path: '/v1/t2a_v2', body: { json } }, 'audio');
     const characters = countAt(objectAt(answer.json, 'extra_info'), 'usage_characters');
@@ -47,15 +49,15 @@ export const speech: SpeechWork = {
   },
 };
 
-interface SpokenFields {
+interface SpeechFields {
   readonly fields: Record<string, WireValue>;
   /** Of bare samples. */
   readonly samplesRate: number | undefined;
 }
 
 /** Throws ApiError for what the models cannot take. */
-function spokenFields(request: Request): SpokenFields {
-  refuseFields(request, SPOKEN, SOUND_NAMES);
+function speechFields(request: Request): SpeechFields {
+  refuseFields(request, SPEECH_KEYS, SOUND_NAMES);
   const { input: text, speed, volume, language, extra } = request;
   if (text === undefined) throw unsupported('input', { atLeast: 1, unit: 'character' });
   refuseLength('input', text, 1, TEXT_CHARS_MAX);
@@ -67,22 +69,21 @@ function spokenFields(request: Request): SpokenFields {
   const { audio_setting, samplesRate } = soundSetting(request, SPEECH_FORMATS);
   const fields = {
     text,
-    // Settings of the caller's own stay as they were sent.
-    voice_setting: { ...ownSettings(extra.voice_setting), voice_id: voiceOf(request), speed, vol: volume },
-    audio_setting: { ...ownSettings(extra.audio_setting), ...audio_setting, channel: CHANNELS },
+    // A mood or a pitch of the caller's own goes on beside what public fields say.
+    voice_setting: {
+      ...(isObject(extra.voice_setting) && extra.voice_setting),
+      ...defined({ voice_id: voiceOf(request), speed, vol: volume }),
+    },
+    audio_setting: { ...audio_setting, channel: CHANNELS },
     ...(language_boost !== undefined && { language_boost }),
   };
   return { fields, samplesRate };
 }
 
-const SPOKEN: readonly (keyof Request)[] = [
+const SPEECH_KEYS: readonly (keyof Request)[] = [
   ...(['input', 'voice', 'referenceId', 'language', 'speed', 'volume'] as const),
   ...(['format', 'sampleRate', 'bitrate'] as const),
 ];
-
-function ownSettings(settings: Request['extra'][string] | undefined): Record<string, WireValue> {
-  return isObject(settings) ? settings : {};
-}
 
 /** A voice is an id here, wherever the caller wrote it; a mixture of voices is a field of the vendor's own. */
 function voiceOf({ voice, referenceId = voice, extra }: Request): string | undefined {

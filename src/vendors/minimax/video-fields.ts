@@ -34,25 +34,25 @@ function tiers(...names: readonly string[]): FieldMap<Request> {
   };
 }
 
-function lasting(...lengths: readonly number[]): FieldMap<Request> {
+function lengths(...choices: readonly number[]): FieldMap<Request> {
   return {
     seconds: (seconds, field, { resolution }) => {
-      refuse(field, !lengths.includes(seconds), { oneOf: lengths });
+      refuse(field, !choices.includes(seconds), { oneOf: choices });
       if (seconds > 6 && resolution?.toLowerCase() === '1080p') throw unsupported(field, { notWith: 'resolution' });
       return { duration: seconds };
     },
   };
 }
 
-const worded: FieldMap<Request> = { prompt: as('prompt'), watermark: as('aigc_watermark') };
+const wording: FieldMap<Request> = { prompt: as('prompt'), watermark: as('aigc_watermark') };
 const first: FieldMap<Request> = { firstFrame: as('first_frame_image') };
 const last: FieldMap<Request> = { lastFrame: as('last_frame_image') };
 const HAILUO: ClipFamily = {
-  takes: { ...worded, ...lasting(6, 10), ...tiers('768p', '1080p'), ...first },
+  takes: { ...wording, ...lengths(6, 10), ...tiers('768p', '1080p'), ...first },
   always: { resolution: OWN_TIER.toUpperCase() },
 };
 /** Unverified: the tier of the oldest models, of which every clip is. */
-const OLDEST: FieldMap<Request> = { ...worded, ...lasting(6), ...tiers('720p') };
+const OLDEST: FieldMap<Request> = { ...wording, ...lengths(6), ...tiers('720p') };
 
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, ClipFamily])[] = [
@@ -96,7 +96,7 @@ const SECONDS = { min: 4, max: 15 };
 const none = () => ({});
 
 /** Media go into one list, where each says what it is for. */
-const LISTED: ModelFamily<Request> = {
+const CONTENT_LIST: ModelFamily<Request> = {
   takes: {
     ...tiers('768p', '2k'),
     prompt: none,
@@ -119,8 +119,8 @@ const LISTED: ModelFamily<Request> = {
 };
 
 /** The input of a model of the second version. Throws ApiError. */
-export function listedFields(request: Request): Input {
-  const fields = mapFields(request, LISTED, VIDEO_NAMES);
+export function contentListFields(request: Request): Input {
+  const fields = mapFields(request, CONTENT_LIST, VIDEO_NAMES);
   requirePrompt(request);
   const { firstFrame, lastFrame, referenceVideos, referenceAudios, sourceVideo } = request;
   const frames = [...part('image', 'first_frame', firstFrame), ...part('image', 'last_frame', lastFrame)];

@@ -194,6 +194,15 @@ describe('a task', () => {
       await assert.rejects(poll(task, at(HAILUO)), isFault('garbled'));
     }));
 
+  for (const model of [HAILUO, LISTED]) {
+    test(`of ${model} that the vendor does not know any more is lost`, () =>
+      withEmulator(async ({ at }) => {
+        const { version = null } = await submit(at(model));
+        const progress = await poll({ id: '404', version }, at(model));
+        assert.equal(progress?.state === 'failed' && progress.code, 'upstream_failed', JSON.stringify(progress));
+      }));
+  }
+
   test('is asked after again when the file cannot be read, or a limit is met', () =>
     withEmulator(async ({ emulator, at }) => {
       emulator.readsUntilDone = 0;
@@ -224,6 +233,7 @@ describe('a refusal is known by its body', () => {
     [200, base(1002, 'rate limit exceeded(RPM)'), 'rate'],
     [200, base(1002, 'input new_sensitive'), 'policy'],
     [422, { error: { message: 'sensitive content' } }, 'policy'],
+    [422, { error: { message: 'marker' } }, 'policy'],
     [400, { error: { message: 'names are case-sensitive' } }, 'client'],
     [503, { error: { message: 'the check of sensitive words is down' } }, 'server'],
     [200, base(2013, 'invalid params'), 'client'],

@@ -9,7 +9,7 @@ import { amountAt, objectAt, requiredString, stringAt } from '../kit/json.ts';
 import { askAfter, isSuccess, stateIn } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Media, Progress, TaskWork } from '../vendor.ts';
-import { clipFields, listedFields } from './video-fields.ts';
+import { clipFields, contentListFields } from './video-fields.ts';
 import { codeAt, codeIn, wire } from './wire.ts';
 
 type Request = VideoRequest<Media>;
@@ -58,7 +58,10 @@ export const video: TaskWork<Request> = {
     const body = answer.body ?? {};
     const state = objectAt(body, 'task') ?? body;
     // A task that failed may tell why in the same place as a call that did.
-    if (stringAt(state, 'status') === undefined) wire.faults.throwIfError(body);
+    const refusal = stringAt(state, 'status') === undefined ? wire.faults.errorIn(body) : undefined;
+    // The id is all that was sent: what is wrong with the call is that the vendor does not know it.
+    if (refusal?.fault === 'client') return failed('server', `the task is lost: ${refusal.message}`);
+    if (refusal !== undefined) throw refusal;
     switch (stateIn(state, STATES)) {
       case 'running':
         return { state: 'running' };
@@ -77,7 +80,7 @@ function versionOf(model: string): 'v1' | 'v2' {
 }
 
 function inputOf(request: Request, model: string) {
-  return versionOf(model) === 'v2' ? listedFields(request) : clipFields(request, model);
+  return versionOf(model) === 'v2' ? contentListFields(request) : clipFields(request, model);
 }
 
 function statusPath(task: JsonObject): string {

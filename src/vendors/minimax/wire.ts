@@ -25,6 +25,8 @@ export const wire = defineWire({
       server: ['1000', '1001', '1024', '1033'],
       client: ['1042', '1043', '1044', '2013', '20132', '2037', '2039'],
     },
+    // Of a transcript this is how filtered content is told.
+    statuses: { 422: 'policy' },
     exception: faultInWords,
   },
 });

@@ -138,6 +138,7 @@ describe('speech', () => {
     [{ seed: 1 }, 'seed', 'takes none'],
     [{ voiceDescription: 'old' }, 'voice_description', 'takes none'],
     [{ extra: { with_timestamps: true } }, 'with_timestamps', 'takes none'],
+    [{ extra: { voice_id: 'ara' } }, 'voice_id', 'takes none'],
   ];
   for (const [fields, field, why] of REFUSED) {
     test(`refused: ${field} ${why}`, () => {

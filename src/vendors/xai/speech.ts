@@ -17,7 +17,7 @@ const RATES = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000];
 const BITRATES = [32_000, 64_000, 96_000, 128_000, 192_000];
 const OWN_VOICE = 'eve';
 const OWN_RATE = 24_000;
-const SPOKEN: readonly (keyof Request)[] = [
+const SPEECH_KEYS: readonly (keyof Request)[] = [
   ...(['input', 'voice', 'referenceId', 'language', 'speed', 'format', 'sampleRate', 'bitrate'] as const),
 ];
 
@@ -36,9 +36,9 @@ export const speech: SpeechWork = {
 
 /** What the vendor would choose by itself is sent all the same. Throws ApiError for what it cannot take. */
 function fieldsOf(request: Request) {
-  refuseFields(request, SPOKEN, SOUND_NAMES);
-  // They would bring the sound in another form.
-  refuseKeys(request.extra, ['with_timestamps', 'output_format', 'stream']);
+  refuseFields(request, SPEECH_KEYS, SOUND_NAMES);
+  // Another form of the sound, or another voice than the public field says.
+  refuseKeys(request.extra, ['with_timestamps', 'output_format', 'stream', 'voice_id']);
   const { input: text = '', speed } = request;
   refuseLength('input', text, 1, TEXT_CHARS_MAX);
   return {

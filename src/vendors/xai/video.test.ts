@@ -33,7 +33,8 @@ async function poll(task: JsonObject, upstream: Upstream) {
 }
 
 describe('what is sent', () => {
-  const silent = { prompt: 'Waves', generate_audio: false };
+  const unstated = { generate_audio: false, resolution: '480p' };
+  const silent = { prompt: 'Waves', ...unstated };
   const SENT: readonly (readonly [model: string, fields: Fields, body: object, path?: string])[] = [
     // It would have sound, for more money, unless told not to.
     [FIRST, {}, silent],
@@ -42,7 +43,7 @@ describe('what is sent', () => {
       { seconds: 5, aspectRatio: '16:9', resolution: '1080P', generateAudio: true },
       { prompt: 'Waves', generate_audio: true, duration: 5, aspect_ratio: '16:9', resolution: '1080p' },
     ],
-    [FIRST, { prompt: undefined, firstFrame: picture }, { generate_audio: false, image: PICTURE }],
+    [FIRST, { prompt: undefined, firstFrame: picture }, { ...unstated, image: PICTURE }],
     [LATEST, { firstFrame: picture, lastFrame: picture }, { ...silent, image: PICTURE, last_frame: PICTURE }],
     [
       LATEST,

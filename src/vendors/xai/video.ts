@@ -29,6 +29,12 @@ const RESERVED = [
   ...['reference_images', 'reference_audios'],
 ];
 
+/**
+ * The models make sound unless told not to; where it was not asked for, it is not in the price. Nor is another tier than
+ * the lowest, which is what they choose by themselves.
+ */
+const UNSTATED: WireFields = { generate_audio: false, resolution: '480p' };
+
 const none = () => ({});
 const TAKES: FieldMap<Request> = {
   prompt: as('prompt'),
@@ -82,8 +88,7 @@ function fieldsOf(request: Request, model: string): Record<string, WireMedia> {
   refuseLength('prompt', request.prompt ?? '', request.firstFrame === undefined ? 1 : 0, PROMPT_CHARS_MAX);
   const takes: FieldMap<Request> = { ...TAKES, resolution: tierOf(request, model) };
   if (request.sourceVideo !== undefined) return editOf(request, request.sourceVideo, takes);
-  // The models make sound unless told not to; where it was not asked for, it is not in the price.
-  const fields = mapFields(request, { takes, always: { generate_audio: false } }, VIDEO_NAMES);
+  const fields = mapFields(request, { takes, always: UNSTATED }, VIDEO_NAMES);
   return { ...fields, ...mediaOf(request, model) };
 }
 

@@ -118,10 +118,14 @@ const SPOKEN: Model = {
     text: (value) => text(value) && String(value).length <= 10_000,
     stream: exactly(false),
     output_format: exactly('hex'),
-    voice_setting: record(
-      { voice_id: text, speed: within(0.5, 2), vol: within(0.01, 10), pitch: within(-12, 12), emotion: text },
-      ['voice_id'],
-    ),
+    voice_setting: record({
+      voice_id: text,
+      speed: within(0.5, 2),
+      vol: within(0.01, 10),
+      pitch: within(-12, 12),
+      emotion: text,
+    }),
+    timbre_weights: list(record({ voice_id: text, weight: within(1, 100) }, ['voice_id', 'weight'])),
     audio_setting: record({ ...sound, format: exactly('mp3', 'pcm', 'flac', 'wav'), channel: exactly(1, 2) }),
     language_boost: (value) => value === 'auto' || /^[A-Z][a-z]+(,Yue)?$/.test(String(value)),
     subtitle_enable: flag,
@@ -169,12 +173,17 @@ export function problemOf(path: string, body: Readonly<Record<string, unknown>>)
 function problemTogether(path: string, body: Readonly<Record<string, unknown>>): string | undefined {
   if (body.duration === 10 && body.resolution === '1080P') return 'duration 10 with 1080P';
   if ('width' in body !== 'height' in body) return 'width without height';
+  if (path === '/v1/t2a_v2') return hasVoice(body) ? undefined : 'missing voice_id';
   if (path === '/v2/video_generation')
     return problemOfParts(body.content as readonly { type: string; role?: string }[]);
   if (path !== '/v1/music_generation') return undefined;
   if (body.model === 'music-cover') return 'audio_base64' in body ? undefined : 'missing audio_base64';
   const isSilent = body.is_instrumental === true || body.lyrics_optimizer === true;
   return isSilent || 'lyrics' in body ? undefined : 'missing lyrics';
+}
+
+function hasVoice({ voice_setting, timbre_weights }: Readonly<Record<string, unknown>>): boolean {
+  return timbre_weights !== undefined || 'voice_id' in (voice_setting as object);
 }
 
 function problemOfParts(parts: readonly { type: string; role?: string }[]): string | undefined {
