@@ -58,10 +58,10 @@ export const video: TaskWork<Request> = {
     const body = answer.body ?? {};
     const state = objectAt(body, 'task') ?? body;
     // A task that failed may tell why in the same place as a call that did.
-    const refusal = stringAt(state, 'status') === undefined ? wire.faults.errorIn(body) : undefined;
-    // The id is all that was sent: what is wrong with the call is that the vendor does not know it.
-    if (refusal?.fault === 'client') return failed('server', `the task is lost: ${refusal.message}`);
-    if (refusal !== undefined) throw refusal;
+    if (stringAt(state, 'status') === undefined) {
+      if (codeIn(body) === BAD_PARAMETER) return failed('server', 'the task is lost: its id is not known');
+      wire.faults.throwIfError(body);
+    }
     switch (stateIn(state, STATES)) {
       case 'running':
         return { state: 'running' };
@@ -74,6 +74,8 @@ export const video: TaskWork<Request> = {
 };
 
 const LOST = [404, 410];
+/** The id is all that is sent when a task is asked after. */
+const BAD_PARAMETER = '2013';
 
 function versionOf(model: string): 'v1' | 'v2' {
   return SECOND_VERSION.test(model) ? 'v2' : 'v1';
