@@ -293,7 +293,7 @@ for (const vendor of [...loadedVendors, await loadVendor(acme)]) {
       test(`${kind}: an error inside a success is the fault of the table where the vendor tells errors so`, async () => {
         for (const [code, fault] of contract.isErrorInSuccess ? contract.wire.faults.codes : []) {
           const outcome = await outcomeOf(vendor, work, json(200, contract.refusal(code)));
-          const isLost = form === 'task' && contract.lost === code;
+          const isLost: boolean = form === 'task' && contract.lost === code;
           assert.deepEqual(outcome, isLost ? { fault: 'server' } : { fault, isUncertain: false }, code);
         }
       });

@@ -7,9 +7,9 @@ import { type AudioFile, inMemoryMedia, type Media, type Upstream } from '../ind
 import { isFault, isRefused, ORDER, SOUND, withEmulator } from './emulator/calls.ts';
 import { json } from './emulator.ts';
 import { image } from './image.ts';
-import { xai } from './index.ts';
 import { speech } from './speech.ts';
 import { transcription } from './transcription.ts';
+import { work as xai } from './work.ts';
 
 type Picture = Partial<ImageRequest<Media>>;
 type Sound = Partial<SoundRequest<Media>>;
