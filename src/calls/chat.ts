@@ -126,6 +126,7 @@ async function openCall(
   const call: TokenCall = {
     endpoint: 'chat',
     model: request.model,
+    isStreamed: request.stream,
     isAble: (candidate) =>
       passedTo(candidate, format) !== undefined ||
       (candidate.vendor.chat !== undefined && format.refusal === undefined),

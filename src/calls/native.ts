@@ -80,6 +80,7 @@ async function openCall(deps: CallDeps, caller: Caller, native: NativeCall, cont
   const call: TokenCall = {
     endpoint: 'native',
     model,
+    isStreamed: request.action === 'streamGenerateContent',
     isAble: ({ vendor }) => vendor.native !== undefined,
     requested: () => ({ ...tokens, textBytes: () => textBytesOf(request) }),
     decidedBy: 'The contents and "generationConfig.maxOutputTokens"',

@@ -192,7 +192,9 @@ function noteLongClip(
 
 /** Those that succeed, in their order. Each begins at the candidate that served the first, and counts its seed on. */
 async function furtherClips(order: SpeechOrder, candidate: Candidate, signal: AbortSignal): Promise<readonly Clip[]> {
-  const candidates = order.candidates.slice(order.candidates.indexOf(candidate));
+  const rest = order.candidates.slice(order.candidates.indexOf(candidate));
+  // Waited for whole, where the first is timed to its first piece.
+  const candidates = rest.map((one) => ({ ...one, latency: undefined }));
   const indexes = Array.from({ length: order.request.n - 1 }, (_, index) => index + 1);
   const settled = await Promise.allSettled(indexes.map((index) => wholeClip(order, index, candidates, signal)));
   return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

@@ -1,7 +1,7 @@
 import type { Caller } from '../accounts/index.ts';
 import { type Bill, openBill, quote } from '../billing/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
-import { type Candidate, candidatesFor, modelFor } from '../routing/index.ts';
+import { type Candidate, candidatesFor, modelFor, preferred } from '../routing/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { type RequestedTokens, type TokenOrder, tokenOrder } from './token-order.ts';
 
@@ -10,6 +10,7 @@ export interface TokenCall {
   readonly endpoint: 'chat' | 'native';
   /** The public name that the caller asked for. */
   readonly model: string;
+  readonly isStreamed: boolean;
   readonly isAble: (candidate: Candidate) => boolean;
   readonly requested: () => RequestedTokens;
   /** The fields that decide how much is held, for a caller who has too little: `The prompt and "max_tokens"`. */
@@ -26,7 +27,10 @@ export interface FoundCall {
 export function findCall(deps: CallDeps, caller: Caller, call: TokenCall): FoundCall {
   const model = modelFor(deps, caller, call.model, call.endpoint);
   const candidates = candidatesFor(deps, caller, model, call.isAble);
-  return { model, candidates, order: tokenOrder(call.requested(), model) };
+  const order = tokenOrder(call.requested(), model);
+  const answer = call.isStreamed ? 'stream' : 'whole';
+  const routed = { units: order.units, selectors: {}, answer } as const;
+  return { model, candidates: preferred(deps, model, candidates, routed), order };
 }
 
 /** Holds what the call may come to. Throws as `openBill` does. */

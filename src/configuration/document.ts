@@ -5,7 +5,7 @@ import { acceptsSchema, distinctListOf, routeAcceptsSchema } from './accepts.ts'
 import { crossFindings } from './cross-checks.ts';
 import { pathText } from './problems.ts';
 import type { VendorTerms } from './vendor-terms.ts';
-import { ENDPOINTS, MODALITIES } from './vocabulary.ts';
+import { ENDPOINTS, MODALITIES, ROUTINGS } from './vocabulary.ts';
 import { shapeFindings } from './wording.ts';
 import { readYaml, type Source } from './yaml.ts';
 
@@ -127,11 +127,19 @@ const modelFields = z.strictObject({
   max_output_tokens: z.int().positive().max(TOKENS_MAX).optional().describe('The longest answer.'),
   pricing: pricingSchema.describe('What callers are charged, in credits.'),
   accepts: acceptsSchema.prefault({}).describe('What can be asked of it; what is not listed is refused.'),
+  routing: z
+    .enum(ROUTINGS)
+    .optional()
+    .describe('Which upstream of equal priority goes first: by weight (without it), by `cost`, or by measured speed.'),
   routes: z.array(routeSchema).min(1).describe('The upstreams that serve it.'),
 });
 
-/** A route's cost has the rates that the model's mode uses. */
-const modelSchema = modelFields.superRefine(({ pricing, routes }, context) => {
+/** A route's cost has the rates that the model's mode uses, and there is one to compare where costs decide. */
+const modelSchema = modelFields.superRefine(({ pricing, routing, routes }, context) => {
+  if (routing === 'cheapest' && routes.every(({ cost }) => cost === undefined)) {
+    const message = 'expected a route with a cost: cheapest compares what routes cost, and none says so';
+    context.addIssue({ code: 'custom', path: ['routing'], message });
+  }
   for (const [index, { cost }] of routes.entries()) {
     const issues = cost === undefined ? [] : costIssues(pricing, cost);
     for (const { rate, message } of issues) {
@@ -170,10 +178,21 @@ export function parseSource(text: string, vendors: readonly VendorTerms[]): Sour
 
 /** What is lawful in a document and probably not meant, one line each. Never holds a secret's value. */
 export function documentWarnings({ models }: ConfigDocument): readonly string[] {
-  return models.flatMap(({ pricing }, index) =>
-    pricingWarnings(pricing).map(
+  return models.flatMap((model, index) => [
+    ...pricingWarnings(model.pricing).map(
       ({ path, message }) => `${pathText(['models', index, 'pricing', ...path])}: ${message}`,
     ),
+    ...unpricedRoutes(model, index),
+  ]);
+}
+
+/** Where costs decide, a route that states none is asked last, however cheap it is. */
+function unpricedRoutes({ routing, routes }: ConfigModel, index: number): readonly string[] {
+  if (routing !== 'cheapest') return [];
+  return routes.flatMap(({ cost }, place) =>
+    cost === undefined
+      ? [`${pathText(['models', index, 'routes', place])}: states no cost, so it is asked after those that do`]
+      : [],
   );
 }
 

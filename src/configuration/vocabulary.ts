@@ -15,6 +15,9 @@ export const ENDPOINTS = [
 ] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
+/** How a model chooses among upstreams of equal priority: at random by weight, by cost, or by speed. */
+export const ROUTINGS = ['weighted', 'cheapest', 'fastest'] as const;
+
 /** The request fields that hand over media, or ask for some beside the main output. */
 export const SLOTS = [
   'reference_images',

@@ -107,9 +107,11 @@ async function call(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, con
   try {
     const order = orderOf(engine, leased, attempt);
     const request = forVendor(deps, job.request);
+    deps.health.latencies.at(candidate.upstreamId, candidate.upstreamModel, 'result').begin(deps.clock.nowMs());
     const submitted = await tryOne(deps, turn, { requestId: job.requestId, signal, span }, (upstream) =>
       work.submit(request, order, upstream),
     );
+    if (submitted.state === 'succeeded') deps.health.latencies.noteTask(attempt, deps.clock.nowMs());
     return await afterSubmit(engine, leased, attempt, submitted, signal);
   } catch (error) {
     if (error instanceof UpstreamError) turns.failed(candidate, error);

@@ -102,6 +102,7 @@ async function afterPoll(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<PollResult> {
+  const { clock, catalogue, health } = engine.deps;
   switch (progress.state) {
     case 'running':
       return {
@@ -110,10 +111,11 @@ async function afterPoll(
         pollAfterMs: progress.pollAfterMs ?? 0,
       };
     case 'succeeded':
+      // A result that was ready before and could not be stored is polled for again.
+      if (attempt.state === 'accepted') health.latencies.noteTask(attempt, clock.nowMs());
       noteUsage(engine, leased.job, attempt, progress.usage);
       return { attempt: await collectNow(engine, leased, attempt, progress.outputs, signal), percent: 100 };
     case 'failed': {
-      const { clock, catalogue } = engine.deps;
       const detail = redact(catalogue.snapshot, progress.detail).slice(0, 500);
       return { attempt: { ...attempt, ...failure(progress.code, detail), updatedAt: clock.now() }, percent: 100 };
     }
@@ -143,9 +145,14 @@ function nextPollAt({ deps }: EngineDeps, { job }: LeasedJob, results: readonly 
 
 /** The time that upstreams have for their work is over: what they have not finished has failed. */
 export function giveUp(engine: EngineDeps, leased: LeasedJob): Promise<LeasedJob> {
-  const updatedAt = engine.deps.clock.now();
-  const attempts = leased.attempts
-    .filter(({ state }) => state === 'accepted')
-    .map((attempt) => ({ ...attempt, ...failure('upstream_timeout', 'the time for it is over'), updatedAt }));
+  const { clock, health } = engine.deps;
+  const updatedAt = clock.now();
+  const unfinished = leased.attempts.filter(({ state }) => state === 'accepted');
+  for (const attempt of unfinished) health.latencies.noteTask(attempt, updatedAt.getTime());
+  const attempts = unfinished.map((attempt) => ({
+    ...attempt,
+    ...failure('upstream_timeout', 'the time for it is over'),
+    updatedAt,
+  }));
   return engine.queue.save(leased, { attempts });
 }

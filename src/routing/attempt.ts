@@ -7,6 +7,7 @@ import type { Signals, Span } from '../signals/index.ts';
 import type { Upstream, UpstreamPools } from '../vendors/index.ts';
 import type { Candidate } from './candidates.ts';
 import type { Health } from './health.ts';
+import type { Latency } from './latency.ts';
 import { redact, redactError } from './redact.ts';
 import type { Repeat, Turn } from './turns.ts';
 
@@ -111,11 +112,13 @@ export async function tryOne<Result>(
   try {
     if (pauseMs > 0) await health.pacing.pause(pauseMs, signal);
     const startedMs = performance.now();
+    const timing = candidate.latency && beginTiming(health, candidate.latency);
     health.noteAttempt(candidate.upstreamId);
     const span = beginSpan(context, candidate);
     try {
       const result = await work({ ...upstreamOf(candidate, deps.pools, signal), span });
       health.noteSuccess(candidate, permit);
+      timing?.();
       count(deps.signals, candidate, startedMs, 'ok');
       span?.end();
       logAttempt(deps.log, candidate, requestId, startedMs);
@@ -129,12 +132,24 @@ export async function tryOne<Result>(
         redactError(deps.catalogue.snapshot, error);
         logAttempt(deps.log, candidate, requestId, startedMs, error);
         health.noteFault(candidate, permit, requestId, error);
+        // It took at least so long; what fails sooner is no faster for that.
+        if (error.fault === 'timeout') timing?.();
       }
       throw error;
     }
   } finally {
     health.noteEnd(permit);
   }
+}
+
+/** By the clock and not by the monotonic one: a moved clock costs one sample, and a test can move it. */
+function beginTiming(health: Health, latency: Latency): () => void {
+  const startedMs = health.nowMs();
+  latency.begin(startedMs);
+  return () => {
+    const nowMs = health.nowMs();
+    latency.note(nowMs - startedMs, nowMs);
+  };
 }
 
 function beginSpan({ span, trace }: AttemptContext, { upstreamId, upstreamModel }: Candidate): Span | undefined {

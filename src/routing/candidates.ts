@@ -6,6 +6,7 @@ import { costPricing, type Pricing } from '../pricing/index.ts';
 import type { Upstream, Vendor, Vendors } from '../vendors/index.ts';
 import type { RouteAccepts } from './fits.ts';
 import type { Health } from './health.ts';
+import type { Latency } from './latency.ts';
 import { assertAvailable } from './turns.ts';
 
 /** One upstream that is able to serve this request. */
@@ -29,6 +30,8 @@ export interface Candidate {
   readonly accepts: RouteAccepts;
   /** What the upstream takes for it; undefined where the configuration does not say. */
   readonly cost: Pricing | undefined;
+  /** Told how long an attempt takes; undefined where that decides nothing. */
+  readonly latency?: Latency | undefined;
 }
 
 export interface CandidateDeps {

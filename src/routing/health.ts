@@ -9,6 +9,7 @@ import { type Approach, Breaker, type BreakerRow, type BreakerState, WELL } from
 import type { Candidate } from './candidates.ts';
 import { Circuit, isCounted, type Permit } from './circuit.ts';
 import { type Credential, isSameCredential } from './credential.ts';
+import { Latencies } from './latency.ts';
 import { MinuteCount } from './minute-count.ts';
 import { type Pacing, systemPacing } from './pacing.ts';
 import { deleteBreakers, readBreakers, saveBreaker } from './store.ts';
@@ -52,6 +53,7 @@ const ACCOUNTS_PER_UPSTREAM_MAX = 4;
  */
 export class Health {
   readonly pacing: Pacing;
+  readonly latencies = new Latencies();
   readonly #deps: HealthDeps;
   /** Newest first: attempts under an older credential end at breakers that no longer matter. */
   readonly #accounts = new Map<string, Account[]>();

@@ -1,6 +1,6 @@
 /**
- * Which upstreams to ask, in which order, and what to do when one fails. Hides weights, the circuit breakers and how
- * processes share them, the bound on attempts, and which faults are the request's own.
+ * Which upstreams to ask, in which order, and what to do when one fails. Hides weights, costs and latencies, the circuit
+ * breakers and how processes share them, the bound on attempts, and which faults are the request's own.
  */
 export { ableCandidates, judgedCandidates } from './able.ts';
 export {
@@ -17,6 +17,7 @@ export { type Accepts, asksForVoiceDesign, checkFits, inPublishedWords } from '.
 export { type BreakerView, Health } from './health.ts';
 export * as offers from './offers.ts';
 export type { Pacing } from './pacing.ts';
+export { preferred } from './preference.ts';
 export { redact } from './redact.ts';
 export * as upstreamTests from './test-upstream.ts';
 export type { Turn, Turns } from './turns.ts';

@@ -75,7 +75,7 @@ async function withOutcome({ leaving }: WorkDeps, hear: () => Promise<Outcome>):
 
 /** Whom it asks is written down before, and what has been accepted at once after. */
 async function submit(
-  { db, log }: TranscriptionDeps,
+  { db, log, clock, health }: TranscriptionDeps,
   record: LeasedRecord,
   { request, audio }: Submission,
   candidate: Candidate,
@@ -83,10 +83,15 @@ async function submit(
 ): Promise<Transcript | LeasedRecord> {
   const { upstreamId, upstreamModel } = candidate;
   await writeLeased(() => saveCall(db, record, upstreamId, upstreamModel));
+  const startedAt = clock.now();
+  health.latencies.at(upstreamId, upstreamModel, 'result').begin(startedAt.getTime());
   killPoint(log, 'transcription.submit.before-call', record.id);
   const answer = await refusingTooMuch(workOf(candidate).submit(request, audio, upstream));
   killPoint(log, 'transcription.submit.after-call', record.id);
-  if (answer.state === 'transcribed') return answer.transcript;
+  if (answer.state === 'transcribed') {
+    health.latencies.noteTask({ upstreamId, upstreamModel, startedAt }, clock.nowMs());
+    return answer.transcript;
+  }
   const { task } = answer;
   await writeLeased(() => saveTask(db, record, task));
   killPoint(log, 'transcription.submit.after-commit', record.id);
@@ -118,6 +123,7 @@ async function follow(work: WorkDeps, record: LeasedRecord, firstMs: number): Pr
     const progress = await poll(work, record);
     switch (progress.state) {
       case 'transcribed':
+        noteLatency(deps, record);
         return outcomeOfTranscript(progress.transcript);
       case 'failed':
         return {
@@ -133,6 +139,13 @@ async function follow(work: WorkDeps, record: LeasedRecord, firstMs: number): Pr
         if (deps.clock.nowMs() >= overAtMs) return unavailableOutcome('request_timeout');
     }
   }
+}
+
+/** From its admission on: what came before the submission is short. */
+function noteLatency({ health, clock }: TranscriptionDeps, record: LeasedRecord): void {
+  const { upstreamId, upstreamModel, createdAt: startedAt } = record;
+  if (upstreamId === null || upstreamModel === null) return;
+  health.latencies.noteTask({ upstreamId, upstreamModel, startedAt }, clock.nowMs());
 }
 
 /** Throws LeftRunning. */
