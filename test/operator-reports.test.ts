@@ -115,7 +115,9 @@ test('usage pages by its groups, and comes as CSV', async () => {
 
 test('usage refuses what it does not know, and a limit out of its bounds', async () => {
   const ask = (query: string) => studio.gateway.admin('GET', `/usage?${query}`);
-  refused(await ask('group_by=upstream'), 'group_by');
+  refused(await ask('group_by=vendor'), 'group_by');
+  refused(await ask('group_by=upstream&split_by=model'), 'split_by');
+  refused(await ask('group_by=day&split_by=upstream'), 'split_by');
   refused(await ask('acount=x'), 'acount');
   refused(await ask('limit=0'), 'limit');
   refused(await ask('limit=10001'), 'limit');

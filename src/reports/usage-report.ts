@@ -7,6 +7,9 @@ import { CONSOLE, type UsageRange } from './usage.ts';
 export const USAGE_GROUPINGS = ['day', 'account', 'key', 'model', 'modality', 'endpoint'] as const;
 export type UsageGrouping = (typeof USAGE_GROUPINGS)[number];
 
+/** What an operator can group by besides: callers must not learn of upstreams. */
+export const OPERATOR_GROUPINGS = [...USAGE_GROUPINGS, 'upstream'] as const;
+
 /** What days can be divided by. */
 export const SPLITS = ['model', 'key', 'modality', 'endpoint', 'account'] as const satisfies readonly UsageGrouping[];
 type UsageSplit = (typeof SPLITS)[number];
@@ -95,13 +98,17 @@ function groupText(grouping: UsageGrouping, event: string, call: string): string
   }
 }
 
+/** Parameters 1, 4, 5 and 6: account, key, model, endpoint. */
+export function narrowedTo(ofAccount: boolean, event: string, call: string): string {
+  return `${ofAccount ? `${event}.account_id = $1` : '$1::text is null'}
+      and ($4::text is null or coalesce(${call}.key_id, '${CONSOLE}') = $4)
+      and ($5::text is null or ${call}.model = $5) and ($6::text is null or ${call}.endpoint = $6)`;
+}
+
 function usageStatement({ grouping, split }: UsageDivision, ofAccount: boolean): string {
   const groups = (event: string, call: string) =>
     `${groupText(grouping, event, call)} as "group", ${split === undefined ? `''` : groupText(split, event, call)} as part`;
-  const narrowed = (event: string, call: string) =>
-    `${ofAccount ? `${event}.account_id = $1` : '$1::text is null'}
-      and ($4::text is null or coalesce(${call}.key_id, '${CONSOLE}') = $4)
-      and ($5::text is null or ${call}.model = $5) and ($6::text is null or ${call}.endpoint = $6)`;
+  const narrowed = (event: string, call: string) => narrowedTo(ofAccount, event, call);
   return `with charged as (
       select ${groups('e', 'r')}, count(distinct e.reservation_id)::int as requests, sum(e.charged)::bigint as credits
       from ledger_entries e join reservations r on r.id = e.reservation_id

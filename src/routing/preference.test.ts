@@ -9,13 +9,13 @@ import { preferred, type RoutedRequest } from './preference.ts';
 
 interface Drawn {
   readonly priority?: number;
-  readonly cost?: Pricing['credits'];
+  readonly cost?: Pricing['credits'] | undefined;
 }
 
 function candidate(upstreamId: string, { priority = 0, cost }: Drawn = {}): Candidate {
   return {
     upstreamId,
-    vendor: { name: 'any', needsApiKey: false },
+    vendor: { name: 'any' },
     upstreamModel: 'wire-name',
     address: '',
     apiKey: '',
