@@ -1411,6 +1411,31 @@ export type UpstreamTest = {
   readonly detail: string | null;
 };
 
+export type UpstreamUsageReport = {
+  readonly object: 'usage';
+  readonly group_by: 'upstream';
+  readonly split_by: null;
+  readonly from: number;
+  readonly to: number;
+  readonly data: ReadonlyArray<{
+    /** The upstream; `(unknown)` where the request log does not tell it. */
+    readonly group: string;
+    /** Those that were charged. */
+    readonly requests: number;
+    /** What was charged. */
+    readonly credits: number;
+    /** Null where the request log does not reach so far back. */
+    readonly errors: number | null;
+    /** In credits, of requests whose route states its cost; null where none does. */
+    readonly cost: number | null;
+    /** What was charged for those, less their cost. */
+    readonly margin: number | null;
+    /** What was charged for requests whose cost is not known. */
+    readonly credits_without_cost: number;
+  }>;
+  readonly has_more: boolean;
+};
+
 export type Usage = {
   readonly object: 'usage';
   readonly group_by: 'day' | 'model' | 'key';

@@ -14,6 +14,7 @@ import { WithAccountNames } from '../account-link.tsx';
 import { useOverview } from './overview.ts';
 import { Spend } from './spend.tsx';
 import { TopAccounts } from './top-accounts.tsx';
+import { UpstreamMargins } from './upstream-margins.tsx';
 
 /** What an operator looks at first: is something wrong, and how is today. */
 export function Today() {
@@ -30,6 +31,7 @@ export function Today() {
             <WithAccountNames>
               <TopAccounts />
             </WithAccountNames>
+            <UpstreamMargins />
           </>
         )}
       </Loaded>
