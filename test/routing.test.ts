@@ -194,6 +194,22 @@ describe('routing: fastest', () => {
     assert.equal(second.requests.length, 3);
   });
 
+  test('one that takes long to fail is slow, although it never answers', async () => {
+    await route('fastest');
+    second.seconds = 1;
+    await chats(2);
+    first.seconds = 30;
+    first.script(BROKEN);
+    forget();
+    await until(async () => {
+      await chats(1);
+      return first.requests.length > 0;
+    });
+    forget();
+    await chats(40);
+    assert.ok(first.requests.length < 14, String(counts()));
+  });
+
   test('jobs are timed from the submission to the result', async () => {
     const pictures = {
       modality: 'image',

@@ -118,12 +118,13 @@ export async function tryOne<Result>(
     try {
       const result = await work({ ...upstreamOf(candidate, deps.pools, signal), span });
       health.noteSuccess(candidate, permit);
-      timing?.();
+      timing?.ended('answered');
       count(deps.signals, candidate, startedMs, 'ok');
       span?.end();
       logAttempt(deps.log, candidate, requestId, startedMs);
       return result;
     } catch (error) {
+      timing?.ended('failed');
       const isFault = !signal.aborted && error instanceof UpstreamError;
       const outcome = isFault ? error.fault : 'canceled';
       count(deps.signals, candidate, startedMs, outcome);
@@ -132,8 +133,6 @@ export async function tryOne<Result>(
         redactError(deps.catalogue.snapshot, error);
         logAttempt(deps.log, candidate, requestId, startedMs, error);
         health.noteFault(candidate, permit, requestId, error);
-        // It took at least so long; what fails sooner is no faster for that.
-        if (error.fault === 'timeout') timing?.();
       }
       throw error;
     }
@@ -143,12 +142,15 @@ export async function tryOne<Result>(
 }
 
 /** By the clock and not by the monotonic one: a moved clock costs one sample, and a test can move it. */
-function beginTiming(health: Health, latency: Latency): () => void {
+function beginTiming(health: Health, latency: Latency): { ended(how: 'answered' | 'failed'): void } {
   const startedMs = health.nowMs();
   latency.begin(startedMs);
-  return () => {
-    const nowMs = health.nowMs();
-    latency.note(nowMs - startedMs, nowMs);
+  return {
+    ended(how) {
+      const nowMs = health.nowMs();
+      if (how === 'answered') latency.note(nowMs - startedMs, nowMs);
+      else latency.noteAtLeast(nowMs - startedMs, nowMs);
+    },
   };
 }
 

@@ -46,6 +46,17 @@ test('an upstream that was slow is measured as fast again after a few half-lives
   assert.ok((latency.meanMs ?? 0) < 120, String(latency.meanMs));
 });
 
+test('what failed raises the mean where it took longer, and never lowers it or makes the first figure', () => {
+  const latency = new Latency();
+  latency.noteAtLeast(1, 0);
+  assert.equal(latency.meanMs, undefined);
+  latency.note(100, 0);
+  latency.noteAtLeast(10, 0);
+  assert.equal(latency.meanMs, 100);
+  latency.noteAtLeast(300, 0);
+  assert.equal(latency.meanMs, 200);
+});
+
 test('a trial is due until one begins, again after a time, and never once there is a figure', () => {
   const latency = new Latency();
   assert.ok(latency.isDueForTrial(0));

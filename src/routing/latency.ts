@@ -27,6 +27,11 @@ export class Latency {
     if (this.#count === 0) this.#trialUntilMs = nowMs + LATENCY_TRIAL_MS;
   }
 
+  /** Of an attempt that failed or was given up: it would have taken longer, so it counts only where it raises the mean. */
+  noteAtLeast(ms: number, nowMs: number): void {
+    if (this.meanMs !== undefined && ms > this.meanMs) this.note(ms, nowMs);
+  }
+
   note(ms: number, nowMs: number): void {
     const kept = 0.5 ** (Math.max(0, nowMs - this.#decayedAtMs) / LATENCY_HALF_LIFE_MS);
     this.#sum = this.#sum * kept + Math.max(0, ms);
