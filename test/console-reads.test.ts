@@ -79,6 +79,16 @@ for (const grouping of ['day', 'model', 'key'] as const) {
   });
 }
 
+test('R-523: an account’s usage is not told by upstream', async () => {
+  const answer = await viewer.call('GET', '/usage?group_by=upstream');
+  assert.deepEqual([answer.status, answer.json.error.param], [400, 'group_by'], answer.text);
+  const { json } = await viewer.call('GET', '/usage?group_by=model');
+  assert.ok(
+    json.data.every((row: object) => !('cost' in row) && !('margin' in row)),
+    JSON.stringify(json),
+  );
+});
+
 test('requests are listed newest first, filtered and page by page, and shown one by one', async () => {
   const ids: string[] = [];
   for (const model of ['sandbox/chat', 'sandbox/chat', 'sandbox/chat']) {

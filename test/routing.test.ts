@@ -126,6 +126,13 @@ describe('routing: cheapest', () => {
     assert.deepEqual(counts(), [3, 8]);
   });
 
+  test('a route that states no cost beside one that does is warned of', async () => {
+    await route('cheapest', [{ cost: CHEAP }, {}]);
+    const { json: document } = await gateway.admin('GET', '/config');
+    const { json } = await gateway.admin('PUT', '/config', document);
+    assert.deepEqual(json.warnings, ['models[0].routes[1]: states no cost, so it is asked after those that do']);
+  });
+
   test('a model of which no route states a cost is refused, at its line', async () => {
     const text = [
       'upstreams:',

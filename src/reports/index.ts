@@ -7,8 +7,8 @@ export { type Backlog, readBacklog } from './backlog.ts';
 export { type Overview, readOverview } from './overview.ts';
 export { type Receipt, receiptOf } from './receipt.ts';
 export { findRecord, listRequests, type RequestFilter, type RequestRecord, requestPages } from './requests.ts';
-export { findRequest, type KeySpending, spendingOfKeys, type UsageRange, type UsageRow, usageOf } from './usage.ts';
 export { type UpstreamUsageRow, upstreamUsage } from './upstream-usage.ts';
+export { findRequest, type KeySpending, spendingOfKeys, type UsageRange, type UsageRow, usageOf } from './usage.ts';
 export {
   OPERATOR_GROUPINGS,
   SPLITS,

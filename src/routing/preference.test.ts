@@ -15,7 +15,7 @@ interface Drawn {
 function candidate(upstreamId: string, { priority = 0, cost }: Drawn = {}): Candidate {
   return {
     upstreamId,
-    vendor: { name: 'any' },
+    vendor: { name: 'any', address: 'none', apiKey: 'none' },
     upstreamModel: 'wire-name',
     address: '',
     apiKey: '',

@@ -19,7 +19,10 @@ export const upstreamUsageSchema = z
         requests: z.int().describe('Those that were charged.'),
         credits: z.number().describe('What was charged.'),
         errors: z.int().nullable().describe('Null where the request log does not reach so far back.'),
-        cost: z.number().nullable().describe('In credits, of requests whose route states its cost; null where none does.'),
+        cost: z
+          .number()
+          .nullable()
+          .describe('In credits, of requests whose route states its cost; null where none does.'),
         margin: z.number().nullable().describe('What was charged for those, less their cost.'),
         credits_without_cost: z.number().describe('What was charged for requests whose cost is not known.'),
       }),
