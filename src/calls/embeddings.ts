@@ -4,14 +4,7 @@ import type { MicroCredits } from '../credits.ts';
 import { UpstreamError } from '../errors.ts';
 import type { CountedTokens } from '../formats/index.ts';
 import { EMBEDDING_INPUTS_MAX } from '../limits.ts';
-import {
-  type Candidate,
-  firstThatWorks,
-  judgedCandidates,
-  modelFor,
-  noteOverclaim,
-  preferred,
-} from '../routing/index.ts';
+import { type Candidate, firstThatWorks, judgedCandidates, modelFor, noteOverclaim } from '../routing/index.ts';
 import type { EmbeddingRequest } from '../schemas/index.ts';
 import type { EmbeddingWork } from '../vendors/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
@@ -43,7 +36,7 @@ export async function embed(
   const { accountId, keyId, hasKeyLimit } = caller;
   const { requestId, trace } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'embeddings', trace };
-  const candidates = preferred(deps, model, able, { units: order.units, selectors: {}, answer: 'whole' });
+  const candidates = deps.health.preferred(model, able, { units: order.units, selectors: {}, answer: 'whole' });
   const bill = await openBill(deps, { ...booked, decidedBy: DECIDED_BY }, quote(model.pricing, {}, order.units));
   try {
     const { candidate, vectors, usage } = await firstThatWorks(

@@ -3,14 +3,7 @@ import { type Bill, type LengthOrder, lengthOrder, measureMedia, openBill, quote
 import type { MicroCredits } from '../credits.ts';
 import { ApiError, UpstreamError } from '../errors.ts';
 import { atField } from '../parse.ts';
-import {
-  ableCandidates,
-  asksForVoiceDesign,
-  type Candidate,
-  firstThatWorks,
-  modelFor,
-  preferred,
-} from '../routing/index.ts';
+import { ableCandidates, asksForVoiceDesign, type Candidate, firstThatWorks, modelFor } from '../routing/index.ts';
 import { type MediaSource, type SoundRequest, urlsIn } from '../schemas/index.ts';
 import { inMemoryMedia, type Media, type SpeechWork, type Upstream } from '../vendors/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
@@ -60,7 +53,7 @@ export async function openOrder(
   // Some models are particular about what a sample is, and that is known only now.
   const ableNow = samples.length === 0 ? atFirst : able(request);
   const answer = request.output === 'binary' && !isDesign ? 'stream' : 'whole';
-  const candidates = preferred(deps, model, ableNow, { units, selectors, answer });
+  const candidates = deps.health.preferred(model, ableNow, { units, selectors, answer });
   const { requestId, trace } = context;
   const booked = { accountId, keyId, hasKeyLimit, requestId, model: model.id, endpoint: 'audio_speech', trace };
   const bill = await openBill(deps, booked, quoted);

@@ -1,7 +1,7 @@
 import type { Caller } from '../accounts/index.ts';
 import { type Bill, openBill, quote } from '../billing/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
-import { type Candidate, candidatesFor, modelFor, preferred } from '../routing/index.ts';
+import { type Candidate, candidatesFor, modelFor } from '../routing/index.ts';
 import type { CallContext, CallDeps } from './deps.ts';
 import { type RequestedTokens, type TokenOrder, tokenOrder } from './token-order.ts';
 
@@ -30,7 +30,7 @@ export function findCall(deps: CallDeps, caller: Caller, call: TokenCall): Found
   const order = tokenOrder(call.requested(), model);
   const answer = call.isStreamed ? 'stream' : 'whole';
   const routed = { units: order.units, selectors: {}, answer } as const;
-  return { model, candidates: preferred(deps, model, candidates, routed), order };
+  return { model, candidates: deps.health.preferred(model, candidates, routed), order };
 }
 
 /** Holds what the call may come to. Throws as `openBill` does. */

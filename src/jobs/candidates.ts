@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/index.ts';
 import { measureMedia } from '../billing/index.ts';
 import type { ListedModel } from '../catalogue/index.ts';
 import { ApiError } from '../errors.ts';
-import { ableCandidates, type Candidate, modelFor, preferred } from '../routing/index.ts';
+import { ableCandidates, type Candidate, modelFor } from '../routing/index.ts';
 import type { MediaRequest } from '../schemas/index.ts';
 import type { Media } from '../vendors/index.ts';
 import type { JobDeps } from './deps.ts';
@@ -25,7 +25,7 @@ export function jobCandidates(deps: JobDeps, job: LeasedJob['job']): readonly Ca
     const model = modelFor(deps, job, job.model, job.endpoint);
     const candidates = candidatesOf(deps, job, model, forVendor(deps, job.request));
     const { selectors } = measureMedia(job.request, job.endpoint, model);
-    return preferred(deps, model, candidates, { units: job.estimate, selectors, answer: 'task' });
+    return deps.health.preferred(model, candidates, { units: job.estimate, selectors, answer: 'task' });
   } catch (error) {
     if (error instanceof ApiError) return [];
     throw error;

@@ -12,6 +12,7 @@ import { type Credential, isSameCredential } from './credential.ts';
 import { Latencies } from './latency.ts';
 import { MinuteCount } from './minute-count.ts';
 import { type Pacing, systemPacing } from './pacing.ts';
+import { preferred, type RoutedModel, type RoutedRequest } from './preference.ts';
 import { deleteBreakers, readBreakers, saveBreaker } from './store.ts';
 import { type Repeat, Turns } from './turns.ts';
 
@@ -107,6 +108,11 @@ export class Health {
       account.circuits.set(target.upstreamModel, circuit);
     }
     return circuit;
+  }
+
+  /** In the order that the model's `routing` prefers. */
+  preferred(model: RoutedModel, candidates: readonly Candidate[], request: RoutedRequest): readonly Candidate[] {
+    return preferred(this, model, candidates, request);
   }
 
   /** In which order a request tries them. */

@@ -17,7 +17,6 @@ export { type Accepts, asksForVoiceDesign, checkFits, inPublishedWords } from '.
 export { type BreakerView, Health } from './health.ts';
 export * as offers from './offers.ts';
 export type { Pacing } from './pacing.ts';
-export { preferred } from './preference.ts';
 export { redact } from './redact.ts';
 export * as upstreamTests from './test-upstream.ts';
 export type { Turn, Turns } from './turns.ts';

@@ -34,7 +34,9 @@ function candidate(upstreamId: string, { priority = 0, cost }: Drawn = {}): Cand
 
 const REQUEST: RoutedRequest = { units: { inputTokens: 1000, outputTokens: 10 }, selectors: {}, answer: 'whole' };
 const health = (chance = 0.5, latencies = new Latencies(), nowMs = 0) => ({
-  health: { latencies, pacing: { random: () => chance, pause: async () => undefined }, nowMs: () => nowMs },
+  latencies,
+  pacing: { random: () => chance, pause: async () => undefined },
+  nowMs: () => nowMs,
 });
 const idsOf = (candidates: readonly Candidate[]) => candidates.map(({ upstreamId }) => upstreamId);
 

@@ -14,6 +14,8 @@ export interface RoutedRequest {
   readonly answer: 'stream' | 'whole' | 'task';
 }
 
+export type RoutedModel = Pick<ListedModel, 'routing'>;
+
 /** What routing by speed goes by. */
 type Measured = Pick<Health, 'latencies' | 'pacing' | 'nowMs'>;
 
@@ -22,8 +24,8 @@ type Measured = Pick<Health, 'latencies' | 'pacing' | 'nowMs'>;
  * They come drawn by weight, and a stable sort leaves equals so.
  */
 export function preferred(
-  { health }: { readonly health: Measured },
-  { routing }: Pick<ListedModel, 'routing'>,
+  health: Measured,
+  { routing }: RoutedModel,
   candidates: readonly Candidate[],
   request: RoutedRequest,
 ): readonly Candidate[] {
@@ -66,6 +68,7 @@ function fastestFirst(
   const figures = new Map(
     candidates.map((candidate) => [candidate, health.latencies.at(candidate.upstreamId, candidate.upstreamModel, of)]),
   );
+  // Exploration: a slow upstream that is asked no more could not show that it has recovered.
   const isExplored = candidates.length > 1 && health.pacing.random() < EXPLORED_SHARE;
   const nowMs = health.nowMs();
   const ordered = isExplored ? candidates : byRank(candidates, speedRanks(figures, nowMs));

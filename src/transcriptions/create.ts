@@ -3,7 +3,7 @@ import type { Caller } from '../accounts/index.ts';
 import { isRefusal, measureTranscription, quote } from '../billing/index.ts';
 import { abandonInput, type BufferedMedia, releaseMemory, type StoredMedia } from '../objects/index.ts';
 import type { RequestTrace } from '../request-log/index.ts';
-import { modelFor, preferred } from '../routing/index.ts';
+import { modelFor } from '../routing/index.ts';
 import { type TranscriptionRequest, urlsIn } from '../schemas/index.ts';
 import { ableCandidates } from './candidates.ts';
 import type { TranscriptionDeps } from './deps.ts';
@@ -41,7 +41,7 @@ export async function startTranscription(deps: StartDeps, caller: Caller, order:
     const audio = audioFileOf(deps, input);
     const able = ableCandidates(deps, caller, model, request, audio.seconds);
     const { units, selectors } = measureTranscription(audio.seconds);
-    const candidates = preferred(deps, model, able, { units, selectors, answer: 'task' });
+    const candidates = deps.health.preferred(model, able, { units, selectors, answer: 'task' });
     const { amount, price, priceText } = quote(model.pricing, selectors, units);
     const record = recordOf(deps, caller, order, input);
     const { accountId, keyId } = caller;
