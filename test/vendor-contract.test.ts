@@ -9,6 +9,7 @@ import { wire as assemblyai } from '../src/vendors/assemblyai/wire.ts';
 import { wire as azure } from '../src/vendors/azure/wire.ts';
 import { wire as bedrock } from '../src/vendors/bedrock/wire.ts';
 import { wire as bfl } from '../src/vendors/bfl/wire.ts';
+import { wire as deepgram } from '../src/vendors/deepgram/wire.ts';
 import { wire as elevenlabs } from '../src/vendors/elevenlabs/wire.ts';
 import { wire as fal } from '../src/vendors/fal/wire.ts';
 import { wire as gemini } from '../src/vendors/gemini/wire.ts';
@@ -100,6 +101,7 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
     lost: '2013',
   },
   xai: { wire: xai, refusal: (code) => ({ code, error: 'marker' }), isErrorInSuccess: true },
+  deepgram: { wire: deepgram, refusal: (err_code) => ({ err_code, err_msg: 'marker' }), isErrorInSuccess: false },
   acme: {
     wire: acmeWire,
     refusal: (code) => ({ error: { code } }),

@@ -121,6 +121,8 @@ const MODELS = [
   'voice-design',
   'grok-imagine-image-2.0',
   'grok-imagine-video',
+  'aura-2-thalia-en',
+  'nova-3-medical',
 ];
 const upstream = {
   model: 'm',

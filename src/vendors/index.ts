@@ -9,6 +9,7 @@ import { assemblyai } from './assemblyai/index.ts';
 import { azure } from './azure/index.ts';
 import { bedrock } from './bedrock/index.ts';
 import { bfl } from './bfl/index.ts';
+import { deepgram } from './deepgram/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
 import { gemini } from './gemini/index.ts';
@@ -74,6 +75,7 @@ export const vendors: readonly ListedVendor[] = [
   bedrock,
   minimax,
   xai,
+  deepgram,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {

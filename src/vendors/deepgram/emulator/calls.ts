@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { toneAs } from '../../../../test/support/media-samples.ts';
+import { plainSound, plainTranscription } from '../../../../test/support/plain-requests.ts';
+import type { SoundRequest, TranscriptionRequest } from '../../../schemas/index.ts';
+import {
+  type AudioFile,
+  inMemoryMedia,
+  type Media,
+  type Transcript,
+  type Upstream,
+  UpstreamPools,
+} from '../../index.ts';
+import { DeepgramEmulator } from '../emulator.ts';
+import { speech } from '../speech.ts';
+import { transcription } from '../transcription.ts';
+
+export const KEY = 'dg-upstream';
+export const MARKER = 'mk9D';
+
+export function spoken(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
+  return plainSound({ input: 'Hello there.', ...fields });
+}
+
+export async function clip(seconds = 2): Promise<AudioFile> {
+  return { ...inMemoryMedia(await toneAs('flac', { seconds }), 'audio/flac'), extension: 'flac', seconds };
+}
+
+export async function withEmulator(
+  run: (emulator: DeepgramEmulator, upstream: Upstream) => Promise<void>,
+): Promise<void> {
+  const emulator = new DeepgramEmulator(KEY, MARKER);
+  await emulator.start();
+  const pools = new UpstreamPools();
+  const { signal } = new AbortController();
+  try {
+    const upstream = { address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools };
+    await run(emulator, { model: 'aura-2-thalia-en', ...upstream });
+  } finally {
+    await pools.close();
+    await emulator.stop();
+  }
+}
+
+/** Checked and spoken, all of it. */
+export async function synthesize(request: SoundRequest<Media>, upstream: Upstream): Promise<Buffer> {
+  speech.check(request, upstream.model);
+  const { pieces } = await speech.speak(request, upstream);
+  return Buffer.concat(await Array.fromAsync(pieces));
+}
+
+/** Checked and written down. */
+export async function transcribe(
+  fields: Partial<TranscriptionRequest>,
+  { model, ...rest }: Upstream,
+  audio?: AudioFile,
+): Promise<Transcript> {
+  const upstream = { ...rest, model: model.startsWith('aura') ? 'nova-3' : model };
+  const request = plainTranscription(fields);
+  transcription.check(request, upstream.model);
+  const answer = await transcription.submit(request, audio ?? (await clip()), upstream);
+  assert.equal(answer.state, 'transcribed');
+  return answer.transcript;
+}
