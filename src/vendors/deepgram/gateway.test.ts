@@ -167,7 +167,7 @@ test('a transcript that was under way when the process ended has no task to ask 
   await until(async () => {
     gateway.clock.advance(5);
     const record = await gateway.call('GET', `${TRANSCRIPTIONS}/${id}`, { key: caller.key });
-    return record.json?.status === 'failed';
+    return record.json?.status === 'unavailable';
   });
   assert.deepEqual([counts(), await moneyOf(gateway, caller)], [[1, 0], UNTOUCHED]);
 });
