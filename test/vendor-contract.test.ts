@@ -12,6 +12,7 @@ import { wire as bfl } from '../src/vendors/bfl/wire.ts';
 import { wire as deepgram } from '../src/vendors/deepgram/wire.ts';
 import { wire as elevenlabs } from '../src/vendors/elevenlabs/wire.ts';
 import { wire as fal } from '../src/vendors/fal/wire.ts';
+import { wire as fishAudio } from '../src/vendors/fish-audio/wire.ts';
 import { wire as gemini } from '../src/vendors/gemini/wire.ts';
 import { loadVendor, type Upstream, UpstreamPools, type Vendor } from '../src/vendors/index.ts';
 import type { Wire } from '../src/vendors/kit/wire.ts';
@@ -102,6 +103,7 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   },
   xai: { wire: xai, refusal: (code) => ({ code, error: 'marker' }), isErrorInSuccess: true },
   deepgram: { wire: deepgram, refusal: (err_code) => ({ err_code, err_msg: 'marker' }), isErrorInSuccess: false },
+  'fish-audio': { wire: fishAudio, refusal: (code) => ({ code, message: 'marker' }), isErrorInSuccess: false },
   acme: {
     wire: acmeWire,
     refusal: (code) => ({ error: { code } }),

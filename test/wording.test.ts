@@ -123,6 +123,9 @@ const MODELS = [
   'grok-imagine-video',
   'aura-2-thalia-en',
   'nova-3-medical',
+  's2.1-pro',
+  'voice-design-1',
+  'transcribe-1',
 ];
 const upstream = {
   model: 'm',

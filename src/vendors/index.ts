@@ -12,6 +12,7 @@ import { bfl } from './bfl/index.ts';
 import { deepgram } from './deepgram/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
+import { fishAudio } from './fish-audio/index.ts';
 import { gemini } from './gemini/index.ts';
 import { kling } from './kling/index.ts';
 import type { ListedVendor } from './listed.ts';
@@ -76,6 +77,7 @@ export const vendors: readonly ListedVendor[] = [
   minimax,
   xai,
   deepgram,
+  fishAudio,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {

@@ -6,7 +6,7 @@ import type { JsonWithBlobs } from '../kit/blobs.ts';
 import { defined, objectsAt, stringAt } from '../kit/json.ts';
 import { refuseFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
-import { refuseLength, refuseOutside } from '../kit/refusals.ts';
+import { refuseKeys, refuseLength, refuseOutside } from '../kit/refusals.ts';
 import type { Media, VoicePreview } from '../vendor.ts';
 
 const FIELDS = ['voiceDescription', 'input', 'language', 'speed', 'guidanceScale', 'seed', 'format'] as const;
@@ -19,6 +19,8 @@ export function isDesigner(model: string): boolean {
 /** Throws ApiError for what cannot be asked of a voice that is to be made. */
 export function designFields(request: SoundRequest<Media>): JsonObject {
   refuseFields(request, [...FIELDS, 'autoGenerateText'], SOUND_NAMES);
+  // Previews without their sound.
+  refuseKeys(request.extra, ['include_audio_base64']);
   const { voiceDescription: instruction, input, language, speed, guidanceScale, seed, n, format } = request;
   if (instruction === undefined) throw unsupported('voice_description', { atLeast: 1, unit: 'character' });
   refuseLength('voice_description', instruction, 1, 2000);

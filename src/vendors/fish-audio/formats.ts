@@ -19,7 +19,11 @@ const CODECS: Readonly<Record<string, Codec>> = {
 };
 
 /** What is said of a sound. Throws ApiError for a combination that the vendor does not make, with what it does. */
-export function formatFor({ format = 'mp3', sampleRate, bitrate }: SoundRequest<Media>): Readonly<
+export function formatFor({
+  format = 'mp3',
+  sampleRate,
+  bitrate,
+}: SoundRequest<Media>): Readonly<
   Record<string, string | number> & { readonly format: string; readonly sample_rate: number }
 > {
   const codec = CODECS[format];

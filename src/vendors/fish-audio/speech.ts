@@ -1,8 +1,9 @@
+import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { defined, isObject } from '../kit/json.ts';
-import { refuseFields, type WireMedia } from '../kit/mapping.ts';
+import { refuseFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import type { CallBody } from '../kit/wire.ts';
@@ -15,9 +16,19 @@ import { refuseModel, wire } from './wire.ts';
 type Request = SoundRequest<Media>;
 
 const MODELS = /^(s\d+(\.\d+)?(-pro(-free)?)?|drama-\d+(-preview)?|speech-1\.\d)$/;
-const FIELDS = [
-  ...['input', 'voice', 'referenceId', 'format', 'sampleRate', 'bitrate', 'speed', 'volume', 'referenceAudio'],
-] as const satisfies readonly string[];
+const FIELDS: readonly (keyof Request)[] = [
+  ...([
+    'input',
+    'voice',
+    'referenceId',
+    'referenceAudio',
+    'format',
+    'sampleRate',
+    'bitrate',
+    'speed',
+    'volume',
+  ] as const),
+];
 
 /** Sound that comes while it is made, and voices that are made from a description: the model says which. */
 export const speech: SpeechWork = {
@@ -44,16 +55,16 @@ export const speech: SpeechWork = {
 
 /** Throws ApiError for what no model takes. Samples of a voice go as bytes, which JSON has no place for. */
 function bodyOf(request: Request): CallBody {
-  refuseFields(request, FIELDS as readonly (keyof Request)[], SOUND_NAMES);
+  refuseFields(request, FIELDS, SOUND_NAMES);
   // The public fields decide these, and samples are checked before they are sent.
   refuseKeys(request.extra, ['opus_bitrate', 'references']);
   const { input: text, referenceAudio, extra } = request;
   if (!text) throw unsupported('input', { atLeast: 1, unit: 'character' });
-  const fields = { ...extra, text, ...defined({ reference_id: voiceOf(request) }), ...formatFor(request) };
-  const spoken: Readonly<Record<string, WireMedia>> = { ...fields, ...prosodyOf(request) };
-  if (referenceAudio.length === 0) return { json: { ...fields, ...prosodyOf(request) } };
+  const voice = defined({ reference_id: voiceOf(request) });
+  const fields = { ...extra, text, ...voice, ...formatFor(request), ...prosodyOf(request) };
+  if (referenceAudio.length === 0) return { json: fields };
   // What is said in a sample is not known here.
-  return msgpackWithMedia({ ...spoken, references: referenceAudio.map((audio) => ({ audio, text: '' })) });
+  return msgpackWithMedia({ ...fields, references: referenceAudio.map((audio) => ({ audio, text: '' })) });
 }
 
 /** A voice is an id here, wherever the caller wrote it; none is the vendor's own. */
@@ -65,7 +76,7 @@ function voiceOf({ voice, referenceId = voice, referenceAudio }: Request): strin
 }
 
 /** Settings of the caller's own stay as they were sent. */
-function prosodyOf({ speed, volume, extra }: Request) {
+function prosodyOf({ speed, volume, extra }: Request): JsonObject {
   refuseOutside('speed', speed, 0.5, 2);
   refuseOutside('volume', volume, -20, 20);
   if (speed === undefined && volume === undefined) return {};

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { toneAs } from '../../../../test/support/media-samples.ts';
+import { plainSound, plainTranscription } from '../../../../test/support/plain-requests.ts';
+import type { SoundRequest, TranscriptionRequest } from '../../../schemas/index.ts';
+import {
+  type AudioFile,
+  inMemoryMedia,
+  type Media,
+  type Transcript,
+  type Upstream,
+  UpstreamPools,
+  type VoicePreview,
+} from '../../index.ts';
+import { FishAudioEmulator } from '../emulator.ts';
+import { speech } from '../speech.ts';
+import { transcription } from '../transcription.ts';
+
+export const KEY = 'fish-upstream';
+export const MARKER = 'mk4F';
+
+export function spoken(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
+  return plainSound({ input: 'Hello there.', ...fields });
+}
+
+export async function clip(seconds = 2): Promise<AudioFile> {
+  return { ...inMemoryMedia(await toneAs('flac', { seconds }), 'audio/flac'), extension: 'flac', seconds };
+}
+
+export async function withEmulator(
+  run: (emulator: FishAudioEmulator, upstream: Upstream) => Promise<void>,
+): Promise<void> {
+  const emulator = new FishAudioEmulator(KEY, MARKER);
+  await emulator.start();
+  const pools = new UpstreamPools();
+  const { signal } = new AbortController();
+  try {
+    await run(emulator, { model: 's1', address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools });
+  } finally {
+    await pools.close();
+    await emulator.stop();
+  }
+}
+
+/** Checked and spoken, all of it. */
+export async function synthesize(request: SoundRequest<Media>, upstream: Upstream): Promise<Buffer> {
+  speech.check(request, upstream.model);
+  const { pieces } = await speech.speak(request, upstream);
+  return Buffer.concat(await Array.fromAsync(pieces));
+}
+
+/** Checked and made. */
+export async function design(
+  fields: Partial<SoundRequest<Media>>,
+  upstream: Upstream,
+): Promise<readonly VoicePreview[]> {
+  const request = plainSound({ voiceDescription: 'A sassy squeaky mouse', ...fields });
+  const model = 'voice-design-1';
+  speech.check(request, model);
+  return (await speech.design?.(request, { ...upstream, model })) ?? assert.fail();
+}
+
+/** Checked and written down. */
+export async function transcribe(
+  fields: Partial<TranscriptionRequest>,
+  upstream: Upstream,
+  model = 'transcribe-1',
+  audio?: AudioFile,
+): Promise<Transcript> {
+  const request = plainTranscription(fields);
+  transcription.check(request, model);
+  const answer = await transcription.submit(request, audio ?? (await clip()), { ...upstream, model });
+  assert.equal(answer.state, 'transcribed');
+  return answer.transcript;
+}
