@@ -68,7 +68,7 @@ export class FishAudioEmulator extends ScriptedServer {
     if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
     const named = String(headers.model);
     this.submissions.push({ route: 'speech', model: MODELS.has(named) ? named : 's2.1-pro', fields });
-    const format = String(fields.format ?? 'mp3');
+    const format = typeof fields.format === 'string' ? fields.format : 'mp3';
     const body = await soundFor(format, Number(fields.sample_rate ?? (format === 'opus' ? 48_000 : 44_100)));
     return { status: 200, headers: { 'content-type': TYPES[format] ?? '', 'x-request-id': this.#marker }, body };
   }

@@ -79,7 +79,7 @@ export function refusalOfSpeech(fields: Json, isJson: boolean, voices: ReadonlyS
   const rates = RATES[String(format)];
   if (typeof rate === 'number' && (rates === undefined ? rate === 48_000 : !rates.includes(rate)))
     return ERRORS.invalid;
-  const unknown = [id ?? []].flat().some((voice) => !voices.has(String(voice)));
+  const unknown = [id ?? []].flat().some((voice) => typeof voice !== 'string' || !voices.has(voice));
   return unknown ? ERRORS.noVoice : undefined;
 }
 
