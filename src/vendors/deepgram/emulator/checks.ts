@@ -71,6 +71,7 @@ export const SPEAK: Readonly<Record<string, Check>> = {
 };
 
 const REPEATED = [
+  'detect_language',
   'extra',
   'tag',
   'custom_topic',
