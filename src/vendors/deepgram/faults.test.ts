@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<ErrorName, Fault>> = {
   noVoice: 'unfit',
   badKey: 'account',
   noScope: 'account',
-  noAccess: 'account',
+  noAccess: 'config',
   noCredit: 'account',
   noCreditInWords: 'account',
   newPayment: 'account',

@@ -24,12 +24,14 @@ export const wire = defineWire({
 
 /**
  * A language that the model does not know, or a voice that there is not, is a bad request in words only: another upstream
- * may have it. The words are the vendor's own; it repeats neither text nor sound.
+ * may have it. A model that the project may not use has the code of a bad key, but is one route and not the whole upstream.
+ * The words are the vendor's own; it repeats neither text nor sound.
  */
 function faultInWords(body: JsonObject, status: number | undefined): Fault | undefined {
   if (status === undefined || status >= 500) return undefined;
   const words = ['err_msg', 'message', 'details'].map((key) => stringAt(body, key) ?? '').join('\n');
   if (/insufficient (credits|funds|balance)|payment required/i.test(words)) return 'account';
+  if (/access to the requested model/i.test(words)) return 'config';
   return /no such model/i.test(words) ? 'unfit' : undefined;
 }
 

@@ -19,6 +19,8 @@ const FAULTS: Readonly<Record<ErrorName, Fault>> = {
   badKey: 'account',
   noCredit: 'account',
   noCreditInWords: 'account',
+  noApiCredit: 'account',
+  tooQuiet: 'client',
   forbidden: 'account',
   lostVoice: 'client',
   noRoute: 'config',

@@ -23,7 +23,7 @@ export const wire = defineWire({
 function faultInWords(body: JsonObject, status: number | undefined): Fault | undefined {
   const words = stringAt(body, 'message') ?? '';
   if (status === undefined || status >= 500) return undefined;
-  if (/insufficient|not enough (credit|balance)|no balance|out of credit/i.test(words)) return 'account';
+  if (/(insufficient|not enough|no|out of)( \w+)? (credit|balance|fund|quota)/i.test(words)) return 'account';
   if (/moderation|content policy|inappropriate/i.test(words)) return 'policy';
   // The caller chose the voice, and is not to shut the route for others by it.
   return status === 404 && /\b(reference|voice|model)\b/i.test(words) ? 'client' : undefined;

@@ -13,6 +13,8 @@ export const ERRORS = {
   badKey: words(401, 'Invalid Token'),
   noCredit: words(402, 'Insufficient credits'),
   noCreditInWords: words(400, 'Not enough balance for this request'),
+  noApiCredit: words(400, 'Insufficient API credit'),
+  tooQuiet: words(400, 'Insufficient speech in the audio'),
   forbidden: words(403, 'Not permitted for this key'),
   lostVoice: words(404, 'Model not found'),
   noRoute: words(404, 'Not Found'),
