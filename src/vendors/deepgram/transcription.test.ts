@@ -51,10 +51,16 @@ describe('R-412 what is asked for', () => {
       'smart_format=true&model=nova-3&language=en&utterances=true',
     ],
     [
-      'a model that knows English only, and assumes it',
+      'a model that detects no language, and assumes English',
       {},
       'smart_format=true&language=en&model=nova-2-medical',
       'nova-2-medical',
+    ],
+    [
+      'several languages of such a model',
+      { language: 'multi' },
+      'smart_format=true&model=nova-3-medical&language=multi',
+      'nova-3-medical',
     ],
     [
       'keys that are not modelled, also as a form writes them, and lists',

@@ -38,7 +38,7 @@ export const transcription: TranscriptionWork = {
   },
 };
 
-/** Without a choice of their own, such models take everything for English, and know nothing else. */
+/** Models that take everything for English where no language is named, and detect none. */
 const ENGLISH_MODELS =
   /(^|-)(medical|pharma|meeting|phonecall|finance|conversationalai|voicemail|video|drivethru|automotive|atc)$/;
 

@@ -94,7 +94,8 @@ export function refusalOfListening(options: Options): Refusal | undefined {
   const [language = 'en'] = options.language ?? [];
   const isNewest = model.startsWith('nova-3');
   if (!LISTENERS.test(model) || !LANGUAGES.test(language)) return ERRORS.noModel;
-  if (ENGLISH.test(model) && !/^en(-|$)/.test(language)) return ERRORS.noModel;
+  const known = model === 'nova-3-medical' ? /^(en(-|$)|multi$)/ : /^en(-|$)/;
+  if (ENGLISH.test(model) && !known.test(language)) return ERRORS.noModel;
   if (ENGLISH.test(model) && options.detect_language?.[0] === 'true') return ERRORS.noModel;
   if (options.keyterm !== undefined && !isNewest) return old(400, 'Bad Request', 'Keyterms are for Nova-3 only.');
   return options.keywords !== undefined && isNewest ? old(400, 'Bad Request', 'Use keyterm.') : undefined;
