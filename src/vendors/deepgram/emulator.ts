@@ -103,13 +103,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const SECONDS = 0.5;
 const WAV_HEAD_BYTES = 44;
 
-const made = new Map<string, Promise<Buffer>>();
+const sounds = new Map<string, Promise<Buffer>>();
 
 /** Real sound in one of the formats; the same again for the same question. */
 export function soundFor({ encoding, container, sample_rate: rate }: Submission['options']): Promise<Buffer> {
   const name = [encoding ?? 'mp3', container, rate].join();
-  const sound = made.get(name) ?? encode(encoding?.[0] ?? 'mp3', container?.[0], Number(rate?.[0] ?? 24_000));
-  made.set(name, sound);
+  const sound = sounds.get(name) ?? encode(encoding?.[0] ?? 'mp3', container?.[0], Number(rate?.[0] ?? 24_000));
+  sounds.set(name, sound);
   return sound;
 }
 
@@ -127,7 +127,7 @@ async function secondsOf(bytes: Buffer): Promise<number | undefined> {
   return (await measure(byteSourceOf(bytes), sniffed).catch(() => undefined))?.seconds;
 }
 
-const HEARD = [
+const WORDS = [
   ['hello', 'Hello', 0, 0.4],
   ['there', 'there.', 0.5, 0.9],
   ['hi', 'Hi.', 1.2, 1.4],
@@ -137,26 +137,26 @@ const HEARD = [
 function transcriptFor(options: Submission['options'], seconds: number, marker: string): object {
   const isOn = (name: string) => options[name]?.[0] === 'true';
   const isFormatted = isOn('smart_format') || isOn('punctuate');
-  const words = HEARD.map(([word, punctuated_word, start, end]) => {
+  const words = WORDS.map(([word, punctuated_word, start, end]) => {
     return { word, start, end, confidence: 0.98, ...(isFormatted && { punctuated_word }) };
   });
-  const said = (from: number, to: number) => {
-    const heard = HEARD.slice(from, to);
-    return heard.map(([plain, formatted]) => (isFormatted ? formatted : plain)).join(' ');
+  const phrase = (from: number, to: number) => {
+    const part = WORDS.slice(from, to);
+    return part.map(([plain, formatted]) => (isFormatted ? formatted : plain)).join(' ');
   };
   const part = (from: number, to: number) => {
-    const [start, end] = [HEARD[from]?.[2], HEARD[to - 1]?.[3]];
+    const [start, end] = [WORDS[from]?.[2], WORDS[to - 1]?.[3]];
     return {
       start,
       end,
       confidence: 0.9,
       channel: 0,
-      transcript: said(from, to),
+      transcript: phrase(from, to),
       words: words.slice(from, to),
       id: 'u',
     };
   };
-  const alternatives = [{ transcript: said(0, 3), confidence: 0.98, words }];
+  const alternatives = [{ transcript: phrase(0, 3), confidence: 0.98, words }];
   const detects = options.detect_language !== undefined && !options.detect_language.includes('false');
   return {
     metadata: {

@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 import { type Fault, UpstreamError } from '../../errors.ts';
 import type { Script } from '../emulator/scripted-server.ts';
 import type { Upstream } from '../index.ts';
-import { clip, spoken, synthesize, transcribe, withEmulator } from './emulator/calls.ts';
+import { clip, speechRequest, synthesize, transcribe, withEmulator } from './emulator/calls.ts';
 import type { ErrorName } from './emulator/errors.ts';
 import { work as deepgram } from './work.ts';
 
 const WORK: Readonly<Record<string, (upstream: Upstream) => Promise<unknown>>> = {
-  speech: (upstream) => synthesize(spoken(), upstream),
+  speech: (upstream) => synthesize(speechRequest(), upstream),
   transcription: (upstream) => transcribe({}, upstream),
 };
 
@@ -59,9 +59,9 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
 
   test('a voice, a language, a key and a file that the vendor does not know', () =>
     withEmulator(async (_emulator, upstream) => {
-      await assert.rejects(synthesize(spoken({ voice: 'nobody' }), upstream), { fault: 'unfit' });
+      await assert.rejects(synthesize(speechRequest({ voice: 'nobody' }), upstream), { fault: 'unfit' });
       await assert.rejects(transcribe({ language: 'xx' }, upstream), { fault: 'unfit' });
-      await assert.rejects(synthesize(spoken({ extra: { odd: 1 } }), upstream), { fault: 'client' });
+      await assert.rejects(synthesize(speechRequest({ extra: { odd: 1 } }), upstream), { fault: 'client' });
       await assert.rejects(transcribe({ extra: { odd: 1 } }, upstream), { fault: 'client' });
       const bytes = Buffer.from('no sound');
       const pieces = async function* () {
@@ -75,7 +75,7 @@ describe('every refusal of the vendor is a fault, and a certain one', () => {
     withEmulator(async (emulator, upstream) => {
       const body = '{"err_msg":"insufficient credits: no such model"}';
       emulator.script({ kind: 'instead', status: 503, headers: { 'retry-after': '7' }, body });
-      await assert.rejects(synthesize(spoken(), upstream), { fault: 'server', retryAfterMs: 7000 });
+      await assert.rejects(synthesize(speechRequest(), upstream), { fault: 'server', retryAfterMs: 7000 });
     }));
 });
 
@@ -111,8 +111,8 @@ for (const [kind, work] of Object.entries(WORK)) {
       const controller = new AbortController();
       emulator.script(fault('silence'), fault('silence'));
       await assert.rejects(work({ ...upstream, timeoutMs: 50 }), { fault: 'timeout', isUncertain: true });
-      const left = work({ ...upstream, signal: controller.signal });
-      const refused = assert.rejects(left, (error) => !(error instanceof UpstreamError));
+      const pending = work({ ...upstream, signal: controller.signal });
+      const refused = assert.rejects(pending, (error) => !(error instanceof UpstreamError));
       controller.abort();
       await refused;
     }));

@@ -83,7 +83,7 @@ const WORK = [
   ['transcription', hear, CLIP_PRICE, { temperature: '0.5' }],
 ] as const;
 
-for (const [kind, ask, price, untaken] of WORK) {
+for (const [kind, ask, price, unsupported] of WORK) {
   describe(kind, () => {
     test('is made, charged once, and tells nothing of its upstream', async () => {
       const answer = await ask();
@@ -93,7 +93,7 @@ for (const [kind, ask, price, untaken] of WORK) {
     });
 
     test('a field that it does not take is refused before anything is held', async () => {
-      const answer = await (ask as (fields: object) => ReturnType<typeof speak>)(untaken);
+      const answer = await (ask as (fields: object) => ReturnType<typeof speak>)(unsupported);
       assert.deepEqual([answer.status, answer.json.error.code], [400, 'unsupported_parameter'], answer.text);
       assert.deepEqual([counts(), await moneyOf(gateway, caller)], [[0, 0], UNTOUCHED]);
     });
@@ -156,13 +156,13 @@ test('a transcript with times has the vendor’s words and segments', async () =
 
 test('a transcript that was under way when the process ended has no task to ask after, and costs nothing', async () => {
   first.script({ kind: 'fault', fault: 'silence' });
-  const lost = hear();
-  lost.catch(() => undefined);
+  const pending = hear();
+  pending.catch(() => undefined);
   await until(() => first.requests.length === 1);
   const sql = 'select id, status from transcriptions where account_id = $1';
   const [{ id } = assert.fail()] = await rowsOf<{ id: string }>(gateway, sql, [caller.accountId]);
   await gateway.stop(0);
-  await assert.rejects(lost);
+  await assert.rejects(pending);
   gateway = await Gateway.start({ database });
   await until(async () => {
     gateway.clock.advance(5);

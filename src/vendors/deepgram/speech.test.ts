@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { JsonObject } from '../../json.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { inMemoryMedia, type Media } from '../index.ts';
-import { KEY, spoken, synthesize, withEmulator } from './emulator/calls.ts';
+import { KEY, speechRequest, synthesize, withEmulator } from './emulator/calls.ts';
 import { soundFor } from './emulator.ts';
 import { speech } from './speech.ts';
 
@@ -13,7 +13,7 @@ const MODEL = 'aura-2-thalia-en';
 
 test('R-374 R-378: the text is the body, all else stands in the query, and the characters are counted by the vendor', () =>
   withEmulator(async (emulator, upstream) => {
-    const request = spoken({ speed: 1.2, n: 2, output: 'url', extra: { tag: ['a', 'b'] } });
+    const request = speechRequest({ speed: 1.2, n: 2, output: 'url', extra: { tag: ['a', 'b'] } });
     assert.deepEqual(await synthesize(request, upstream), await soundFor({}));
     const [{ method, path, headers, bytes } = assert.fail()] = emulator.requests;
     assert.equal(`${method} ${path}`, `POST /v1/speak?tag=a&tag=b&model=${MODEL}&encoding=mp3&speed=1.2`);
@@ -25,7 +25,7 @@ test('R-374 R-378: the text is the body, all else stands in the query, and the c
   }));
 
 describe('R-378: a voice is a model, of the family of the route', () => {
-  const VOICES: readonly [asked: Fields, voice: string, model?: string][] = [
+  const VOICES: readonly [fields: Fields, voice: string, model?: string][] = [
     [{}, MODEL],
     [{ voice: 'zeus' }, 'aura-2-zeus-en'],
     [{ voice: 'aura-2-lara-de' }, 'aura-2-lara-de'],
@@ -38,17 +38,17 @@ describe('R-378: a voice is a model, of the family of the route', () => {
     [{ voice: 'zeus' }, 'aura-zeus-en', 'aura-asteria-en'],
     [{ language: 'en' }, 'aura-asteria-en', 'aura-asteria-en'],
   ];
-  for (const [asked, voice, model = MODEL] of VOICES) {
-    test(`${JSON.stringify(asked)} of ${model} is ${voice}`, () =>
+  for (const [fields, voice, model = MODEL] of VOICES) {
+    test(`${JSON.stringify(fields)} of ${model} is ${voice}`, () =>
       withEmulator(async (emulator, upstream) => {
-        await synthesize(spoken(asked), { ...upstream, model });
+        await synthesize(speechRequest(fields), { ...upstream, model });
         assert.deepEqual(emulator.submissions[0]?.options.model, [voice]);
       }));
   }
 });
 
 describe('R-379 R-381: every format is made, with its rates and bitrates', () => {
-  const FORMATS: readonly [asked: Fields, query: string, samples?: object][] = [
+  const FORMATS: readonly [fields: Fields, query: string, samples?: object][] = [
     [{ bitrate: 32 }, 'encoding=mp3&bit_rate=32000'],
     [{ format: 'mp3', sampleRate: 22_050, bitrate: 48_000 }, 'encoding=mp3&bit_rate=48000'],
     [{ format: 'wav' }, 'encoding=linear16&container=wav&sample_rate=24000'],
@@ -64,14 +64,14 @@ describe('R-379 R-381: every format is made, with its rates and bitrates', () =>
     [{ format: 'flac', sampleRate: 16_000 }, 'encoding=flac&sample_rate=16000'],
     [{ format: 'aac', bitrate: 96_000 }, 'encoding=aac&bit_rate=96000'],
   ];
-  for (const [asked, query, samples] of FORMATS) {
-    test(`${JSON.stringify(asked)} is ${query}`, () =>
+  for (const [fields, query, samples] of FORMATS) {
+    test(`${JSON.stringify(fields)} is ${query}`, () =>
       withEmulator(async (emulator, upstream) => {
-        const made = await speech.speak(spoken(asked), upstream);
-        const sound = Buffer.concat(await Array.fromAsync(made.pieces));
+        const answer = await speech.speak(speechRequest(fields), upstream);
+        const sound = Buffer.concat(await Array.fromAsync(answer.pieces));
         assert.equal(emulator.requests[0]?.path, `/v1/speak?model=${MODEL}&${query}`);
         assert.deepEqual(sound, await soundFor(emulator.submissions[0]?.options ?? {}));
-        assert.deepEqual(made.samples, samples);
+        assert.deepEqual(answer.samples, samples);
       }));
   }
 });
@@ -114,12 +114,12 @@ describe('what a voice cannot take is refused by its name', () => {
   ];
   for (const [param, fields, model = MODEL] of REFUSED) {
     test(`${model}: ${JSON.stringify(fields).slice(0, 60)}`, () =>
-      assert.throws(() => speech.check(spoken(fields), model), { code: 'unsupported_parameter', param }));
+      assert.throws(() => speech.check(speechRequest(fields), model), { code: 'unsupported_parameter', param }));
   }
 
   test('and what is at its bound is taken', () =>
     withEmulator(async (emulator, upstream) => {
-      for (const speed of [0.7, 1.5]) await synthesize(spoken({ speed, input: '😀'.repeat(2000) }), upstream);
+      for (const speed of [0.7, 1.5]) await synthesize(speechRequest({ speed, input: '😀'.repeat(2000) }), upstream);
       assert.equal(emulator.submissions.length, 2);
     }));
 });
@@ -128,7 +128,7 @@ test('a count that is none is left out', () =>
   withEmulator(async (emulator, upstream) => {
     const headers = { 'content-type': 'audio/mpeg', 'dg-char-count': 'many' };
     emulator.script({ kind: 'instead', status: 200, headers, body: 'sound' });
-    const { pieces, ...rest } = await speech.speak(spoken(), upstream);
+    const { pieces, ...rest } = await speech.speak(speechRequest(), upstream);
     assert.deepEqual([Buffer.concat(await Array.fromAsync(pieces)).toString(), rest], ['sound', {}]);
   }));
 
@@ -140,7 +140,7 @@ test('a reader that stops lets the vendor go', () =>
       await gate.promise;
     }
     emulator.script({ kind: 'instead', status: 200, headers: { 'content-type': 'audio/mpeg' }, body: body() });
-    const { pieces } = await speech.speak(spoken(), upstream);
+    const { pieces } = await speech.speak(speechRequest(), upstream);
     const reading = pieces[Symbol.asyncIterator]();
     assert.deepEqual(await reading.next(), { value: Buffer.from('one'), done: false });
     await reading.return?.();

@@ -22,11 +22,11 @@ export const speech: SpeechWork = {
     const { path, text, rate } = callOf(request, upstream.model);
     const reply = await wire.send(upstream, { path, accept: '*/*', body: { json: { text } } });
     const pieces = await openSound(reply, (document) => wire.faults.throwIfError(document));
-    const counted = /^\d{1,9}$/.exec(String(reply.headers['dg-char-count'] ?? ''));
+    const count = /^\d{1,9}$/.exec(String(reply.headers['dg-char-count'] ?? ''));
     return {
       pieces,
       ...(request.format === 'pcm' && { samples: { rate, channels: 1 } }),
-      ...(counted !== null && { characters: Number(counted[0]) }),
+      ...(count !== null && { characters: Number(count[0]) }),
     };
   },
 };

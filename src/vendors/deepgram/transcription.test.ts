@@ -19,10 +19,10 @@ const SEGMENTS = [
 
 test('a clip is sent as it is, piece by piece, under its own type and behind the word for a key', () =>
   withEmulator(async (emulator, upstream) => {
-    const held = await clip();
-    const bytes = await held.read();
+    const original = await clip();
+    const bytes = await original.read();
     const audio = {
-      ...held,
+      ...original,
       read: () => assert.fail('it is not to be held'),
       async *pieces() {
         for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
@@ -91,15 +91,15 @@ describe('R-412 what is asked for', () => {
 describe('what comes back', () => {
   test('is the text with sentences, the language that was heard, the length, and words with their times', () =>
     withEmulator(async (_emulator, upstream) => {
-      const told = await transcribe({}, upstream);
-      assert.deepEqual(told, { text: 'Hello there. Hi.', language: 'de', seconds: 2, words: WORDS });
+      const transcript = await transcribe({}, upstream);
+      assert.deepEqual(transcript, { text: 'Hello there. Hi.', language: 'de', seconds: 2, words: WORDS });
     }));
 
   test('has segments where times were asked for, and the language that was named', () =>
     withEmulator(async (_emulator, upstream) => {
-      const told = await transcribe({ responseFormat: 'verbose_json', language: 'en-US' }, upstream);
+      const transcript = await transcribe({ responseFormat: 'verbose_json', language: 'en-US' }, upstream);
       const expected = { text: 'Hello there. Hi.', language: 'en', seconds: 2, words: WORDS, segments: SEGMENTS };
-      assert.deepEqual(told, expected);
+      assert.deepEqual(transcript, expected);
     }));
 
   test('is nothing of silence', () =>
@@ -139,8 +139,11 @@ describe('what comes back', () => {
         utterances: [{ transcript: 'a' }],
       };
       emulator.script(document({ results }));
-      const told = await transcribe({ language: 'en' }, upstream);
-      assert.deepEqual([told.words, told.segments, told.seconds], [[{ word: 'b', start: 1, end: 2 }], [], undefined]);
+      const transcript = await transcribe({ language: 'en' }, upstream);
+      assert.deepEqual(
+        [transcript.words, transcript.segments, transcript.seconds],
+        [[{ word: 'b', start: 1, end: 2 }], [], undefined],
+      );
     }));
 });
 

@@ -33,8 +33,8 @@ export const transcription: TranscriptionWork = {
     const content = { bytes: audio.bytes, pieces: audio.pieces() };
     const path = pathWith('/v1/listen', options);
     const reply = await wire.send(upstream, { path, body: { type: audio.mimeType, content } });
-    const spoken = typeof options.language === 'string' ? options.language : undefined;
-    return { state: 'transcribed', transcript: transcriptOf(await readTranscript(reply), spoken) };
+    const requested = typeof options.language === 'string' ? options.language : undefined;
+    return { state: 'transcribed', transcript: transcriptOf(await readTranscript(reply), requested) };
   },
 };
 
@@ -46,10 +46,10 @@ const ENGLISH_MODELS =
 function optionsOf(request: TranscriptionRequest, model: string): JsonObject {
   const { language, extra, granularities, responseFormat } = request;
   const needsTimes = responseFormat === 'verbose_json' || granularities.length > 0;
-  const unnamed: JsonObject = ENGLISH_MODELS.test(model) ? { language: 'en' } : { detect_language: true };
+  const fallback: JsonObject = ENGLISH_MODELS.test(model) ? { language: 'en' } : { detect_language: true };
   return {
     smart_format: true,
-    ...(language ? {} : unnamed),
+    ...(language ? {} : fallback),
     ...extra,
     model,
     ...(language && { language }),
@@ -58,13 +58,13 @@ function optionsOf(request: TranscriptionRequest, model: string): JsonObject {
 }
 
 /** Times are in seconds. A text that is empty was silence. */
-function transcriptOf(answer: JsonObject, spoken: string | undefined): Transcript {
+function transcriptOf(answer: JsonObject, requested: string | undefined): Transcript {
   const results = objectAt(answer, 'results');
   const [channel] = objectsAt(results, 'channels');
   const [best] = objectsAt(channel, 'alternatives');
   const text = stringAt(best, 'transcript');
   if (text === undefined) throw new UpstreamError('garbled', 'an answer without a transcript');
-  const language = stringAt(channel, 'detected_language') ?? spoken;
+  const language = stringAt(channel, 'detected_language') ?? requested;
   return {
     text,
     language: language === undefined ? undefined : languageCode(language),

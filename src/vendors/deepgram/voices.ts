@@ -13,7 +13,7 @@ interface Voice {
 const DEFAULT_LANGUAGE = 'en';
 
 /**
- * The voice that is asked for, by its whole name or by the part of it that differs. It is of the family of the route's
+ * The voice that is asked for, by its exact name or by the part of it that differs. It is of the family of the route's
  * model, since families differ in price. A route to a voice has it where no other is asked for.
  */
 export function voiceOf(
@@ -22,17 +22,17 @@ export function voiceOf(
 ): string {
   const { voice, referenceId = voice } = request;
   if (voice !== undefined && voice !== referenceId) throw unsupported('voice', { notWith: 'reference_id' });
-  const usual = parseVoice(model);
+  const routeVoice = parseVoice(model);
   const language = request.language === undefined ? undefined : (languageCode(request.language) ?? request.language);
-  const whole = referenceId === undefined ? usual : parseVoice(referenceId);
-  if (whole !== undefined) {
-    if (whole.family !== (usual?.family ?? model)) throw unsupported(fieldOf(request), 'another value');
-    if ((language ?? whole.language) !== whole.language) throw unsupported('language', { oneOf: [whole.language] });
-    return [whole.family, whole.name, whole.language].join('-');
+  const exact = referenceId === undefined ? routeVoice : parseVoice(referenceId);
+  if (exact !== undefined) {
+    if (exact.family !== (routeVoice?.family ?? model)) throw unsupported(fieldOf(request), 'another value');
+    if ((language ?? exact.language) !== exact.language) throw unsupported('language', { oneOf: [exact.language] });
+    return [exact.family, exact.name, exact.language].join('-');
   }
   if (referenceId === undefined) throw unsupported('voice', { atLeast: 1 });
   if (!/^[a-z]+$/.test(referenceId)) throw unsupported(fieldOf(request), 'another value');
-  return [usual?.family ?? model, referenceId, language ?? usual?.language ?? DEFAULT_LANGUAGE].join('-');
+  return [routeVoice?.family ?? model, referenceId, language ?? routeVoice?.language ?? DEFAULT_LANGUAGE].join('-');
 }
 
 /** Undefined for a family alone, such as `aura-2`. */

@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 /** A request as the vendor read it. */
 interface Submission {
   readonly route: 'speech' | 'design' | 'recording';
-  /** The one that it took, which is another where it did not know the one that was named. */
+  /** The one that it took, which is another where it did not know the one in the header. */
   readonly model: string;
   readonly fields: Json;
   readonly file?: { readonly name: string; readonly type: string; readonly bytes: Buffer };
@@ -66,8 +66,8 @@ export class FishAudioEmulator extends ScriptedServer {
     if (fields === undefined) return this.#refused('unreadable');
     const refusal = refusalOfSpeech(fields, isJson, this.voices);
     if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
-    const named = String(headers.model);
-    this.submissions.push({ route: 'speech', model: MODELS.has(named) ? named : 's2.1-pro', fields });
+    const header = String(headers.model);
+    this.submissions.push({ route: 'speech', model: MODELS.has(header) ? header : 's2.1-pro', fields });
     const format = typeof fields.format === 'string' ? fields.format : 'mp3';
     const body = await soundFor(format, Number(fields.sample_rate ?? (format === 'opus' ? 48_000 : 44_100)));
     return { status: 200, headers: { 'content-type': TYPES[format] ?? '', 'x-request-id': this.#marker }, body };
@@ -129,13 +129,13 @@ const TYPES: Readonly<Record<string, string>> = {
   opus: 'audio/opus',
 };
 const WAV_HEAD_BYTES = 44;
-const made = new Map<string, Promise<Buffer>>();
+const sounds = new Map<string, Promise<Buffer>>();
 
 /** Real sound in one of the formats; the same again for the same question. */
 export function soundFor(format: string, sampleRate: number): Promise<Buffer> {
   const name = `${format} ${sampleRate}`;
-  const sound = made.get(name) ?? encode(format, sampleRate);
-  made.set(name, sound);
+  const sound = sounds.get(name) ?? encode(format, sampleRate);
+  sounds.set(name, sound);
   return sound;
 }
 
@@ -166,7 +166,7 @@ function transcriptFor(fields: Json, isPro: boolean): object {
   const hasTimes = 'ignore_timestamps' in fields && String(fields.ignore_timestamps).toLowerCase() !== 'true';
   const laughter = isPro && fields.tag_audio_events !== 'false' ? '[laughter] ' : '';
   const text = isPro ? `<|speaker:0|> Hello there. <|speaker:1|> ${laughter}Hi.` : 'Hello there. Hi.';
-  const turn = (speaker: string, said: string, start: number, end: number) => ({ speaker, text: said, start, end });
+  const turn = (speaker: string, text: string, start: number, end: number) => ({ speaker, text, start, end });
   const speaker_turns = [turn('speaker:0', 'Hello there.', 0.16, 0.9), turn('speaker:1', `${laughter}Hi.`, 2, 2.2)];
   return {
     text,

@@ -92,8 +92,8 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
   });
 
   test('a model that it does not know is another one, and no error', async () => {
-    const made = await client.textToSpeech.convert({ text: 'Hi' }, 'S1' as 's1', ONCE);
-    await Array.fromAsync(made);
+    const answer = await client.textToSpeech.convert({ text: 'Hi' }, 'S1' as 's1', ONCE);
+    await Array.fromAsync(answer);
     assert.equal(emulator.submissions.at(-1)?.model, 's2.1-pro');
   });
 });

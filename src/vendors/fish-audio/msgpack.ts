@@ -46,9 +46,9 @@ function encodeList(items: readonly WireMedia[], parts: (Buffer | Media)[]): voi
 }
 
 function encodeMap(entries: readonly (readonly [string, WireMedia])[], parts: (Buffer | Media)[]): void {
-  const given = entries.filter(([, value]) => value !== undefined);
-  parts.push(sized(0xdf, given.length));
-  for (const [name, value] of given) {
+  const present = entries.filter(([, value]) => value !== undefined);
+  parts.push(sized(0xdf, present.length));
+  for (const [name, value] of present) {
     encode(name, parts);
     encode(value, parts);
   }

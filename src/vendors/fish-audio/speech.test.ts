@@ -6,7 +6,7 @@ import { rawNumber } from '../../../test/support/raw-number.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { inMemoryMedia, type Media } from '../index.ts';
-import { design, KEY, MARKER, spoken, synthesize, withEmulator } from './emulator/calls.ts';
+import { design, KEY, MARKER, speechRequest, synthesize, withEmulator } from './emulator/calls.ts';
 import { soundFor, VOICE } from './emulator.ts';
 import { speech } from './speech.ts';
 
@@ -17,7 +17,7 @@ const USUAL = { text: 'Hello there.', format: 'mp3', sample_rate: 44_100 };
 
 test('R-374 R-378: text, voice, speed and volume are sent as the vendor names them, its model in a header', () =>
   withEmulator(async (emulator, upstream) => {
-    const request = spoken({ voice: VOICE, speed: 1.5, volume: -3, n: 2, output: 'url' });
+    const request = speechRequest({ voice: VOICE, speed: 1.5, volume: -3, n: 2, output: 'url' });
     assert.deepEqual(await synthesize(request, { ...upstream, model: 's2-pro' }), await soundFor('mp3', 44_100));
     const [{ method, path, headers, bytes } = assert.fail()] = emulator.requests;
     assert.equal(`${method} ${path}`, 'POST /v1/tts');
@@ -32,9 +32,9 @@ test('R-374 R-378: text, voice, speed and volume are sent as the vendor names th
 
 test('R-378: a voice may be given as reference_id; without one it is the vendor’s own', () =>
   withEmulator(async (emulator, upstream) => {
-    await synthesize(spoken({ referenceId: VOICE }), upstream);
-    await synthesize(spoken({ voice: VOICE, referenceId: VOICE }), upstream);
-    await synthesize(spoken(), upstream);
+    await synthesize(speechRequest({ referenceId: VOICE }), upstream);
+    await synthesize(speechRequest({ voice: VOICE, referenceId: VOICE }), upstream);
+    await synthesize(speechRequest(), upstream);
     const voices = emulator.submissions.map(({ fields }) => fields.reference_id);
     assert.deepEqual(voices, [VOICE, VOICE, undefined]);
   }));
@@ -43,7 +43,7 @@ test('R-387: what is not modelled goes on, and never takes the place of what was
   withEmulator(async (emulator, upstream) => {
     const prosody = { normalize_loudness: false, speed: 2 };
     const extra = { text: 'Bye', format: 'wav', prosody, latency: 'low', top_p: 0.5 };
-    await synthesize(spoken({ speed: 0.5, extra }), upstream);
+    await synthesize(speechRequest({ speed: 0.5, extra }), upstream);
     const { fields } = emulator.submissions[0] ?? assert.fail();
     assert.deepEqual(fields, {
       ...USUAL,
@@ -60,7 +60,7 @@ describe('samples of a voice go as bytes', () => {
       const sample = { ...SAMPLE, read: () => assert.fail('it is not to be held') };
       const written = rawNumber('0.50') as JsonValue;
       const extra = { top_p: written, normalize: true, chunk_length: 200, features: ['a', 7.5, null] };
-      const request = spoken({ referenceAudio: [sample, sample], speed: 1.25, input: 'Grüße 😀', extra });
+      const request = speechRequest({ referenceAudio: [sample, sample], speed: 1.25, input: 'Grüße 😀', extra });
       assert.deepEqual(await synthesize(request, upstream), await soundFor('mp3', 44_100));
       assert.equal(emulator.requests[0]?.headers['content-type'], 'application/msgpack');
       assert.deepEqual(emulator.submissions[0]?.fields, {
@@ -88,12 +88,12 @@ describe('samples of a voice go as bytes', () => {
           throw broken;
         },
       };
-      await assert.rejects(synthesize(spoken({ referenceAudio: [sample] }), upstream), broken);
+      await assert.rejects(synthesize(speechRequest({ referenceAudio: [sample] }), upstream), broken);
     }));
 });
 
 describe('R-379 R-381: format, sample rate and bitrate', () => {
-  const FORMATS: readonly [asked: Fields, sent: object, samples?: object][] = [
+  const FORMATS: readonly [fields: Fields, sent: object, samples?: object][] = [
     [{ bitrate: 192 }, { format: 'mp3', sample_rate: 44_100, mp3_bitrate: 192 }],
     [
       { format: 'mp3', sampleRate: 32_000, bitrate: 64_000 },
@@ -115,13 +115,13 @@ describe('R-379 R-381: format, sample rate and bitrate', () => {
       { rate: 44_100, channels: 1 },
     ],
   ];
-  for (const [asked, sent, samples] of FORMATS) {
-    test(`${JSON.stringify(asked)} is ${JSON.stringify(sent)}`, () =>
+  for (const [fields, sent, samples] of FORMATS) {
+    test(`${JSON.stringify(fields)} is ${JSON.stringify(sent)}`, () =>
       withEmulator(async (emulator, upstream) => {
-        const made = await speech.speak(spoken(asked), upstream);
-        await Array.fromAsync(made.pieces);
+        const answer = await speech.speak(speechRequest(fields), upstream);
+        await Array.fromAsync(answer.pieces);
         assert.deepEqual(emulator.submissions[0]?.fields, { text: 'Hello there.', ...sent });
-        assert.deepEqual(made.samples, samples);
+        assert.deepEqual(answer.samples, samples);
       }));
   }
 });
@@ -160,23 +160,23 @@ describe('what a model cannot take is refused by its name', () => {
   ];
   for (const [param, fields, model = 's1'] of REFUSED) {
     test(`${model}: ${JSON.stringify(fields).slice(0, 60)}`, () =>
-      assert.throws(() => speech.check(spoken(fields), model), { code: 'unsupported_parameter', param }));
+      assert.throws(() => speech.check(speechRequest(fields), model), { code: 'unsupported_parameter', param }));
   }
 
   test('and every model of the vendor is taken', () => {
     for (const model of ['s1', 's2-pro', 's2.1-pro', 's2.1-pro-free', 'drama-3-preview', 's3'])
-      speech.check(spoken({ loop: false, instrumental: false }), model);
+      speech.check(speechRequest({ loop: false, instrumental: false }), model);
   });
 });
 
 describe('voice design', () => {
   test('R-393: a description brings previews, each with a voice that can be named', () =>
     withEmulator(async (emulator, upstream) => {
-      const asked = { input: 'Welcome.', language: 'en', speed: 1.2, guidanceScale: 3, seed: 7, n: 3 };
+      const fields = { input: 'Welcome.', language: 'en', speed: 1.2, guidanceScale: 3, seed: 7, n: 3 };
       const extra: JsonObject = { num_step: 16 };
       const audio = await soundFor('wav', 44_100);
       assert.deepEqual(
-        await design({ ...asked, extra, format: 'wav' }, upstream),
+        await design({ ...fields, extra, format: 'wav' }, upstream),
         [0, 1, 2].map((at) => {
           const voiceId = `voice-${MARKER}-${at}`;
           return { voiceId, name: undefined, description: 'A sassy squeaky mouse', audio };

@@ -12,17 +12,17 @@ const SPEAKER = /\s*<\|speaker:\d+\|>\s*/g;
 export function transcriptOf(answer: JsonObject, measuredSeconds: number): Transcript {
   const text = stringAt(answer, 'text');
   if (text === undefined) throw new UpstreamError('garbled', 'an answer without a text');
-  const heard = objectsAt(answer, 'segments').flatMap((entry) => timedText(entry, 'text') ?? []);
+  const timed = objectsAt(answer, 'segments').flatMap((entry) => timedText(entry, 'text') ?? []);
   const turns = objectsAt(answer, 'speaker_turns').flatMap((entry) => timedText(entry, 'text') ?? []);
-  const areWords = heard.every((each) => !/\S\s+\S/.test(each.text));
+  const areWords = timed.every((each) => !/\S\s+\S/.test(each.text));
   const language = stringAt(answer, 'language_code') ?? stringAt(answer, 'language');
   return {
     text: text.replace(SPEAKER, ' ').trim(),
     language: language === undefined ? undefined : languageCode(language),
     seconds: secondsIn(amountAt(answer, 'duration'), measuredSeconds),
     // Without times there is nothing to tell.
-    ...(heard.length > 0 && areWords && { words: heard.map(({ text: word, start, end }) => ({ word, start, end })) }),
-    ...(heard.length + turns.length > 0 && { segments: segmentsOf(turns, heard, areWords) }),
+    ...(timed.length > 0 && areWords && { words: timed.map(({ text: word, start, end }) => ({ word, start, end })) }),
+    ...(timed.length + turns.length > 0 && { segments: segmentsOf(turns, timed, areWords) }),
   };
 }
 
@@ -32,15 +32,15 @@ function secondsIn(duration: number | undefined, measuredSeconds: number): numbe
   return isMilliseconds ? duration / 1000 : duration;
 }
 
-function segmentsOf(turns: readonly TimedText[], heard: readonly TimedText[], areWords: boolean): TimedText[] {
+function segmentsOf(turns: readonly TimedText[], timed: readonly TimedText[], areWords: boolean): TimedText[] {
   if (turns.length > 0) return [...turns];
-  return areWords ? joined(heard) : [...heard];
+  return areWords ? joinWords(timed) : [...timed];
 }
 
 const PAUSE_SECONDS = 1;
 
 /** Words have no stops here, so a segment ends before a pause. */
-function joined(words: readonly TimedText[]): TimedText[] {
+function joinWords(words: readonly TimedText[]): TimedText[] {
   const segments: { text: string; start: number; end: number }[] = [];
   for (const { text, start, end } of words) {
     const last = segments.at(-1);

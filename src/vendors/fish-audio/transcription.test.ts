@@ -7,7 +7,7 @@ import { transcriptOf } from './transcript.ts';
 import { transcription } from './transcription.ts';
 
 const PRO = 'transcribe-1-pro';
-const TOLD = { text: 'Hello there. Hi.', language: 'en', seconds: 2 };
+const TRANSCRIPT = { text: 'Hello there. Hi.', language: 'en', seconds: 2 };
 const WORDS = [
   { word: 'Hello', start: 0.16, end: 0.48 },
   { word: 'there', start: 0.48, end: 0.9 },
@@ -16,10 +16,10 @@ const WORDS = [
 
 test('a clip is sent piece by piece, under a name that says its format, its model in a header', () =>
   withEmulator(async (emulator, upstream) => {
-    const held = await clip();
-    const audio = { ...held, read: () => assert.fail('it is not to be held') };
+    const original = await clip();
+    const audio = { ...original, read: () => assert.fail('it is not to be held') };
     await transcribe({}, upstream, PRO, audio);
-    const file = { name: 'audio.flac', type: 'audio/flac', bytes: await held.read() };
+    const file = { name: 'audio.flac', type: 'audio/flac', bytes: await original.read() };
     assert.deepEqual(emulator.submissions[0]?.file, file);
     const [{ method, path, headers } = assert.fail()] = emulator.requests;
     assert.deepEqual([method, path, headers.authorization, headers.model], ['POST', '/v1/asr', `Bearer ${KEY}`, PRO]);
@@ -52,7 +52,7 @@ describe('R-412 what is asked for', () => {
 describe('what comes back', () => {
   test('is the text without the marks of its speakers, the language and the length', () =>
     withEmulator(async (_emulator, upstream) => {
-      for (const model of ['transcribe-1', PRO]) assert.deepEqual(await transcribe({}, upstream, model), TOLD);
+      for (const model of ['transcribe-1', PRO]) assert.deepEqual(await transcribe({}, upstream, model), TRANSCRIPT);
     }));
 
   test('has words, and segments between pauses', () =>
@@ -61,7 +61,7 @@ describe('what comes back', () => {
         { text: 'Hello there', start: 0.16, end: 0.9 },
         { text: 'Hi', start: 2, end: 2.2 },
       ];
-      const expected = { ...TOLD, words: WORDS, segments };
+      const expected = { ...TRANSCRIPT, words: WORDS, segments };
       assert.deepEqual(await transcribe({ granularities: ['word'] }, upstream), expected);
       const alone = { granularities: ['word'], extra: { diarize: false } } as const;
       assert.deepEqual(await transcribe(alone, upstream, PRO), expected);
@@ -69,12 +69,12 @@ describe('what comes back', () => {
 
   test('has the turns of its speakers for segments where there are some', () =>
     withEmulator(async (_emulator, upstream) => {
-      const told = await transcribe({ responseFormat: 'verbose_json' }, upstream, PRO);
+      const transcript = await transcribe({ responseFormat: 'verbose_json' }, upstream, PRO);
       const segments = [
         { text: 'Hello there.', start: 0.16, end: 0.9 },
         { text: 'Hi.', start: 2, end: 2.2 },
       ];
-      assert.deepEqual(told, { ...TOLD, words: WORDS, segments });
+      assert.deepEqual(transcript, { ...TRANSCRIPT, words: WORDS, segments });
     }));
 
   test('is nothing of silence', () => {
@@ -84,8 +84,8 @@ describe('what comes back', () => {
 
   test('whole sentences are segments, and no words', () => {
     const segments = [{ text: 'Hello there.', start: 0, end: 1 }];
-    const told = transcriptOf({ text: 'Hello there.', segments }, 3);
-    assert.deepEqual([told.words, told.segments], [undefined, segments]);
+    const transcript = transcriptOf({ text: 'Hello there.', segments }, 3);
+    assert.deepEqual([transcript.words, transcript.segments], [undefined, segments]);
   });
 
   test('scripts without spaces are joined without them', () => {

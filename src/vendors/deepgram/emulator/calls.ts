@@ -17,7 +17,7 @@ import { transcription } from '../transcription.ts';
 export const KEY = 'dg-upstream';
 export const MARKER = 'mk9D';
 
-export function spoken(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
+export function speechRequest(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
   return plainSound({ input: 'Hello there.', ...fields });
 }
 
@@ -41,14 +41,14 @@ export async function withEmulator(
   }
 }
 
-/** Checked and spoken, all of it. */
+/** Checks a request and reads its sound to the end. */
 export async function synthesize(request: SoundRequest<Media>, upstream: Upstream): Promise<Buffer> {
   speech.check(request, upstream.model);
   const { pieces } = await speech.speak(request, upstream);
   return Buffer.concat(await Array.fromAsync(pieces));
 }
 
-/** Checked and written down. */
+/** Checks a request and transcribes the clip. */
 export async function transcribe(
   fields: Partial<TranscriptionRequest>,
   { model, ...rest }: Upstream,

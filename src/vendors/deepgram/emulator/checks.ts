@@ -1,5 +1,5 @@
 import { countCharacters } from '../../../text/index.ts';
-import { ERRORS, old, type Refusal } from './errors.ts';
+import { ERRORS, legacyError, type Refusal } from './errors.ts';
 
 type Check = (value: string) => boolean;
 type Options = Readonly<Record<string, readonly string[]>>;
@@ -97,8 +97,9 @@ export function refusalOfListening(options: Options): Refusal | undefined {
   const known = model === 'nova-3-medical' ? /^(en(-|$)|multi$)/ : /^en(-|$)/;
   if (ENGLISH.test(model) && !known.test(language)) return ERRORS.noModel;
   if (ENGLISH.test(model) && options.detect_language?.[0] === 'true') return ERRORS.noModel;
-  if (options.keyterm !== undefined && !isNewest) return old(400, 'Bad Request', 'Keyterms are for Nova-3 only.');
-  return options.keywords !== undefined && isNewest ? old(400, 'Bad Request', 'Use keyterm.') : undefined;
+  if (options.keyterm !== undefined && !isNewest)
+    return legacyError(400, 'Bad Request', 'Keyterms are for Nova-3 only.');
+  return options.keywords !== undefined && isNewest ? legacyError(400, 'Bad Request', 'Use keyterm.') : undefined;
 }
 
 const RATES: Readonly<Record<string, readonly string[]>> = {
@@ -123,17 +124,17 @@ export function refusalOfSpeaking(options: Options, text: unknown, voices: Reado
   const wrong = wrongIn(options, SPEAK);
   if (wrong !== undefined) return wrong;
   if (typeof text !== 'string') return ERRORS.badJson;
-  if (text.trim() === '') return old(400, 'Bad Request', 'Input text was empty.');
+  if (text.trim() === '') return legacyError(400, 'Bad Request', 'Input text was empty.');
   if (countCharacters(text) > 2000) return ERRORS.tooLarge;
   const [model = 'aura-asteria-en'] = options.model ?? [];
   if (!voices.has(model)) return ERRORS.noVoice;
-  if (options.speed !== undefined && !model.startsWith('aura-2-')) return old(400, 'Bad Request', 'No speed.');
+  if (options.speed !== undefined && !model.startsWith('aura-2-')) return legacyError(400, 'Bad Request', 'No speed.');
   const [encoding = 'mp3'] = options.encoding ?? [];
   const isFit =
     isAmong(options.sample_rate, RATES[encoding] ?? []) &&
     isAmong(options.container, CONTAINERS[encoding] ?? []) &&
     (options.bit_rate ?? []).every((rate) => BITRATES[encoding]?.(rate) === true);
-  return isFit ? undefined : old(400, 'UNSUPPORTED_AUDIO_FORMAT', 'Unsupported audio format.');
+  return isFit ? undefined : legacyError(400, 'UNSUPPORTED_AUDIO_FORMAT', 'Unsupported audio format.');
 }
 
 function isAmong(values: readonly string[] = [], known: readonly string[]): boolean {

@@ -8,33 +8,33 @@ export interface Refusal {
 
 /** Every row of the vendor's tables of errors. */
 export const ERRORS = {
-  badJson: today(400, 'INVALID_JSON', 'Invalid JSON submitted.'),
-  badAudio: old(400, 'Bad Request', 'Bad Request: failed to process audio: corrupt or unsupported data'),
-  badOption: old(400, 'INVALID_QUERY_PARAMETER', 'Failed to deserialize query parameters'),
-  noModel: old(400, 'Bad Request', 'Bad Request: No such model/language/tier combination found.'),
-  noVoice: old(400, 'Bad Request', 'Bad Request: No such model/version combination found.'),
-  badKey: old(401, 'INVALID_AUTH', 'Invalid credentials.'),
-  noScope: old(401, 'INSUFFICIENT_PERMISSIONS', 'User does not have sufficient permissions.'),
-  noAccess: old(403, 'INSUFFICIENT_PERMISSIONS', 'Project does not have access to the requested model.'),
-  noCredit: old(402, 'ASR_PAYMENT_REQUIRED', 'Project does not have enough credits for an ASR request.'),
-  noCreditInWords: old(400, 'Bad Request', 'Insufficient credits in this project.'),
-  newPayment: today(400, 'LISTEN_PAYMENT_REQUIRED', 'Add a means of payment.'),
-  noProject: today(404, 'PROJECT_NOT_FOUND', 'A project with the specified ID could not be found.'),
-  tooLarge: old(413, 'Payload Too Large', 'Input exceeds the maximum.'),
-  brokenUpload: old(422, 'ASR_UNPROCESSABLE_ENTITY', 'The upload was interrupted or too slow.'),
-  busy: old(429, 'TOO_MANY_REQUESTS', 'Too many requests. Please try again later.'),
-  broken: today(500, 'INTERNAL_SERVER_ERROR', 'We are currently experiencing an internal server error.'),
+  badJson: currentError(400, 'INVALID_JSON', 'Invalid JSON submitted.'),
+  badAudio: legacyError(400, 'Bad Request', 'Bad Request: failed to process audio: corrupt or unsupported data'),
+  badOption: legacyError(400, 'INVALID_QUERY_PARAMETER', 'Failed to deserialize query parameters'),
+  noModel: legacyError(400, 'Bad Request', 'Bad Request: No such model/language/tier combination found.'),
+  noVoice: legacyError(400, 'Bad Request', 'Bad Request: No such model/version combination found.'),
+  badKey: legacyError(401, 'INVALID_AUTH', 'Invalid credentials.'),
+  noScope: legacyError(401, 'INSUFFICIENT_PERMISSIONS', 'User does not have sufficient permissions.'),
+  noAccess: legacyError(403, 'INSUFFICIENT_PERMISSIONS', 'Project does not have access to the requested model.'),
+  noCredit: legacyError(402, 'ASR_PAYMENT_REQUIRED', 'Project does not have enough credits for an ASR request.'),
+  noCreditInWords: legacyError(400, 'Bad Request', 'Insufficient credits in this project.'),
+  newPayment: currentError(400, 'LISTEN_PAYMENT_REQUIRED', 'Add a means of payment.'),
+  noProject: currentError(404, 'PROJECT_NOT_FOUND', 'A project with the specified ID could not be found.'),
+  tooLarge: legacyError(413, 'Payload Too Large', 'Input exceeds the maximum.'),
+  brokenUpload: legacyError(422, 'ASR_UNPROCESSABLE_ENTITY', 'The upload was interrupted or too slow.'),
+  busy: legacyError(429, 'TOO_MANY_REQUESTS', 'Too many requests. Please try again later.'),
+  broken: currentError(500, 'INTERNAL_SERVER_ERROR', 'We are currently experiencing an internal server error.'),
   tooSlow: { status: 504, body: 'upstream request timeout' },
   text: { status: 400, body: 'Bad Request' },
 } as const satisfies Record<string, Refusal>;
 
 export type ErrorName = keyof typeof ERRORS;
 
-export function old(status: number, err_code: string, err_msg: string): Refusal {
+export function legacyError(status: number, err_code: string, err_msg: string): Refusal {
   return { status, body: { err_code, err_msg, request_id: 'r-1' } };
 }
 
-function today(status: number, category: string, message: string): Refusal {
+function currentError(status: number, category: string, message: string): Refusal {
   return { status, body: { category, message, details: 'See the documentation.', request_id: 'r-1' } };
 }
 

@@ -18,7 +18,7 @@ import { transcription } from '../transcription.ts';
 export const KEY = 'fish-upstream';
 export const MARKER = 'mk4F';
 
-export function spoken(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
+export function speechRequest(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
   return plainSound({ input: 'Hello there.', ...fields });
 }
 
@@ -41,14 +41,14 @@ export async function withEmulator(
   }
 }
 
-/** Checked and spoken, all of it. */
+/** Checks a request and reads its sound to the end. */
 export async function synthesize(request: SoundRequest<Media>, upstream: Upstream): Promise<Buffer> {
   speech.check(request, upstream.model);
   const { pieces } = await speech.speak(request, upstream);
   return Buffer.concat(await Array.fromAsync(pieces));
 }
 
-/** Checked and made. */
+/** Checks a request and designs its voices. */
 export async function design(
   fields: Partial<SoundRequest<Media>>,
   upstream: Upstream,
@@ -59,7 +59,7 @@ export async function design(
   return (await speech.design?.(request, { ...upstream, model })) ?? assert.fail();
 }
 
-/** Checked and written down. */
+/** Checks a request and transcribes the clip. */
 export async function transcribe(
   fields: Partial<TranscriptionRequest>,
   upstream: Upstream,

@@ -1,6 +1,6 @@
 import { countCharacters } from '../../../text/index.ts';
 import { type Check, isFlag, isJsonObject, isOneOf, isText, isWhole, isWithin } from '../../openai/emulator/checks.ts';
-import { ERRORS, type Refusal, unread } from './errors.ts';
+import { ERRORS, type Refusal, validationError } from './errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Checks = Readonly<Record<string, Check>>;
@@ -69,13 +69,14 @@ const PRO_RECORDING: Checks = {
 const RATES: Readonly<Record<string, readonly number[]>> = { mp3: [32_000, 44_100], opus: [48_000] };
 
 export function refusalOfSpeech(fields: Json, isJson: boolean, voices: ReadonlySet<string>): Refusal | undefined {
-  if (fields.text == null || fields.text === '') return unread('text', 'Field required');
+  if (fields.text == null || fields.text === '') return validationError('text', 'Field required');
   const wrong = wrongIn(fields, SPEECH);
-  if (wrong !== undefined) return unread(wrong, 'Invalid or unknown');
-  if (isJson && fields.references != null) return unread('references', 'Bytes are for MessagePack');
+  if (wrong !== undefined) return validationError(wrong, 'Invalid or unknown');
+  if (isJson && fields.references != null) return validationError('references', 'Bytes are for MessagePack');
   const { format = 'mp3', sample_rate: rate, reference_id: id } = fields;
   for (const name of ['mp3', 'opus'])
-    if (name !== format && fields[`${name}_bitrate`] != null) return unread(`${name}_bitrate`, 'Not of this format');
+    if (name !== format && fields[`${name}_bitrate`] != null)
+      return validationError(`${name}_bitrate`, 'Not of this format');
   const rates = RATES[String(format)];
   if (typeof rate === 'number' && (rates === undefined ? rate === 48_000 : !rates.includes(rate)))
     return ERRORS.invalid;
@@ -84,10 +85,10 @@ export function refusalOfSpeech(fields: Json, isJson: boolean, voices: ReadonlyS
 }
 
 export function refusalOfDesign(fields: Json, model: unknown): Refusal | undefined {
-  if (model !== 'voice-design-1') return unread('model', 'Field required');
-  if (fields.instruction == null) return unread('instruction', 'Field required');
+  if (model !== 'voice-design-1') return validationError('model', 'Field required');
+  if (fields.instruction == null) return validationError('instruction', 'Field required');
   const wrong = wrongIn(fields, DESIGN);
-  return wrong === undefined ? undefined : unread(wrong, 'Invalid or unknown');
+  return wrong === undefined ? undefined : validationError(wrong, 'Invalid or unknown');
 }
 
 export function refusalOfRecording(fields: Json, isPro: boolean): Refusal | undefined {
