@@ -4,8 +4,10 @@ import { AnthropicEmulator } from '../src/vendors/anthropic/emulator.ts';
 import { ArkEmulator } from '../src/vendors/ark/emulator.ts';
 import { AssemblyAiEmulator } from '../src/vendors/assemblyai/emulator.ts';
 import { BflEmulator } from '../src/vendors/bfl/emulator.ts';
+import { DeepgramEmulator } from '../src/vendors/deepgram/emulator.ts';
 import { ElevenLabsEmulator } from '../src/vendors/elevenlabs/emulator.ts';
 import { FalEmulator } from '../src/vendors/fal/emulator.ts';
+import { FishAudioEmulator } from '../src/vendors/fish-audio/emulator.ts';
 import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
 import { KlingEmulator } from '../src/vendors/kling/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
@@ -24,6 +26,8 @@ const emulators = {
   ark: new ArkEmulator(KEY, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
   kling: new KlingEmulator({ secret: KEY }, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
   bfl: new BflEmulator(KEY, Buffer.alloc(0)),
+  deepgram: new DeepgramEmulator(KEY, 'marker'),
+  'fish-audio': new FishAudioEmulator(KEY, 'marker'),
 };
 type VendorName = keyof typeof emulators;
 
@@ -87,6 +91,8 @@ for (const [vendor, what, asked] of [
   ['assemblyai', 'a list of the account’s transcripts', 'GET /v2/transcript?limit=1'],
   ['ark', 'a list of the account’s clips', 'GET /api/v3/contents/generations/tasks?page_num=1&page_size=1'],
   ['kling', 'a list of the account’s clips', 'GET /v1/videos/text2video?pageNum=1&pageSize=1'],
+  ['deepgram', 'a list of its projects', 'GET /v1/projects'],
+  ['fish-audio', 'the balance of its account', 'GET /wallet/self/api-credit'],
 ] as const) {
   test(`R-524: an upstream of ${vendor} without a chat model is asked for ${what}`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor)], models: [] });
@@ -97,7 +103,17 @@ for (const [vendor, what, asked] of [
   });
 }
 
-for (const vendor of ['openai', 'anthropic', 'elevenlabs', 'assemblyai', 'ark', 'kling'] as const) {
+const WITH_CHECK = [
+  'openai',
+  'anthropic',
+  'elevenlabs',
+  'assemblyai',
+  'ark',
+  'kling',
+  'deepgram',
+  'fish-audio',
+] as const;
+for (const vendor of WITH_CHECK) {
   test(`R-524: a wrong key at ${vendor} is told as such, without the key, and opens no breaker`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor, { api_key: 'a-wrong-key-0123456789' })], models: [] });
     const before = await state();
