@@ -18,6 +18,7 @@ import { kling } from './kling/index.ts';
 import type { ListedVendor } from './listed.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/index.ts';
+import { runway } from './runway/index.ts';
 import { sandbox } from './sandbox.ts';
 import { vertex } from './vertex/index.ts';
 import { xai } from './xai/index.ts';
@@ -71,6 +72,7 @@ export const vendors: readonly ListedVendor[] = [
   bfl,
   ark,
   kling,
+  runway,
   azure,
   vertex,
   bedrock,
