@@ -203,6 +203,25 @@ function clipByKling({ mode, duration, sound, settings }: Wire): Sent {
   return { tier, seconds, hasAudio: sound === 'on' };
 }
 
+/** Tiers of lines are the vendor's groups; others are megapixels, which it overdraws a little in some shapes. */
+function sentByRunway({ ratio, resolution, ...wire }: Wire): Sent {
+  const [width, height] = (ratio ?? '').split(':').map(Number) as [number, number];
+  const lines = [['480p', 0.5] as const, ['720p', 1.3] as const, ['1080p', 2.5] as const];
+  const [ofClip] = lines.find(([, most]) => (width * height) / 1e6 <= most) ?? ['4k'];
+  const isClip = wire.duration !== undefined || wire.videoUri !== undefined;
+  const byLines = { 720: '720p', 912: '1080p', 1080: '1080p' }[Math.min(width, height)];
+  const ofImage = byLines ?? (ratio === '1808:768' ? '1080p' : tierOfPixels(width / 1.05, height / 1.05));
+  return {
+    quality: wire.quality,
+    size: width > 21 ? `${width}x${height}` : undefined,
+    tier: resolution ?? (width > 21 ? (isClip ? ofClip : ofImage) : undefined),
+    count: wire.outputCount ?? 1,
+    seconds: wire.duration,
+    hasAudio: /omni/.test(wire.model) ? 'always' : wire.audio,
+    hasReferenceVideo: ['promptVideo', 'videoUri', 'referenceVideos'].some((name) => name in wire),
+  };
+}
+
 function sentByGemini({ generationConfig: { imageConfig = {} } }: Wire): Sent {
   const { imageSize, aspectRatio } = imageConfig;
   const side = Number.parseInt(imageSize ?? '', 10) * 1024;
@@ -296,6 +315,7 @@ const WORKS = [
   ['gemini', 'image', ['gemini-3.1-flash-image', 'gemini-3-pro-image', 'any/painter'], images, sentByGemini],
   ['minimax', 'image', ['image-01'], images, sentByMinimax],
   ['xai', 'image', ['grok-imagine-image', 'grok-imagine-image-2.0'], images, sentByXai],
+  ['runway', 'image', ['gen4_image', 'gpt_image_2', 'gemini_image3_pro', 'seedream5_pro', 'any'], images, sentByRunway],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
     'fal',
@@ -315,11 +335,19 @@ const WORKS = [
   ['gemini', 'video', ['gemini-omni-1.1-flash'], videos, clipByGemini],
   ['minimax', 'video', ['MiniMax-Hailuo-2.3', 'MiniMax-H3'], videos, sentByMinimax],
   ['xai', 'video', ['grok-imagine-video', 'grok-imagine-video-1.5'], videos, sentByXai],
+  [
+    'runway',
+    'video',
+    ['gen4.5', 'veo3.1', 'seedance2', 'hailuo3', 'wan3', 'gemini_omni_flash_1.1', 'h3_max', 'aleph2'],
+    videos,
+    sentByRunway,
+  ],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],
   ['elevenlabs', 'music', ['music_v1', 'eleven_text_to_sound_v2'], sounds, sentByElevenLabs],
   ['gemini', 'music', ['lyria-3.5', 'lyria-3-clip-preview'], sounds, songByGemini],
   ['minimax', 'music', ['music-2.6'], sounds, sentByMinimax],
+  ['runway', 'music', ['eleven_text_to_sound_v2', 'seed_audio'], sounds, sentByRunway],
   ['sandbox', 'music', ['music'], sounds, sentBySandbox],
 ] as const;
 

@@ -11,6 +11,7 @@ import { FishAudioEmulator } from '../src/vendors/fish-audio/emulator.ts';
 import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
 import { KlingEmulator } from '../src/vendors/kling/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
+import { RunwayEmulator } from '../src/vendors/runway/emulator.ts';
 import { type Fields, imageModel, sandbox } from './support/documents.ts';
 import { type Answer, Gateway } from './support/gateway.ts';
 import { newOperator } from './support/people.ts';
@@ -28,6 +29,7 @@ const emulators = {
   bfl: new BflEmulator(KEY, Buffer.alloc(0)),
   deepgram: new DeepgramEmulator(KEY, 'marker'),
   'fish-audio': new FishAudioEmulator(KEY, 'marker'),
+  runway: new RunwayEmulator(KEY, { image: Buffer.alloc(0), video: Buffer.alloc(0), audio: Buffer.alloc(0) }),
 };
 type VendorName = keyof typeof emulators;
 
@@ -93,6 +95,7 @@ for (const [vendor, what, asked] of [
   ['kling', 'a list of the account’s clips', 'GET /v1/videos/text2video?pageNum=1&pageSize=1'],
   ['deepgram', 'a list of its projects', 'GET /v1/projects'],
   ['fish-audio', 'the balance of its account', 'GET /wallet/self/api-credit'],
+  ['runway', 'the limits of its organization', 'GET /v1/organization'],
 ] as const) {
   test(`R-524: an upstream of ${vendor} without a chat model is asked for ${what}`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor)], models: [] });
@@ -114,6 +117,7 @@ const WITH_CHECK = [
   'fish-audio',
 ] as const;
 for (const vendor of WITH_CHECK) {
+for (const vendor of ['openai', 'anthropic', 'elevenlabs', 'assemblyai', 'ark', 'kling', 'runway'] as const) {
   test(`R-524: a wrong key at ${vendor} is told as such, without the key, and opens no breaker`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor, { api_key: 'a-wrong-key-0123456789' })], models: [] });
     const before = await state();

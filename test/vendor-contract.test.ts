@@ -19,6 +19,7 @@ import type { Wire } from '../src/vendors/kit/wire.ts';
 import { wire as kling } from '../src/vendors/kling/wire.ts';
 import { wire as minimax } from '../src/vendors/minimax/wire.ts';
 import { wire as openai } from '../src/vendors/openai/wire.ts';
+import { wire as runway } from '../src/vendors/runway/wire.ts';
 import { wire as vertex } from '../src/vendors/vertex/wire.ts';
 import { wire as xai } from '../src/vendors/xai/wire.ts';
 import { acme } from './support/acme/index.ts';
@@ -80,6 +81,7 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   bfl: { wire: bfl, refusal: (error) => ({ error, message: 'marker' }), isErrorInSuccess: false },
   ark: { wire: ark, refusal: (code) => ({ error: { code, message: 'marker' } }), isErrorInSuccess: true },
   kling: { wire: kling, refusal: (code) => ({ code: Number(code), message: 'marker' }), isErrorInSuccess: true },
+  runway: { wire: runway, refusal: (failureCode) => ({ error: 'marker', failureCode }), isErrorInSuccess: false },
   azure: { wire: azure, refusal: (code) => ({ error: { code } }), isErrorInSuccess: true },
   vertex: {
     wire: vertex,

@@ -126,6 +126,12 @@ const MODELS = [
   's2.1-pro',
   'voice-design-1',
   'transcribe-1',
+  'gpt_image_2',
+  'gen4_turbo',
+  'veo3.1',
+  'seedance2',
+  'wan3',
+  'seed_audio',
 ];
 const upstream = {
   model: 'm',

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json.ts';
 import { failed } from '../kit/faults.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { amountAt, defined, itemsAt, objectAt, requiredString, stringAt } from '../kit/json.ts';
-import type { WireMedia } from '../kit/mapping.ts';
+import type { WireFields, WireMedia } from '../kit/mapping.ts';
 import { queueWork } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Progress, TaskWork } from '../vendor.ts';
@@ -13,6 +13,8 @@ import { wire } from './wire.ts';
 export interface Creation {
   readonly path: string;
   readonly fields: Readonly<Record<string, WireMedia>>;
+  /** Sent where no unmodelled key says otherwise. */
+  readonly defaults?: WireFields | undefined;
 }
 
 /** What differs between the kinds of work; tasks are one resource for all. */
@@ -41,9 +43,9 @@ export function taskWork<Request extends { readonly extra: JsonObject }>(work: M
     perCall: (_request, model) => work.countOf?.(model) ?? 1,
 
     submission(request, { count }, { model }) {
-      const { path, fields } = work.creationOf(request, model);
+      const { path, fields, defaults } = work.creationOf(request, model);
       const counted = work.countOf?.(model) === undefined ? {} : { outputCount: count };
-      return { path, body: jsonWithMedia({ ...request.extra, model, ...fields, ...counted }) };
+      return { path, body: jsonWithMedia({ ...defaults, ...request.extra, model, ...fields, ...counted }) };
     },
 
     taskIn: (answer) =>

@@ -19,6 +19,8 @@ export interface VideoFamily {
   };
   readonly flags?: readonly ('seed' | 'negative' | 'audio' | 'sound')[];
   readonly always?: WireFields;
+  /** Sent where no unmodelled key says otherwise. */
+  readonly defaults?: WireFields;
   readonly hasLastFrame?: boolean;
   readonly sourceField?: 'promptVideo' | 'videoUri';
   /** How many it goes by. */
@@ -152,7 +154,7 @@ const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
       lengths: { usual: 5, from: 1, to: 15 },
       flags: ['seed'],
       // Its own default rewrites the prompt before it draws.
-      always: { promptExpansionMode: 'disabled' },
+      defaults: { promptExpansionMode: 'disabled' },
       hasLastFrame: true,
     },
   ],

@@ -37,6 +37,7 @@ function creationOf(request: Request, model: string): Creation {
   );
   return {
     path: PATHS[mode],
+    defaults: family.defaults,
     fields: {
       ...fields,
       ...promptOf(request, family.promptMax),
