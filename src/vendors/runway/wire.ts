@@ -4,7 +4,7 @@ import { stringAt } from '../kit/json.ts';
 import { defineWire } from '../kit/wire.ts';
 
 /** The vendor refuses a call that does not name it. */
-export const API_VERSION = '2024-11-06';
+const API_VERSION = '2024-11-06';
 
 /** Errors are `{"error": "words"}`; a task that failed has a `failureCode` as well, whose families are open-ended. */
 export const wire = defineWire({
