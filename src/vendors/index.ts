@@ -16,6 +16,7 @@ import { fishAudio } from './fish-audio/index.ts';
 import { gemini } from './gemini/index.ts';
 import { kling } from './kling/index.ts';
 import type { ListedVendor } from './listed.ts';
+import { luma } from './luma/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/index.ts';
 import { runway } from './runway/index.ts';
@@ -73,6 +74,7 @@ export const vendors: readonly ListedVendor[] = [
   ark,
   kling,
   runway,
+  luma,
   azure,
   vertex,
   bedrock,
