@@ -222,6 +222,15 @@ function sentByRunway({ ratio, resolution, ...wire }: Wire): Sent {
   };
 }
 
+function sentByLuma({ duration, resolution, media }: Wire): Sent {
+  return {
+    count: 1,
+    tier: resolution,
+    seconds: duration && Number.parseInt(duration, 10),
+    hasReferenceVideo: media !== undefined,
+  };
+}
+
 function sentByGemini({ generationConfig: { imageConfig = {} } }: Wire): Sent {
   const { imageSize, aspectRatio } = imageConfig;
   const side = Number.parseInt(imageSize ?? '', 10) * 1024;
@@ -316,6 +325,7 @@ const WORKS = [
   ['minimax', 'image', ['image-01'], images, sentByMinimax],
   ['xai', 'image', ['grok-imagine-image', 'grok-imagine-image-2.0'], images, sentByXai],
   ['runway', 'image', ['gen4_image', 'gpt_image_2', 'gemini_image3_pro', 'seedream5_pro', 'any'], images, sentByRunway],
+  ['luma', 'image', ['photon-1'], images, sentByLuma],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
     'fal',
@@ -342,6 +352,7 @@ const WORKS = [
     videos,
     sentByRunway,
   ],
+  ['luma', 'video', ['ray-2'], videos, sentByLuma],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],
   ['elevenlabs', 'music', ['music_v1', 'eleven_text_to_sound_v2'], sounds, sentByElevenLabs],

@@ -10,6 +10,7 @@ import { FalEmulator } from '../src/vendors/fal/emulator.ts';
 import { FishAudioEmulator } from '../src/vendors/fish-audio/emulator.ts';
 import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
 import { KlingEmulator } from '../src/vendors/kling/emulator.ts';
+import { LumaEmulator } from '../src/vendors/luma/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { RunwayEmulator } from '../src/vendors/runway/emulator.ts';
 import { type Fields, imageModel, sandbox } from './support/documents.ts';
@@ -29,6 +30,7 @@ const emulators = {
   bfl: new BflEmulator(KEY, Buffer.alloc(0)),
   deepgram: new DeepgramEmulator(KEY, 'marker'),
   'fish-audio': new FishAudioEmulator(KEY, 'marker'),
+  luma: new LumaEmulator(KEY, { image: Buffer.alloc(0), video: Buffer.alloc(0) }),
   runway: new RunwayEmulator(KEY, { image: Buffer.alloc(0), video: Buffer.alloc(0), audio: Buffer.alloc(0) }),
 };
 type VendorName = keyof typeof emulators;
@@ -95,6 +97,7 @@ for (const [vendor, what, asked] of [
   ['kling', 'a list of the account’s clips', 'GET /v1/videos/text2video?pageNum=1&pageSize=1'],
   ['deepgram', 'a list of its projects', 'GET /v1/projects'],
   ['fish-audio', 'the balance of its account', 'GET /wallet/self/api-credit'],
+  ['luma', 'the balance of its account', 'GET /dream-machine/v1/credits'],
   ['runway', 'the limits of its organization', 'GET /v1/organization'],
 ] as const) {
   test(`R-524: an upstream of ${vendor} without a chat model is asked for ${what}`, async () => {
@@ -115,9 +118,10 @@ const WITH_CHECK = [
   'kling',
   'deepgram',
   'fish-audio',
+  'runway',
+  'luma',
 ] as const;
 for (const vendor of WITH_CHECK) {
-for (const vendor of ['openai', 'anthropic', 'elevenlabs', 'assemblyai', 'ark', 'kling', 'runway'] as const) {
   test(`R-524: a wrong key at ${vendor} is told as such, without the key, and opens no breaker`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor, { api_key: 'a-wrong-key-0123456789' })], models: [] });
     const before = await state();

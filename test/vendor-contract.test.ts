@@ -17,6 +17,7 @@ import { wire as gemini } from '../src/vendors/gemini/wire.ts';
 import { loadVendor, type Upstream, UpstreamPools, type Vendor } from '../src/vendors/index.ts';
 import type { Wire } from '../src/vendors/kit/wire.ts';
 import { wire as kling } from '../src/vendors/kling/wire.ts';
+import { wire as luma } from '../src/vendors/luma/wire.ts';
 import { wire as minimax } from '../src/vendors/minimax/wire.ts';
 import { wire as openai } from '../src/vendors/openai/wire.ts';
 import { wire as runway } from '../src/vendors/runway/wire.ts';
@@ -82,6 +83,8 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   ark: { wire: ark, refusal: (code) => ({ error: { code, message: 'marker' } }), isErrorInSuccess: true },
   kling: { wire: kling, refusal: (code) => ({ code: Number(code), message: 'marker' }), isErrorInSuccess: true },
   runway: { wire: runway, refusal: (failureCode) => ({ error: 'marker', failureCode }), isErrorInSuccess: false },
+  // It tells its errors in words only.
+  luma: { wire: luma, refusal: (detail) => ({ detail }), isErrorInSuccess: false },
   azure: { wire: azure, refusal: (code) => ({ error: { code } }), isErrorInSuccess: true },
   vertex: {
     wire: vertex,

@@ -132,6 +132,8 @@ const MODELS = [
   'seedance2',
   'wan3',
   'seed_audio',
+  'ray-2',
+  'photon-1',
 ];
 const upstream = {
   model: 'm',
