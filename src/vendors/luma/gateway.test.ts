@@ -9,13 +9,7 @@ import { VIDEOS, videoModel } from '../../../test/support/media-models.ts';
 import { clip, picture } from '../../../test/support/media-samples.ts';
 import { moneyOf, paidCaller } from '../../../test/support/paid-calls.ts';
 import { until } from '../../../test/support/postgres.ts';
-import {
-  IMAGE_PRICE,
-  IMAGES,
-  imageModel,
-  SECOND_PRICE,
-  CLIP_PRICE as SOUND_PRICE,
-} from '../../../test/support/studio.ts';
+import { IMAGE_PRICE, IMAGES, imageModel, SECOND_PRICE } from '../../../test/support/studio.ts';
 import { upstreamHealth } from '../../../test/support/upstream-health.ts';
 import { LumaEmulator } from './emulator.ts';
 
