@@ -14,10 +14,10 @@ import { work as luma } from './work.ts';
 type Videos = Partial<VideoRequest<Media>>;
 type Images = Partial<ImageRequest<Media>>;
 
-const picture = inMemoryMedia(Buffer.from('abc'), 'image/png', 'https://example.com/a.png');
+const url = 'https://example.com/a.png';
+const picture = inMemoryMedia(Buffer.from('abc'), 'image/png', url);
 const homeless = inMemoryMedia(Buffer.from('abc'), 'image/png');
 const clip = inMemoryMedia(Buffer.from('abc'), 'video/mp4', 'https://example.com/a.mp4');
-const { url } = picture;
 const PLAIN = { duration: '5s', resolution: '720p' };
 const prompt = 'Waves';
 
