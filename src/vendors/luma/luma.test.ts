@@ -66,8 +66,8 @@ describe('the exact request', () => {
         luma.video?.check(plainVideo(fields), 'ray-2');
         await submit(luma.video, plainVideo(fields), upstream);
         assert.deepEqual(emulator.submissions, [{ model: 'ray-2', ...wire }]);
-        const [{ path: asked, headers } = assert.fail()] = emulator.requests;
-        assert.equal(asked, `/dream-machine/v1${path}`);
+        const [{ path: route, headers } = assert.fail()] = emulator.requests;
+        assert.equal(route, `/dream-machine/v1${path}`);
         assert.deepEqual([headers.authorization, headers['content-type']], [`Bearer ${KEY}`, 'application/json']);
       }));
   }

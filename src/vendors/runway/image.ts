@@ -2,9 +2,8 @@ import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { type FieldMap, firstMatch, type ModelFamily, mapFields, oneOf, type WireFields } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
-import { refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
-import { promptOf, SEED_MAX, urisOf } from './inputs.ts';
+import { promptOf, seedOf, urisOf } from './inputs.ts';
 import { inPixels, type ShapeRule } from './shapes.ts';
 import { type Creation, taskWork } from './tasks.ts';
 
@@ -28,12 +27,6 @@ const usual: FieldMap<Request> = {
   aspectRatio: none,
   referenceImages: none,
 };
-const seeded: FieldMap<Request> = {
-  seed: (seed, field) => {
-    refuseOutside(field, seed, 0, SEED_MAX);
-    return { seed };
-  },
-};
 const jpegOrPng: FieldMap<Request> = { outputFormat: oneOf('outputFormat', ['png', 'jpeg']) };
 /** The vendor's own default may be several, or cost more than was asked for. */
 const ONE: WireFields = { outputCount: 1 };
@@ -41,7 +34,7 @@ const MEDIUM: WireFields = { quality: 'medium' };
 
 /** The vendor has three groups by their lines; what is of about one megapixel is a tier of its own. */
 const GEN4: ImageFamily = {
-  takes: { ...usual, ...seeded },
+  takes: { ...usual, seed: seedOf },
   shape: inPixels({
     '1k': ['1024:1024', '1360:768', '1168:880'],
     '720p': ['1280:720', '720:1280', '720:720', '960:720', '720:960', '1680:720'],

@@ -1,4 +1,5 @@
 import { unsupported } from '../../unsupported.ts';
+import { refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 
 /** A data URI has at most 5 MB, of which its base64 takes a third; unverified that the limit is of the text. */
@@ -17,7 +18,12 @@ export function urisOf(media: readonly Media[], field: string, most: number): { 
   return media.map((each) => ({ uri: uriOf(each, field) }));
 }
 
-export const SEED_MAX = 4_294_967_295;
+const SEED_MAX = 4_294_967_295;
+
+export function seedOf(seed: number, field: string): { readonly seed: number } {
+  refuseOutside(field, seed, 0, SEED_MAX);
+  return { seed };
+}
 
 /** The vendor counts UTF-16 units, and takes no empty prompt. Throws ApiError for a longer one. */
 export function promptOf(

@@ -4,7 +4,7 @@ import { as, type FieldMap, mapFields, oneOf, type WireFields, type WireMedia } 
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
-import { promptOf, SEED_MAX, uriOf } from './inputs.ts';
+import { promptOf, seedOf, uriOf } from './inputs.ts';
 import { type Creation, taskWork } from './tasks.ts';
 
 type Request = SoundRequest<Media>;
@@ -46,10 +46,7 @@ const spokenV3: FieldMap<Request> = {
     refuseOutside(field, speed, SPEED.from, SPEED.to);
     return { speed };
   },
-  seed: (seed, field) => {
-    refuseOutside(field, seed, 0, SEED_MAX);
-    return { seed };
-  },
+  seed: seedOf,
 };
 
 const FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3', wav: 'wav', opus: 'ogg_opus', ogg: 'ogg_opus' };

@@ -112,13 +112,37 @@ const VIDEOS: readonly Row<VideoRequest<Media>>[] = [
   ],
   ['hailuo3', {}, 'text_to_video', { ratio: '16:9', resolution: '768p', duration: 6 }],
   [
+    'hailuo3',
+    { firstFrame: picture, aspectRatio: 'auto' },
+    'image_to_video',
+    { ratio: 'adaptive', resolution: '768p', duration: 6, promptImage: [first] },
+  ],
+  [
+    'hailuo3',
+    { sourceVideo: clip, aspectRatio: '9:16', seconds: 4 },
+    'video_to_video',
+    { ratio: '9:16', resolution: '768p', duration: 4, promptVideo: CLIP_URI },
+  ],
+  [
+    'seedance2_5',
+    { sourceVideo: clip, referenceImages: [picture] },
+    'video_to_video',
+    { mode: 'edit', duration: 'auto', audio: false, promptVideo: CLIP_URI, references: [{ uri: PICTURE_URI }] },
+  ],
+  [
     'wan3',
     { firstFrame: picture, resolution: '1080p' },
     'image_to_video',
     { ratio: 'auto_1080p', duration: 5, audio: false, promptImage: [first] },
   ],
   ['gemini_omni_flash_1.1', { generateAudio: true, seconds: 3 }, 'text_to_video', { ratio: '1280:720', duration: 3 }],
-  ['gemini_omni_flash', { sourceVideo: clip }, 'video_to_video', { videoUri: CLIP_URI }],
+  [
+    'gemini_omni_flash',
+    { sourceVideo: clip, inputReference: picture },
+    'video_to_video',
+    { videoUri: CLIP_URI, references: [{ uri: PICTURE_URI }] },
+  ],
+  ['gemini_omni_flash_1.1', { sourceVideo: clip }, 'video_to_video', { mode: 'edit', videoUri: CLIP_URI }],
   ['h3_max', {}, 'text_to_video', { resolution: '768p', duration: 5, promptExpansionMode: 'disabled' }],
   [
     'h3_max',
@@ -239,6 +263,22 @@ describe('the exact request', () => {
       }));
   }
 
+  for (const [model, fields] of [
+    ['gen4_turbo', { firstFrame: picture }],
+    ['veo3.1', { firstFrame: picture }],
+    ['seedance2', { firstFrame: picture }],
+    ['seedance2', { sourceVideo: clip }],
+    ['aleph2', { sourceVideo: clip }],
+  ] as const) {
+    test(`${model} needs no prompt beside ${Object.keys(fields).join()}`, () =>
+      withEmulator(async ({ emulator, upstream }) => {
+        const request = plainVideo({ prompt: undefined, ...fields });
+        runway.video?.check(request, model);
+        await submit(runway.video, request, { ...upstream, model });
+        assert.ok(!('promptText' in (emulator.submissions[0] as object)));
+      }));
+  }
+
   test('every call names the version of the interface and carries the key', () =>
     withEmulator(async ({ emulator, upstream }) => {
       await submit(runway.video, plainVideo({ prompt: 'x' }), upstream);
@@ -281,7 +321,23 @@ const REFUSED_VIDEOS: readonly [model: string, fields: Partial<VideoRequest<Medi
     ])
     .map((row) => [...row] as [string, Partial<VideoRequest<Media>>, string]),
   ['gen4.5', { prompt: long }, 'prompt'],
-  ['gen4.5', { prompt: undefined }, 'prompt'],
+  ...['gen4.5', 'veo3.1', 'seedance2', 'hailuo3', 'wan3', 'gemini_omni_flash', 'h3_max'].map(
+    (model): [string, Partial<VideoRequest<Media>>, string] => [model, { prompt: undefined }, 'prompt'],
+  ),
+  ...['gen4.5', 'hailuo3', 'wan3', 'gemini_omni_flash_1.1', 'h3_max'].map(
+    (model): [string, Partial<VideoRequest<Media>>, string] => [
+      model,
+      { prompt: undefined, firstFrame: picture },
+      'prompt',
+    ],
+  ),
+  ...['hailuo3', 'seedance2_5', 'gemini_omni_flash', 'gemini_omni_flash_1.1'].map(
+    (model): [string, Partial<VideoRequest<Media>>, string] => [
+      model,
+      { prompt: undefined, sourceVideo: clip },
+      'prompt',
+    ],
+  ),
   ['gen4.5', { seconds: 2.5 }, 'seconds'],
   ['gen4.5', { seconds: 1 }, 'seconds'],
   ['gen4.5', { seed: -1 }, 'seed'],
@@ -299,6 +355,12 @@ const REFUSED_VIDEOS: readonly [model: string, fields: Partial<VideoRequest<Medi
   ['seedance2', { firstFrame: picture, sourceVideo: clip }, 'first_frame'],
   ['seedance2', { referenceImages: Array.from({ length: 10 }, () => picture) }, 'reference_image_urls'],
   ['seedance2_fast', { resolution: '1080p' }, 'resolution'],
+  ['seedance2_5', { sourceVideo: clip, seconds: 5 }, 'seconds'],
+  ['seedance2_5', { sourceVideo: clip, resolution: '720p' }, 'resolution'],
+  ['gemini_omni_flash_1.1', { sourceVideo: clip, aspectRatio: '16:9' }, 'aspect_ratio'],
+  ['gemini_omni_flash', { referenceImages: [picture] }, 'reference_image_urls'],
+  ['gemini_omni_flash_1.1', { referenceVideos: [clip] }, 'reference_videos'],
+  ['hailuo3', { aspectRatio: 'adaptive' }, 'aspect_ratio'],
   ['hailuo3', { seed: 1 }, 'seed'],
   ['wan3', { firstFrame: picture, aspectRatio: '1:1' }, 'aspect_ratio'],
   ['gemini_omni_flash', { generateAudio: false }, 'generate_audio'],

@@ -23,9 +23,19 @@ export interface VideoFamily {
   readonly defaults?: WireFields;
   readonly hasLastFrame?: boolean;
   readonly sourceField?: 'promptVideo' | 'videoUri';
+  /** Goes with a clip that is to be changed, which the model would otherwise only go by. */
+  readonly change?: WireFields;
   /** How many it goes by. */
-  readonly references?: { readonly images?: number; readonly videos?: number; readonly audios?: number };
+  readonly references?: Readonly<Partial<Record<Mode, ReferenceCounts>>>;
   readonly promptMax?: number;
+  /** Modes that need no prompt; all others do. */
+  readonly promptless?: readonly Mode[];
+}
+
+interface ReferenceCounts {
+  readonly images?: number;
+  readonly videos?: number;
+  readonly audios?: number;
 }
 
 const WIDE_OR_TALL = ['1280:720', '720:1280'];
@@ -48,12 +58,19 @@ const VEO: VideoFamily = {
   always: SILENT,
   hasLastFrame: true,
   promptMax: 1000,
+  promptless: ['frames'],
 };
 
 const SEEDANCE_720P = ['1280:720', '1470:630', '1112:834', '960:960', '834:1112', '720:1280'];
 const SEEDANCE_480P = ['864:496', '992:432', '752:560', '640:640', '560:752', '496:864'];
 const SEEDANCE_1080P = ['1920:1080', '2206:946', '1664:1248', '1440:1440', '1248:1664', '1080:1920'];
 const SEEDANCE_4K = ['3840:2160', '3840:1646', '3840:2880', '3840:3840', '2880:3840', '2160:3840'];
+
+/** Beside frames there are no pictures or clips to go by, only sounds. */
+function referencesBeside(images: number): NonNullable<VideoFamily['references']> {
+  const all = { images, videos: 3, audios: 3 };
+  return { text: all, source: all, frames: { audios: 3 } };
+}
 
 function seedance(tiers: Parameters<typeof inPixels>[0], images: number, seconds: number): VideoFamily {
   const sizes = inPixels(tiers);
@@ -63,10 +80,21 @@ function seedance(tiers: Parameters<typeof inPixels>[0], images: number, seconds
     flags: ['seed', 'audio'],
     always: SILENT,
     hasLastFrame: true,
-    references: { images, videos: 3, audios: 3 },
+    references: referencesBeside(images),
     promptMax: 3500,
+    promptless: ['frames', 'source'],
   };
 }
+
+const SEEDANCE_2_5 = seedance(
+  {
+    '720p': SEEDANCE_720P,
+    '480p': ['854:480', '992:432', '752:560', '640:640', '560:752', '480:854'],
+    '1080p': SEEDANCE_1080P,
+  },
+  30,
+  30,
+);
 
 const OMNI: VideoFamily = {
   modes: {
@@ -77,6 +105,8 @@ const OMNI: VideoFamily = {
   lengths: { usual: 5, from: 3, to: 10, isOfSource: true },
   flags: ['sound'],
   sourceField: 'videoUri',
+  references: { source: { images: 3 } },
+  promptless: ['frames'],
 };
 const OMNI_1_1_SIZES = inPixels({
   '720p': WIDE_OR_TALL,
@@ -85,7 +115,10 @@ const OMNI_1_1_SIZES = inPixels({
   '4k': ['3840:2160', '2160:3840'],
 });
 
-const HAILUO_SHAPES = inWords(['16:9', '21:9', '4:3', '1:1', '3:4', '9:16', 'adaptive'], ['768p', '2k']);
+const HAILUO_RATIOS = ['16:9', '21:9', '4:3', '1:1', '3:4', '9:16'];
+const HAILUO_TIERS = ['768p', '2k'];
+/** As the picture or clip that it begins from, unless a shape is asked for; words alone have none. */
+const HAILUO_ADAPTIVE = inWords(['adaptive', ...HAILUO_RATIOS], HAILUO_TIERS);
 const WAN_SIZES = inPixels({
   '720p': ['1280:720', '1104:832', '960:960', '832:1104', '720:1280'],
   '480p': ['832:480', '720:544', '624:624', '544:720', '480:832'],
@@ -94,21 +127,17 @@ const WAN_SIZES = inPixels({
 
 /** The first that fits the name counts. Lengths that the vendor's types do not bound are those of the model's maker. */
 const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
-  [/^gen4_turbo/, { ...GEN4, modes: { frames: GEN4_FRAMES } }],
+  [/^gen4_turbo/, { ...GEN4, modes: { frames: GEN4_FRAMES }, promptless: ['frames'] }],
   [/^veo/, VEO],
   [
     /^seedance2_5/,
     {
-      ...seedance(
-        {
-          '720p': SEEDANCE_720P,
-          '480p': ['854:480', '992:432', '752:560', '640:640', '560:752', '480:854'],
-          '1080p': SEEDANCE_1080P,
-        },
-        30,
-        30,
-      ),
+      ...SEEDANCE_2_5,
+      modes: { ...SEEDANCE_2_5.modes, source: byFrame([]) },
+      lengths: { usual: 5, from: 4, to: 30, isOfSource: true },
+      change: { mode: 'edit', duration: 'auto' },
       promptMax: 15_000,
+      promptless: ['frames'],
     },
   ],
   [/^seedance2_(fast|mini)/, seedance({ '720p': SEEDANCE_720P, '480p': SEEDANCE_480P }, 9, 15)],
@@ -120,20 +149,21 @@ const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
     /^gemini_omni_flash_1\.1/,
     {
       ...OMNI,
-      modes: { text: OMNI_1_1_SIZES, frames: OMNI_1_1_SIZES, source: OMNI_1_1_SIZES },
-      lengths: { usual: 5, from: 3, to: 10 },
+      modes: { ...OMNI.modes, text: OMNI_1_1_SIZES, frames: OMNI_1_1_SIZES },
+      change: { mode: 'edit' },
       hasLastFrame: true,
-      references: { images: 3 },
+      references: { text: { images: 3 }, source: { images: 3 } },
+      promptless: [],
     },
   ],
   [/^gemini_omni/, OMNI],
   [
     /^hailuo/,
     {
-      modes: { text: HAILUO_SHAPES, frames: HAILUO_SHAPES, source: HAILUO_SHAPES },
+      modes: { text: inWords(HAILUO_RATIOS, HAILUO_TIERS), frames: HAILUO_ADAPTIVE, source: HAILUO_ADAPTIVE },
       lengths: { usual: 6, from: 1, to: 15 },
       hasLastFrame: true,
-      references: { images: 9, videos: 3, audios: 3 },
+      references: referencesBeside(9),
     },
   ],
   [
@@ -144,7 +174,7 @@ const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
       flags: ['audio'],
       always: SILENT,
       hasLastFrame: true,
-      references: { images: 9, videos: 3, audios: 3 },
+      references: referencesBeside(10),
     },
   ],
   [
@@ -158,7 +188,7 @@ const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
       hasLastFrame: true,
     },
   ],
-  [/^aleph/, { modes: { source: byFrame([]) }, flags: ['seed'], sourceField: 'videoUri' }],
+  [/^aleph/, { modes: { source: byFrame([]) }, flags: ['seed'], sourceField: 'videoUri', promptless: ['source'] }],
 ];
 
 /** A model that is not known takes what the vendor's own latest takes. */

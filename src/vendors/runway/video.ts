@@ -5,7 +5,7 @@ import { mapFields } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import { refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
-import { promptOf, SEED_MAX, uriOf, urisOf } from './inputs.ts';
+import { promptOf, seedOf, uriOf, urisOf } from './inputs.ts';
 import { type Creation, taskWork } from './tasks.ts';
 import { familyOf, type Mode, type VideoFamily } from './video-families.ts';
 
@@ -29,6 +29,9 @@ export const video = taskWork<Request>({ reserved: RESERVED, creationOf });
 function creationOf(request: Request, model: string): Creation {
   const family = familyOf(model);
   const mode = modeOf(request, family);
+  if (request.prompt === undefined && family.promptless?.includes(mode) !== true) {
+    throw unsupported('prompt', { atLeast: 1, unit: 'character' });
+  }
   const shape = family.modes[mode] ?? (() => ({}));
   const fields = mapFields(
     request,
@@ -50,7 +53,7 @@ function creationOf(request: Request, model: string): Creation {
   };
 }
 
-function modeOf({ prompt, firstFrame, lastFrame, sourceVideo }: Request, { modes, hasLastFrame }: VideoFamily): Mode {
+function modeOf({ firstFrame, lastFrame, sourceVideo }: Request, { modes, hasLastFrame }: VideoFamily): Mode {
   if (lastFrame !== undefined && hasLastFrame !== true) throw unsupported('last_frame');
   const hasFrames = firstFrame !== undefined || lastFrame !== undefined;
   if (sourceVideo !== undefined) {
@@ -66,7 +69,6 @@ function modeOf({ prompt, firstFrame, lastFrame, sourceVideo }: Request, { modes
   }
   if (modes.text === undefined)
     throw unsupported(modes.frames === undefined ? 'ref_video_url' : 'first_frame', { atLeast: 1 });
-  if (prompt === undefined) throw unsupported('prompt', { atLeast: 1, unit: 'character' });
   return 'text';
 }
 
@@ -92,12 +94,7 @@ function takesOf({ flags = [] }: VideoFamily): FieldMap<Request> {
 }
 
 const FLAGS: Readonly<Record<NonNullable<VideoFamily['flags']>[number], FieldMap<Request>>> = {
-  seed: {
-    seed: (seed, field) => {
-      refuseOutside(field, seed, 0, SEED_MAX);
-      return { seed };
-    },
-  },
+  seed: { seed: seedOf },
   negative: { negativePrompt: (words) => ({ negativePrompt: words }) },
   audio: { generateAudio: (isWanted) => ({ audio: isWanted }) },
   // There is always sound.
@@ -131,30 +128,26 @@ function framesOf({ firstFrame, lastFrame }: Request): Record<string, WireMedia>
   return frames.length === 0 ? {} : { promptImage: frames };
 }
 
-function sourceOf({ sourceVideo }: Request, { sourceField = 'promptVideo' }: VideoFamily): Record<string, WireMedia> {
-  return sourceVideo === undefined ? {} : { [sourceField]: uriOf(sourceVideo, 'ref_video_url') };
+function sourceOf({ sourceVideo }: Request, family: VideoFamily): Record<string, WireMedia> {
+  const { sourceField = 'promptVideo', change } = family;
+  return sourceVideo === undefined ? {} : { [sourceField]: uriOf(sourceVideo, 'ref_video_url'), ...change };
 }
 
-/** The picture to go by is one of the reference pictures, and the first. With frames there are none. */
+/** The picture to go by is one of the reference pictures, and the first. */
 function referencesOf(request: Request, { references = {} }: VideoFamily, mode: Mode): Record<string, WireMedia> {
   const { inputReference, referenceImages, referenceVideos, referenceAudios } = request;
   const pictures = [...(inputReference === undefined ? [] : [inputReference]), ...referenceImages];
   const field = referenceImages.length === 0 ? 'input_reference' : 'reference_image_urls';
-  const { images = 0, videos = 0, audios = 0 } = references;
-  for (const [name, given, most] of [
-    [field, pictures, images],
-    ['reference_videos', referenceVideos, videos],
-    ['reference_audios', referenceAudios, audios],
-  ] as const) {
-    if (given.length > 0 && most === 0) throw unsupported(name);
-    if (given.length > 0 && mode === 'frames' && name !== 'reference_audios') {
-      throw unsupported(name, { notWith: 'first_frame' });
-    }
-  }
+  const urisIn = (name: string, media: readonly Media[], kind: 'images' | 'videos' | 'audios') => {
+    const most = references[mode]?.[kind] ?? 0;
+    if (media.length === 0 || most > 0) return urisOf(media, name, most);
+    const isRefusedForFrames = mode === 'frames' && (references.text?.[kind] ?? 0) > 0;
+    throw unsupported(name, isRefusedForFrames ? { notWith: 'first_frame' } : 'none');
+  };
   const lists = {
-    references: urisOf(pictures, field, images),
-    referenceVideos: urisOf(referenceVideos, 'reference_videos', videos).map(({ uri }) => ({ type: 'video', uri })),
-    referenceAudio: urisOf(referenceAudios, 'reference_audios', audios).map(({ uri }) => ({ type: 'audio', uri })),
+    references: urisIn(field, pictures, 'images'),
+    referenceVideos: urisIn('reference_videos', referenceVideos, 'videos').map(({ uri }) => ({ type: 'video', uri })),
+    referenceAudio: urisIn('reference_audios', referenceAudios, 'audios').map(({ uri }) => ({ type: 'audio', uri })),
   };
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }

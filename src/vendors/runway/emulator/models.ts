@@ -63,14 +63,15 @@ const seedance = {
   seed,
 };
 const seedanceReferences = { references: pictures(9), referenceVideos: videos };
-const HAILUO_RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] satisfies TextRatio<'hailuo3'>[];
+const HAILUO_RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] satisfies TextRatio<'hailuo3'>[];
 const hailuo = {
   promptText: text(),
   duration: between(1, 15, true),
-  ratio: oneOf(...HAILUO_RATIOS),
+  ratio: oneOf('adaptive', ...HAILUO_RATIOS),
   resolution: oneOf('768p', '2k', '768P', '2K'),
   referenceAudio: audios,
 };
+const hailuoReferences = { references: pictures(9), referenceVideos: videos };
 const WAN_AUTO = ['auto_480p', 'auto_720p', 'auto_1080p'] satisfies FrameRatio<'wan3'>[];
 const WAN_RATIOS = [
   ...(['832:480', '720:544', '624:624', '544:720', '480:832'] as const),
@@ -142,9 +143,10 @@ export const MODELS: Readonly<Record<string, Readonly<Record<string, Model>>>> =
     'gen4.5': model({ ...gen45, ratio: oneOf('1280:720', '720:1280') }, 'promptText', 'ratio', 'duration'),
     'veo3.1': model(veo, 'promptText', 'ratio'),
     seedance2: model({ ...seedance, ...seedanceReferences }, 'promptText'),
-    hailuo3: model({ ...hailuo, references: pictures(9), referenceVideos: videos }, 'promptText'),
+    // Only what has a picture or a clip can adapt to it.
+    hailuo3: model({ ...hailuo, ...hailuoReferences, ratio: oneOf(...HAILUO_RATIOS) }, 'promptText'),
     wan3: model(
-      { ...wan, ratio: oneOf(...WAN_RATIOS, ...WAN_AUTO), references: pictures(9), referenceVideos: videos },
+      { ...wan, ratio: oneOf(...WAN_RATIOS, ...WAN_AUTO), references: pictures(10), referenceVideos: videos },
       'promptText',
     ),
     'gemini_omni_flash_1.1': model({ ...omni, references: pictures(3) }, 'promptText'),
@@ -182,6 +184,26 @@ export const MODELS: Readonly<Record<string, Readonly<Record<string, Model>>>> =
       'videoUri',
     ),
     seedance2: model({ ...seedance, ...seedanceReferences, promptVideo: uri('video') }, 'promptVideo'),
+    // Of its modes the one that changes a clip in place: it keeps its length and its size.
+    seedance2_5: model(
+      {
+        promptText: text(15_000),
+        promptVideo: uri('video'),
+        mode: oneOf('edit'),
+        duration: oneOf('auto'),
+        audio: flag,
+        seed,
+        references: pictures(30),
+        referenceVideos: videos,
+        referenceAudio: audios,
+      },
+      ...['promptText', 'promptVideo', 'mode', 'duration'],
+    ),
+    hailuo3: model({ ...hailuo, ...hailuoReferences, promptVideo: uri('video') }, 'promptText', 'promptVideo'),
+    'gemini_omni_flash_1.1': model(
+      { ...omni, videoUri: uri('video'), mode: oneOf('reference', 'extend', 'edit'), references: pictures(3) },
+      ...['promptText', 'videoUri'],
+    ),
     gemini_omni_flash: model(
       { promptText: text(), videoUri: uri('video'), references: pictures(3) },
       'promptText',
