@@ -180,7 +180,12 @@ function uploadsOf(request: MediaRequest<MediaSource>): string[] {
   return slots.list(request).flatMap(({ media }) => (media.from === 'upload' ? [media.key] : []));
 }
 
-/** For checks that look at what was asked: until they are read, pictures are what every model takes. */
+/**
+ * For checks that look at the fields: until they are read, pictures are what every model takes. Their addresses are known
+ * already, and some vendors take nothing else.
+ */
 function unread(request: MediaRequest<MediaSource>): MediaRequest<Media> {
-  return slots.map(request, () => inMemoryMedia(Buffer.alloc(0), 'image/png'));
+  return slots.map(request, (source) =>
+    inMemoryMedia(Buffer.alloc(0), 'image/png', source.from === 'url' ? source.url : undefined),
+  );
 }
