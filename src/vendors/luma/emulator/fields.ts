@@ -12,6 +12,7 @@ type Fields = Readonly<Record<string, Rule>>;
 
 const text: Rule = (value) => (typeof value === 'string' ? undefined : 'Input should be a valid string');
 const flag: Rule = (value) => (typeof value === 'boolean' ? undefined : 'Input should be a valid boolean');
+const seconds: Rule = (value) => (typeof value === 'number' ? undefined : 'Input should be a valid number');
 /** The vendor fetches it; a data URL is none. */
 const address: Rule = (value) =>
   /^https?:\/\/[^\s]+$/.test(String(value)) ? undefined : 'Input should be a valid URL';
@@ -55,6 +56,9 @@ const ROUTES: Readonly<Record<string, { readonly fields: Fields; readonly requir
       style_ref: list(reference, 1),
       character_ref: object({ identity0: object({ images: list(address, 4) }) }),
       modify_image_ref: reference,
+      generation_type: oneOf('image'),
+      sync: flag,
+      sync_timeout: seconds,
       callback_url: address,
     },
     required: ['model'],
@@ -69,6 +73,7 @@ const ROUTES: Readonly<Record<string, { readonly fields: Fields; readonly requir
       loop: flag,
       keyframes: object({ frame0: keyframe, frame1: keyframe }),
       concepts: list(object({ key: text }, 'key'), 10),
+      generation_type: oneOf('video'),
       callback_url: address,
     },
     required: ['model'],
