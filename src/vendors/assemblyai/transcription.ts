@@ -6,6 +6,7 @@ import { unsupported } from '../../unsupported.ts';
 import { withTypes } from '../kit/forms.ts';
 import type { Upstream } from '../kit/http.ts';
 import { requiredString } from '../kit/json.ts';
+import { beforeSubmission } from '../kit/preparation.ts';
 import { stateIn } from '../kit/queue.ts';
 import { refuseOutside } from '../kit/refusals.ts';
 import { readTranscript } from '../kit/transcripts.ts';
@@ -73,16 +74,12 @@ function takesPrompt(upstreamModel: string): boolean {
 }
 
 /** Nothing is done, and so nothing paid, for a recording that lies there without a task. */
-async function upload(audio: AudioFile, upstream: Upstream): Promise<string> {
-  try {
+function upload(audio: AudioFile, upstream: Upstream): Promise<string> {
+  return beforeSubmission('upload', async () => {
     const content = { bytes: audio.bytes, pieces: audio.pieces() };
     const call = { path: '/v2/upload', body: { type: 'application/octet-stream', content } };
     return requiredString(await wire.json(upstream, call), 'upload_url');
-  } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error;
-    const { fault, message, retryAfterMs } = error;
-    throw new UpstreamError(fault, `upload: ${message}`, { retryAfterMs, isUncertain: false, cause: error });
-  }
+  });
 }
 
 /** Undefined fields are left out. An upstream that is not told the language would take everything for English. */

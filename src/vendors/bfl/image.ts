@@ -15,12 +15,12 @@ import {
   single,
   type WireFields,
 } from '../kit/mapping.ts';
+import { byShape, inPixels } from '../kit/pixel-size.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { queueWork, type TaskAnswer } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Media, Progress } from '../vendor.ts';
 import { statusUrl, statusUrlIn } from './hosts.ts';
-import { byShape, inPixels } from './image-size.ts';
 import { wire } from './wire.ts';
 
 type Request = ImageRequest<Media>;

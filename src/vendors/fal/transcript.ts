@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json.ts';
 import { itemsAt, listAt, objectsAt, stringAt } from '../kit/json.ts';
 import { languageCode } from '../kit/languages.ts';
-import type { TimedText } from '../kit/transcripts.ts';
+import { type TimedText, timedChunk } from '../kit/transcripts.ts';
 import { transcriptOfWords } from '../kit/word-transcripts.ts';
 import type { Transcript } from '../vendor.ts';
 
@@ -21,14 +21,6 @@ export function transcriptOfResult(result: JsonObject, areChunksWords: boolean):
 
 function toWord({ text, start, end }: TimedText) {
   return { word: text.trim(), start, end };
-}
-
-/** The last one of a recording may lack its end. */
-function timedChunk(chunk: JsonObject): TimedText | undefined {
-  const [start, end] = itemsAt(chunk, 'timestamp');
-  const text = stringAt(chunk, 'text');
-  if (text === undefined || typeof start !== 'number') return undefined;
-  return { text, start, end: typeof end === 'number' ? Math.max(start, end) : start };
 }
 
 /** Two letters of the vendor's own list, which writes Javanese in the old way. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json.ts';
 import { TRANSCRIPT_VALUES_MAX } from '../../limits.ts';
 import type { UpstreamReply } from './exchange.ts';
 import { parseObject, readBytes } from './http.ts';
-import { amountAt, stringAt } from './json.ts';
+import { amountAt, itemsAt, stringAt } from './json.ts';
 
 /** What servers answer in place of a transcript when they have heard nothing. */
 const NOTHING = /^\s*(null|"")?\s*$/;
@@ -35,4 +35,12 @@ export function timedText(entry: JsonObject, key: string, unitsPerSecond = 1): T
   const [text, start, end] = [stringAt(entry, key), amountAt(entry, 'start'), amountAt(entry, 'end')];
   if (text === undefined || start === undefined || end === undefined) return undefined;
   return { text, start: start / unitsPerSecond, end: end / unitsPerSecond };
+}
+
+/** A chunk with its times in a pair. The last one of a recording may lack its end. */
+export function timedChunk(chunk: JsonObject): TimedText | undefined {
+  const [start, end] = itemsAt(chunk, 'timestamp');
+  const text = stringAt(chunk, 'text');
+  if (text === undefined || typeof start !== 'number') return undefined;
+  return { text, start, end: typeof end === 'number' ? Math.max(start, end) : start };
 }

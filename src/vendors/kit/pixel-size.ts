@@ -1,7 +1,7 @@
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import type { FieldMap, WireFields } from '../kit/mapping.ts';
 import type { Media } from '../vendor.ts';
+import type { FieldMap, WireFields } from './mapping.ts';
 
 type Request = ImageRequest<Media>;
 
