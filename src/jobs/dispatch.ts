@@ -119,9 +119,9 @@ async function call(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, con
   }
 }
 
-function orderOf({ deps }: EngineDeps, { job }: LeasedJob, { number, count }: Attempt): TaskOrder {
+function orderOf({ deps }: EngineDeps, { job }: LeasedJob, { number, count, startedAt }: Attempt): TaskOrder {
   const startWithinMs = job.dispatchDeadlineAt.getTime() - deps.clock.nowMs();
-  return { id: `${job.id}-${number}`, count, startWithinMs: Math.max(startWithinMs, 1_000) };
+  return { id: `${job.id}-${number}`, count, startWithinMs: Math.max(startWithinMs, 1_000), calledAt: startedAt };
 }
 
 async function afterSubmit(
@@ -200,6 +200,7 @@ async function lookFor(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, 
   const upstream = upstreamOf(candidate, deps.pools, signal);
   try {
     const adopted = await work.adopt(request, orderOf(engine, leased, attempt), upstream);
+    if (adopted === 'unknown') return unknown;
     if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
     return await afterSubmit(engine, leased, attempt, adopted, signal);
   } catch (error) {

@@ -20,6 +20,7 @@ import { luma } from './luma/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/index.ts';
 import { runway } from './runway/index.ts';
+import { replicate } from './replicate/index.ts';
 import { sandbox } from './sandbox.ts';
 import { vertex } from './vertex/index.ts';
 import { xai } from './xai/index.ts';
@@ -82,6 +83,7 @@ export const vendors: readonly ListedVendor[] = [
   xai,
   deepgram,
   fishAudio,
+  replicate,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {

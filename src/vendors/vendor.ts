@@ -56,8 +56,11 @@ export interface TaskWork<Request> {
   poll?(task: JsonObject, upstream: Upstream): Promise<Progress>;
   /** The bytes of an output by its `path`, streamed. */
   open?(path: string, upstream: Upstream): Promise<AsyncIterable<Buffer>>;
-  /** Looks for a task whose submission got no answer. Undefined: it never arrived. Absent: there is no way to tell. */
-  adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted | undefined>;
+  /**
+   * Looks for a task whose submission got no answer. Undefined: it never arrived. Absent, or `unknown` for this request: there
+   * is no way to tell. Throws UpstreamError where asking again may help.
+   */
+  adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted | 'unknown' | undefined>;
 }
 
 export interface TaskOrder {
@@ -67,6 +70,8 @@ export interface TaskOrder {
   readonly count: number;
   /** How long the upstream may let the work wait before it begins. */
   readonly startWithinMs: number;
+  /** When the call was written down, right before it was made; for a list of tasks by time. */
+  readonly calledAt?: Date;
 }
 
 /** `task` is all that `poll` needs; it is stored unread. */

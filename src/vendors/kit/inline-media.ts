@@ -35,7 +35,8 @@ export function withoutAddress(media: Media): Media {
   return { mimeType, bytes, url: undefined, read: () => media.read(), pieces: () => media.pieces() };
 }
 
-function isMedia(value: unknown): value is Media {
+/** Among the fields of an input. */
+export function isMedia(value: unknown): value is Media {
   return typeof value === 'object' && value !== null && 'read' in value && typeof value.read === 'function';
 }
 

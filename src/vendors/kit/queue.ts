@@ -14,12 +14,12 @@ export interface TaskAnswer extends Pick<UpstreamReply, 'status' | 'headers'> {
 }
 
 /** A vendor's queue, as far as it differs from others: submit once, ask after the status, read the result. */
-export interface Queue<Request> extends Pick<TaskWork<Request>, 'check'> {
+export interface Queue<Request> extends Pick<TaskWork<Request>, 'check' | 'adopt'> {
   readonly wire: Wire;
   /** 1 where none is given. */
   perCall?(request: Request, model: string): number;
-  /** What begins a task. */
-  submission(request: Request, order: TaskOrder, upstream: Upstream): Call;
+  /** What begins a task. Calls that prepare it are made here (`beforeSubmission`). */
+  submission(request: Request, order: TaskOrder, upstream: Upstream): Call | Promise<Call>;
   /** All that has to be remembered of a task, out of the answer to its submission. Throws UpstreamError. */
   taskIn(answer: JsonObject, upstream: Upstream): JsonObject;
   /** Where a task is asked after. */
@@ -38,6 +38,7 @@ export interface Queue<Request> extends Pick<TaskWork<Request>, 'check'> {
 
 /** Tasks that wait or run are often told with 202, those that are over with 200. */
 const SUCCESSES: readonly number[] = [200, 202];
+const ACCEPTED: readonly number[] = [...SUCCESSES, 201];
 const LOST: readonly number[] = [404, 410];
 
 export function queueWork<Request>(queue: Queue<Request>): TaskWork<Request> {
@@ -47,8 +48,8 @@ export function queueWork<Request>(queue: Queue<Request>): TaskWork<Request> {
     perCall: (request, model) => queue.perCall?.(request, model) ?? 1,
 
     async submit(request, order, upstream) {
-      const call = queue.submission(request, order, upstream);
-      const answer = await wire.json(upstream, { ...call, accepts: SUCCESSES });
+      const call = await queue.submission(request, order, upstream);
+      const answer = await wire.json(upstream, { ...call, accepts: ACCEPTED });
       return { state: 'accepted', task: queue.taskIn(answer, upstream) };
     },
 
@@ -62,6 +63,7 @@ export function queueWork<Request>(queue: Queue<Request>): TaskWork<Request> {
     },
 
     open: (path, upstream) => wire.download(upstream, path),
+    ...(queue.adopt !== undefined && { adopt: queue.adopt }),
   };
 }
 

@@ -1,0 +1,94 @@
+import type { ImageRequest } from '../../schemas/index.ts';
+import { unsupported } from '../../unsupported.ts';
+import { type FieldMap, oneOf, type WireFields } from '../kit/mapping.ts';
+import { inPixels, type SizeRules } from '../kit/pixel-size.ts';
+import type { Media } from '../vendor.ts';
+
+type Request = ImageRequest<Media>;
+type Fields = FieldMap<Request>;
+
+/** The vendor writes JPEG in three letters. */
+export function formats(...words: readonly ('webp' | 'jpg' | 'png')[]): Fields {
+  return {
+    outputFormat: (format, field) => {
+      const word = words.find((each) => each === (format === 'jpeg' ? 'jpg' : format));
+      if (word === undefined)
+        throw unsupported(field, { oneOf: words.map((each) => (each === 'jpg' ? 'jpeg' : each)) });
+      return { output_format: word };
+    },
+  };
+}
+
+/** `auto` leaves it to the model. */
+export function ratios(words: string): Fields {
+  const known = words.split(' ');
+  return { aspectRatio: (ratio, field) => (ratio === 'auto' ? {} : oneOf('aspect_ratio', known)(ratio, field)) };
+}
+
+/** The model's words for the tiers that it has. */
+export function tiers(name: string, words: Readonly<Record<string, string>>): Fields {
+  return {
+    resolution: (tier, field) => {
+      const key = tier.toLowerCase();
+      const word = Object.hasOwn(words, key) ? words[key] : undefined;
+      if (word === undefined) throw unsupported(field, { oneOf: Object.keys(words) });
+      return { [name]: word };
+    },
+  };
+}
+
+export function several(name: string, most: number): Fields {
+  return {
+    referenceImages: (pictures, field) => {
+      if (pictures.length > most) throw unsupported(field, { atMost: most });
+      return { [name]: pictures };
+    },
+  };
+}
+
+const CUSTOM: WireFields = { aspect_ratio: 'custom' };
+
+/** For models whose shape may be `custom`, with a width and a height beside it. */
+export function inCustomPixels(rules: Pick<SizeRules, 'sideMax' | 'pixelsMax' | 'tiers'>): Fields {
+  const fields = inPixels({ ...rules, step: 32, sideMin: 256 });
+  const take =
+    (key: 'size' | 'resolution' | 'aspectRatio') =>
+    (value: string, field: string, request: Request): WireFields => {
+      const sides = fields[key]?.(value, field, request) ?? {};
+      return 'width' in sides ? { ...CUSTOM, ...sides } : sides;
+    };
+  return { size: take('size'), resolution: take('resolution'), aspectRatio: take('aspectRatio') };
+}
+
+const SEEDREAM_RATIOS = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3', '21:9'];
+const SEEDREAM_SIDES = { from: 1024, to: 4096 } as const;
+
+/** A tier and a shape, or a size of its own. */
+export const seedreamSizes: Fields = {
+  ...tiers('size', { '1k': '1K', '2k': '2K', '4k': '4K' }),
+  aspectRatio: (ratio, field, { size }) => {
+    if (size !== undefined && size !== 'auto') throw unsupported(field, { notWith: 'size' });
+    return ratio === 'auto' ? {} : oneOf('aspect_ratio', SEEDREAM_RATIOS)(ratio, field);
+  },
+  size: (size, field, { resolution }) => {
+    if (size === 'auto') return {};
+    if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
+    const [width = 0, height = 0] = size.split('x').map(Number);
+    for (const side of [width, height]) {
+      if (side < SEEDREAM_SIDES.from || side > SEEDREAM_SIDES.to) {
+        throw unsupported(field, { oneOf: [`sides of ${SEEDREAM_SIDES.from} to ${SEEDREAM_SIDES.to}`] });
+      }
+    }
+    return { size: 'custom', width, height };
+  },
+};
+
+const RECRAFT_SIZES = [
+  ...['1024x1024', '1365x1024', '1024x1365', '1536x1024', '1024x1536', '1820x1024', '1024x1820', '1024x2048'],
+  ...['2048x1024', '1434x1024', '1024x1434', '1024x1280', '1280x1024', '1024x1707', '1707x1024'],
+];
+
+/** Sizes out of a list. */
+export const exactSizes: Fields = {
+  size: (size, field) => (size === 'auto' ? {} : oneOf('size', RECRAFT_SIZES)(size, field)),
+};

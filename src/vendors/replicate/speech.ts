@@ -1,0 +1,143 @@
+import { UpstreamError } from '../../errors.ts';
+import type { SoundRequest } from '../../schemas/index.ts';
+import { unsupported } from '../../unsupported.ts';
+import { as, type FieldMap, firstMatch, mapFields, single, type WireFields } from '../kit/mapping.ts';
+import { SOUND_NAMES } from '../kit/public-names.ts';
+import { stateIn } from '../kit/queue.ts';
+import { refuse, refuseKeys, refuseOutside } from '../kit/refusals.ts';
+import type { Media, SpeechWork } from '../vendor.ts';
+import { callFor, type Family } from './predictions.ts';
+import { failureOf, resultOf, STATES } from './results.ts';
+import { bitsPerSecond, languageName } from './sound-fields.ts';
+import { faultOfRun, wire } from './wire.ts';
+
+type Request = SoundRequest<Media>;
+type Fields = FieldMap<Request>;
+
+const LANGUAGES = 'zh yue en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi'.split(' ');
+
+/** A voice by its name or by its id, which are one field. */
+function voiced(name: string): Fields {
+  return {
+    voice: as(name),
+    referenceId: (id, field, { voice }) => {
+      if (voice !== undefined && voice !== id) throw unsupported(field, { notWith: 'voice' });
+      return { [name]: id };
+    },
+  };
+}
+
+function between(name: string, from: number, to: number): (value: number, field: string) => WireFields {
+  return (value, field) => {
+    refuseOutside(field, value, from, to);
+    return { [name]: value };
+  };
+}
+
+/** Of a model that makes but one format, which is not asked for. */
+function only(format: 'mp3' | 'wav'): Fields {
+  return {
+    format: (asked, field) => {
+      refuse(field, asked !== format, { oneOf: [format] });
+      return {};
+    },
+  };
+}
+
+const MINIMAX: Fields = {
+  input: as('text'),
+  ...voiced('voice_id'),
+  speed: between('speed', 0.5, 2),
+  volume: between('volume', 0, 10),
+  sampleRate: as('sample_rate'),
+  bitrate: bitsPerSecond,
+  language: (language, field) => {
+    refuse(field, !LANGUAGES.includes(language), { oneOf: LANGUAGES });
+    return { language_boost: language === 'yue' ? 'Chinese,Yue' : (languageName(language) ?? language) };
+  },
+};
+
+/** The first that fits the name counts. */
+const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
+  [/\/speech-02/, { takes: { ...MINIMAX, ...only('mp3') } }],
+  [
+    /\/speech-2/,
+    {
+      takes: {
+        ...MINIMAX,
+        format: (format, field) => {
+          refuse(field, !['mp3', 'wav', 'flac'].includes(format), { oneOf: ['mp3', 'wav', 'flac'] });
+          return { audio_format: format };
+        },
+      },
+    },
+  ],
+  [
+    /^elevenlabs\//,
+    {
+      takes: {
+        input: as('prompt'),
+        ...voiced('voice'),
+        ...only('mp3'),
+        speed: between('speed', 0.7, 1.2),
+        language: as('language_code'),
+      },
+    },
+  ],
+  [/\/kokoro/, { takes: { input: as('text'), ...voiced('voice'), ...only('wav'), speed: between('speed', 0.1, 5) } }],
+  [
+    /\/chatterbox/,
+    { takes: { input: as('prompt'), ...only('wav'), seed: as('seed'), referenceAudio: single('audio_prompt') } },
+  ],
+];
+
+/** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */
+const USUAL: Family<Request> = {
+  takes: { input: as('text'), ...voiced('voice'), speed: as('speed'), seed: as('seed'), language: as('language') },
+};
+
+/** How long the vendor holds a connection at most, in seconds. */
+const WAIT_MAX = 60;
+
+/** A prediction that is waited for on the line. One that is late is canceled by its own deadline and brings nothing. */
+export const speech: SpeechWork = {
+  check(request, upstreamModel) {
+    refuseKeys(request.extra, ['num_outputs', 'audio_prompt']);
+    fieldsOf(request, upstreamModel);
+  },
+
+  async speak(request, upstream) {
+    const seconds = Math.max(1, Math.min(WAIT_MAX, Math.floor(upstream.timeoutMs / 1000) - 1));
+    const headers = { prefer: `wait=${seconds}`, 'cancel-after': `${Math.max(seconds, CANCEL_MIN)}s` };
+    const input = { ...request.extra, ...fieldsOf(request, upstream.model) };
+    const call = await callFor(input, upstream, headers);
+    const answer = await wire.json(upstream, { ...call, accepts: [200, 201, 202] });
+    if (stateIn<'running' | 'over'>(answer, STATES) === 'running') {
+      throw new UpstreamError('timeout', `no speech within ${seconds} seconds`);
+    }
+    const failure = failureOf(answer);
+    if (failure !== undefined) throw new UpstreamError(faultOf(answer.error), failure.detail, { isUncertain: false });
+    const result = resultOf(answer, 'audio', upstream);
+    const [file] = result.state === 'succeeded' ? result.outputs : [];
+    if (file === undefined) throw new UpstreamError('garbled', 'an answer without sound');
+    if ('url' in file) return { url: file.url, pieces: piecesOf() };
+    return { pieces: 'data' in file ? piecesOf(file.data) : await wire.download(upstream, file.path) };
+  },
+};
+
+/** The vendor takes no earlier deadline, in seconds; unverified. */
+const CANCEL_MIN = 5;
+
+function faultOf(error: unknown) {
+  return faultOfRun(typeof error === 'string' ? error : '');
+}
+
+/** Throws ApiError for what the model cannot take. */
+function fieldsOf(request: Request, model: string): WireFields {
+  if (request.input === undefined) throw unsupported('input', { atLeast: 1, unit: 'character' });
+  return mapFields(request, firstMatch(FAMILIES, model) ?? USUAL, SOUND_NAMES);
+}
+
+async function* piecesOf(...data: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* data;
+}

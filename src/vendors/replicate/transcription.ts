@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../json.ts';
+import type { TranscriptionRequest } from '../../schemas/index.ts';
+import { unsupported } from '../../unsupported.ts';
+import { withTypes } from '../kit/forms.ts';
+import { requiredString } from '../kit/json.ts';
+import { firstMatch } from '../kit/mapping.ts';
+import { stateIn } from '../kit/queue.ts';
+import { refuse, refuseKeys, refuseOutside } from '../kit/refusals.ts';
+import { readTranscript } from '../kit/transcripts.ts';
+import type { TranscriptionWork } from '../vendor.ts';
+import { callFor, predictionPath } from './predictions.ts';
+import { failureOf, STATES } from './results.ts';
+import { languageName } from './sound-fields.ts';
+import { transcriptOf } from './transcript.ts';
+import { wire } from './wire.ts';
+
+interface Family {
+  readonly audio: string;
+  readonly language?: (code: string) => string | undefined;
+  readonly prompt?: string;
+  readonly hasTemperature?: boolean;
+  /** What asks for English. */
+  readonly translation?: JsonObject;
+  /** What asks for the times of words. */
+  readonly words?: JsonObject;
+  readonly always?: JsonObject;
+}
+
+const CODE = (code: string) => code;
+const GPT: Family = { audio: 'audio_file', language: CODE, prompt: 'prompt', hasTemperature: true };
+
+/** The first that fits the name counts. */
+const FAMILIES: readonly (readonly [RegExp, Family])[] = [
+  [
+    /\/incredibly-fast-whisper/,
+    {
+      audio: 'audio',
+      language: (code) => languageName(code)?.toLowerCase(),
+      translation: { task: 'translate' },
+      words: { timestamp: 'word' },
+      always: { task: 'transcribe', timestamp: 'chunk', diarise_audio: false },
+    },
+  ],
+  [
+    /\/whisper/,
+    {
+      audio: 'audio',
+      language: CODE,
+      prompt: 'initial_prompt',
+      hasTemperature: true,
+      translation: { translate: true },
+      always: { transcription: 'plain text', translate: false },
+    },
+  ],
+  [/\/gpt-4o-(mini-)?transcribe/, GPT],
+];
+const USUAL: Family = { audio: 'audio', language: CODE };
+
+/** A prediction over the recording; its id is all that has to be remembered. */
+export const transcription: TranscriptionWork = {
+  translates: (upstreamModel) => familyOf(upstreamModel).translation !== undefined,
+
+  check(request, upstreamModel) {
+    // The answer would be of another sound, in another language or of another shape than is charged and read.
+    refuseKeys(request.extra, [
+      ...['audio', 'audio_file', 'task', 'translate', 'transcription', 'timestamp'],
+      ...['diarise_audio', 'hf_token'],
+    ]);
+    hintsOf(request, familyOf(upstreamModel));
+  },
+
+  async submit(request, audio, upstream) {
+    const family = familyOf(upstream.model);
+    const areWords = request.granularities.includes('word');
+    const input = {
+      ...family.always,
+      ...withTypes(request.extra),
+      ...hintsOf(request, family),
+      ...(request.task === 'translate' && family.translation),
+      ...(areWords && family.words),
+      [family.audio]: audio,
+    };
+    const call = await callFor(input, upstream);
+    const answer = await wire.json(upstream, { ...call, accepts: [200, 201, 202] });
+    return { state: 'accepted', task: { id: requiredString(answer, 'id'), areWords } };
+  },
+
+  async poll(task, upstream) {
+    const reply = await wire.send(upstream, { path: predictionPath(task), accepts: [200, 404, 410] });
+    const answer = await readTranscript(reply);
+    if (reply.status !== 200) return { state: 'lost' };
+    if (stateIn<'running' | 'over'>(answer, STATES) === 'running') return { state: 'running' };
+    return (
+      failureOf(answer) ?? { state: 'transcribed', transcript: transcriptOf(answer.output, task.areWords === true) }
+    );
+  },
+};
+
+function familyOf(model: string): Family {
+  return firstMatch(FAMILIES, model) ?? USUAL;
+}
+
+/** Throws ApiError for a hint that the family does not take. */
+function hintsOf({ language, prompt, temperature }: TranscriptionRequest, family: Family): JsonObject {
+  if (prompt && family.prompt === undefined) throw unsupported('prompt');
+  refuse('temperature', temperature !== undefined && family.hasTemperature !== true, 'none');
+  refuseOutside('temperature', temperature, 0, 1);
+  const spoken = language ? family.language?.(language) : undefined;
+  refuse('language', Boolean(language) && spoken === undefined);
+  return {
+    ...(spoken !== undefined && { language: spoken }),
+    ...(prompt && family.prompt !== undefined && { [family.prompt]: prompt }),
+    ...(temperature !== undefined && { temperature }),
+  };
+}

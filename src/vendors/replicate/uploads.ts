@@ -1,0 +1,48 @@
+import type { Upstream } from '../kit/http.ts';
+import { isMedia, withoutAddress } from '../kit/inline-media.ts';
+import { objectAt, requiredString } from '../kit/json.ts';
+import type { WireFields, WireMedia } from '../kit/mapping.ts';
+import { beforeSubmission } from '../kit/preparation.ts';
+import type { Media } from '../vendor.ts';
+import { wire } from './wire.ts';
+
+/** As a data URL it has 256 KiB, which is what the vendor takes inside an input. */
+const INLINE_BYTES_MAX = 192 * 1024;
+const CREATED: readonly number[] = [200, 201];
+
+/** The input with what is too large for it at an address: its own, or one that the vendor gives to an upload. */
+export async function withUploads(input: WireFields, upstream: Upstream): Promise<Record<string, WireMedia>> {
+  const placed: Record<string, WireMedia> = {};
+  for (const [name, value] of Object.entries(input)) {
+    if (isMedia(value)) placed[name] = await place(value, upstream);
+    else if (isMediaList(value)) placed[name] = await placeAll(value, upstream);
+    else placed[name] = value;
+  }
+  return placed;
+}
+
+function isMediaList(value: WireFields[string]): value is readonly Media[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isMedia);
+}
+
+/** One after the other, so that no more than one of them is on its way. */
+async function placeAll(media: readonly Media[], upstream: Upstream): Promise<WireMedia[]> {
+  const placed: WireMedia[] = [];
+  for (const each of media) placed.push(await place(each, upstream));
+  return placed;
+}
+
+async function place(media: Media, upstream: Upstream): Promise<WireMedia> {
+  if (media.bytes <= INLINE_BYTES_MAX) return withoutAddress(media);
+  return media.url?.startsWith('https:') === true ? media.url : upload(media, upstream);
+}
+
+/** A file that no prediction uses costs nothing and is deleted by the vendor. */
+function upload(media: Media, upstream: Upstream): Promise<string> {
+  const [, subtype = 'bin'] = media.mimeType.split('/');
+  const part = { name: 'content', fileName: `input.${subtype}`, file: media };
+  return beforeSubmission('upload', async () => {
+    const answer = await wire.json(upstream, { path: '/files', body: { form: [part] }, accepts: CREATED });
+    return requiredString(objectAt(answer, 'urls'), 'get');
+  });
+}
