@@ -200,8 +200,8 @@ async function lookFor(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, 
   const upstream = upstreamOf(candidate, deps.pools, signal);
   try {
     const adopted = await work.adopt(request, orderOf(engine, leased, attempt), upstream);
-    if (adopted === 'unknown') return unknown;
     if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
+    if (adopted.state === 'unknown') return unknown;
     return await afterSubmit(engine, leased, attempt, adopted, signal);
   } catch (error) {
     // An upstream that cannot be asked is asked again, but not for ever.

@@ -1,5 +1,6 @@
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { described } from '../kit/field-maps.ts';
 import { as, type FieldMap, firstMatch, type ModelFamily, mapFields, single, type WireFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { kilobits } from '../kit/sound.ts';
@@ -88,17 +89,6 @@ export const music = queued<Request>({
   priced: ['music_length_ms', 'seconds_total', 'total_seconds'],
   inputOf: (request, model) => mapFields(request, firstMatch(FAMILIES, model) ?? USUAL, SOUND_NAMES),
 });
-
-/** A text without a prompt is the prompt. */
-function described(name: string): FieldMap<Request> {
-  return {
-    prompt: as(name),
-    input: (text, field, { prompt }) => {
-      if (prompt !== undefined) throw unsupported(field, { notWith: 'prompt' });
-      return { [name]: text };
-    },
-  };
-}
 
 /** Format, sample rate and bitrate are one field. */
 function everyOf(write: (request: Request, field: string) => WireFields[string], name: string): FieldMap<Request> {

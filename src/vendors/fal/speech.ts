@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { onlyFormat, voiced } from '../kit/field-maps.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { as, type FieldMap, firstMatch, type ModelFamily, mapFields, single, type WireFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
@@ -12,29 +13,13 @@ import { wire } from './wire.ts';
 
 type Request = SoundRequest<Media>;
 
-/** A voice by its name or by its id, which are one field. */
-function voiced(name: string): FieldMap<Request> {
-  return {
-    voice: as(name),
-    referenceId: (id, field, { voice }) => {
-      if (voice !== undefined && voice !== id) throw unsupported(field, { notWith: 'voice' });
-      return { [name]: id };
-    },
-  };
-}
-
-/** Of a model that makes but one format, which is not asked for. */
-function only(format: 'mp3' | 'wav'): FieldMap<Request> {
-  return {
-    format: (asked, field) => {
-      if (asked !== format) throw unsupported(field, { oneOf: [format] });
-      return {};
-    },
-  };
-}
-
 const spoken: FieldMap<Request> = { input: as('text') };
-const eleven: FieldMap<Request> = { ...spoken, ...voiced('voice'), ...only('mp3'), language: as('language_code') };
+const eleven: FieldMap<Request> = {
+  ...spoken,
+  ...voiced('voice'),
+  ...onlyFormat('mp3'),
+  language: as('language_code'),
+};
 const cloning: FieldMap<Request> = { ...spoken, seed: as('seed'), referenceAudio: single('audio_url') };
 
 /** Settings that are one field each, made of several of ours. */

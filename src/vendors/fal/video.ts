@@ -1,4 +1,5 @@
 import type { VideoRequest } from '../../schemas/index.ts';
+import { pictures } from '../kit/field-maps.ts';
 import {
   as,
   type FieldMap,
@@ -109,16 +110,4 @@ function familyOf(model: string): VideoFamily {
   const mediaOf = firstMatch(ENDPOINTS, model);
   const anything = known === undefined ? { ...family.frames, ...family.references, ...source } : {};
   return { ...family, takes: { ...family.takes, ...(mediaOf?.(family) ?? anything) } };
-}
-
-/** The picture to go by is one of the reference pictures, and the first. */
-function pictures(name: string): FieldMap<Request> {
-  const take = (
-    _value: Media | readonly Media[],
-    _field: string,
-    { inputReference, referenceImages }: Request,
-  ): WireFields => ({
-    [name]: inputReference === undefined ? referenceImages : [inputReference, ...referenceImages],
-  });
-  return { inputReference: take, referenceImages: take };
 }

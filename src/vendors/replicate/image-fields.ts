@@ -82,13 +82,3 @@ export const seedreamSizes: Fields = {
     return { size: 'custom', width, height };
   },
 };
-
-const RECRAFT_SIZES = [
-  ...['1024x1024', '1365x1024', '1024x1365', '1536x1024', '1024x1536', '1820x1024', '1024x1820', '1024x2048'],
-  ...['2048x1024', '1434x1024', '1024x1434', '1024x1280', '1280x1024', '1024x1707', '1707x1024'],
-];
-
-/** Sizes out of a list. */
-export const exactSizes: Fields = {
-  size: (size, field) => (size === 'auto' ? {} : oneOf('size', RECRAFT_SIZES)(size, field)),
-};

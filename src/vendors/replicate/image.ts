@@ -1,9 +1,9 @@
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type FieldMap, firstMatch, oneOf, single, type WireFields } from '../kit/mapping.ts';
+import { as, type FieldMap, firstMatch, single, type WireFields } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
-import { exactSizes, formats, inCustomPixels, ratios, seedreamSizes, several, tiers } from './image-fields.ts';
+import { formats, inCustomPixels, ratios, seedreamSizes, several, tiers } from './image-fields.ts';
 import { type Family, predictions } from './predictions.ts';
 
 type Request = ImageRequest<Media>;
@@ -24,8 +24,6 @@ const FLUX_RATIOS = ratios('1:1 16:9 21:9 3:2 2:3 4:5 5:4 3:4 4:3 9:16 9:21');
 const KONTEXT_RATIOS = ratios('1:1 16:9 9:16 4:3 3:4 3:2 2:3 4:5 5:4 21:9 9:21 2:1 1:2');
 const BANANA_RATIOS = ratios('1:1 2:3 3:2 3:4 4:3 4:5 5:4 9:16 16:9 21:9');
 const IMAGEN_RATIOS = ratios('1:1 9:16 16:9 3:4 4:3');
-const IDEOGRAM_RATIOS = ratios('1:3 3:1 1:2 2:1 9:16 16:9 10:16 16:10 2:3 3:2 3:4 4:3 4:5 5:4 1:1');
-const SD3_RATIOS = ratios('1:1 16:9 21:9 3:2 2:3 4:5 5:4 9:16 9:21');
 const ONE_MEGAPIXEL = tiers('megapixels', { '1k': '1' });
 const FLUX_1_SIZES = inCustomPixels({ sideMax: 1440, pixelsMax: 1440 * 1440, tiers: { '1k': 1024 } });
 const FLUX_2_SIZES = inCustomPixels({ sideMax: 2048, pixelsMax: 2048 * 2048, tiers: { '1k': 1024, '2k': 2048 } });
@@ -60,18 +58,6 @@ const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
       always: { sequential_image_generation: 'disabled' },
       defaults: { enhance_prompt: false },
     },
-  ],
-  [
-    /\/ideogram-v3/,
-    {
-      takes: { ...seeded, ...IDEOGRAM_RATIOS, ...from('image'), ...masked, style: styles },
-      defaults: { magic_prompt_option: 'Off' },
-    },
-  ],
-  [/\/recraft-v3/, { takes: { ...prompted, ...exactSizes, style: as('style') } }],
-  [
-    /\/stable-diffusion-3/,
-    { takes: { ...seeded, ...SD3_RATIOS, ...anyFormat, ...from('image'), negativePrompt: as('negative_prompt') } },
   ],
 ];
 
@@ -109,11 +95,4 @@ export const image = predictions<Request>({
 
 function familyOf(model: string): ImageFamily {
   return firstMatch(FAMILIES, model) ?? USUAL;
-}
-
-/** Named as the vendor names them, in any case. */
-function styles(style: string, field: string): WireFields {
-  const known = ['Auto', 'General', 'Realistic', 'Design'];
-  const word = known.find((name) => name.toLowerCase() === style.toLowerCase());
-  return oneOf('style_type', known)(word ?? style, field);
 }

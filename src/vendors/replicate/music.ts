@@ -1,5 +1,5 @@
 import type { SoundRequest } from '../../schemas/index.ts';
-import { unsupported } from '../../unsupported.ts';
+import { described } from '../kit/field-maps.ts';
 import { as, type FieldMap, firstMatch, oneOf, single, type WireFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuse, refuseOutside } from '../kit/refusals.ts';
@@ -10,15 +10,7 @@ import { bitsPerSecond } from './sound-fields.ts';
 type Request = SoundRequest<Media>;
 type Fields = FieldMap<Request>;
 
-/** A text without a prompt is the prompt. */
-const described: Fields = {
-  prompt: as('prompt'),
-  input: (text, field, { prompt }) => {
-    if (prompt !== undefined) throw unsupported(field, { notWith: 'prompt' });
-    return { prompt: text };
-  },
-};
-const seeded: Fields = { ...described, seed: as('seed') };
+const seeded: Fields = { ...described('prompt'), seed: as('seed') };
 
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
@@ -26,7 +18,7 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
     /\/music-(01|1\.5|2)/,
     {
       takes: {
-        ...described,
+        ...described('prompt'),
         lyrics: as('lyrics'),
         format: oneOf('audio_format', ['mp3', 'wav', 'pcm']),
         sampleRate: as('sample_rate'),
@@ -36,7 +28,7 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
   ],
   [
     /^elevenlabs\/music/,
-    { takes: { ...described, durationSeconds: milliseconds, instrumental: as('force_instrumental') } },
+    { takes: { ...described('prompt'), durationSeconds: milliseconds, instrumental: as('force_instrumental') } },
   ],
   [/\/lyria-2/, { takes: seeded }],
   [/\/stable-audio-2\.5/, { takes: { ...seeded, durationSeconds: whole(1, 190) } }],

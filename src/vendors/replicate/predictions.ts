@@ -9,7 +9,7 @@ import { type ModelFamily, mapFields, type PublicNames, type WireFields } from '
 import { queueWork } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import { type Call, ownUrl } from '../kit/wire.ts';
-import type { Submitted, TaskOrder, TaskWork } from '../vendor.ts';
+import type { Submitted, TaskOrder, TaskWork, Unknown } from '../vendor.ts';
 import { type Kind, resultOf, STATES } from './results.ts';
 import { withUploads } from './uploads.ts';
 import { wire } from './wire.ts';
@@ -64,7 +64,7 @@ export function predictions<Request extends AnyRequest>(work: Modality<Request>)
     outcome: (answer, _task, upstream) => resultOf(answer, work.kind, upstream),
 
     async adopt(request, order, upstream) {
-      if (!isMarked(request, work.familyOf(upstream.model)) || order.calledAt === undefined) return 'unknown';
+      if (!isMarked(request, work.familyOf(upstream.model)) || order.calledAt === undefined) return UNKNOWN;
       return findMarked(markOf(order), order.calledAt.getTime(), upstream);
     },
   });
@@ -103,6 +103,7 @@ function markOf({ id }: TaskOrder): number {
   return createHash('sha256').update(id).digest().readUInt32BE() >>> 1;
 }
 
+const UNKNOWN: Unknown = { state: 'unknown' };
 const PAGES_MAX = 10;
 /** How far the vendor's clock and ours may be apart. */
 const SKEW_MS = 300_000;
@@ -112,10 +113,10 @@ async function findMarked(
   seed: number,
   calledAtMs: number,
   upstream: Upstream,
-): Promise<Submitted | 'unknown' | undefined> {
+): Promise<Submitted | Unknown | undefined> {
   const sinceMs = calledAtMs - SKEW_MS;
   let path: Call['path'] = withQuery('/predictions', { created_after: new Date(sinceMs).toISOString() });
-  let absent: 'unknown' | undefined;
+  let absent: Unknown | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
     const answer = await wire.json(upstream, { path });
     if (listAt(answer, 'results') === undefined) throw new UpstreamError('garbled', 'a list without results');
@@ -123,11 +124,11 @@ async function findMarked(
       if (Date.parse(stringAt(prediction, 'created_at') ?? '') < sinceMs) return absent;
       const input = objectAt(prediction, 'input');
       if (input?.seed === seed) return { state: 'accepted', task: { id: requiredString(prediction, 'id') } };
-      if (prediction.data_removed === true || input === undefined) absent = 'unknown';
+      if (prediction.data_removed === true || input === undefined) absent = UNKNOWN;
     }
     const next = stringAt(answer, 'next');
     if (next === undefined) return absent;
     path = ownUrl(next, upstream);
   }
-  return 'unknown';
+  return UNKNOWN;
 }

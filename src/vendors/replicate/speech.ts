@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { onlyFormat, voiced } from '../kit/field-maps.ts';
 import { as, type FieldMap, firstMatch, mapFields, single, type WireFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { stateIn } from '../kit/queue.ts';
@@ -16,31 +17,10 @@ type Fields = FieldMap<Request>;
 
 const LANGUAGES = 'zh yue en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi'.split(' ');
 
-/** A voice by its name or by its id, which are one field. */
-function voiced(name: string): Fields {
-  return {
-    voice: as(name),
-    referenceId: (id, field, { voice }) => {
-      if (voice !== undefined && voice !== id) throw unsupported(field, { notWith: 'voice' });
-      return { [name]: id };
-    },
-  };
-}
-
 function between(name: string, from: number, to: number): (value: number, field: string) => WireFields {
   return (value, field) => {
     refuseOutside(field, value, from, to);
     return { [name]: value };
-  };
-}
-
-/** Of a model that makes but one format, which is not asked for. */
-function only(format: 'mp3' | 'wav'): Fields {
-  return {
-    format: (asked, field) => {
-      refuse(field, asked !== format, { oneOf: [format] });
-      return {};
-    },
   };
 }
 
@@ -59,7 +39,7 @@ const MINIMAX: Fields = {
 
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
-  [/\/speech-02/, { takes: { ...MINIMAX, ...only('mp3') } }],
+  [/\/speech-02/, { takes: { ...MINIMAX, ...onlyFormat('mp3') } }],
   [
     /\/speech-2/,
     {
@@ -78,16 +58,19 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
       takes: {
         input: as('prompt'),
         ...voiced('voice'),
-        ...only('mp3'),
+        ...onlyFormat('mp3'),
         speed: between('speed', 0.7, 1.2),
         language: as('language_code'),
       },
     },
   ],
-  [/\/kokoro/, { takes: { input: as('text'), ...voiced('voice'), ...only('wav'), speed: between('speed', 0.1, 5) } }],
+  [
+    /\/kokoro/,
+    { takes: { input: as('text'), ...voiced('voice'), ...onlyFormat('wav'), speed: between('speed', 0.1, 5) } },
+  ],
   [
     /\/chatterbox/,
-    { takes: { input: as('prompt'), ...only('wav'), seed: as('seed'), referenceAudio: single('audio_prompt') } },
+    { takes: { input: as('prompt'), ...onlyFormat('wav'), seed: as('seed'), referenceAudio: single('audio_prompt') } },
   ],
 ];
 

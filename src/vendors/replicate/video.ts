@@ -1,5 +1,6 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { pictures } from '../kit/field-maps.ts';
 import { as, type FieldMap, firstMatch, oneOf, type WireFields } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import { refuseOutside } from '../kit/refusals.ts';
@@ -55,7 +56,6 @@ const VEO: Fields = {
 };
 const KLING: Fields = { ...prompted, ...negative, ...choices(5, 10), ...shapes('16:9 9:16 1:1') };
 const HAILUO: Fields = { ...prompted, ...choices(6, 10), ...frames('first_frame_image') };
-const WAN: Fields = { ...seeded, ...resolutions('480p 720p') };
 /** It rewrites prompts unless told not to. */
 const AS_WRITTEN: WireFields = { prompt_optimizer: false };
 
@@ -83,19 +83,6 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
     },
   ],
   [/\/hailuo-/, { takes: { ...HAILUO, ...resolutions('768p 1080p') }, defaults: AS_WRITTEN }],
-  [/\/wan-2\.2-t2v/, { takes: { ...WAN, ...shapes('16:9 9:16') } }],
-  [/\/wan-2\.2-i2v/, { takes: { ...WAN, ...frames('image') } }],
-  [
-    /\/ray-(flash-)?2/,
-    {
-      takes: {
-        ...prompted,
-        ...choices(5, 9),
-        ...shapes('1:1 3:4 4:3 9:16 16:9 9:21 21:9'),
-        ...frames('start_image', 'end_image'),
-      },
-    },
-  ],
 ];
 
 /** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */
@@ -164,14 +151,4 @@ function only(name: string, value: number): (asked: number, field: string) => Wi
     if (asked !== value) throw unsupported(field, { oneOf: [value] });
     return { [name]: value };
   };
-}
-
-/** The picture to go by is one of the reference pictures, and the first. */
-function pictures(name: string, most: number): Fields {
-  const take = (_value: unknown, field: string, { inputReference, referenceImages }: Request): WireFields => {
-    const all = inputReference === undefined ? referenceImages : [inputReference, ...referenceImages];
-    if (all.length > most) throw unsupported(field, { atMost: most });
-    return { [name]: all };
-  };
-  return { inputReference: take, referenceImages: take };
 }

@@ -1,0 +1,49 @@
+import type { SoundRequest, VideoRequest } from '../../schemas/index.ts';
+import { unsupported } from '../../unsupported.ts';
+import type { Media } from '../vendor.ts';
+import { as, type FieldMap, type WireFields } from './mapping.ts';
+
+type Sound = SoundRequest<Media>;
+type Video = VideoRequest<Media>;
+
+/** A voice by its name or by its id, which are one field. */
+export function voiced(name: string): FieldMap<Sound> {
+  return {
+    voice: as(name),
+    referenceId: (id, field, { voice }) => {
+      if (voice !== undefined && voice !== id) throw unsupported(field, { notWith: 'voice' });
+      return { [name]: id };
+    },
+  };
+}
+
+/** Of a model that makes but one format, which is not asked for. */
+export function onlyFormat(format: 'mp3' | 'wav'): FieldMap<Sound> {
+  return {
+    format: (asked, field) => {
+      if (asked !== format) throw unsupported(field, { oneOf: [format] });
+      return {};
+    },
+  };
+}
+
+/** A text without a prompt is the prompt. */
+export function described(name: string): FieldMap<Sound> {
+  return {
+    prompt: as(name),
+    input: (text, field, { prompt }) => {
+      if (prompt !== undefined) throw unsupported(field, { notWith: 'prompt' });
+      return { [name]: text };
+    },
+  };
+}
+
+/** The picture to go by is one of the reference pictures, and the first. */
+export function pictures(name: string, most = Number.POSITIVE_INFINITY): FieldMap<Video> {
+  const take = (_value: unknown, field: string, { inputReference, referenceImages }: Video): WireFields => {
+    const all = inputReference === undefined ? referenceImages : [inputReference, ...referenceImages];
+    if (all.length > most) throw unsupported(field, { atMost: most });
+    return { [name]: all };
+  };
+  return { inputReference: take, referenceImages: take };
+}
