@@ -11,7 +11,7 @@ interface Prediction {
   readonly model: string;
   readonly kind: Model['output'];
   readonly input: Readonly<Record<string, unknown>>;
-  readonly ending: Ending;
+  ending: Ending;
   readonly createdAt: string;
   reads: number;
 }
@@ -19,6 +19,7 @@ interface Prediction {
 const VERSION = /^(?:([\w-]+\/[\w.-]+):)?[0-9a-f]{64}$/;
 const OF_MODEL = /^\/v1\/(models|deployments)\/([\w-]+\/[\w.-]+)\/predictions$/;
 const OF_PREDICTION = /^\/v1\/predictions\/([\w-]+)$/;
+const CANCEL = /^\/v1\/predictions\/([\w-]+)\/cancel$/;
 const DELIVERY = /^\/delivery\/([\w-]+)\/\d+$/;
 const PAGE = 100;
 
@@ -84,6 +85,8 @@ export class ReplicateEmulator extends ScriptedServer {
 
   async #post(pathname: string, request: Recorded): Promise<Answer> {
     if (pathname === '/v1/files') return this.#upload(request);
+    const [, canceled] = CANCEL.exec(pathname) ?? [];
+    if (canceled !== undefined) return this.#cancel(canceled);
     const [, place, name] = OF_MODEL.exec(pathname) ?? [];
     if (place === undefined && pathname !== '/v1/predictions') return notFound();
     const body = request.headers['content-type'] === 'application/json' ? parseBody(request.bytes) : undefined;
@@ -118,7 +121,8 @@ export class ReplicateEmulator extends ScriptedServer {
   #begin(name: string, model: Model, input: Prediction['input'], isHeld: boolean): Answer {
     const id = `prediction-${this.#predictions.size + 1}`;
     const ending = this.endings.shift() ?? 'succeeded';
-    const prediction = { id, model: name, kind: model.output, input, ending, createdAt: this.createdAt, reads: 0 };
+    const { createdAt } = this;
+    const prediction: Prediction = { id, model: name, kind: model.output, input, ending, createdAt, reads: 0 };
     this.#predictions.set(id, prediction);
     const isDone = isHeld && !this.isSlow;
     if (isDone) prediction.reads = this.readsUntilDone + 1;
@@ -129,6 +133,14 @@ export class ReplicateEmulator extends ScriptedServer {
     const prediction = this.#predictions.get(id);
     if (prediction === undefined) return notFound();
     prediction.reads++;
+    return json(200, this.#view(prediction));
+  }
+
+  #cancel(id: string): Answer {
+    const prediction = this.#predictions.get(id);
+    if (prediction === undefined) return notFound();
+    prediction.ending = 'canceled';
+    prediction.reads = this.readsUntilDone + 1;
     return json(200, this.#view(prediction));
   }
 
