@@ -278,6 +278,22 @@ function sentByXai(wire: Wire): Sent {
   };
 }
 
+function sentByReplicate({ input }: Wire): Sent {
+  const sides = [input.width, input.height].every(Boolean) ? ([input.width, input.height] as const) : undefined;
+  const size = sides?.join('x') ?? (/^\d+x\d+$/.test(input.size) ? input.size : undefined);
+  const named = /^\dk$/i.test(input.size) ? input.size : (input.resolution ?? input.image_size);
+  const tier = input.megapixels === '1' ? '1k' : named?.toLowerCase();
+  const milliseconds = input.music_length_ms;
+  return {
+    size,
+    tier: tier ?? (size === undefined ? undefined : tierOfPixels(...sidesIn(size))),
+    count: input.num_outputs ?? 1,
+    seconds: milliseconds === undefined ? input.duration : milliseconds / 1000,
+    hasAudio: input.generate_audio,
+    hasReferenceVideo: input.reference_videos !== undefined || input.video !== undefined,
+  };
+}
+
 function sentBySandbox(wire: Wire): Sent {
   const lines = Math.min(wire.width, wire.height);
   const tierOfImage = { 1024: '1k', 2048: '2k', 4096: '4k' }[Math.max(wire.width, wire.height)];
@@ -326,6 +342,20 @@ const WORKS = [
   ['xai', 'image', ['grok-imagine-image', 'grok-imagine-image-2.0'], images, sentByXai],
   ['runway', 'image', ['gen4_image', 'gpt_image_2', 'gemini_image3_pro', 'seedream5_pro', 'any'], images, sentByRunway],
   ['luma', 'image', ['photon-1'], images, sentByLuma],
+  [
+    'replicate',
+    'image',
+    [
+      'black-forest-labs/flux-schnell',
+      'black-forest-labs/flux-2-pro',
+      'google/nano-banana-pro',
+      'google/imagen-4',
+      'bytedance/seedream-4',
+      'any/painter',
+    ],
+    images,
+    sentByReplicate,
+  ],
   ['sandbox', 'image', ['image'], images, sentBySandbox],
   [
     'fal',
@@ -353,12 +383,21 @@ const WORKS = [
     sentByRunway,
   ],
   ['luma', 'video', ['ray-2'], videos, sentByLuma],
+  [
+    'replicate',
+    'video',
+    ['bytedance/seedance-1-pro', 'bytedance/seedance-2.0', 'google/veo-3.1', 'kwaivgi/kling-v2.6', 'any/film'],
+    videos,
+    sentByReplicate,
+  ],
+  ['bfl', 'video', ['flux-3-video'], videos, clipByBfl],
   ['sandbox', 'video', ['video'], videos, sentBySandbox],
   ['fal', 'music', ['fal-ai/elevenlabs/music', 'fal-ai/stable-audio-25/text-to-audio', 'any/tune'], sounds, sentByFal],
   ['elevenlabs', 'music', ['music_v1', 'eleven_text_to_sound_v2'], sounds, sentByElevenLabs],
   ['gemini', 'music', ['lyria-3.5', 'lyria-3-clip-preview'], sounds, songByGemini],
   ['minimax', 'music', ['music-2.6'], sounds, sentByMinimax],
   ['runway', 'music', ['eleven_text_to_sound_v2', 'seed_audio'], sounds, sentByRunway],
+  ['replicate', 'music', ['elevenlabs/music', 'stability-ai/stable-audio-2.5', 'any/tune'], sounds, sentByReplicate],
   ['sandbox', 'music', ['music'], sounds, sentBySandbox],
 ] as const;
 

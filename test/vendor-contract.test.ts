@@ -20,6 +20,7 @@ import { wire as kling } from '../src/vendors/kling/wire.ts';
 import { wire as luma } from '../src/vendors/luma/wire.ts';
 import { wire as minimax } from '../src/vendors/minimax/wire.ts';
 import { wire as openai } from '../src/vendors/openai/wire.ts';
+import { wire as replicate } from '../src/vendors/replicate/wire.ts';
 import { wire as runway } from '../src/vendors/runway/wire.ts';
 import { wire as vertex } from '../src/vendors/vertex/wire.ts';
 import { wire as xai } from '../src/vendors/xai/wire.ts';
@@ -109,6 +110,8 @@ const CONTRACTS: Readonly<Record<string, Contract>> = {
   xai: { wire: xai, refusal: (code) => ({ code, error: 'marker' }), isErrorInSuccess: true },
   deepgram: { wire: deepgram, refusal: (err_code) => ({ err_code, err_msg: 'marker' }), isErrorInSuccess: false },
   'fish-audio': { wire: fishAudio, refusal: (code) => ({ code, message: 'marker' }), isErrorInSuccess: false },
+  // It tells its errors in words, with a code in some.
+  replicate: { wire: replicate, refusal: (code) => ({ detail: `It failed (${code})` }), isErrorInSuccess: false },
   acme: {
     wire: acmeWire,
     refusal: (code) => ({ error: { code } }),

@@ -134,6 +134,13 @@ const MODELS = [
   'seed_audio',
   'ray-2',
   'photon-1',
+  'flux-3-video',
+  'black-forest-labs/flux-schnell',
+  'bytedance/seedream-4',
+  'bytedance/seedance-1-pro',
+  'minimax/speech-02-hd',
+  'elevenlabs/music',
+  'openai/whisper',
 ];
 const upstream = {
   model: 'm',

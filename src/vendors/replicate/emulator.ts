@@ -1,6 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
-import { MODELS, type Model, problemsOf } from './emulator/models.ts';
+import { MODELS, type Model, modelOfVersion, problemsOf } from './emulator/models.ts';
 import { contentIn } from './emulator/uploads.ts';
 
 /** How a prediction ends: well, with this error, or stopped. */
@@ -16,7 +16,6 @@ interface Prediction {
   reads: number;
 }
 
-const VERSION = /^(?:([\w-]+\/[\w.-]+):)?[0-9a-f]{64}$/;
 const OF_MODEL = /^\/v1\/(models|deployments)\/([\w-]+\/[\w.-]+)\/predictions$/;
 const OF_PREDICTION = /^\/v1\/predictions\/([\w-]+)$/;
 const CANCEL = /^\/v1\/predictions\/([\w-]+)\/cancel$/;
@@ -97,10 +96,9 @@ export class ReplicateEmulator extends ScriptedServer {
   #submit(name: string | undefined, body: Readonly<Record<string, unknown>>, { headers }: Recorded): Answer {
     const { version, input, ...others } = body;
     const unknown = Object.keys(others).find((key) => key !== 'webhook' && key !== 'webhook_events_filter');
-    const isVersion = typeof version === 'string' && VERSION.test(version);
-    const of = name ?? (isVersion ? VERSION.exec(version)?.[1] : undefined);
+    const of = name ?? modelOfVersion(version);
     const model = of === undefined ? undefined : MODELS.get(of);
-    if (name === undefined && !(isVersion && model?.isVersioned === true)) {
+    if (name === undefined && model?.isVersioned !== true) {
       return problem(422, 'Invalid version or not permitted', 'The specified version does not exist');
     }
     if (of === undefined || model === undefined || (name !== undefined && model.isVersioned === true))

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { plainImage, plainSound, plainVideo } from '../../../test/support/plain-requests.ts';
 import { ApiError } from '../../errors.ts';
 import { inMemoryMedia, type TaskWork } from '../index.ts';
-import { submit, VERSION, withEmulator } from './emulator/calls.ts';
+import { submit, versioned, withEmulator } from './emulator/calls.ts';
 import { replicate } from './index.ts';
 
 const PICTURE = inMemoryMedia(Buffer.from('png'), 'image/png');
@@ -197,7 +197,7 @@ describe('music', () => {
       { prompt, duration: 20, seed: 7 },
     ],
     [
-      `meta/musicgen:${VERSION}`,
+      versioned('meta/musicgen'),
       { prompt, referenceAudio: [SOUND], format: 'mp3' },
       { prompt, input_audio: 'data:audio/mpeg;base64,bXAz', output_format: 'mp3' },
     ],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import Replicate, { type Prediction } from 'replicate';
-import { KEY, RESULT, VERSION } from './emulator/calls.ts';
+import { KEY, RESULT, versioned } from './emulator/calls.ts';
 import { ReplicateEmulator } from './emulator.ts';
 
 describe('the vendor’s own library takes the emulator for the vendor', () => {
@@ -45,7 +45,7 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
 
   test('a model by its version, and the account', async () => {
     const input = { audio: 'https://example.com/a.mp3' };
-    const output = await library.run(`openai/whisper:${VERSION}`, { input });
+    const output = await library.run(versioned('openai/whisper'), { input });
     assert.equal((output as { transcription?: string }).transcription, 'Pay here.');
     assert.equal((await library.accounts.current()).type, 'organization');
   });

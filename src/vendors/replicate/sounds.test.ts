@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainSound, plainTranscription } from '../../../test/support/plain-requests.ts';
 import { type AudioFile, inMemoryMedia } from '../index.ts';
-import { isFault, VERSION, withEmulator } from './emulator/calls.ts';
+import { isFault, versioned, withEmulator } from './emulator/calls.ts';
 import { json } from './emulator.ts';
 import { replicate } from './index.ts';
 
 const speech = replicate.speech ?? assert.fail('the vendor speaks');
 const transcription = replicate.transcription ?? assert.fail('the vendor transcribes');
 const HD = 'minimax/speech-02-hd';
-const WHISPER = `openai/whisper:${VERSION}`;
+const WHISPER = versioned('openai/whisper');
 const AUDIO: AudioFile = { ...inMemoryMedia(Buffer.from('mp3'), 'audio/mpeg'), extension: 'mp3', seconds: 1 };
 const DATA = 'data:audio/mpeg;base64,bXAz';
 
@@ -35,7 +35,7 @@ describe('speech', () => {
 
   test('by a voice of its own model', () =>
     withEmulator(async ({ emulator, upstream }) => {
-      await speech.speak(plainSound({ input: 'x', referenceId: 'af_bella' }), upstream(`jaaari/kokoro-82m:${VERSION}`));
+      await speech.speak(plainSound({ input: 'x', referenceId: 'af_bella' }), upstream(versioned('jaaari/kokoro-82m')));
       assert.deepEqual(emulator.submissions[0]?.input, { text: 'x', voice: 'af_bella' });
     }));
 
@@ -114,7 +114,7 @@ describe('transcription', () => {
         state: 'transcribed',
         transcript: { text: 'Pay here.' },
       });
-      const fast = `vaibhavs10/incredibly-fast-whisper:${VERSION}`;
+      const fast = versioned('vaibhavs10/incredibly-fast-whisper');
       assert.deepEqual(await read(fast, { language: 'de', granularities: ['word'], task: 'translate' }), {
         state: 'transcribed',
         transcript: { text: 'Pay here.', language: undefined, words: [{ word: 'Pay here.', start: 0, end: 1.5 }] },

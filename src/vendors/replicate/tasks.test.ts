@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { plainImage, plainVideo } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
 import { inMemoryMedia } from '../index.ts';
-import { isFault, ORDER, poll, submit, VERSION, withEmulator } from './emulator/calls.ts';
+import { isFault, ORDER, poll, submit, versioned, withEmulator } from './emulator/calls.ts';
 import { json } from './emulator.ts';
 import { replicate } from './index.ts';
 
@@ -42,9 +42,9 @@ describe('where a model is asked for', () => {
 
   test('by its version where it has one', () =>
     withEmulator(async ({ emulator, upstream }) => {
-      const model = `meta/musicgen:${VERSION}`;
+      const model = versioned('meta/musicgen');
       const request = { ...plainVideo({ prompt: 'x' }) };
-      await assert.rejects(submit(image, plainImage(), upstream(VERSION)), isFault('config'));
+      await assert.rejects(submit(image, plainImage(), upstream('0'.repeat(64))), isFault('config'));
       await submit(replicate.video, request, upstream(model));
       assert.equal(emulator.requests.at(-1)?.path, '/v1/predictions');
       assert.equal(emulator.submissions.at(-1)?.version, model);

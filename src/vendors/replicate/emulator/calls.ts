@@ -3,16 +3,21 @@ import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
 import { type Progress, type TaskOrder, type TaskWork, type Upstream, UpstreamPools } from '../../index.ts';
 import { ReplicateEmulator } from '../emulator.ts';
+import { versionOf } from './models.ts';
 
 export const KEY = 'r8_key-of-the-operator';
 export const RESULT = Buffer.from('a result');
-export const VERSION = 'f'.repeat(64);
 export const ORDER: TaskOrder = {
   id: 'order-1',
   count: 1,
   startWithinMs: 600_000,
   calledAt: new Date('2026-11-18T06:00:00Z'),
 };
+
+/** As a model of the community is named in a route. */
+export function versioned(name: `${string}/${string}`): `${string}/${string}:${string}` {
+  return `${name}:${versionOf(name)}`;
+}
 
 export interface Bench {
   readonly emulator: ReplicateEmulator;

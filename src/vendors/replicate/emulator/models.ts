@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isUpload } from './uploads.ts';
 
 /** Undefined if the value is one that the field takes. */
@@ -248,6 +249,16 @@ export const MODELS: ReadonlyMap<string, Model> = new Map([
     },
   ],
 ]);
+
+/** The id of the only version of a model. */
+export function versionOf(name: string): string {
+  return createHash('sha256').update(name).digest('hex');
+}
+
+/** The name of the model that a version, with or without that name before it, is one of. */
+export function modelOfVersion(version: unknown): string | undefined {
+  return [...MODELS.keys()].find((name) => version === versionOf(name) || version === `${name}:${versionOf(name)}`);
+}
 
 /** What is wrong with an input, line by line as the vendor tells it. */
 export function problemsOf(model: Model, input: unknown): string[] {
