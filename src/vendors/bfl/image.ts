@@ -1,10 +1,6 @@
-import { UpstreamError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { failed } from '../kit/faults.ts';
-import { jsonWithMedia, withoutAddress } from '../kit/inline-media.ts';
-import { amountAt, defined, objectAt, requiredString, stringAt } from '../kit/json.ts';
+import { withoutAddress } from '../kit/inline-media.ts';
 import {
   as,
   type FieldMap,
@@ -17,11 +13,9 @@ import {
 } from '../kit/mapping.ts';
 import { byShape, inPixels } from '../kit/pixel-size.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
-import { queueWork, type TaskAnswer } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
-import type { Media, Progress } from '../vendor.ts';
-import { statusUrl, statusUrlIn } from './hosts.ts';
-import { wire } from './wire.ts';
+import type { Media } from '../vendor.ts';
+import { queued } from './queue.ts';
 
 type Request = ImageRequest<Media>;
 
@@ -32,7 +26,6 @@ interface ImageFamily extends ModelFamily<Request> {
   readonly defaults?: WireFields;
 }
 
-const UNKNOWN = 'Task not found';
 const PICTURES_MAX = 8;
 const PIXELS_OF_2K = 2048 * 2048;
 
@@ -85,67 +78,13 @@ const RESERVED: readonly string[] = [
   ...Array.from({ length: 10 }, (_, place) => nameAt(place)),
 ];
 
-/** Nothing finds a task again whose submission got no answer. */
-export const image = queueWork<Request>({
-  wire,
-
+export const image = queued<Request>({
   check(request, model) {
     refuseKeys(request.extra, RESERVED);
     fieldsOf(request, model);
   },
-
-  submission: (request, _order, { model }) => ({
-    path: `/v1/${model}`,
-    body: jsonWithMedia({ ...familyOf(model).defaults, ...request.extra, ...fieldsOf(request, model) }, 'base64'),
-  }),
-
-  taskIn: (answer, upstream) =>
-    defined({
-      id: requiredString(answer, 'id'),
-      statusUrl: statusUrlIn(answer, upstream).href,
-      cost: amountAt(answer, 'cost'),
-    }),
-
-  statusAt: (task, upstream) => statusUrl(task.statusUrl, upstream),
-
-  states: {
-    Pending: 'running',
-    Ready: 'over',
-    'Request Moderated': 'over',
-    'Content Moderated': 'over',
-    Error: 'over',
-    Failed: 'over',
-    [UNKNOWN]: 'over',
-  },
-
-  progressIn: ({ body }) => {
-    const fraction = amountAt(body, 'progress');
-    return fraction === undefined ? {} : { percent: fraction * 100 };
-  },
-
-  outcome,
-  refused: ({ status, body = {} }: TaskAnswer) => {
-    if (stringAt(body, 'status') === UNKNOWN) throw unknownTask();
-    return failed('server', `the task is lost: ${status}`);
-  },
+  fieldsOf: (request, model) => ({ ...familyOf(model).defaults, ...request.extra, ...fieldsOf(request, model) }),
 });
-
-/** A region may not know a task yet that another took a moment ago: a garbled answer is asked for again a few times. */
-function unknownTask(): UpstreamError {
-  return new UpstreamError('garbled', 'the task is not known');
-}
-
-function outcome(answer: JsonObject, task: JsonObject): Progress {
-  const status = stringAt(answer, 'status') ?? '';
-  if (status === UNKNOWN) throw unknownTask();
-  if (status !== 'Ready') {
-    const detail = JSON.stringify({ status, details: answer.details });
-    return failed(wire.faults.ofCode(status) ?? 'server', detail);
-  }
-  // The link lives for ten minutes and is fetched at once, without the key.
-  const outputs = [{ url: requiredString(objectAt(answer, 'result'), 'sample') }];
-  return { state: 'succeeded', outputs, usage: { credits: amountAt(answer, 'cost') ?? amountAt(task, 'cost') } };
-}
 
 /** A model that is not known takes what the latest ones take. */
 function familyOf(model: string): ImageFamily {
