@@ -231,6 +231,11 @@ function sentByLuma({ duration, resolution, media }: Wire): Sent {
   };
 }
 
+function clipByBfl({ resolution, duration, generate_audio, start_video }: Wire): Sent {
+  const tier = ({ hd: '720p', fhd: '1080p' } as Record<string, string>)[resolution];
+  return { tier, seconds: duration, hasAudio: generate_audio, hasReferenceVideo: start_video !== undefined };
+}
+
 function sentByGemini({ generationConfig: { imageConfig = {} } }: Wire): Sent {
   const { imageSize, aspectRatio } = imageConfig;
   const side = Number.parseInt(imageSize ?? '', 10) * 1024;

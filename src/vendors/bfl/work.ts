@@ -1,4 +1,5 @@
 import type { VendorWork } from '../vendor.ts';
 import { image } from './image.ts';
+import { video } from './video.ts';
 
-export const work: VendorWork = { image };
+export const work: VendorWork = { image, video };

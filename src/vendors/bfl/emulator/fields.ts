@@ -52,6 +52,32 @@ const flex: Fields = { ...flux2, ...upsampling, steps: within(1, 50, 1), guidanc
 const flux1: Fields = { ...usual, ...tolerance(6), ...upsampling };
 const sides: Fields = { width: within(256, 1440, 32), height: within(256, 1440, 32) };
 
+/** Up to ten frames, each alone or behind its second. */
+const keyframes: Rule = (value) => {
+  const isFrame = (each: unknown) =>
+    bytesOrAddress(Array.isArray(each) && each.length === 2 && typeof each[0] === 'number' ? each[1] : each) ===
+    undefined;
+  const isList = Array.isArray(value) && value.length >= 1 && value.length <= 10;
+  return isList && value.every(isFrame) ? undefined : 'Invalid keyframes';
+};
+const among =
+  (...words: readonly string[]): Rule =>
+  (value) =>
+    words.includes(String(value)) ? undefined : `Input should be ${words.join(', ')}`;
+
+const clip: Fields = {
+  ...tolerance(4),
+  prompt: text,
+  mode: among('t2v', 'i2v', 'v2v', 'draft_enhance'),
+  duration: within(5, 20, 1),
+  resolution: among('hd', 'fhd'),
+  aspect_ratio: among('21:9', '2:1', '16:9', '4:3', '1:1', '3:4', '9:16', 'auto'),
+  generate_audio: flag,
+  keyframes,
+  start_video: bytesOrAddress,
+  draft: flag,
+};
+
 interface Model {
   readonly fields: Fields;
   readonly required: readonly string[];
@@ -68,6 +94,7 @@ const MODELS: ReadonlyMap<string, Model> = new Map([
     (name) => [`flux-kontext-${name}`, ofWords({ ...flux1, ...inputImages, aspect_ratio: shape })] as const,
   ),
   ['flux-pro-1.0-fill', { fields: { ...flux1, image: bytes, mask: bytes }, required: ['image'] }],
+  ['flux-3-video', { fields: clip, required: ['mode'] }],
   ['flux-pro-1.0-expand', { fields: { ...flux1, image: bytes }, required: ['image'] }],
 ]);
 
