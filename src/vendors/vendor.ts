@@ -56,11 +56,8 @@ export interface TaskWork<Request> {
   poll?(task: JsonObject, upstream: Upstream): Promise<Progress>;
   /** The bytes of an output by its `path`, streamed. */
   open?(path: string, upstream: Upstream): Promise<AsyncIterable<Buffer>>;
-  /**
-   * Looks for a task whose submission got no answer. Undefined: it never arrived. Absent, or Unknown for this request: there is
-   * no way to tell. Throws UpstreamError where asking again may help.
-   */
-  adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted | Unknown | undefined>;
+  /** Looks for a task whose submission got no answer. Undefined: it never arrived. Unknown, or absent: there is no way to tell. */
+  adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted | { readonly state: 'unknown' } | undefined>;
 }
 
 export interface TaskOrder {
@@ -77,11 +74,6 @@ export interface TaskOrder {
 /** `task` is all that `poll` needs; it is stored unread. */
 export type Submitted = { readonly state: 'accepted'; readonly task: JsonObject } | Succeeded;
 export type Progress = Running | Succeeded | Failed;
-
-/** What became of a submission cannot be told. */
-export interface Unknown {
-  readonly state: 'unknown';
-}
 
 interface Running {
   readonly state: 'running';

@@ -170,3 +170,18 @@ test('a process that begins anew asks after what the last one had submitted', as
   assert.deepEqual(await delivered(id), [jpeg]);
   assert.deepEqual(await moneyOf(gateway, caller), paid(1));
 });
+
+for (const [given, fields, expected] of [
+  ['no seed', {}, ['succeeded', [1, 0], paid(1)]],
+  ['a seed', { seed: 7 }, ['failed', [1, 0], UNTOUCHED]],
+] as const) {
+  test(`a call that a process left without its answer, with ${given}, has ${expected[0]}, and is not made twice`, async () => {
+    first.script({ kind: 'fault', fault: 'silence' });
+    const id = await create(fields);
+    await until(async () => first.submissions.length === 1);
+    await gateway.stop();
+    gateway = await start();
+    const { status } = await ended(id);
+    assert.deepEqual([status, submitted(), await moneyOf(gateway, caller)], expected);
+  });
+}

@@ -9,7 +9,7 @@ import { type ModelFamily, mapFields, type PublicNames, type WireFields } from '
 import { queueWork } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import { type Call, ownUrl } from '../kit/wire.ts';
-import type { Submitted, TaskOrder, TaskWork, Unknown } from '../vendor.ts';
+import type { Submitted, TaskOrder, TaskWork } from '../vendor.ts';
 import { type Kind, resultOf, STATES } from './results.ts';
 import { withUploads } from './uploads.ts';
 import { wire } from './wire.ts';
@@ -103,7 +103,7 @@ function markOf({ id }: TaskOrder): number {
   return createHash('sha256').update(id).digest().readUInt32BE() >>> 1;
 }
 
-const UNKNOWN: Unknown = { state: 'unknown' };
+const UNKNOWN = { state: 'unknown' } as const;
 const PAGES_MAX = 10;
 /** How far the vendor's clock and ours may be apart. */
 const SKEW_MS = 300_000;
@@ -113,10 +113,10 @@ async function findMarked(
   seed: number,
   calledAtMs: number,
   upstream: Upstream,
-): Promise<Submitted | Unknown | undefined> {
+): Promise<Submitted | typeof UNKNOWN | undefined> {
   const sinceMs = calledAtMs - SKEW_MS;
   let path: Call['path'] = withQuery('/predictions', { created_after: new Date(sinceMs).toISOString() });
-  let absent: Unknown | undefined;
+  let absent: typeof UNKNOWN | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
     const answer = await wire.json(upstream, { path });
     if (listAt(answer, 'results') === undefined) throw new UpstreamError('garbled', 'a list without results');

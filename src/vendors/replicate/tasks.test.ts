@@ -177,7 +177,7 @@ describe('a refusal is known by its body', () => {
   test('the check of a credential makes nothing', () =>
     withEmulator(async ({ emulator, upstream }) => {
       await replicate.check?.run(upstream(MODEL));
-      await assert.rejects(replicate.check?.run({ ...upstream(MODEL), apiKey: 'x' }), isFault('account'));
+      await assert.rejects(async () => replicate.check?.run({ ...upstream(MODEL), apiKey: 'x' }), isFault('account'));
       assert.equal(emulator.sent('POST').length, 0);
     }));
 });

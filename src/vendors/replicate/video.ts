@@ -98,11 +98,6 @@ const USUAL: Family<Request> = {
     aspectRatio: as('aspect_ratio'),
     fps: as('fps'),
     sourceVideo: as('video'),
-    size: (size, _field, { resolution }): WireFields => {
-      // A tier has its price, and a size of the caller's own would get around it.
-      if (resolution !== undefined && size !== 'auto') throw unsupported('resolution', { notWith: 'size' });
-      return size === 'auto' ? {} : { size };
-    },
   },
 };
 
