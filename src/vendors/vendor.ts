@@ -57,7 +57,11 @@ export interface TaskWork<Request> {
   /** The bytes of an output by its `path`, streamed. */
   open?(path: string, upstream: Upstream): Promise<AsyncIterable<Buffer>>;
   /** Looks for a task whose submission got no answer. Undefined: it never arrived. Unknown, or absent: there is no way to tell. */
-  adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Submitted | { readonly state: 'unknown' } | undefined>;
+  adopt?(
+    request: Request,
+    order: TaskOrder,
+    upstream: Upstream,
+  ): Promise<Submitted | { readonly state: 'unknown' } | undefined>;
 }
 
 export interface TaskOrder {

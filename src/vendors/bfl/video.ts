@@ -1,8 +1,8 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type FieldMap, mapFields, oneOf, type WireFields, type WireMedia } from '../kit/mapping.ts';
+import { as, type FieldMap, mapFields, oneOf, type WireFields, type WireMedia, wholeSeconds } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
-import { refuseKeys, refuseOutside } from '../kit/refusals.ts';
+import { refuseKeys } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { queued } from './queue.ts';
 
@@ -20,11 +20,7 @@ const listed = (): WireFields => ({});
 
 const TAKES: FieldMap<Request> = {
   prompt: as('prompt'),
-  seconds: (seconds, field) => {
-    refuseOutside(field, seconds, SECONDS.from, SECONDS.to);
-    if (!Number.isInteger(seconds)) throw unsupported(field, { oneOf: ['whole seconds'] });
-    return { duration: seconds };
-  },
+  seconds: wholeSeconds('duration', SECONDS.from, SECONDS.to),
   resolution: (tier, field) => {
     const word = TIERS.get(tier);
     if (word === undefined) throw unsupported(field, { oneOf: [...TIERS.keys()] });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { INLINE_MEDIA_BYTES_MAX, UPSTREAM_PIECE_BYTES } from '../../limits.ts';
 import type { Media } from '../vendor.ts';
-import type { WireMedia } from './mapping.ts';
+import type { WireFields, WireMedia } from './mapping.ts';
 import type { CallBody } from './wire.ts';
 
 /**
@@ -35,8 +35,24 @@ export function withoutAddress(media: Media): Media {
   return { mimeType, bytes, url: undefined, read: () => media.read(), pieces: () => media.pieces() };
 }
 
-/** Among the fields of an input. */
-export function isMedia(value: unknown): value is Media {
+/** The input with something else for each medium in it, one after the other, so that no more than one is on its way. */
+export async function mapMedia(
+  input: WireFields,
+  place: (media: Media) => Promise<WireMedia>,
+): Promise<Record<string, WireMedia>> {
+  const placed: Record<string, WireMedia> = {};
+  for (const [name, value] of Object.entries(input)) {
+    if (isMedia(value)) placed[name] = await place(value);
+    else placed[name] = isMediaList(value) ? await Array.fromAsync(value, place) : value;
+  }
+  return placed;
+}
+
+function isMediaList(value: WireFields[string]): value is readonly Media[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isMedia);
+}
+
+function isMedia(value: unknown): value is Media {
   return typeof value === 'object' && value !== null && 'read' in value && typeof value.read === 'function';
 }
 

@@ -93,6 +93,23 @@ export function secondsText(name: string, unit: '' | 's' = ''): (seconds: number
   };
 }
 
+/** A number within bounds. */
+export function between(name: string, from: number, to: number): (value: number, field: string) => WireFields {
+  return (value, field) => {
+    if (!(value >= from && value <= to)) throw unsupported(field, { from, to });
+    return { [name]: value };
+  };
+}
+
+/** Whole seconds as a number. */
+export function wholeSeconds(name: string, from: number, to: number): (seconds: number, field: string) => WireFields {
+  return (seconds, field) => {
+    if (!(seconds >= from && seconds <= to)) throw unsupported(field, { from, to });
+    if (!Number.isInteger(seconds)) throw unsupported(field, { oneOf: ['whole seconds'] });
+    return { [name]: seconds };
+  };
+}
+
 export function oneOf(name: string, words: readonly string[]): (word: string, field: string) => WireFields {
   return (word, field) => {
     if (!words.includes(word)) throw unsupported(field, { oneOf: words });

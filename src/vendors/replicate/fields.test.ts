@@ -82,12 +82,11 @@ describe('pictures', () => {
         aspect_ratio: '3:4',
       },
     );
-    const seedream = { prompt, enhance_prompt: false, sequential_image_generation: 'disabled' };
-    assert.deepEqual(await sent(replicate.image, 'bytedance/seedream-4', plainImage({ size: '2048x1024' })), {
-      ...seedream,
-      size: 'custom',
-      width: 2048,
-      height: 1024,
+    assert.deepEqual(await sent(replicate.image, 'bytedance/seedream-4', plainImage({ resolution: '2k' })), {
+      prompt,
+      size: '2K',
+      enhance_prompt: false,
+      sequential_image_generation: 'disabled',
     });
   });
 
@@ -216,8 +215,8 @@ describe('music', () => {
       '"duration_seconds": this model takes none.',
     );
     assert.equal(
-      refused('meta/musicgen', { prompt, durationSeconds: 31 }),
-      '"duration_seconds": this model takes 1 to 30.',
+      refused('s/stable-audio-2.5', { prompt, durationSeconds: 191 }),
+      '"duration_seconds": this model takes 1 to 190.',
     );
     assert.equal(
       refused('a/b', { prompt, input: 'x' }),

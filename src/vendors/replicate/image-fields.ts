@@ -59,26 +59,3 @@ export function inCustomPixels(rules: Pick<SizeRules, 'sideMax' | 'pixelsMax' | 
     };
   return { size: take('size'), resolution: take('resolution'), aspectRatio: take('aspectRatio') };
 }
-
-const SEEDREAM_RATIOS = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3', '21:9'];
-const SEEDREAM_SIDES = { from: 1024, to: 4096 } as const;
-
-/** A tier and a shape, or a size of its own. */
-export const seedreamSizes: Fields = {
-  ...tiers('size', { '1k': '1K', '2k': '2K', '4k': '4K' }),
-  aspectRatio: (ratio, field, { size }) => {
-    if (size !== undefined && size !== 'auto') throw unsupported(field, { notWith: 'size' });
-    return ratio === 'auto' ? {} : oneOf('aspect_ratio', SEEDREAM_RATIOS)(ratio, field);
-  },
-  size: (size, field, { resolution }) => {
-    if (size === 'auto') return {};
-    if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
-    const [width = 0, height = 0] = size.split('x').map(Number);
-    for (const side of [width, height]) {
-      if (side < SEEDREAM_SIDES.from || side > SEEDREAM_SIDES.to) {
-        throw unsupported(field, { oneOf: [`sides of ${SEEDREAM_SIDES.from} to ${SEEDREAM_SIDES.to}`] });
-      }
-    }
-    return { size: 'custom', width, height };
-  },
-};

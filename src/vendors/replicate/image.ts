@@ -3,7 +3,7 @@ import { unsupported } from '../../unsupported.ts';
 import { as, type FieldMap, firstMatch, single, type WireFields } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
-import { formats, inCustomPixels, ratios, seedreamSizes, several, tiers } from './image-fields.ts';
+import { formats, inCustomPixels, ratios, several, tiers } from './image-fields.ts';
 import { type Family, predictions } from './predictions.ts';
 
 type Request = ImageRequest<Media>;
@@ -23,6 +23,10 @@ const masked: FieldMap<Request> = { mask: as('mask') };
 const FLUX_RATIOS = ratios('1:1 16:9 21:9 3:2 2:3 4:5 5:4 3:4 4:3 9:16 9:21');
 const KONTEXT_RATIOS = ratios('1:1 16:9 9:16 4:3 3:4 3:2 2:3 4:5 5:4 21:9 9:21 2:1 1:2');
 const BANANA_RATIOS = ratios('1:1 2:3 3:2 3:4 4:3 4:5 5:4 9:16 16:9 21:9');
+const SEEDREAM_SIZES: FieldMap<Request> = {
+  ...ratios('1:1 4:3 3:4 16:9 9:16 3:2 2:3 21:9'),
+  ...tiers('size', { '1k': '1K', '2k': '2K', '4k': '4K' }),
+};
 const IMAGEN_RATIOS = ratios('1:1 9:16 16:9 3:4 4:3');
 const ONE_MEGAPIXEL = tiers('megapixels', { '1k': '1' });
 const FLUX_1_SIZES = inCustomPixels({ sideMax: 1440, pixelsMax: 1440 * 1440, tiers: { '1k': 1024 } });
@@ -53,7 +57,7 @@ const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
   [
     /\/seedream-4/,
     {
-      takes: { ...prompted, ...seedreamSizes, ...several('image_input', 10) },
+      takes: { ...prompted, ...SEEDREAM_SIZES, ...several('image_input', 10) },
       // One picture for each that is counted, and the words as they are.
       always: { sequential_image_generation: 'disabled' },
       defaults: { enhance_prompt: false },

@@ -1,11 +1,11 @@
 import type { SoundRequest } from '../../schemas/index.ts';
 import { described } from '../kit/field-maps.ts';
-import { as, type FieldMap, firstMatch, oneOf, single, type WireFields } from '../kit/mapping.ts';
+import { as, type FieldMap, firstMatch, oneOf, single, type WireFields, wholeSeconds } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuse, refuseOutside } from '../kit/refusals.ts';
+import { kilobits } from '../kit/sound.ts';
 import type { Media } from '../vendor.ts';
 import { type Family, predictions } from './predictions.ts';
-import { bitsPerSecond } from './sound-fields.ts';
 
 type Request = SoundRequest<Media>;
 type Fields = FieldMap<Request>;
@@ -22,7 +22,7 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
         lyrics: as('lyrics'),
         format: oneOf('audio_format', ['mp3', 'wav', 'pcm']),
         sampleRate: as('sample_rate'),
-        bitrate: bitsPerSecond,
+        bitrate: (bitrate) => ({ bitrate: kilobits(bitrate) * 1000 }),
       },
     },
   ],
@@ -31,18 +31,7 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
     { takes: { ...described('prompt'), durationSeconds: milliseconds, instrumental: as('force_instrumental') } },
   ],
   [/\/lyria-2/, { takes: seeded }],
-  [/\/stable-audio-2\.5/, { takes: { ...seeded, durationSeconds: whole(1, 190) } }],
-  [
-    /\/musicgen/,
-    {
-      takes: {
-        ...seeded,
-        durationSeconds: whole(1, 30),
-        format: oneOf('output_format', ['mp3', 'wav']),
-        referenceAudio: single('input_audio'),
-      },
-    },
-  ],
+  [/\/stable-audio-2\.5/, { takes: { ...seeded, durationSeconds: wholeSeconds('duration', 1, 190) } }],
 ];
 
 /** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */
@@ -63,14 +52,6 @@ export const music = predictions<Request>({
   reserved: ['duration', 'music_length_ms', 'seconds_total', 'total_seconds', 'input_audio', 'force_instrumental'],
   require: ({ prompt, input }) => refuse('prompt', (prompt ?? input) === undefined, { atLeast: 1, unit: 'character' }),
 });
-
-function whole(from: number, to: number): (seconds: number, field: string) => WireFields {
-  return (seconds, field) => {
-    refuseOutside(field, seconds, from, to);
-    refuse(field, !Number.isInteger(seconds), { oneOf: ['whole seconds'] });
-    return { duration: seconds };
-  };
-}
 
 function milliseconds(seconds: number, field: string): WireFields {
   refuseOutside(field, seconds, 5, 300);

@@ -2,27 +2,21 @@ import { UpstreamError } from '../../errors.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { onlyFormat, voiced } from '../kit/field-maps.ts';
-import { as, type FieldMap, firstMatch, mapFields, single, type WireFields } from '../kit/mapping.ts';
+import { as, between, type FieldMap, firstMatch, mapFields, single, type WireFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { stateIn } from '../kit/queue.ts';
-import { refuse, refuseKeys, refuseOutside } from '../kit/refusals.ts';
+import { refuse, refuseKeys } from '../kit/refusals.ts';
+import { kilobits } from '../kit/sound.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
 import { callFor, type Family } from './predictions.ts';
 import { failureOf, resultOf, STATES } from './results.ts';
-import { bitsPerSecond, languageName } from './sound-fields.ts';
 import { faultOfRun, wire } from './wire.ts';
 
 type Request = SoundRequest<Media>;
 type Fields = FieldMap<Request>;
 
+const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
 const LANGUAGES = 'zh yue en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi'.split(' ');
-
-function between(name: string, from: number, to: number): (value: number, field: string) => WireFields {
-  return (value, field) => {
-    refuseOutside(field, value, from, to);
-    return { [name]: value };
-  };
-}
 
 const MINIMAX: Fields = {
   input: as('text'),
@@ -30,28 +24,16 @@ const MINIMAX: Fields = {
   speed: between('speed', 0.5, 2),
   volume: between('volume', 0, 10),
   sampleRate: as('sample_rate'),
-  bitrate: bitsPerSecond,
+  bitrate: (bitrate) => ({ bitrate: kilobits(bitrate) * 1000 }),
   language: (language, field) => {
     refuse(field, !LANGUAGES.includes(language), { oneOf: LANGUAGES });
-    return { language_boost: language === 'yue' ? 'Chinese,Yue' : (languageName(language) ?? language) };
+    return { language_boost: language === 'yue' ? 'Chinese,Yue' : (NAMES.of(language) ?? language) };
   },
 };
 
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
-  [/\/speech-02/, { takes: { ...MINIMAX, ...onlyFormat('mp3') } }],
-  [
-    /\/speech-2/,
-    {
-      takes: {
-        ...MINIMAX,
-        format: (format, field) => {
-          refuse(field, !['mp3', 'wav', 'flac'].includes(format), { oneOf: ['mp3', 'wav', 'flac'] });
-          return { audio_format: format };
-        },
-      },
-    },
-  ],
+  [/\/speech-(02|2)/, { takes: { ...MINIMAX, ...onlyFormat('mp3') } }],
   [
     /^elevenlabs\//,
     {
@@ -63,10 +45,6 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
         language: as('language_code'),
       },
     },
-  ],
-  [
-    /\/kokoro/,
-    { takes: { input: as('text'), ...voiced('voice'), ...onlyFormat('wav'), speed: between('speed', 0.1, 5) } },
   ],
   [
     /\/chatterbox/,

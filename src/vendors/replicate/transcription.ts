@@ -10,42 +10,27 @@ import { readTranscript } from '../kit/transcripts.ts';
 import type { TranscriptionWork } from '../vendor.ts';
 import { callFor, predictionPath } from './predictions.ts';
 import { failureOf, STATES } from './results.ts';
-import { languageName } from './sound-fields.ts';
 import { transcriptOf } from './transcript.ts';
 import { wire } from './wire.ts';
 
 interface Family {
   readonly audio: string;
-  readonly language?: (code: string) => string | undefined;
   readonly prompt?: string;
   readonly hasTemperature?: boolean;
   /** What asks for English. */
   readonly translation?: JsonObject;
-  /** What asks for the times of words. */
-  readonly words?: JsonObject;
   readonly always?: JsonObject;
 }
 
-const CODE = (code: string) => code;
-const GPT: Family = { audio: 'audio_file', language: CODE, prompt: 'prompt', hasTemperature: true };
+const GPT: Family = { audio: 'audio_file', prompt: 'prompt', hasTemperature: true };
 
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   [
-    /\/incredibly-fast-whisper/,
-    {
-      audio: 'audio',
-      language: (code) => languageName(code)?.toLowerCase(),
-      translation: { task: 'translate' },
-      words: { timestamp: 'word' },
-      always: { task: 'transcribe', timestamp: 'chunk', diarise_audio: false },
-    },
-  ],
-  [
     /\/whisper/,
     {
       audio: 'audio',
-      language: CODE,
+
       prompt: 'initial_prompt',
       hasTemperature: true,
       translation: { translate: true },
@@ -54,7 +39,7 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   ],
   [/\/gpt-4o-(mini-)?transcribe/, GPT],
 ];
-const USUAL: Family = { audio: 'audio', language: CODE };
+const USUAL: Family = { audio: 'audio' };
 
 /** A prediction over the recording; its id is all that has to be remembered. */
 export const transcription: TranscriptionWork = {
@@ -71,18 +56,16 @@ export const transcription: TranscriptionWork = {
 
   async submit(request, audio, upstream) {
     const family = familyOf(upstream.model);
-    const areWords = request.granularities.includes('word');
     const input = {
       ...family.always,
       ...withTypes(request.extra),
       ...hintsOf(request, family),
       ...(request.task === 'translate' && family.translation),
-      ...(areWords && family.words),
       [family.audio]: audio,
     };
     const call = await callFor(input, upstream);
     const answer = await wire.json(upstream, { ...call, accepts: [200, 201, 202] });
-    return { state: 'accepted', task: { id: requiredString(answer, 'id'), areWords } };
+    return { state: 'accepted', task: { id: requiredString(answer, 'id') } };
   },
 
   async poll(task, upstream) {
@@ -90,9 +73,7 @@ export const transcription: TranscriptionWork = {
     const answer = await readTranscript(reply);
     if (reply.status !== 200) return { state: 'lost' };
     if (stateIn<'running' | 'over'>(answer, STATES) === 'running') return { state: 'running' };
-    return (
-      failureOf(answer) ?? { state: 'transcribed', transcript: transcriptOf(answer.output, task.areWords === true) }
-    );
+    return failureOf(answer) ?? { state: 'transcribed', transcript: transcriptOf(answer.output) };
   },
 };
 
@@ -105,10 +86,8 @@ function hintsOf({ language, prompt, temperature }: TranscriptionRequest, family
   if (prompt && family.prompt === undefined) throw unsupported('prompt');
   refuse('temperature', temperature !== undefined && family.hasTemperature !== true, 'none');
   refuseOutside('temperature', temperature, 0, 1);
-  const spoken = language ? family.language?.(language) : undefined;
-  refuse('language', Boolean(language) && spoken === undefined);
   return {
-    ...(spoken !== undefined && { language: spoken }),
+    ...(language && { language }),
     ...(prompt && family.prompt !== undefined && { [family.prompt]: prompt }),
     ...(temperature !== undefined && { temperature }),
   };

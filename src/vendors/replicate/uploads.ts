@@ -1,5 +1,5 @@
 import type { Upstream } from '../kit/http.ts';
-import { isMedia, withoutAddress } from '../kit/inline-media.ts';
+import { mapMedia, withoutAddress } from '../kit/inline-media.ts';
 import { objectAt, requiredString } from '../kit/json.ts';
 import type { WireFields, WireMedia } from '../kit/mapping.ts';
 import { beforeSubmission } from '../kit/preparation.ts';
@@ -11,25 +11,8 @@ const INLINE_BYTES_MAX = 192 * 1024;
 const CREATED: readonly number[] = [200, 201];
 
 /** The input with what is too large for it at an address: its own, or one that the vendor gives to an upload. */
-export async function withUploads(input: WireFields, upstream: Upstream): Promise<Record<string, WireMedia>> {
-  const placed: Record<string, WireMedia> = {};
-  for (const [name, value] of Object.entries(input)) {
-    if (isMedia(value)) placed[name] = await place(value, upstream);
-    else if (isMediaList(value)) placed[name] = await placeAll(value, upstream);
-    else placed[name] = value;
-  }
-  return placed;
-}
-
-function isMediaList(value: WireFields[string]): value is readonly Media[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isMedia);
-}
-
-/** One after the other, so that no more than one of them is on its way. */
-async function placeAll(media: readonly Media[], upstream: Upstream): Promise<WireMedia[]> {
-  const placed: WireMedia[] = [];
-  for (const each of media) placed.push(await place(each, upstream));
-  return placed;
+export function withUploads(input: WireFields, upstream: Upstream): Promise<Record<string, WireMedia>> {
+  return mapMedia(input, (media) => place(media, upstream));
 }
 
 async function place(media: Media, upstream: Upstream): Promise<WireMedia> {

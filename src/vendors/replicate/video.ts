@@ -1,9 +1,8 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { pictures } from '../kit/field-maps.ts';
-import { as, type FieldMap, firstMatch, oneOf, type WireFields } from '../kit/mapping.ts';
+import { as, type FieldMap, firstMatch, oneOf, type WireFields, wholeSeconds } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
-import { refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { type Family, predictions } from './predictions.ts';
 
@@ -28,7 +27,7 @@ const frames = (first: string, last?: string): Fields => ({
 const SEEDANCE: Fields = {
   ...seeded,
   ...steady,
-  ...lasting(2, 12),
+  seconds: wholeSeconds('duration', 2, 12),
   ...shapes('16:9 4:3 1:1 3:4 9:16 21:9 9:21'),
   ...resolutions('480p 720p 1080p'),
   fps: only('fps', 24),
@@ -37,7 +36,7 @@ const SEEDANCE: Fields = {
 const SEEDANCE_2: Fields = {
   ...seeded,
   ...audible,
-  ...lasting(4, 15),
+  seconds: wholeSeconds('duration', 4, 15),
   ...shapes('16:9 4:3 1:1 3:4 9:16 21:9'),
   ...resolutions('480p 720p 1080p'),
   ...frames('image', 'last_frame_image'),
@@ -119,17 +118,6 @@ export const video = predictions<Request>({
 /** `auto` and `adaptive` leave it to the model. */
 function shape(ratio: string, field: string, words: readonly string[]): WireFields {
   return ratio === 'auto' || ratio === 'adaptive' ? {} : oneOf('aspect_ratio', words)(ratio, field);
-}
-
-/** Any whole number of seconds. */
-function lasting(from: number, to: number): Fields {
-  return {
-    seconds: (seconds, field) => {
-      refuseOutside(field, seconds, from, to);
-      if (!Number.isInteger(seconds)) throw unsupported(field, { oneOf: ['whole seconds'] });
-      return { duration: seconds };
-    },
-  };
 }
 
 function choices(...known: readonly number[]): Fields {
