@@ -57,11 +57,7 @@ export interface TaskWork<Request> {
   /** The bytes of an output by its `path`, streamed. */
   open?(path: string, upstream: Upstream): Promise<AsyncIterable<Buffer>>;
   /** Looks for a task whose submission got no answer. Undefined: it never arrived. Unknown, or absent: there is no way to tell. */
-  adopt?(
-    request: Request,
-    order: TaskOrder,
-    upstream: Upstream,
-  ): Promise<Submitted | { readonly state: 'unknown' } | undefined>;
+  adopt?(request: Request, order: TaskOrder, upstream: Upstream): Promise<Adopted>;
 }
 
 export interface TaskOrder {
@@ -77,6 +73,7 @@ export interface TaskOrder {
 
 /** `task` is all that `poll` needs; it is stored unread. */
 export type Submitted = { readonly state: 'accepted'; readonly task: JsonObject } | Succeeded;
+export type Adopted = Submitted | { readonly state: 'unknown' } | undefined;
 export type Progress = Running | Succeeded | Failed;
 
 interface Running {
@@ -165,7 +162,6 @@ export interface AudioFile extends Media {
   readonly seconds: number;
 }
 
-/** `task` is all that `poll` needs; it is stored unread. */
 export type Transcribing = { readonly state: 'accepted'; readonly task: JsonObject } | Transcribed;
 export type TranscriptionProgress = { readonly state: 'running' } | { readonly state: 'lost' } | Transcribed | Failed;
 

@@ -9,7 +9,7 @@ import { type ModelFamily, mapFields, type PublicNames, type WireFields } from '
 import { queueWork } from '../kit/queue.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import { type Call, ownUrl } from '../kit/wire.ts';
-import type { Submitted, TaskOrder, TaskWork } from '../vendor.ts';
+import type { Adopted, TaskOrder, TaskWork } from '../vendor.ts';
 import { type Kind, resultOf, STATES } from './results.ts';
 import { withUploads } from './uploads.ts';
 import { wire } from './wire.ts';
@@ -109,14 +109,10 @@ const PAGES_MAX = 10;
 const SKEW_MS = 300_000;
 
 /** The list is newest first. What it no longer shows the input of may be the one that is looked for. */
-async function findMarked(
-  seed: number,
-  calledAtMs: number,
-  upstream: Upstream,
-): Promise<Submitted | typeof UNKNOWN | undefined> {
+async function findMarked(seed: number, calledAtMs: number, upstream: Upstream): Promise<Adopted> {
   const sinceMs = calledAtMs - SKEW_MS;
   let path: Call['path'] = withQuery('/predictions', { created_after: new Date(sinceMs).toISOString() });
-  let absent: typeof UNKNOWN | undefined;
+  let absent: Adopted;
   for (let page = 0; page < PAGES_MAX; page++) {
     const answer = await wire.json(upstream, { path });
     if (listAt(answer, 'results') === undefined) throw new UpstreamError('garbled', 'a list without results');
