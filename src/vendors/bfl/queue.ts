@@ -17,14 +17,14 @@ interface Modality<Request> extends Pick<TaskWork<Request>, 'check'> {
 const UNKNOWN = 'Task not found';
 
 /** Nothing finds a task again whose submission got no answer. */
-export function queued<Request>({ check, fieldsOf }: Modality<Request>): TaskWork<Request> {
+export function queued<Request>(work: Modality<Request>): TaskWork<Request> {
   return queueWork<Request>({
     wire,
-    check,
+    check: (request, model) => work.check(request, model),
 
     submission: (request, _order, { model }) => ({
       path: `/v1/${model}`,
-      body: jsonWithMedia(fieldsOf(request, model), 'base64'),
+      body: jsonWithMedia(work.fieldsOf(request, model), 'base64'),
     }),
 
     taskIn: (answer, upstream) =>

@@ -150,7 +150,7 @@ export class ReplicateEmulator extends ScriptedServer {
       .filter(({ createdAt }) => since === null || createdAt > since);
     const from = Number(query.get('cursor') ?? 0);
     query.set('cursor', String(from + PAGE));
-    const next = from + PAGE < all.length ? `${this.url}/predictions?${query}` : null;
+    const next = from + PAGE < all.length ? `${this.url}/predictions?${query.toString()}` : null;
     return json(200, { previous: null, next, results: all.slice(from, from + PAGE).map((each) => this.#view(each)) });
   }
 

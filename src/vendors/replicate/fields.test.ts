@@ -63,7 +63,7 @@ describe('pictures', () => {
     ['flux-fill-pro', { referenceImages: [PICTURE], mask: PICTURE }, { image: AS_DATA, mask: AS_DATA }],
   ];
   for (const [name, fields, input] of ROWS) {
-    test(`${name} with ${Object.keys(fields ?? {})}`, async () => {
+    test(`${name} with ${Object.keys(fields ?? {}).join()}`, async () => {
       const model = `black-forest-labs/${name}`;
       assert.deepEqual(await sent(replicate.image, model, plainImage(fields)), { prompt, ...input });
     });
@@ -156,7 +156,7 @@ describe('clips', () => {
     ],
   ];
   for (const [model, fields, input] of ROWS) {
-    test(`${model} with ${Object.keys(fields ?? {})}`, async () =>
+    test(`${model} with ${Object.keys(fields ?? {}).join()}`, async () =>
       assert.deepEqual(await sent(replicate.video, model, plainVideo({ prompt, ...fields })), { prompt, ...input }));
   }
 
@@ -172,7 +172,7 @@ describe('clips', () => {
     ['kwaivgi/kling-v2.1', { extra: { mode: 'pro' } }, '"mode": this model takes none.'],
   ];
   for (const [model, fields, message] of REFUSED) {
-    test(`${model} refuses ${Object.keys(fields ?? {})}`, () =>
+    test(`${model} refuses ${Object.keys(fields ?? {}).join()}`, () =>
       assert.equal(refusal(replicate.video, model, plainVideo({ prompt, ...fields })), message));
   }
 });
@@ -202,7 +202,7 @@ describe('music', () => {
     ],
   ];
   for (const [model, fields, input] of ROWS) {
-    test(`${model.slice(0, 40)} with ${Object.keys(fields ?? {})}`, async () =>
+    test(`${model.slice(0, 40)} with ${Object.keys(fields ?? {}).join()}`, async () =>
       assert.deepEqual(await sent(replicate.music, model, plainSound(fields)), input));
   }
 

@@ -38,7 +38,7 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
   test('run waits on the line, and uploads what is given as bytes', async () => {
     const image = new Blob([Buffer.from('png')], { type: 'image/png' });
     const output = await library.run('black-forest-labs/flux-2-pro', { input: { prompt: 'x', input_images: [image] } });
-    assert.match(String(output), /\/delivery\/prediction-\d+\/0$/);
+    assert.match(JSON.stringify(output), /\/delivery\/prediction-\d+\/0"$/);
     assert.equal(emulator.uploads.length, 1);
     assert.deepEqual(emulator.submissions.at(-1)?.input.input_images, [`${emulator.url}/files/file-1`]);
   });
