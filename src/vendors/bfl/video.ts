@@ -51,7 +51,8 @@ function fieldsOf(request: Request): Readonly<Record<string, WireMedia>> {
   const keyframes = keyframesOf(request);
   if (request.prompt === undefined) throw unsupported('prompt', { atLeast: 1, unit: 'character' });
   if (keyframes.length === 0) return { ...fields, mode: request.sourceVideo === undefined ? 't2v' : 'v2v' };
-  if (request.sourceVideo !== undefined) throw unsupported('ref_video_url', { notWith: 'first_frame' });
+  const frame = request.firstFrame === undefined ? 'last_frame' : 'first_frame';
+  if (request.sourceVideo !== undefined) throw unsupported('ref_video_url', { notWith: frame });
   return { ...fields, mode: 'i2v', keyframes };
 }
 

@@ -28,12 +28,12 @@ export function onlyFormat(format: 'mp3' | 'wav'): FieldMap<Sound> {
 }
 
 /** A text without a prompt is the prompt. */
-export function described(name: string): FieldMap<Sound> {
+export function described(name: string, take: (text: string, field: string) => WireFields = as(name)): FieldMap<Sound> {
   return {
-    prompt: as(name),
+    prompt: take,
     input: (text, field, { prompt }) => {
       if (prompt !== undefined) throw unsupported(field, { notWith: 'prompt' });
-      return { [name]: text };
+      return take(text, field);
     },
   };
 }

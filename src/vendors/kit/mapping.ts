@@ -85,6 +85,13 @@ export function single(name: string): (value: readonly Media[], field: string) =
   };
 }
 
+export function several(name: string, most: number): (media: readonly Media[], field: string) => WireFields {
+  return (media, field) => {
+    if (media.length > most) throw unsupported(field, { atMost: most });
+    return { [name]: media };
+  };
+}
+
 /** Whole seconds in a text. */
 export function secondsText(name: string, unit: '' | 's' = ''): (seconds: number, field: string) => WireFields {
   return (seconds, field) => {
@@ -114,5 +121,12 @@ export function oneOf(name: string, words: readonly string[]): (word: string, fi
   return (word, field) => {
     if (!words.includes(word)) throw unsupported(field, { oneOf: words });
     return { [name]: word };
+  };
+}
+
+export function oneOfNumbers(name: string, numbers: readonly number[]): (value: number, field: string) => WireFields {
+  return (value, field) => {
+    if (!numbers.includes(value)) throw unsupported(field, { oneOf: numbers });
+    return { [name]: value };
   };
 }

@@ -37,25 +37,25 @@ export function tiers(name: string, words: Readonly<Record<string, string>>): Fi
   };
 }
 
-export function several(name: string, most: number): Fields {
-  return {
-    referenceImages: (pictures, field) => {
-      if (pictures.length > most) throw unsupported(field, { atMost: most });
-      return { [name]: pictures };
-    },
-  };
-}
-
-const CUSTOM: WireFields = { aspect_ratio: 'custom' };
-
 /** For models whose shape may be `custom`, with a width and a height beside it. */
-export function inCustomPixels(rules: Pick<SizeRules, 'sideMax' | 'pixelsMax' | 'tiers'>): Fields {
-  const fields = inPixels({ ...rules, step: 32, sideMin: 256 });
+export function inCustomPixels(sideMax: number, tierSides: SizeRules['tiers']): Fields {
+  const fields = inPixels({ step: 32, sideMin: 256, sideMax, pixelsMax: sideMax * sideMax, tiers: tierSides });
   const take =
     (key: 'size' | 'resolution' | 'aspectRatio') =>
     (value: string, field: string, request: Request): WireFields => {
       const sides = fields[key]?.(value, field, request) ?? {};
-      return 'width' in sides ? { ...CUSTOM, ...sides } : sides;
+      return 'width' in sides ? { aspect_ratio: 'custom', ...sides } : sides;
     };
   return { size: take('size'), resolution: take('resolution'), aspectRatio: take('aspectRatio') };
+}
+
+/** For models whose tier may be `custom`. A shape beside it changes nothing. */
+export function customTier(sideMin: number, sideMax: number): Fields {
+  const fields = inPixels({ step: 1, sideMin, sideMax, pixelsMax: sideMax * sideMax, tiers: {} });
+  return {
+    size: (size, field, request): WireFields => {
+      const sides = fields.size?.(size, field, request) ?? {};
+      return 'width' in sides ? { size: 'custom', ...sides } : sides;
+    },
+  };
 }

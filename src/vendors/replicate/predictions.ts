@@ -20,6 +20,8 @@ export interface Family<Request> extends ModelFamily<Request> {
   readonly defaults?: WireFields;
   /** How many results `num_outputs` can ask for; one, and the field is not known, where it is absent. */
   readonly countMax?: number;
+  /** Nothing is known of the model, and the vendor drops what a model does not know without a word. */
+  readonly isGuess?: boolean;
 }
 
 /** What differs between the kinds of work; predictions are one for all. */
@@ -94,8 +96,8 @@ export function predictionPath(task: JsonObject): string {
  * Whether a prediction can be told from all others by its seed. The vendor takes no name from its client, but a model that
  * takes a seed is sent one of this call where the request has none, and a list of predictions shows their inputs.
  */
-function isMarked<Request extends AnyRequest>({ seed }: Request, { takes }: Family<Request>): boolean {
-  return seed === undefined && takes.seed !== undefined;
+function isMarked<Request extends AnyRequest>({ seed }: Request, { takes, isGuess }: Family<Request>): boolean {
+  return seed === undefined && takes.seed !== undefined && isGuess !== true;
 }
 
 /** 31 bits, which every model takes. */

@@ -2,10 +2,20 @@ import { UpstreamError } from '../../errors.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { onlyFormat, voiced } from '../kit/field-maps.ts';
-import { as, between, type FieldMap, firstMatch, mapFields, single, type WireFields } from '../kit/mapping.ts';
+import {
+  as,
+  between,
+  type FieldMap,
+  firstMatch,
+  mapFields,
+  oneOf,
+  oneOfNumbers,
+  single,
+  type WireFields,
+} from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { stateIn } from '../kit/queue.ts';
-import { refuse, refuseKeys } from '../kit/refusals.ts';
+import { refuse, refuseKeys, refuseLength } from '../kit/refusals.ts';
 import { kilobits } from '../kit/sound.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
 import { callFor, type Family } from './predictions.ts';
@@ -16,24 +26,31 @@ type Request = SoundRequest<Media>;
 type Fields = FieldMap<Request>;
 
 const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
-const LANGUAGES = 'zh yue en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi'.split(' ');
+const LANGUAGES =
+  'zh yue en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi bg da he ms fa sk sv hr fil hu no sl ca ta af';
 
 const MINIMAX: Fields = {
-  input: as('text'),
+  input: (text, field) => {
+    refuseLength(field, text, 1, 10_000);
+    return { text };
+  },
   ...voiced('voice_id'),
+  format: oneOf('audio_format', ['mp3', 'wav', 'flac', 'pcm']),
   speed: between('speed', 0.5, 2),
   volume: between('volume', 0, 10),
-  sampleRate: as('sample_rate'),
-  bitrate: (bitrate) => ({ bitrate: kilobits(bitrate) * 1000 }),
+  sampleRate: oneOfNumbers('sample_rate', [8000, 16_000, 22_050, 24_000, 32_000, 44_100]),
+  bitrate: (bitrate, field) =>
+    oneOfNumbers('bitrate', [32_000, 64_000, 128_000, 256_000])(kilobits(bitrate) * 1000, field),
   language: (language, field) => {
-    refuse(field, !LANGUAGES.includes(language), { oneOf: LANGUAGES });
+    const known = LANGUAGES.split(' ');
+    refuse(field, !known.includes(language), { oneOf: known });
     return { language_boost: language === 'yue' ? 'Chinese,Yue' : (NAMES.of(language) ?? language) };
   },
 };
 
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
-  [/\/speech-(02|2)/, { takes: { ...MINIMAX, ...onlyFormat('mp3') } }],
+  [/\/speech-(02|2)/, { takes: MINIMAX }],
   [
     /^elevenlabs\//,
     {
@@ -63,7 +80,7 @@ const WAIT_MAX = 60;
 /** A prediction that is waited for on the line. One that is late is canceled by its own deadline and brings nothing. */
 export const speech: SpeechWork = {
   check(request, upstreamModel) {
-    refuseKeys(request.extra, ['num_outputs', 'audio_prompt']);
+    refuseKeys(request.extra, ['num_outputs', 'audio_prompt', 'audio_format', 'output_format', 'subtitle_enable']);
     fieldsOf(request, upstreamModel);
   },
 

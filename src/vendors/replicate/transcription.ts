@@ -30,7 +30,6 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
     /\/whisper/,
     {
       audio: 'audio',
-
       prompt: 'initial_prompt',
       hasTemperature: true,
       translation: { translate: true },

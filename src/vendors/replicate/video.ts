@@ -1,22 +1,35 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { pictures } from '../kit/field-maps.ts';
-import { as, type FieldMap, firstMatch, oneOf, type WireFields, wholeSeconds } from '../kit/mapping.ts';
+import {
+  as,
+  type FieldMap,
+  firstMatch,
+  oneOf,
+  oneOfNumbers,
+  several,
+  type WireFields,
+  wholeSeconds,
+} from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
+import { refuse } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { type Family, predictions } from './predictions.ts';
 
 type Request = VideoRequest<Media>;
 type Fields = FieldMap<Request>;
 
+interface VideoFamily extends Family<Request> {
+  /** Throws ApiError for what the model does not take together. */
+  readonly refuseTogether?: (request: Request) => void;
+}
+
 const prompted: Fields = { prompt: as('prompt') };
 const seeded: Fields = { ...prompted, seed: as('seed') };
 const negative: Fields = { negativePrompt: as('negative_prompt') };
 const steady: Fields = { cameraFixed: as('camera_fixed') };
 const audible: Fields = { generateAudio: as('generate_audio') };
-/** They make sound, for more money, unless told not to. Where it was not asked for, it is not in the price. */
-const SILENT: WireFields = { generate_audio: false };
-
+const lasting = (...seconds: readonly number[]): Fields => ({ seconds: oneOfNumbers('duration', seconds) });
 const shapes = (words: string): Fields => ({ aspectRatio: (ratio, field) => shape(ratio, field, words.split(' ')) });
 const resolutions = (words: string): Fields => ({ resolution: oneOf('resolution', words.split(' ')) });
 const frames = (first: string, last?: string): Fields => ({
@@ -24,13 +37,20 @@ const frames = (first: string, last?: string): Fields => ({
   ...(last !== undefined && { lastFrame: as(last) }),
 });
 
+/** The models differ in their own tier, and the tier has its price. */
+const HD: WireFields = { resolution: '720p' };
+/** They make sound, for more money, unless told not to. Where it was not asked for, it is not in the price. */
+const SILENT: WireFields = { generate_audio: false };
+/** It rewrites prompts unless told not to. */
+const AS_WRITTEN: WireFields = { prompt_optimizer: false };
+
 const SEEDANCE: Fields = {
   ...seeded,
   ...steady,
   seconds: wholeSeconds('duration', 2, 12),
   ...shapes('16:9 4:3 1:1 3:4 9:16 21:9 9:21'),
   ...resolutions('480p 720p 1080p'),
-  fps: only('fps', 24),
+  fps: oneOfNumbers('fps', [24]),
   ...frames('image', 'last_frame_image'),
 };
 const SEEDANCE_2: Fields = {
@@ -41,51 +61,57 @@ const SEEDANCE_2: Fields = {
   ...resolutions('480p 720p 1080p'),
   ...frames('image', 'last_frame_image'),
   ...pictures('reference_images', 9),
-  referenceVideos: as('reference_videos'),
-  referenceAudios: as('reference_audios'),
+  referenceVideos: several('reference_videos', 3),
+  referenceAudios: several('reference_audios', 3),
 };
 const VEO: Fields = {
   ...seeded,
   ...negative,
   ...audible,
-  ...choices(4, 6, 8),
+  ...lasting(4, 6, 8),
   ...shapes('16:9 9:16'),
   ...resolutions('720p 1080p'),
   ...frames('image'),
 };
-const KLING: Fields = { ...prompted, ...negative, ...choices(5, 10), ...shapes('16:9 9:16 1:1') };
-const HAILUO: Fields = { ...prompted, ...choices(6, 10), ...frames('first_frame_image') };
-/** It rewrites prompts unless told not to. */
-const AS_WRITTEN: WireFields = { prompt_optimizer: false };
+const VEO_3_1: Fields = { ...VEO, ...frames('image', 'last_frame') };
+const KLING: Fields = { ...prompted, ...negative, ...lasting(5, 10), ...shapes('16:9 9:16 1:1') };
+const HAILUO: Fields = { ...prompted, ...lasting(6, 10), ...frames('first_frame_image') };
 
 /** The first that fits the name counts. What a model takes differs even within a family. */
-const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
-  [/\/seedance-2/, { takes: SEEDANCE_2, always: SILENT }],
-  [/\/seedance-1\.5/, { takes: { ...SEEDANCE, ...audible }, always: SILENT }],
-  [/\/seedance-1-lite/, { takes: { ...SEEDANCE, ...pictures('reference_images', 4) } }],
-  [/\/seedance-1/, { takes: SEEDANCE }],
+const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
+  [/\/seedance-2/, { takes: SEEDANCE_2, always: { ...HD, ...SILENT }, refuseTogether: refuseFramesBesideReferences }],
+  [/\/seedance-1\.5/, { takes: { ...SEEDANCE, ...audible }, always: { ...HD, ...SILENT } }],
+  [/\/seedance-1-lite/, { takes: { ...SEEDANCE, ...pictures('reference_images', 4) }, always: HD }],
+  [/\/seedance-1/, { takes: SEEDANCE, always: HD }],
+  [/\/veo-3\.1-fast/, { takes: VEO_3_1, always: { ...HD, ...SILENT } }],
   [
     /\/veo-3\.1/,
-    { takes: { ...VEO, ...frames('image', 'last_frame'), ...pictures('reference_images', 3) }, always: SILENT },
-  ],
-  [/\/veo-3/, { takes: VEO, always: SILENT }],
-  [/\/veo-2/, { takes: { ...seeded, ...choices(5, 6, 7, 8), ...shapes('16:9 9:16'), ...frames('image') } }],
-  [/\/kling-v2\.6/, { takes: { ...KLING, ...audible, ...frames('start_image') }, always: SILENT }],
-  [/\/kling-v2\.5/, { takes: { ...KLING, ...frames('start_image', 'end_image') } }],
-  [/\/kling-v2\.1/, { takes: { ...prompted, ...negative, ...choices(5, 10), ...frames('start_image', 'end_image') } }],
-  [/\/kling-/, { takes: { ...KLING, ...frames('start_image') } }],
-  [
-    /\/hailuo-02/,
     {
-      takes: { ...HAILUO, ...resolutions('512p 768p 1080p'), ...frames('first_frame_image', 'last_frame_image') },
-      defaults: AS_WRITTEN,
+      takes: { ...VEO_3_1, ...pictures('reference_images', 3) },
+      always: { ...HD, ...SILENT },
+      refuseTogether: refuseBesideReferences,
     },
   ],
-  [/\/hailuo-/, { takes: { ...HAILUO, ...resolutions('768p 1080p') }, defaults: AS_WRITTEN }],
+  [/\/veo-3/, { takes: VEO, always: { ...HD, ...SILENT } }],
+  [/\/veo-2/, { takes: { ...seeded, ...lasting(5, 6, 7, 8), ...shapes('16:9 9:16'), ...frames('image') } }],
+  [/\/kling-v2\.6/, { takes: { ...KLING, ...audible, ...frames('start_image') }, always: SILENT }],
+  [/\/kling-v2\.5/, { takes: { ...KLING, ...frames('start_image', 'end_image') } }],
+  [/\/kling-v2\.1-master/, { takes: { ...KLING, ...frames('start_image') } }],
+  [
+    /\/kling-v2\.1/,
+    {
+      takes: { ...prompted, ...negative, ...lasting(5, 10), ...frames('start_image', 'end_image') },
+      refuseTogether: ({ firstFrame }) => refuse('first_frame', firstFrame === undefined, { atLeast: 1 }),
+    },
+  ],
+  [/\/kling-/, { takes: { ...KLING, ...frames('start_image') } }],
+  [/\/hailuo-02/, hailuo({ ...resolutions('512p 768p 1080p'), ...frames('first_frame_image', 'last_frame_image') })],
+  [/\/hailuo-/, hailuo(resolutions('768p 1080p'))],
 ];
 
 /** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */
-const USUAL: Family<Request> = {
+const USUAL: VideoFamily = {
+  isGuess: true,
   takes: {
     ...seeded,
     ...negative,
@@ -103,35 +129,59 @@ const USUAL: Family<Request> = {
 export const video = predictions<Request>({
   kind: 'video',
   names: VIDEO_NAMES,
-  familyOf: (model) => firstMatch(FAMILIES, model) ?? USUAL,
+  familyOf,
   reserved: [
     ...['duration', 'num_frames', 'frames_per_second', 'mode', 'video', 'videos', 'audio', 'width', 'height'],
     ...['image', 'start_image', 'end_image', 'first_frame_image', 'last_frame_image', 'last_frame', 'reference_images'],
     ...['reference_videos', 'reference_audios', 'subject_reference'],
   ],
-  require: ({ firstFrame, lastFrame }) => {
+  require: (request, model) => {
+    const { prompt, firstFrame, lastFrame } = request;
+    const { isGuess, refuseTogether } = familyOf(model);
+    refuse('prompt', prompt === undefined && isGuess !== true, { atLeast: 1, unit: 'character' });
     // Every model of the vendor that takes a last frame takes it with a first one.
-    if (lastFrame !== undefined && firstFrame === undefined) throw unsupported('first_frame', { atLeast: 1 });
+    refuse('first_frame', lastFrame !== undefined && firstFrame === undefined, { atLeast: 1 });
+    refuseTogether?.(request);
   },
 });
+
+function familyOf(model: string): VideoFamily {
+  return firstMatch(FAMILIES, model) ?? USUAL;
+}
+
+/** Ten seconds are made in the middle tier alone, which is therefore asked for where none is. */
+function hailuo(more: Fields): VideoFamily {
+  return {
+    takes: { ...HAILUO, ...more },
+    always: { resolution: '768p' },
+    defaults: AS_WRITTEN,
+    refuseTogether: ({ seconds, resolution = '768p' }) =>
+      refuse('seconds', seconds === 10 && resolution !== '768p', { oneOf: [6] }),
+  };
+}
+
+function refuseFramesBesideReferences(request: Request): void {
+  const { firstFrame, referenceVideos, referenceAudios } = request;
+  const hasPictures = picturesOf(request) > 0;
+  if (firstFrame !== undefined && hasPictures) throw unsupported('first_frame', { notWith: 'reference_image_urls' });
+  const isAlone = !hasPictures && referenceVideos.length === 0;
+  refuse('reference_image_urls', referenceAudios.length > 0 && isAlone, { atLeast: 1 });
+}
+
+/** With pictures to go by it makes eight seconds of one shape, and would pass over a last frame in silence. */
+function refuseBesideReferences(request: Request): void {
+  const { lastFrame, seconds = 8, aspectRatio = '16:9' } = request;
+  if (picturesOf(request) === 0) return;
+  if (lastFrame !== undefined) throw unsupported('last_frame', { notWith: 'reference_image_urls' });
+  refuse('seconds', seconds !== 8, { oneOf: [8] });
+  refuse('aspect_ratio', aspectRatio !== '16:9' && aspectRatio !== 'auto', { oneOf: ['16:9'] });
+}
+
+function picturesOf({ inputReference, referenceImages }: Request): number {
+  return referenceImages.length + (inputReference === undefined ? 0 : 1);
+}
 
 /** `auto` and `adaptive` leave it to the model. */
 function shape(ratio: string, field: string, words: readonly string[]): WireFields {
   return ratio === 'auto' || ratio === 'adaptive' ? {} : oneOf('aspect_ratio', words)(ratio, field);
-}
-
-function choices(...known: readonly number[]): Fields {
-  return {
-    seconds: (seconds, field) => {
-      if (!known.includes(seconds)) throw unsupported(field, { oneOf: known });
-      return { duration: seconds };
-    },
-  };
-}
-
-function only(name: string, value: number): (asked: number, field: string) => WireFields {
-  return (asked, field) => {
-    if (asked !== value) throw unsupported(field, { oneOf: [value] });
-    return { [name]: value };
-  };
 }

@@ -63,7 +63,7 @@ const keyframes: Rule = (value) => {
 const among =
   (...words: readonly string[]): Rule =>
   (value) =>
-    words.includes(String(value)) ? undefined : `Input should be ${words.join(', ')}`;
+    typeof value === 'string' && words.includes(value) ? undefined : `Input should be ${words.join(', ')}`;
 
 const clip: Fields = {
   ...tolerance(4),
@@ -76,6 +76,13 @@ const clip: Fields = {
   keyframes,
   start_video: bytesOrAddress,
   draft: flag,
+};
+
+/** What each mode is made from. */
+const OF_MODE: Readonly<Record<string, readonly string[]>> = {
+  t2v: ['prompt'],
+  i2v: ['keyframes'],
+  v2v: ['start_video'],
 };
 
 interface Model {
@@ -106,7 +113,8 @@ export function problemsOf(name: string, contentType: string | undefined, sent: 
   if (model === undefined) return undefined;
   const body = contentType === 'application/json' ? parseBody(sent) : undefined;
   if (body === undefined) return [problem([], 'Input should be a valid dictionary', 'model_attributes_type')];
-  const missing = model.required.filter((field) => !(field in body));
+  const required = [...model.required, ...(OF_MODE[String(body.mode)] ?? [])];
+  const missing = required.filter((field) => !(field in body));
   const wrong = Object.entries(body).flatMap(([field, value]) => {
     const rule = model.fields[field];
     if (rule === undefined) return [problem([field], 'Extra inputs are not permitted', 'extra_forbidden')];

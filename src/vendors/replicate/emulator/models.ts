@@ -13,6 +13,10 @@ export interface Model {
 }
 
 const text: Rule = (value) => (typeof value === 'string' ? undefined : 'Invalid type. Expected: string');
+const textOf =
+  (min: number, max: number): Rule =>
+  (value) =>
+    text(value) ?? (String(value).length >= min && String(value).length <= max ? undefined : 'Invalid length');
 const flag: Rule = (value) => (typeof value === 'boolean' ? undefined : 'Invalid type. Expected: boolean');
 const DATA_URL_CHARS_MAX = 256 * 1024 + 100;
 /** An address, a short data URL, or a file that was uploaded here. */
@@ -95,6 +99,7 @@ const spoken = {
   pitch: whole(-12, 12),
   sample_rate: oneOf(8000, 16_000, 22_050, 24_000, 32_000, 44_100),
   bitrate: oneOf(32_000, 64_000, 128_000, 256_000),
+  audio_format: words('mp3 wav flac pcm'),
   language_boost: oneOf('None', 'Automatic', 'Chinese', 'Chinese,Yue', 'English', 'German', 'French', 'Spanish'),
 };
 
@@ -156,6 +161,22 @@ export const MODELS: ReadonlyMap<string, Model> = new Map([
   ['bytedance/seedance-1-pro', one(seedance)],
   ['bytedance/seedance-1.5-pro', one({ ...seedance, generate_audio: flag })],
   [
+    'bytedance/seedance-2.0',
+    one({
+      prompt: text,
+      seed,
+      image: file,
+      last_frame_image: file,
+      reference_images: files(9),
+      reference_videos: files(3),
+      reference_audios: files(3),
+      duration: whole(-1, 15),
+      resolution: seedance.resolution,
+      aspect_ratio: words('16:9 4:3 1:1 3:4 9:16 21:9 adaptive'),
+      generate_audio: flag,
+    }),
+  ],
+  [
     'google/veo-3.1',
     one({
       prompt: text,
@@ -183,12 +204,13 @@ export const MODELS: ReadonlyMap<string, Model> = new Map([
       prompt_optimizer: flag,
     }),
   ],
+  ['minimax/music-01', one({ lyrics: text, song_file: file, sample_rate: spoken.sample_rate }, [])],
   [
     'minimax/music-1.5',
     one(
       {
-        prompt: text,
-        lyrics: text,
+        prompt: textOf(10, 300),
+        lyrics: textOf(10, 600),
         audio_format: words('mp3 wav pcm'),
         sample_rate: spoken.sample_rate,
         bitrate: spoken.bitrate,
@@ -197,7 +219,10 @@ export const MODELS: ReadonlyMap<string, Model> = new Map([
     ),
   ],
   ['elevenlabs/music', one({ prompt: text, music_length_ms: whole(5000, 300_000), force_instrumental: flag })],
-  ['stability-ai/stable-audio-2.5', one({ prompt: text, seed, duration: whole(1, 190), steps: whole(4, 8) })],
+  [
+    'stability-ai/stable-audio-2.5',
+    one({ prompt: text, seed, duration: whole(1, 190), steps: whole(4, 8), cfg_scale: within(1, 25) }),
+  ],
   [
     'meta/musicgen',
     {
@@ -206,7 +231,7 @@ export const MODELS: ReadonlyMap<string, Model> = new Map([
     },
   ],
   ['minimax/speech-02-hd', one(spoken, ['text'])],
-  ['minimax/speech-2.6-hd', one({ ...spoken, audio_format: words('mp3 wav flac pcm') }, ['text'])],
+  ['minimax/speech-2.6-hd', one({ ...spoken, subtitle_enable: flag }, ['text'])],
   ['jaaari/kokoro-82m', { ...one({ text, voice: text, speed: within(0.1, 5) }, ['text']), isVersioned: true }],
   [
     'openai/whisper',
