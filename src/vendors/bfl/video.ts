@@ -1,6 +1,15 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type FieldMap, mapFields, oneOf, type WireFields, type WireMedia, wholeSeconds } from '../kit/mapping.ts';
+import {
+  as,
+  type FieldMap,
+  mapFields,
+  oneOf,
+  type WireFields,
+  type WireMedia,
+  wholeSeconds,
+  wordFor,
+} from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
@@ -10,22 +19,13 @@ type Request = VideoRequest<Media>;
 
 const SECONDS = { from: 5, to: 20 } as const;
 const SHAPES = ['21:9', '2:1', '16:9', '4:3', '1:1', '3:4', '9:16', 'auto'];
-/** The vendor's words for its tiers. */
-const TIERS: ReadonlyMap<string, string> = new Map([
-  ['720p', 'hd'],
-  ['1080p', 'fhd'],
-]);
 /** Frames stand in one list, which is made below. */
 const listed = (): WireFields => ({});
 
 const TAKES: FieldMap<Request> = {
   prompt: as('prompt'),
   seconds: wholeSeconds('duration', SECONDS.from, SECONDS.to),
-  resolution: (tier, field) => {
-    const word = TIERS.get(tier);
-    if (word === undefined) throw unsupported(field, { oneOf: [...TIERS.keys()] });
-    return { resolution: word };
-  },
+  resolution: wordFor('resolution', { '720p': 'hd', '1080p': 'fhd' }),
   aspectRatio: (ratio, field) => oneOf('aspect_ratio', SHAPES)(ratio === 'adaptive' ? 'auto' : ratio, field),
   generateAudio: as('generate_audio'),
   firstFrame: listed,

@@ -1,7 +1,8 @@
 import type { SoundRequest, VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
-import { as, type FieldMap, type WireFields } from './mapping.ts';
+import { as, type FieldMap, oneOfNumbers, type WireFields } from './mapping.ts';
+import { kilobits } from './sound.ts';
 
 type Sound = SoundRequest<Media>;
 type Video = VideoRequest<Media>;
@@ -25,6 +26,15 @@ export function onlyFormat(format: 'mp3' | 'wav'): FieldMap<Sound> {
       return {};
     },
   };
+}
+
+export function sampleRates(...hertz: readonly number[]): FieldMap<Sound> {
+  return { sampleRate: oneOfNumbers('sample_rate', hertz) };
+}
+
+/** In bits a second, as the vendor has them. */
+export function bitrates(...bits: readonly number[]): FieldMap<Sound> {
+  return { bitrate: (bitrate, field) => oneOfNumbers('bitrate', bits)(kilobits(bitrate) * 1000, field) };
 }
 
 /** A text without a prompt is the prompt. */

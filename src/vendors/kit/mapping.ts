@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../json.ts';
 import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
+import { refuseLength } from './refusals.ts';
 
 /** Part of a model's input. Media in it are still to be read. */
 export type WireFields = Readonly<Record<string, JsonValue | Media | readonly Media[]>>;
@@ -128,5 +129,31 @@ export function oneOfNumbers(name: string, numbers: readonly number[]): (value: 
   return (value, field) => {
     if (!numbers.includes(value)) throw unsupported(field, { oneOf: numbers });
     return { [name]: value };
+  };
+}
+
+/** The vendor's word for each of ours, whatever the case of that. */
+export function wordFor(
+  name: string,
+  words: Readonly<Record<string, string>>,
+): (word: string, field: string) => WireFields {
+  return (word, field) => {
+    const key = word.toLowerCase();
+    const own = Object.hasOwn(words, key) ? words[key] : undefined;
+    if (own === undefined) throw unsupported(field, { oneOf: Object.keys(words) });
+    return { [name]: own };
+  };
+}
+
+/** A shape out of a list; `auto` and `adaptive` leave it to the model. */
+export function shapeAmong(name: string, shapes: readonly string[]): (shape: string, field: string) => WireFields {
+  return (shape, field) => (shape === 'auto' || shape === 'adaptive' ? {} : oneOf(name, shapes)(shape, field));
+}
+
+/** A text by its length in characters. */
+export function textWithin(name: string, min: number, max: number): (text: string, field: string) => WireFields {
+  return (text, field) => {
+    refuseLength(field, text, min, max);
+    return { [name]: text };
   };
 }

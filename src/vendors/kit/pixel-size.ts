@@ -20,11 +20,19 @@ const SIDE_USUAL = 1024;
 /** From 21:9 to 9:21. */
 const SHAPE_MAX = 21 / 9;
 
-/** For models that take a width and a height only: tier and shape become those. */
-export function inPixels(rules: SizeRules): FieldMap<Request> {
+/**
+ * For models that take a width and a height: tier and shape become those. `beside` is what has to be sent with them where a
+ * model would go by something else.
+ */
+export function inPixels(
+  rules: SizeRules,
+  beside: WireFields = {},
+): Required<Pick<FieldMap<Request>, 'size' | 'resolution' | 'aspectRatio'>> {
+  const whole = (sides: WireFields) => ('width' in sides ? { ...beside, ...sides } : sides);
   const take = (_value: string, field: string, request: Request) =>
-    hasSize(request) ? {} : sizeOfShape(request, field, rules);
-  return { size: (size, _field, request) => exactSize(size, request, rules), resolution: take, aspectRatio: take };
+    hasSize(request) ? {} : whole(sizeOfShape(request, field, rules));
+  const exact = (size: string, _field: string, request: Request) => whole(exactSize(size, request, rules));
+  return { size: exact, resolution: take, aspectRatio: take };
 }
 
 /** For models that take a shape only. */

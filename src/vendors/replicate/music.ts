@@ -1,114 +1,75 @@
 import type { SoundRequest } from '../../schemas/index.ts';
-import { described, onlyFormat } from '../kit/field-maps.ts';
+import { bitrates, described, onlyFormat, sampleRates } from '../kit/field-maps.ts';
 import {
   as,
   between,
   type FieldMap,
-  firstMatch,
   oneOf,
-  oneOfNumbers,
   single,
+  textWithin,
   type WireFields,
   wholeSeconds,
 } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
-import { refuse, refuseLength, refuseOutside } from '../kit/refusals.ts';
-import { kilobits } from '../kit/sound.ts';
+import { refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
-import { type Family, predictions } from './predictions.ts';
+import { type Families, predictions } from './predictions.ts';
 
 type Request = SoundRequest<Media>;
 type Fields = FieldMap<Request>;
 
+const prompted = { prompt: 'prompt' };
 const seeded: Fields = { ...described('prompt'), seed: as('seed') };
-/** Songs, which are never without words. */
-const SUNG = /\/music-(01|1\.5|2)/;
-const SONG: Fields = {
-  lyrics: as('lyrics'),
-  sampleRate: oneOfNumbers('sample_rate', [16_000, 24_000, 32_000, 44_100]),
-  bitrate: (bitrate, field) =>
-    oneOfNumbers('bitrate', [32_000, 64_000, 128_000, 256_000])(kilobits(bitrate) * 1000, field),
-};
-const SONG_IN_STYLE: Fields = {
-  ...SONG,
-  ...described('prompt'),
-  format: oneOf('audio_format', ['mp3', 'wav', 'pcm']),
-};
+const GUIDED: Fields = { ...seeded, guidanceScale: between('cfg_scale', 1, 25) };
+const RATES: Fields = { ...sampleRates(16_000, 24_000, 32_000, 44_100), ...bitrates(32_000, 64_000, 128_000, 256_000) };
+const MINIMAX: Fields = { ...RATES, ...described('prompt'), format: oneOf('audio_format', ['mp3', 'wav', 'pcm']) };
+const COMPOSED: Fields = { ...described('prompt'), instrumental: as('force_instrumental') };
+/** Songs are never without words. */
+const sung = { lyrics: 'lyrics' };
 
-/** The first that fits the name counts. */
-const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
-  [/\/music-01/, { takes: { ...SONG, referenceAudio: single('song_file') } }],
+const FAMILIES: Families<Request> = [
+  [/\/music-01/, { takes: { ...RATES, lyrics: as('lyrics'), referenceAudio: single('song_file') }, needs: sung }],
   [
     /\/music-1\.5/,
     {
       takes: {
-        ...SONG_IN_STYLE,
-        ...described('prompt', ofLength('prompt', 10, 300)),
-        lyrics: ofLength('lyrics', 10, 600),
+        ...MINIMAX,
+        ...described('prompt', textWithin('prompt', 10, 300)),
+        lyrics: textWithin('lyrics', 10, 600),
       },
+      needs: { ...prompted, ...sung },
     },
   ],
-  [SUNG, { takes: { ...SONG_IN_STYLE, lyrics: ofLength('lyrics', 1, 3500) } }],
+  [/\/music-2/, { takes: { ...MINIMAX, lyrics: textWithin('lyrics', 1, 3500) }, needs: sung }],
   [
     /^elevenlabs\/music/,
+    // It leaves voices out unless told not to.
     {
-      takes: {
-        ...described('prompt'),
-        ...onlyFormat('mp3'),
-        durationSeconds: milliseconds,
-        instrumental: as('force_instrumental'),
-      },
-      // It leaves voices out unless told not to.
+      takes: { ...COMPOSED, ...onlyFormat('mp3'), durationSeconds: milliseconds },
       always: { force_instrumental: false },
     },
   ],
   [/\/lyria-2/, { takes: seeded }],
-  [
-    /\/stable-audio-2\.5/,
-    {
-      takes: {
-        ...seeded,
-        durationSeconds: wholeSeconds('duration', 1, 190),
-        guidanceScale: between('cfg_scale', 1, 25),
-      },
-    },
-  ],
+  [/\/stable-audio-2\.5/, { takes: { ...GUIDED, durationSeconds: wholeSeconds('duration', 1, 190) } }],
 ];
 
-/** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */
-const USUAL: Family<Request> = {
-  isGuess: true,
-  takes: {
+export const music = predictions<Request>({
+  kind: 'audio',
+  names: SOUND_NAMES,
+  families: FAMILIES,
+  usual: {
     ...seeded,
     lyrics: as('lyrics'),
     format: as('output_format'),
     durationSeconds: as('duration'),
     referenceAudio: single('input_audio'),
   },
-};
-
-export const music = predictions<Request>({
-  kind: 'audio',
-  names: SOUND_NAMES,
-  familyOf: (model) => firstMatch(FAMILIES, model) ?? USUAL,
+  needs: prompted,
   reserved: [
     ...['duration', 'music_length_ms', 'seconds_total', 'total_seconds', 'force_instrumental'],
     ...['input_audio', 'song_file', 'voice_file', 'instrumental_file', 'audio_format'],
   ],
-  require: ({ prompt, input, lyrics }, model) => {
-    const oneCharacter = { atLeast: 1, unit: 'character' };
-    if (SUNG.test(model)) refuse('lyrics', lyrics === undefined, oneCharacter);
-    const isWordless = (prompt ?? input) === undefined;
-    refuse('prompt', isWordless && (!SUNG.test(model) || model.includes('/music-1.5')), oneCharacter);
-  },
 });
-
-function ofLength(name: string, min: number, max: number): (text: string, field: string) => WireFields {
-  return (text, field) => {
-    refuseLength(field, text, min, max);
-    return { [name]: text };
-  };
-}
 
 function milliseconds(seconds: number, field: string): WireFields {
   refuseOutside(field, seconds, 5, 300);

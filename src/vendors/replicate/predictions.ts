@@ -5,9 +5,16 @@ import { withQuery } from '../kit/forms.ts';
 import type { Upstream } from '../kit/http.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { listAt, objectAt, objectsAt, requiredString, stringAt } from '../kit/json.ts';
-import { type ModelFamily, mapFields, type PublicNames, type WireFields } from '../kit/mapping.ts';
+import {
+  type FieldMap,
+  firstMatch,
+  type ModelFamily,
+  mapFields,
+  type PublicNames,
+  type WireFields,
+} from '../kit/mapping.ts';
 import { queueWork } from '../kit/queue.ts';
-import { refuseKeys } from '../kit/refusals.ts';
+import { refuse, refuseKeys } from '../kit/refusals.ts';
 import { type Call, ownUrl } from '../kit/wire.ts';
 import type { Adopted, TaskOrder, TaskWork } from '../vendor.ts';
 import { type Kind, resultOf, STATES } from './results.ts';
@@ -18,21 +25,28 @@ import { wire } from './wire.ts';
 export interface Family<Request> extends ModelFamily<Request> {
   /** Against surprising defaults: sent where neither the request nor its unmodelled keys say otherwise. */
   readonly defaults?: WireFields;
+  /** What must be in the input, each with the public name of the field that is missing. */
+  readonly needs?: Readonly<Record<string, string>>;
+  /** Throws ApiError for what the model does not take together. */
+  readonly refuseTogether?: (request: Request) => void;
   /** How many results `num_outputs` can ask for; one, and the field is not known, where it is absent. */
   readonly countMax?: number;
-  /** Nothing is known of the model, and the vendor drops what a model does not know without a word. */
-  readonly isGuess?: boolean;
 }
+
+/** The first that fits a model's name counts. */
+export type Families<Request> = readonly (readonly [RegExp, Family<Request>])[];
 
 /** What differs between the kinds of work; predictions are one for all. */
 export interface Modality<Request> {
   readonly kind: Kind;
   readonly names: PublicNames<Request>;
-  familyOf(model: string): Family<Request>;
+  readonly families: Families<Request>;
+  /** Of a model that is not known: all is asked for under the names that the vendor's models mostly have. */
+  readonly usual: FieldMap<Request>;
   /** The vendor's names for what public fields decide. */
   readonly reserved: readonly string[];
-  /** Throws ApiError for what is missing, or does not go together. */
-  require?(request: Request, model: string): void;
+  /** Of families that say nothing else. */
+  readonly needs?: Readonly<Record<string, string>>;
 }
 
 interface AnyRequest {
@@ -40,23 +54,39 @@ interface AnyRequest {
   readonly extra: JsonObject;
 }
 
+const TEXTS: readonly string[] = ['prompt', 'lyrics'];
+
 export function predictions<Request extends AnyRequest>(work: Modality<Request>): TaskWork<Request> {
+  const familyOf = (model: string): Family<Request> =>
+    firstMatch(work.families, model) ?? { takes: work.usual, needs: {} };
+  /**
+   * Whether a prediction can be told from all others by its seed. The vendor takes no name from its client, but a model that
+   * takes a seed is sent one of this call where the request has none, and a list of predictions shows their inputs. A model
+   * that is not known gets none: the vendor drops in silence what a model does not take.
+   */
+  const isMarked = ({ seed }: Request, model: string) =>
+    seed === undefined && firstMatch(work.families, model)?.takes.seed !== undefined;
+
   return queueWork<Request>({
     wire,
     states: STATES,
 
     check(request, model) {
       refuseKeys(request.extra, [...work.reserved, 'num_outputs']);
-      work.require?.(request, model);
-      mapFields(request, work.familyOf(model), work.names);
+      const family = familyOf(model);
+      const input = mapFields(request, family, work.names);
+      for (const [name, field] of Object.entries(family.needs ?? work.needs ?? {})) {
+        refuse(field, !(name in input), { atLeast: 1, ...(TEXTS.includes(field) && { unit: 'character' }) });
+      }
+      family.refuseTogether?.(request);
     },
 
-    perCall: (_request, model) => work.familyOf(model).countMax ?? 1,
+    perCall: (_request, model) => familyOf(model).countMax ?? 1,
 
     submission(request, order, upstream) {
-      const family = work.familyOf(upstream.model);
+      const family = familyOf(upstream.model);
       const count = family.countMax === undefined ? {} : { num_outputs: order.count };
-      const mark = isMarked(request, family) ? { seed: markOf(order) } : {};
+      const mark = isMarked(request, upstream.model) ? { seed: markOf(order) } : {};
       const fields = mapFields(request, family, work.names);
       return callFor({ ...family.defaults, ...request.extra, ...fields, ...mark, ...count }, upstream);
     },
@@ -66,7 +96,7 @@ export function predictions<Request extends AnyRequest>(work: Modality<Request>)
     outcome: (answer, _task, upstream) => resultOf(answer, work.kind, upstream),
 
     async adopt(request, order, upstream) {
-      if (!isMarked(request, work.familyOf(upstream.model)) || order.calledAt === undefined) return UNKNOWN;
+      if (!isMarked(request, upstream.model) || order.calledAt === undefined) return UNKNOWN;
       return findMarked(markOf(order), order.calledAt.getTime(), upstream);
     },
   });
@@ -90,14 +120,6 @@ function placeOf(model: string): { readonly path: string; readonly version?: str
 
 export function predictionPath(task: JsonObject): string {
   return `/predictions/${encodeURIComponent(requiredString(task, 'id'))}`;
-}
-
-/**
- * Whether a prediction can be told from all others by its seed. The vendor takes no name from its client, but a model that
- * takes a seed is sent one of this call where the request has none, and a list of predictions shows their inputs.
- */
-function isMarked<Request extends AnyRequest>({ seed }: Request, { takes, isGuess }: Family<Request>): boolean {
-  return seed === undefined && takes.seed !== undefined && isGuess !== true;
 }
 
 /** 31 bits, which every model takes. */

@@ -1,7 +1,8 @@
 import { UpstreamError } from '../../errors.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { onlyFormat, voiced } from '../kit/field-maps.ts';
+import { bitrates, onlyFormat, sampleRates, voiced } from '../kit/field-maps.ts';
+import { stringAt } from '../kit/json.ts';
 import {
   as,
   between,
@@ -9,16 +10,15 @@ import {
   firstMatch,
   mapFields,
   oneOf,
-  oneOfNumbers,
   single,
+  textWithin,
   type WireFields,
 } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { stateIn } from '../kit/queue.ts';
-import { refuse, refuseKeys, refuseLength } from '../kit/refusals.ts';
-import { kilobits } from '../kit/sound.ts';
+import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
-import { callFor, type Family } from './predictions.ts';
+import { callFor, type Families } from './predictions.ts';
 import { failureOf, resultOf, STATES } from './results.ts';
 import { faultOfRun, wire } from './wire.ts';
 
@@ -30,17 +30,13 @@ const LANGUAGES =
   'zh yue en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi bg da he ms fa sk sv hr fil hu no sl ca ta af';
 
 const MINIMAX: Fields = {
-  input: (text, field) => {
-    refuseLength(field, text, 1, 10_000);
-    return { text };
-  },
+  input: textWithin('text', 1, 10_000),
   ...voiced('voice_id'),
   format: oneOf('audio_format', ['mp3', 'wav', 'flac', 'pcm']),
   speed: between('speed', 0.5, 2),
   volume: between('volume', 0, 10),
-  sampleRate: oneOfNumbers('sample_rate', [8000, 16_000, 22_050, 24_000, 32_000, 44_100]),
-  bitrate: (bitrate, field) =>
-    oneOfNumbers('bitrate', [32_000, 64_000, 128_000, 256_000])(kilobits(bitrate) * 1000, field),
+  ...sampleRates(8000, 16_000, 22_050, 24_000, 32_000, 44_100),
+  ...bitrates(32_000, 64_000, 128_000, 256_000),
   language: (language, field) => {
     const known = LANGUAGES.split(' ');
     refuse(field, !known.includes(language), { oneOf: known });
@@ -48,8 +44,7 @@ const MINIMAX: Fields = {
   },
 };
 
-/** The first that fits the name counts. */
-const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
+const FAMILIES: Families<Request> = [
   [/\/speech-(02|2)/, { takes: MINIMAX }],
   [
     /^elevenlabs\//,
@@ -70,7 +65,7 @@ const FAMILIES: readonly (readonly [RegExp, Family<Request>])[] = [
 ];
 
 /** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */
-const USUAL: Family<Request> = {
+const USUAL = {
   takes: { input: as('text'), ...voiced('voice'), speed: as('speed'), seed: as('seed'), language: as('language') },
 };
 
@@ -94,7 +89,8 @@ export const speech: SpeechWork = {
       throw new UpstreamError('timeout', `no speech within ${seconds} seconds`);
     }
     const failure = failureOf(answer);
-    if (failure !== undefined) throw new UpstreamError(faultOf(answer.error), failure.detail, { isUncertain: false });
+    const fault = faultOfRun(stringAt(answer, 'error') ?? '');
+    if (failure !== undefined) throw new UpstreamError(fault, failure.detail, { isUncertain: false });
     const result = resultOf(answer, 'audio', upstream);
     const [file] = result.state === 'succeeded' ? result.outputs : [];
     if (file === undefined) throw new UpstreamError('garbled', 'an answer without sound');
@@ -105,10 +101,6 @@ export const speech: SpeechWork = {
 
 /** The vendor takes no earlier deadline, in seconds; unverified. */
 const CANCEL_MIN = 5;
-
-function faultOf(error: unknown) {
-  return faultOfRun(typeof error === 'string' ? error : '');
-}
 
 /** Throws ApiError for what the model cannot take. */
 function fieldsOf(request: Request, model: string): WireFields {

@@ -40,16 +40,15 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
 ];
 const USUAL: Family = { audio: 'audio' };
 
+const RESERVED = 'audio audio_file task translate transcription timestamp diarise_audio hf_token'.split(' ');
+
 /** A prediction over the recording; its id is all that has to be remembered. */
 export const transcription: TranscriptionWork = {
   translates: (upstreamModel) => familyOf(upstreamModel).translation !== undefined,
 
   check(request, upstreamModel) {
     // The answer would be of another sound, in another language or of another shape than is charged and read.
-    refuseKeys(request.extra, [
-      ...['audio', 'audio_file', 'task', 'translate', 'transcription', 'timestamp'],
-      ...['diarise_audio', 'hf_token'],
-    ]);
+    refuseKeys(request.extra, RESERVED);
     hintsOf(request, familyOf(upstreamModel));
   },
 

@@ -4,49 +4,47 @@ import { pictures } from '../kit/field-maps.ts';
 import {
   as,
   type FieldMap,
-  firstMatch,
   oneOf,
   oneOfNumbers,
   several,
+  shapeAmong,
   type WireFields,
   wholeSeconds,
 } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import { refuse } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
-import { type Family, predictions } from './predictions.ts';
+import { type Families, type Family, predictions } from './predictions.ts';
 
 type Request = VideoRequest<Media>;
 type Fields = FieldMap<Request>;
 
-interface VideoFamily extends Family<Request> {
-  /** Throws ApiError for what the model does not take together. */
-  readonly refuseTogether?: (request: Request) => void;
-}
-
 const prompted: Fields = { prompt: as('prompt') };
 const seeded: Fields = { ...prompted, seed: as('seed') };
 const negative: Fields = { negativePrompt: as('negative_prompt') };
-const steady: Fields = { cameraFixed: as('camera_fixed') };
 const audible: Fields = { generateAudio: as('generate_audio') };
 const lasting = (...seconds: readonly number[]): Fields => ({ seconds: oneOfNumbers('duration', seconds) });
-const shapes = (words: string): Fields => ({ aspectRatio: (ratio, field) => shape(ratio, field, words.split(' ')) });
+const shapes = (words: string): Fields => ({ aspectRatio: shapeAmong('aspect_ratio', words.split(' ')) });
 const resolutions = (words: string): Fields => ({ resolution: oneOf('resolution', words.split(' ')) });
+/** Every model of the vendor that takes a last frame takes it with a first one. */
 const frames = (first: string, last?: string): Fields => ({
   firstFrame: as(first),
-  ...(last !== undefined && { lastFrame: as(last) }),
+  ...(last !== undefined && {
+    lastFrame: (frame, _field, { firstFrame }) => {
+      if (firstFrame === undefined) throw unsupported('first_frame', { atLeast: 1 });
+      return { [last]: frame };
+    },
+  }),
 });
 
 /** The models differ in their own tier, and the tier has its price. */
 const HD: WireFields = { resolution: '720p' };
 /** They make sound, for more money, unless told not to. Where it was not asked for, it is not in the price. */
 const SILENT: WireFields = { generate_audio: false };
-/** It rewrites prompts unless told not to. */
-const AS_WRITTEN: WireFields = { prompt_optimizer: false };
 
 const SEEDANCE: Fields = {
   ...seeded,
-  ...steady,
+  cameraFixed: as('camera_fixed'),
   seconds: wholeSeconds('duration', 2, 12),
   ...shapes('16:9 4:3 1:1 3:4 9:16 21:9 9:21'),
   ...resolutions('480p 720p 1080p'),
@@ -74,45 +72,39 @@ const VEO: Fields = {
   ...frames('image'),
 };
 const VEO_3_1: Fields = { ...VEO, ...frames('image', 'last_frame') };
+const VEO_BY_PICTURES: Fields = { ...VEO_3_1, ...pictures('reference_images', 3) };
+const KLING_FROM_FRAMES: Fields = {
+  ...prompted,
+  ...negative,
+  ...lasting(5, 10),
+  ...frames('start_image', 'end_image'),
+};
 const KLING: Fields = { ...prompted, ...negative, ...lasting(5, 10), ...shapes('16:9 9:16 1:1') };
-const HAILUO: Fields = { ...prompted, ...lasting(6, 10), ...frames('first_frame_image') };
 
-/** The first that fits the name counts. What a model takes differs even within a family. */
-const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
+/** What a model takes differs even within a family. */
+const FAMILIES: Families<Request> = [
   [/\/seedance-2/, { takes: SEEDANCE_2, always: { ...HD, ...SILENT }, refuseTogether: refuseFramesBesideReferences }],
   [/\/seedance-1\.5/, { takes: { ...SEEDANCE, ...audible }, always: { ...HD, ...SILENT } }],
   [/\/seedance-1-lite/, { takes: { ...SEEDANCE, ...pictures('reference_images', 4) }, always: HD }],
   [/\/seedance-1/, { takes: SEEDANCE, always: HD }],
   [/\/veo-3\.1-fast/, { takes: VEO_3_1, always: { ...HD, ...SILENT } }],
-  [
-    /\/veo-3\.1/,
-    {
-      takes: { ...VEO_3_1, ...pictures('reference_images', 3) },
-      always: { ...HD, ...SILENT },
-      refuseTogether: refuseBesideReferences,
-    },
-  ],
+  [/\/veo-3\.1/, { takes: VEO_BY_PICTURES, always: { ...HD, ...SILENT }, refuseTogether: refuseBesideReferences }],
   [/\/veo-3/, { takes: VEO, always: { ...HD, ...SILENT } }],
   [/\/veo-2/, { takes: { ...seeded, ...lasting(5, 6, 7, 8), ...shapes('16:9 9:16'), ...frames('image') } }],
   [/\/kling-v2\.6/, { takes: { ...KLING, ...audible, ...frames('start_image') }, always: SILENT }],
   [/\/kling-v2\.5/, { takes: { ...KLING, ...frames('start_image', 'end_image') } }],
   [/\/kling-v2\.1-master/, { takes: { ...KLING, ...frames('start_image') } }],
-  [
-    /\/kling-v2\.1/,
-    {
-      takes: { ...prompted, ...negative, ...lasting(5, 10), ...frames('start_image', 'end_image') },
-      refuseTogether: ({ firstFrame }) => refuse('first_frame', firstFrame === undefined, { atLeast: 1 }),
-    },
-  ],
+  [/\/kling-v2\.1/, { takes: KLING_FROM_FRAMES, needs: { prompt: 'prompt', start_image: 'first_frame' } }],
   [/\/kling-/, { takes: { ...KLING, ...frames('start_image') } }],
   [/\/hailuo-02/, hailuo({ ...resolutions('512p 768p 1080p'), ...frames('first_frame_image', 'last_frame_image') })],
   [/\/hailuo-/, hailuo(resolutions('768p 1080p'))],
 ];
 
-/** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */
-const USUAL: VideoFamily = {
-  isGuess: true,
-  takes: {
+export const video = predictions<Request>({
+  kind: 'video',
+  names: VIDEO_NAMES,
+  families: FAMILIES,
+  usual: {
     ...seeded,
     ...negative,
     ...audible,
@@ -124,37 +116,21 @@ const USUAL: VideoFamily = {
     fps: as('fps'),
     sourceVideo: as('video'),
   },
-};
-
-export const video = predictions<Request>({
-  kind: 'video',
-  names: VIDEO_NAMES,
-  familyOf,
+  needs: { prompt: 'prompt' },
   reserved: [
     ...['duration', 'num_frames', 'frames_per_second', 'mode', 'video', 'videos', 'audio', 'width', 'height'],
     ...['image', 'start_image', 'end_image', 'first_frame_image', 'last_frame_image', 'last_frame', 'reference_images'],
     ...['reference_videos', 'reference_audios', 'subject_reference'],
   ],
-  require: (request, model) => {
-    const { prompt, firstFrame, lastFrame } = request;
-    const { isGuess, refuseTogether } = familyOf(model);
-    refuse('prompt', prompt === undefined && isGuess !== true, { atLeast: 1, unit: 'character' });
-    // Every model of the vendor that takes a last frame takes it with a first one.
-    refuse('first_frame', lastFrame !== undefined && firstFrame === undefined, { atLeast: 1 });
-    refuseTogether?.(request);
-  },
 });
 
-function familyOf(model: string): VideoFamily {
-  return firstMatch(FAMILIES, model) ?? USUAL;
-}
-
 /** Ten seconds are made in the middle tier alone, which is therefore asked for where none is. */
-function hailuo(more: Fields): VideoFamily {
+function hailuo(more: Fields): Family<Request> {
   return {
-    takes: { ...HAILUO, ...more },
+    takes: { ...prompted, ...lasting(6, 10), ...frames('first_frame_image'), ...more },
     always: { resolution: '768p' },
-    defaults: AS_WRITTEN,
+    // It rewrites prompts unless told not to.
+    defaults: { prompt_optimizer: false },
     refuseTogether: ({ seconds, resolution = '768p' }) =>
       refuse('seconds', seconds === 10 && resolution !== '768p', { oneOf: [6] }),
   };
@@ -179,9 +155,4 @@ function refuseBesideReferences(request: Request): void {
 
 function picturesOf({ inputReference, referenceImages }: Request): number {
   return referenceImages.length + (inputReference === undefined ? 0 : 1);
-}
-
-/** `auto` and `adaptive` leave it to the model. */
-function shape(ratio: string, field: string, words: readonly string[]): WireFields {
-  return ratio === 'auto' || ratio === 'adaptive' ? {} : oneOf('aspect_ratio', words)(ratio, field);
 }
