@@ -85,6 +85,10 @@ const REFUSED: readonly [fields: Fields, message: string][] = [
     { sourceVideo: clip, firstFrame: picture },
     '"ref_video_url": this model does not take it together with "first_frame".',
   ],
+  [
+    { sourceVideo: clip, lastFrame: picture, seconds: 5 },
+    '"ref_video_url": this model does not take it together with "last_frame".',
+  ],
   [{ extra: { mode: 'draft_enhance' } }, '"mode": this model takes none.'],
   [{ extra: { webhook_url: 'https://x.example' } }, '"webhook_url": this model takes none.'],
 ];

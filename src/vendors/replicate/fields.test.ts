@@ -88,6 +88,11 @@ describe('pictures', () => {
       enhance_prompt: false,
       sequential_image_generation: 'disabled',
     });
+    const custom = { size: 'custom', width: 3000, height: 2000 };
+    assert.deepEqual(await sent(replicate.image, 'bytedance/seedream-4', plainImage({ size: '3000x2000' })), {
+      ...{ prompt, ...custom },
+      ...{ enhance_prompt: false, sequential_image_generation: 'disabled' },
+    });
   });
 
   test('several are one call where the model can be asked for several', () =>
@@ -113,6 +118,8 @@ describe('pictures', () => {
     ['b/flux-2-pro', { referenceImages: Array(9).fill(PICTURE) }, '"reference_images": this model takes at most 8.'],
     ['b/flux-kontext-pro', { outputFormat: 'webp' }, '"output_format": this model takes jpeg, png.'],
     ['b/flux-fill-pro', {}, '"reference_images": this model takes at least 1.'],
+    ['b/seedream-4', { size: '512x512' }, '"size": this model takes sides of 1024 to 4096.'],
+    ['b/flux-2-dev', { resolution: '2k' }, '"resolution": this model takes 1k.'],
     ['b/any', { extra: { width: 4096 } }, '"width": this model takes none.'],
     ['b/any', { extra: { num_outputs: 4 } }, '"num_outputs": this model takes none.'],
     ['b/any', { watermark: true }, '"watermark": this model takes none.'],
@@ -125,23 +132,24 @@ describe('pictures', () => {
 
 describe('clips', () => {
   const prompt = 'Waves';
+  const HD = { resolution: '720p' };
   const ROWS: readonly [model: string, fields: Parameters<typeof plainVideo>[0], input: object][] = [
     [
       'bytedance/seedance-1-pro',
       { seconds: 5, fps: 24, cameraFixed: true },
-      { duration: 5, fps: 24, camera_fixed: true },
+      { ...HD, duration: 5, fps: 24, camera_fixed: true },
     ],
     [
       'bytedance/seedance-1-pro',
       { firstFrame: PICTURE, lastFrame: PICTURE },
-      { image: AS_DATA, last_frame_image: AS_DATA },
+      { ...HD, image: AS_DATA, last_frame_image: AS_DATA },
     ],
-    ['bytedance/seedance-1.5-pro', { resolution: '720p' }, { resolution: '720p', generate_audio: false }],
-    ['google/veo-3.1', { generateAudio: true, seconds: 8 }, { generate_audio: true, duration: 8 }],
+    ['bytedance/seedance-1.5-pro', { resolution: '1080p' }, { resolution: '1080p', generate_audio: false }],
+    ['google/veo-3.1', { generateAudio: true, seconds: 8 }, { ...HD, generate_audio: true, duration: 8 }],
     [
       'google/veo-3.1',
       { inputReference: PICTURE, referenceImages: [PICTURE] },
-      { reference_images: [AS_DATA, AS_DATA], generate_audio: false },
+      { ...HD, reference_images: [AS_DATA, AS_DATA], generate_audio: false },
     ],
     [
       'kwaivgi/kling-v2.6',
@@ -149,11 +157,7 @@ describe('clips', () => {
       { start_image: AS_DATA, aspect_ratio: '9:16', generate_audio: false },
     ],
     ['kwaivgi/kling-v2.5-turbo-pro', { negativePrompt: 'fog', seconds: 10 }, { negative_prompt: 'fog', duration: 10 }],
-    [
-      'minimax/hailuo-02',
-      { seconds: 6, resolution: '768p' },
-      { duration: 6, resolution: '768p', prompt_optimizer: false },
-    ],
+    ['minimax/hailuo-02', { seconds: 10 }, { duration: 10, resolution: '768p', prompt_optimizer: false }],
   ];
   for (const [model, fields, input] of ROWS) {
     test(`${model} with ${Object.keys(fields ?? {}).join()}`, async () =>
@@ -170,6 +174,28 @@ describe('clips', () => {
     ['kwaivgi/kling-v2.5-turbo-pro', { lastFrame: PICTURE }, '"first_frame": this model takes at least 1.'],
     ['google/veo-3', { lastFrame: PICTURE, firstFrame: PICTURE }, '"last_frame": this model takes none.'],
     ['kwaivgi/kling-v2.1', { extra: { mode: 'pro' } }, '"mode": this model takes none.'],
+    ['kwaivgi/kling-v2.1', {}, '"first_frame": this model takes at least 1.'],
+    ['google/veo-3.1', { prompt: undefined, firstFrame: PICTURE }, '"prompt": this model takes at least 1 character.'],
+    ['google/veo-3.1', { inputReference: PICTURE, seconds: 4 }, '"seconds": this model takes 8.'],
+    ['google/veo-3.1', { inputReference: PICTURE, aspectRatio: '9:16' }, '"aspect_ratio": this model takes 16:9.'],
+    [
+      'google/veo-3.1',
+      { inputReference: PICTURE, firstFrame: PICTURE, lastFrame: PICTURE },
+      '"last_frame": this model does not take it together with "reference_image_urls".',
+    ],
+    ['google/veo-3.1-fast', { inputReference: PICTURE }, '"input_reference": this model takes none.'],
+    ['minimax/hailuo-02', { seconds: 10, resolution: '1080p' }, '"seconds": this model takes 6.'],
+    [
+      'bytedance/seedance-2.0',
+      { inputReference: PICTURE, firstFrame: PICTURE },
+      '"first_frame": this model does not take it together with "reference_image_urls".',
+    ],
+    ['bytedance/seedance-2.0', { referenceAudios: [SOUND] }, '"reference_image_urls": this model takes at least 1.'],
+    [
+      'bytedance/seedance-2.0',
+      { referenceAudios: [SOUND, SOUND, SOUND, SOUND] },
+      '"reference_audios": this model takes at most 3.',
+    ],
   ];
   for (const [model, fields, message] of REFUSED) {
     test(`${model} refuses ${Object.keys(fields ?? {}).join()}`, () =>
@@ -179,21 +205,24 @@ describe('clips', () => {
 
 describe('music', () => {
   const prompt = 'A waltz';
+  const [style, lyrics] = ['A slow waltz', 'La la, la la'];
   const ROWS: readonly [model: string, fields: Parameters<typeof plainSound>[0], input: object][] = [
     [
       'minimax/music-1.5',
-      { prompt, lyrics: 'La la', format: 'wav', bitrate: 128 },
-      { prompt, lyrics: 'La la', audio_format: 'wav', bitrate: 128_000 },
+      { prompt: style, lyrics, format: 'wav', bitrate: 128 },
+      { prompt: style, lyrics, audio_format: 'wav', bitrate: 128_000 },
     ],
     [
       'elevenlabs/music',
       { prompt, durationSeconds: 30.5, instrumental: true },
       { prompt, music_length_ms: 30_500, force_instrumental: true },
     ],
+    ['elevenlabs/music', { prompt, format: 'mp3' }, { prompt, force_instrumental: false }],
+    ['minimax/music-01', { lyrics, referenceAudio: [SOUND] }, { lyrics, song_file: 'data:audio/mpeg;base64,bXAz' }],
     [
       'stability-ai/stable-audio-2.5',
-      { input: prompt, durationSeconds: 20, seed: 7 },
-      { prompt, duration: 20, seed: 7 },
+      { input: prompt, durationSeconds: 20, seed: 7, guidanceScale: 2 },
+      { prompt, duration: 20, seed: 7, cfg_scale: 2 },
     ],
     [
       versioned('meta/musicgen'),
@@ -218,6 +247,14 @@ describe('music', () => {
       refused('s/stable-audio-2.5', { prompt, durationSeconds: 191 }),
       '"duration_seconds": this model takes 1 to 190.',
     );
+    assert.equal(refused('minimax/music-1.5', { prompt: style }), '"lyrics": this model takes at least 1 character.');
+    assert.equal(refused('minimax/music-1.5', { lyrics }), '"prompt": this model takes at least 1 character.');
+    assert.equal(
+      refused('minimax/music-1.5', { input: 'x', lyrics }),
+      '"input": this model takes at least 10 characters.',
+    );
+    assert.equal(refused('minimax/music-2.5', { lyrics }), 'taken');
+    assert.equal(refused('minimax/music-01', { lyrics, prompt }), '"prompt": this model takes none.');
     assert.equal(
       refused('a/b', { prompt, input: 'x' }),
       '"input": this model does not take it together with "prompt".',

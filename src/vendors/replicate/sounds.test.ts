@@ -18,7 +18,7 @@ describe('speech', () => {
 
   test('is waited for on the line, with a deadline of its own', () =>
     withEmulator(async ({ emulator, upstream }) => {
-      const request = { ...said, speed: 1.5, language: 'de', bitrate: 128 };
+      const request = { ...said, speed: 1.5, language: 'de', bitrate: 128, format: 'flac' } as const;
       speech.check(request, HD);
       const { url } = await speech.speak(request, upstream(HD));
       assert.equal(url, `${emulator.origin}/delivery/prediction-1/0`);
@@ -30,6 +30,7 @@ describe('speech', () => {
         speed: 1.5,
         language_boost: 'German',
         bitrate: 128_000,
+        audio_format: 'flac',
       });
     }));
 
@@ -67,8 +68,11 @@ describe('speech', () => {
       }
       return 'taken';
     };
-    assert.equal(message({ format: 'wav' }), '"response_format": this model takes mp3.');
-    assert.equal(message({ format: 'mp3' }, 'minimax/speech-2.6-hd'), 'taken');
+    assert.equal(message({ format: 'opus' }), '"response_format": this model takes mp3, wav, flac, pcm.');
+    assert.equal(message({ format: 'wav' }, 'minimax/speech-2.6-hd'), 'taken');
+    assert.equal(message({ format: 'wav' }, 'elevenlabs/v3'), '"response_format": this model takes mp3.');
+    assert.equal(message({ input: 'x'.repeat(10_001) }), '"input": this model takes at most 10000 characters.');
+    assert.equal(message({ bitrate: 96 }), '"bitrate": this model takes 32000, 64000, 128000, 256000.');
     assert.equal(message({ speed: 3 }), '"speed": this model takes 0.5 to 2.');
     assert.equal(message({ referenceId: 'r' }), '"reference_id": this model does not take it together with "voice".');
     assert.equal(message({ input: undefined }), '"input": this model takes at least 1 character.');

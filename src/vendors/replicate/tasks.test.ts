@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { plainImage, plainVideo } from '../../../test/support/plain-requests.ts';
+import { plainImage, plainSound, plainVideo } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
 import { inMemoryMedia } from '../index.ts';
 import { isFault, ORDER, poll, submit, versioned, withEmulator } from './emulator/calls.ts';
@@ -251,6 +251,15 @@ describe('a submission without an answer', () => {
       await submit(image, plainImage(), upstream(MODEL));
       emulator.areDataRemoved = true;
       assert.deepEqual(await adopt(plainImage())(upstream(MODEL)), unknown);
+    }));
+
+  test('is unknown of a model that is not, which is sent no seed unasked', () =>
+    withEmulator(async ({ emulator, upstream }) => {
+      const model = versioned('meta/musicgen');
+      const request = plainSound({ prompt: 'A waltz' });
+      await submit(replicate.music, request, upstream(model));
+      assert.deepEqual(emulator.submissions[0]?.input, { prompt: 'A waltz' });
+      assert.deepEqual(await replicate.music?.adopt?.(request, ORDER, upstream(model)), { state: 'unknown' });
     }));
 
   test('is asked for again where the list is garbled, and never at another host', () =>
