@@ -12,6 +12,7 @@ import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
 import { KlingEmulator } from '../src/vendors/kling/emulator.ts';
 import { LumaEmulator } from '../src/vendors/luma/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
+import { ReplicateEmulator } from '../src/vendors/replicate/emulator.ts';
 import { RunwayEmulator } from '../src/vendors/runway/emulator.ts';
 import { type Fields, imageModel, sandbox } from './support/documents.ts';
 import { type Answer, Gateway } from './support/gateway.ts';
@@ -32,6 +33,7 @@ const emulators = {
   'fish-audio': new FishAudioEmulator(KEY, 'marker'),
   luma: new LumaEmulator(KEY, { image: Buffer.alloc(0), video: Buffer.alloc(0) }),
   runway: new RunwayEmulator(KEY, { image: Buffer.alloc(0), video: Buffer.alloc(0), audio: Buffer.alloc(0) }),
+  replicate: new ReplicateEmulator(KEY, Buffer.alloc(0)),
 };
 type VendorName = keyof typeof emulators;
 
@@ -99,6 +101,7 @@ for (const [vendor, what, asked] of [
   ['fish-audio', 'the balance of its account', 'GET /wallet/self/api-credit'],
   ['luma', 'the balance of its account', 'GET /dream-machine/v1/credits'],
   ['runway', 'the limits of its organization', 'GET /v1/organization'],
+  ['replicate', 'the account', 'GET /v1/account'],
 ] as const) {
   test(`R-524: an upstream of ${vendor} without a chat model is asked for ${what}`, async () => {
     await gateway.putConfig({ upstreams: [upstream(vendor)], models: [] });
@@ -120,6 +123,7 @@ const WITH_CHECK = [
   'fish-audio',
   'runway',
   'luma',
+  'replicate',
 ] as const;
 for (const vendor of WITH_CHECK) {
   test(`R-524: a wrong key at ${vendor} is told as such, without the key, and opens no breaker`, async () => {

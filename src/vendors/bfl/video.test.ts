@@ -7,7 +7,7 @@ import { inMemoryMedia } from '../kit/in-memory-media.ts';
 import type { Media } from '../vendor.ts';
 import { withEmulator } from './emulator/calls.ts';
 import { json } from './emulator.ts';
-import { bfl } from './index.ts';
+import { work as bfl } from './work.ts';
 
 type Fields = Partial<VideoRequest<Media>>;
 

@@ -4,7 +4,7 @@ import { plainImage, plainSound, plainVideo } from '../../../test/support/plain-
 import { ApiError } from '../../errors.ts';
 import { inMemoryMedia, type TaskWork } from '../index.ts';
 import { submit, versioned, withEmulator } from './emulator/calls.ts';
-import { replicate } from './index.ts';
+import { work as replicate } from './work.ts';
 
 const PICTURE = inMemoryMedia(Buffer.from('png'), 'image/png');
 const AS_DATA = 'data:image/png;base64,cG5n';

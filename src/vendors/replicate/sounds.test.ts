@@ -4,7 +4,7 @@ import { plainSound, plainTranscription } from '../../../test/support/plain-requ
 import { type AudioFile, inMemoryMedia } from '../index.ts';
 import { isFault, versioned, withEmulator } from './emulator/calls.ts';
 import { json } from './emulator.ts';
-import { replicate } from './index.ts';
+import { work as replicate } from './work.ts';
 
 const speech = replicate.speech ?? assert.fail('the vendor speaks');
 const transcription = replicate.transcription ?? assert.fail('the vendor transcribes');

@@ -44,20 +44,17 @@ const MINIMAX: Fields = {
   },
 };
 
+const ELEVEN: Fields = {
+  input: as('prompt'),
+  ...voiced('voice'),
+  ...onlyFormat('mp3'),
+  speed: between('speed', 0.7, 1.2),
+  language: as('language_code'),
+};
+
 const FAMILIES: Families<Request> = [
   [/\/speech-(02|2)/, { takes: MINIMAX }],
-  [
-    /^elevenlabs\//,
-    {
-      takes: {
-        input: as('prompt'),
-        ...voiced('voice'),
-        ...onlyFormat('mp3'),
-        speed: between('speed', 0.7, 1.2),
-        language: as('language_code'),
-      },
-    },
-  ],
+  [/^elevenlabs\//, { takes: ELEVEN }],
   [
     /\/chatterbox/,
     { takes: { input: as('prompt'), ...onlyFormat('wav'), seed: as('seed'), referenceAudio: single('audio_prompt') } },
@@ -65,12 +62,18 @@ const FAMILIES: Families<Request> = [
 ];
 
 /** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */
-const USUAL = {
-  takes: { input: as('text'), ...voiced('voice'), speed: as('speed'), seed: as('seed'), language: as('language') },
+const ANY: Fields = {
+  input: as('text'),
+  ...voiced('voice'),
+  speed: as('speed'),
+  seed: as('seed'),
+  language: as('language'),
 };
 
 /** How long the vendor holds a connection at most, in seconds. */
 const WAIT_MAX = 60;
+/** The vendor takes no earlier deadline, in seconds; unverified. */
+const CANCEL_MIN = 5;
 
 /** A prediction that is waited for on the line. One that is late is canceled by its own deadline and brings nothing. */
 export const speech: SpeechWork = {
@@ -99,13 +102,10 @@ export const speech: SpeechWork = {
   },
 };
 
-/** The vendor takes no earlier deadline, in seconds; unverified. */
-const CANCEL_MIN = 5;
-
 /** Throws ApiError for what the model cannot take. */
 function fieldsOf(request: Request, model: string): WireFields {
   if (request.input === undefined) throw unsupported('input', { atLeast: 1, unit: 'character' });
-  return mapFields(request, firstMatch(FAMILIES, model) ?? USUAL, SOUND_NAMES);
+  return mapFields(request, firstMatch(FAMILIES, model) ?? { takes: ANY }, SOUND_NAMES);
 }
 
 async function* piecesOf(...data: readonly Buffer[]): AsyncGenerator<Buffer> {

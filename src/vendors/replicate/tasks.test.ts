@@ -5,7 +5,7 @@ import type { Fault } from '../../errors.ts';
 import { inMemoryMedia } from '../index.ts';
 import { isFault, ORDER, poll, submit, versioned, withEmulator } from './emulator/calls.ts';
 import { json } from './emulator.ts';
-import { replicate } from './index.ts';
+import { work as replicate } from './work.ts';
 
 const MODEL = 'black-forest-labs/flux-2-pro';
 const { image } = replicate;

@@ -22,8 +22,6 @@ interface Family {
   readonly always?: JsonObject;
 }
 
-const GPT: Family = { audio: 'audio_file', prompt: 'prompt', hasTemperature: true };
-
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   [
@@ -36,7 +34,7 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
       always: { transcription: 'plain text', translate: false },
     },
   ],
-  [/\/gpt-4o-(mini-)?transcribe/, GPT],
+  [/\/gpt-4o-(mini-)?transcribe/, { audio: 'audio_file', prompt: 'prompt', hasTemperature: true }],
 ];
 const USUAL: Family = { audio: 'audio' };
 

@@ -12,12 +12,10 @@ const CREATED: readonly number[] = [200, 201];
 
 /** The input with what is too large for it at an address: its own, or one that the vendor gives to an upload. */
 export function withUploads(input: WireFields, upstream: Upstream): Promise<Record<string, WireMedia>> {
-  return mapMedia(input, (media) => place(media, upstream));
-}
-
-async function place(media: Media, upstream: Upstream): Promise<WireMedia> {
-  if (media.bytes <= INLINE_BYTES_MAX) return withoutAddress(media);
-  return media.url?.startsWith('https:') === true ? media.url : upload(media, upstream);
+  return mapMedia(input, async (media) => {
+    if (media.bytes <= INLINE_BYTES_MAX) return withoutAddress(media);
+    return media.url?.startsWith('https:') === true ? media.url : upload(media, upstream);
+  });
 }
 
 /** A file that no prediction uses costs nothing and is deleted by the vendor. */
