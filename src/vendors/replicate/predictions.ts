@@ -103,13 +103,9 @@ export function predictions<Request extends AnyRequest>(work: Modality<Request>)
 }
 
 /** The call that begins a prediction. Official models go by name, others by version, deployments by theirs. */
-export async function callFor(
-  input: WireFields,
-  upstream: Upstream,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Call> {
+export async function callFor(input: WireFields, upstream: Upstream): Promise<Call> {
   const { path, version } = placeOf(upstream.model);
-  return { path, headers, body: jsonWithMedia({ version, input: await withUploads(input, upstream) }) };
+  return { path, body: jsonWithMedia({ version, input: await withUploads(input, upstream) }) };
 }
 
 function placeOf(model: string): { readonly path: string; readonly version?: string } {

@@ -43,7 +43,6 @@ const MINIMAX: Fields = {
     return { language_boost: language === 'yue' ? 'Chinese,Yue' : (NAMES.of(language) ?? language) };
   },
 };
-
 const ELEVEN: Fields = {
   input: as('prompt'),
   ...voiced('voice'),
@@ -86,8 +85,8 @@ export const speech: SpeechWork = {
     const seconds = Math.max(1, Math.min(WAIT_MAX, Math.floor(upstream.timeoutMs / 1000) - 1));
     const headers = { prefer: `wait=${seconds}`, 'cancel-after': `${Math.max(seconds, CANCEL_MIN)}s` };
     const input = { ...request.extra, ...fieldsOf(request, upstream.model) };
-    const call = await callFor(input, upstream, headers);
-    const answer = await wire.json(upstream, { ...call, accepts: [200, 201, 202] });
+    const call = await callFor(input, upstream);
+    const answer = await wire.json(upstream, { ...call, headers, accepts: [200, 201, 202] });
     if (stateIn<'running' | 'over'>(answer, STATES) === 'running') {
       throw new UpstreamError('timeout', `no speech within ${seconds} seconds`);
     }
