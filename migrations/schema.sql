@@ -872,12 +872,15 @@ create table transcriptions (
   completed_at timestamp with time zone,
   -- When the result is deleted; null keeps it for ever.
   expires_at timestamp with time zone,
+  -- Micro-credits that a completed transcription cost the operator; null where its route states no cost.
+  cost bigint,
   UNIQUE (reservation_id),
   PRIMARY KEY (id),
   FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint transcriptions_charged CHECK ((charged IS NOT NULL) = (completed_at IS NOT NULL)),
   CHECK (charged >= 0),
   constraint transcriptions_completed CHECK ((completed_at IS NOT NULL) = (status <> ALL (ARRAY['pending'::text, 'processing'::text]))),
+  CHECK (cost >= 0),
   constraint transcriptions_error CHECK ((error_code IS NOT NULL) = (status = ANY (ARRAY['failed'::text, 'unavailable'::text]))),
   constraint transcriptions_result CHECK ((result IS NOT NULL) = (status = 'completed'::text)),
   CHECK (seconds > 0::double precision),

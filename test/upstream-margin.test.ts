@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { Client } from 'pg';
 import { OpenAiEmulator, type Script } from '../src/vendors/openai/emulator.ts';
+import { CLIP, CLIP_PRICE, clipForm, TRANSCRIPTIONS } from './support/booth.ts';
 import { type Answer, Gateway, type NewCaller } from './support/gateway.ts';
 import { chatBody, paidCaller, spentInTheEnd, tokenModel } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
@@ -28,11 +29,20 @@ before(async () => {
       { id: 'alpha-up', vendor: 'openai', base_url: alpha.url },
       { id: 'beta-up', vendor: 'openai', base_url: beta.url },
       { id: 'gamma-up', vendor: 'openai', base_url: beta.url },
+      { id: 'ear-up', vendor: 'openai', base_url: beta.url },
     ],
     models: [
       chat('odd', 'alpha-up', { cost: ODD_COST }),
       chat('untold', 'beta-up', {}),
       { ...chat('gift', 'beta-up', { cost: { input_per_k: 1, output_per_k: 1 } }), pricing: free(TOKENS) },
+      {
+        id: 'listener',
+        modality: 'audio',
+        owned_by: 'house',
+        endpoints: ['transcriptions'],
+        pricing: { mode: 'per_audio_second', credits: { per_second: 2 } },
+        routes: [{ upstream: 'ear-up', model: 'whisper-1', cost: { per_second: 0.5 } }],
+      },
       {
         id: 'painter',
         modality: 'image',
@@ -75,6 +85,22 @@ async function usage(query = 'group_by=upstream'): Promise<Answer['json'][]> {
   const { json, status, text } = await gateway.admin('GET', `/usage?account=${caller.accountId}&${query}`);
   assert.equal(status, 200, text);
   return json.data;
+}
+
+/** As a killed process loses it. */
+async function loseLogOf(model: string): Promise<void> {
+  const client = new Client({ connectionString: gateway.database.url });
+  await client.connect();
+  try {
+    const lost = await client.query(
+      `delete from request_log where id = (select id from request_log where model = $1 and status = 200
+         order by id desc limit 1)`,
+      [model],
+    );
+    assert.equal(lost.rowCount, 1);
+  } finally {
+    await client.end();
+  }
 }
 
 const micro = (credits: number) => Math.round(credits * 1e6);
@@ -134,21 +160,25 @@ test('what was charged by a process that lost its log stands under no upstream, 
   const before = await usage();
   await chat('odd');
   await usage();
-  const client = new Client({ connectionString: gateway.database.url });
-  await client.connect();
-  try {
-    const lost = await client.query(
-      `delete from request_log where id = (select id from request_log where model = 'odd' and status = 200
-         order by id desc limit 1)`,
-    );
-    assert.equal(lost.rowCount, 1);
-  } finally {
-    await client.end();
-  }
+  await loseLogOf('odd');
   const [unknown, ...known] = await usage();
   const none = { requests: 1, errors: 0, cost: null, margin: null };
   assert.deepEqual(unknown, { group: '(unknown)', ...none, credits: CHARGED, credits_without_cost: CHARGED });
   assert.deepEqual(known, before);
+});
+
+test('a transcription has its upstream and its cost in its own row, whatever becomes of the log’s', async () => {
+  const { status, text } = await gateway.call('POST', TRANSCRIPTIONS, {
+    key: caller.key,
+    ...clipForm(CLIP, { model: 'listener' }),
+  });
+  assert.equal(status, 200, text);
+  const heard = async () => (await usage()).find(({ group }) => group === 'ear-up');
+  const row = await heard();
+  const sums = { credits: CLIP_PRICE, cost: 0.75, margin: 2.25, credits_without_cost: 0 };
+  assert.deepEqual(row, { group: 'ear-up', requests: 1, errors: 0, ...sums });
+  await loseLogOf('listener');
+  assert.deepEqual(await heard(), row);
 });
 
 test('no answer, header, job, error or row of a caller names cost, margin or upstream', async () => {

@@ -89,9 +89,10 @@ const TRAFFIC = `
 /** An entry is never older than its request, so those of this time are enough. */
 const MARGIN = `
   with known as (
-    select l.reservation_id, coalesce(l.cost, j.cost) as cost
+    select l.reservation_id, coalesce(l.cost, t.cost, j.cost) as cost
     from request_log l left join jobs j on j.reservation_id = l.reservation_id
-    where l.id >= $1 and coalesce(l.cost, j.cost) is not null
+    left join transcriptions t on t.reservation_id = l.reservation_id
+    where l.id >= $1 and coalesce(l.cost, t.cost, j.cost) is not null
   )
   select ((
     select coalesce(sum(e.charged), 0) from ledger_entries e join known using (reservation_id) where e.created_at >= $2

@@ -53,7 +53,7 @@ function detailed(rows: string): string {
       coalesce(l.error_code, j.error_code) as "errorCode", l.duration_ms as "durationMs", l.streamed as "isStreamed",
       l.requests, coalesce(l.upstream_id, t.upstream_id, a.upstream_id) as "upstreamId",
       l.reservation_id as "reservationId", case told.state when 'running' then coalesce(r.amount, 0) else 0 end as held,
-      told.charged, coalesce(l.cost, case when l.reservation_id is not null then j.cost end) as cost, l.created_at as "createdAt"
+      told.charged, coalesce(l.cost, case when l.reservation_id is not null then coalesce(t.cost, j.cost) end) as cost, l.created_at as "createdAt"
     from (${rows}) as l
     cross join lateral (${ENTRIES}) as told
     left join reservations r on r.id = l.reservation_id

@@ -70,7 +70,7 @@ function statement(ofAccount: boolean): string {
       group by l.reservation_id
     ), known as (
       select s.reservation_id, s.charged, coalesce(c.upstream_id, t.upstream_id, a.upstream_id, '${UNKNOWN}') as upstream,
-        case when s.is_settled then coalesce(c.cost, j.cost) end as cost
+        case when s.is_settled then coalesce(c.cost, t.cost, j.cost) end as cost
       from settled s
       left join calls c on c.reservation_id = s.reservation_id
       left join transcriptions t on t.reservation_id = s.reservation_id

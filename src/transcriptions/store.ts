@@ -82,6 +82,22 @@ export interface RecordEnd extends Fenced {
   readonly result: string | null;
   readonly errorCode: ErrorCode | null;
   readonly charged: MicroCredits;
+  readonly cost: MicroCredits | null;
+}
+
+/** Which model it is for, and who was asked last; null before the first. */
+interface RouteTaken {
+  readonly model: string;
+  readonly upstreamId: string | null;
+  readonly upstreamModel: string | null;
+}
+
+export async function selectRoute(tx: Tx, { id }: Fenced): Promise<RouteTaken | undefined> {
+  const [taken] = await tx.rows<RouteTaken>(
+    `select model, upstream_id as "upstreamId", upstream_model as "upstreamModel" from transcriptions where id = $1`,
+    [id],
+  );
+  return taken;
 }
 
 /** Tells whether the record is still the writer's, or has been ended by the very same write before. */
@@ -89,7 +105,7 @@ export async function saveEnd(tx: Tx, end: RecordEnd, now: Date): Promise<boolea
   const settlement = end.status === 'completed' ? 'settled' : 'released';
   const touched = await tx.run(
     `update transcriptions set status = $3, settlement_state = $4, result = $5, error_code = $6, charged = $7,
-       completed_at = $8, owner = null
+       completed_at = $8, owner = null, cost = $11
      where id = $1 and fence = $2 and status = any ($9) and settlement_state = any ($10)`,
     [
       end.id,
@@ -102,6 +118,7 @@ export async function saveEnd(tx: Tx, end: RecordEnd, now: Date): Promise<boolea
       now,
       statusesBefore(end.status),
       settlementsBefore(settlement),
+      end.cost,
     ],
   );
   if (touched === 1) return true;
