@@ -65,7 +65,7 @@ function upstreamFindings(
     ...findings,
     ...finding([...path, 'base_url'], addressProblem(base_url, terms)),
     ...finding([...path, 'dialect'], dialectProblem(dialect, terms)),
-    ...finding([...path, 'api_key'], keyProblem(api_key, terms, credential?.kind)),
+    ...finding([...path, 'api_key'], keyProblem(api_key, terms, credential?.kind, base_url)),
     ...credentialProblems(credential, terms).map(([setting, problem]) => ({
       path: [...path, 'credential', ...(setting === '' ? [] : [setting])],
       problem,

@@ -6,6 +6,8 @@ export interface VendorTerms {
   readonly name: string;
   readonly address: 'versioned' | 'origin' | 'none';
   readonly apiKey: 'required' | 'optional' | 'none';
+  /** Registered names of hosts that take no call without a key, where `apiKey` is optional. */
+  readonly keyedHosts?: readonly string[];
   /** By name; what they hold is the vendor's. */
   readonly dialects?: Readonly<Record<string, unknown>>;
   /** By the `kind` of an upstream's `credential`; without one, `apiKey` alone counts. */
@@ -34,8 +36,9 @@ export function addressProblem(address: unknown, { name, address: rule }: Vendor
 /** What is wrong with an upstream's key. Never quotes it. */
 export function keyProblem(
   key: unknown,
-  { name, apiKey, credentials = {} }: VendorTerms,
+  { name, apiKey, credentials = {}, keyedHosts = [] }: VendorTerms,
   kind?: unknown,
+  address?: unknown,
 ): string | undefined {
   if (typeof kind === 'string' && Object.hasOwn(credentials, kind)) {
     const isTaken = credentials[kind]?.apiKey === 'required';
@@ -46,10 +49,15 @@ export function keyProblem(
   }
   const rule = apiKey;
   if (rule === 'none') return key === undefined ? undefined : `vendor ${name} takes no key`;
-  if (key === undefined) {
-    return rule === 'optional' ? undefined : `vendor ${name} needs one; \${NAME} takes it from the environment`;
-  }
-  return undefined;
+  if (key !== undefined) return undefined;
+  const host = keyedHosts.find((keyed) => isHostOf(address, keyed));
+  if (rule === 'optional' && host === undefined) return undefined;
+  return `${host ?? `vendor ${name}`} needs one; \${NAME} takes it from the environment`;
+}
+
+function isHostOf(address: unknown, registeredName: string): boolean {
+  const host = typeof address === 'string' ? URL.parse(address)?.hostname : undefined;
+  return host === registeredName || host?.endsWith(`.${registeredName}`) === true;
 }
 
 /** What is wrong with the name of an upstream's dialect. */

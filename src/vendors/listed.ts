@@ -9,6 +9,8 @@ export interface VendorTerms {
   /** With the version segment, the bare origin, or none because it runs inside this process. */
   readonly address: 'versioned' | 'origin' | 'none';
   readonly apiKey: 'required' | 'optional' | 'none';
+  /** Registered names of hosts that take no call without a key, where `apiKey` is optional. */
+  readonly keyedHosts?: readonly string[];
   /** By the `kind` of an upstream's `credential`: ways to prove who calls besides the key alone. */
   readonly credentials?: Readonly<Record<string, CredentialTerms>>;
   /** Ways in which servers of this format differ: an upstream's `dialect`, by the hosts whose default each is. */

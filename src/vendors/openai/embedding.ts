@@ -13,9 +13,11 @@ import { usageIn } from './usage.ts';
 /** Vectors are asked for as base64, whatever the caller wants: less to send, and nothing is rounded on the way. */
 export function embeddingOver(wire: Wire): EmbeddingWork {
   return {
-    check({ input, extra }, upstream) {
-      const { takesTokens } = waysOf(upstream);
-      refuse('input', input.kind === 'tokens' && !takesTokens, { oneOf: ['texts'] });
+    check({ input, dimensions, extra }, upstream) {
+      const ways = waysOf(upstream);
+      refuse('input', input.kind === 'tokens' && !ways.takesTokens, { oneOf: ['texts'] });
+      refuse('dimensions', dimensions !== undefined && ways.dimensions === undefined, 'none');
+      refuse('input_type', extra.input_type != null && ways.purpose === 'none', 'none');
       // Numbers of another kind would not fit the answer.
       refuse('output_dtype', !isFloat(extra.output_dtype), { oneOf: ['float'] });
       refuse('embedding_type', !isFloat(extra.embedding_type), { oneOf: ['float'] });
@@ -38,14 +40,16 @@ function isFloat(type: unknown): boolean {
 
 /** How a server differs from the format's author. */
 interface Ways {
-  /** The names of the fields that it has others for. */
-  readonly dimensions: string;
-  readonly encoding: string;
+  /** The names of the fields that it may have others for; undefined where it has none. */
+  readonly dimensions: string | undefined;
+  readonly encoding: string | undefined;
   readonly takesUser: boolean;
   readonly takesTokens: boolean;
   readonly batch: BatchLimits;
-  /** Its own words for `input_type`. */
-  readonly purpose?: { readonly field: string; readonly words: Readonly<Record<string, string>> };
+  /** Its own words for `input_type`, or that it has none; absent where it is passed on. */
+  readonly purpose?: 'none' | { readonly field: string; readonly words: Readonly<Record<string, string>> };
+  /** Sent unless a caller says otherwise: the author refuses a text that is too long, and cuts none. */
+  readonly defaults?: JsonObject;
 }
 
 const AUTHOR: Ways = {
@@ -58,17 +62,25 @@ const AUTHOR: Ways = {
 /** A vocabulary of its own, so lists of another's tokens would be nonsense to it. */
 const FOREIGN: Ways = { ...AUTHOR, takesTokens: false, takesUser: false };
 
+/** Servers that an operator runs take tokens of their model's own vocabulary. */
 const WAYS: Readonly<Partial<Record<keyof typeof DIALECTS, Ways>>> = {
-  mistral: { ...FOREIGN, dimensions: 'output_dimension' },
-  voyage: { ...FOREIGN, dimensions: 'output_dimension', batch: { inputs: 128 } },
+  mistral: { ...FOREIGN, dimensions: 'output_dimension', purpose: 'none' },
+  voyage: { ...FOREIGN, dimensions: 'output_dimension', batch: { inputs: 128 }, defaults: { truncation: false } },
   jina: {
     ...FOREIGN,
     encoding: 'embedding_type',
     purpose: { field: 'task', words: { query: 'retrieval.query', document: 'retrieval.passage' } },
   },
-  together: FOREIGN,
-  openrouter: FOREIGN,
-  fireworks: FOREIGN,
+  together: { ...FOREIGN, dimensions: undefined, encoding: undefined, purpose: 'none' },
+  openrouter: { ...FOREIGN, takesUser: true },
+  fireworks: { ...FOREIGN, purpose: 'none' },
+  vllm: { ...AUTHOR, purpose: 'none' },
+  ollama: { ...FOREIGN, purpose: 'none' },
+  /** Overlooks a length that it is asked for. */
+  'llama.cpp': { ...AUTHOR, dimensions: undefined, takesUser: false, purpose: 'none' },
+  'lm-studio': { ...FOREIGN, dimensions: undefined, purpose: 'none' },
+  /** As it starts without options. */
+  tei: { ...AUTHOR, batch: { inputs: 32, tokens: 16_384 }, purpose: 'none' },
 };
 
 /** Hosts that are not known are taken at their word. */
@@ -80,19 +92,23 @@ function waysOf(upstream: Pick<Upstream, 'address' | 'dialect'>): Ways {
 function callOf(request: EmbeddingRequest, batch: EmbeddingInput, { model }: Upstream, ways: Ways): Call {
   const { output_dtype: _dtype, embedding_type: _type, ...extra } = request.extra;
   const json = {
+    ...ways.defaults,
     ...withPurpose(extra, ways),
     model,
     input: batch.kind === 'texts' ? batch.texts : batch.lists,
-    [ways.encoding]: 'base64',
-    ...defined({ [ways.dimensions]: request.dimensions, user: ways.takesUser ? request.user : undefined }),
+    ...(ways.encoding !== undefined && { [ways.encoding]: 'base64' }),
+    ...(ways.dimensions !== undefined && defined({ [ways.dimensions]: request.dimensions })),
+    ...defined({ user: ways.takesUser ? request.user : undefined }),
   };
   return { path: '/embeddings', body: { json } };
 }
 
 function withPurpose(extra: JsonObject, { purpose }: Ways): JsonObject {
-  const word = purpose?.words[stringAt(extra, 'input_type') ?? ''];
-  if (purpose === undefined || word === undefined) return extra;
+  if (purpose === undefined) return extra;
   const { input_type: _type, ...others } = extra;
+  if (purpose === 'none') return others;
+  const word = purpose.words[stringAt(extra, 'input_type') ?? ''];
+  if (word === undefined) return extra;
   return { [purpose.field]: word, ...others };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Recorded, RecordingServer, written } from '../emulator/recording-server.ts';
-import { COMPATIBLE, documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './emulator/answers.ts';
+import { documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './emulator/answers.ts';
 import { formatOf, soundAs, transcriptOf } from './emulator/audio.ts';
 import { type Recording, readRecording, readSpeech } from './emulator/audio-checks.ts';
 import { authorizationRefusal, parsed, type Refusal, refusalOf, type Terms } from './emulator/checks.ts';
@@ -9,9 +9,11 @@ import { Gallery } from './emulator/images.ts';
 import { readSubmission, type Submission } from './emulator/images-checks.ts';
 import { eventsOf, refusalOfResponse, responseOf } from './emulator/responses.ts';
 import { isDone, type Script, type SocketFault } from './emulator/scripts.ts';
+import { COMPATIBLE } from './emulator/servers.ts';
 
-export { COMPATIBLE, ERRORS, type Quirks } from './emulator/answers.ts';
+export { ERRORS, type Quirks } from './emulator/answers.ts';
 export type { Script } from './emulator/scripts.ts';
+export { COMPATIBLE } from './emulator/servers.ts';
 
 type Json = Record<string, unknown>;
 
@@ -62,6 +64,8 @@ export class OpenAiEmulator extends RecordingServer {
       models,
       isLenient: isLenient ?? server !== undefined,
       forbids: server?.forbids ?? [],
+      checks: server?.checks,
+      forbidsMembers: server?.forbidsMembers,
       knowsDeveloper: server === undefined,
     };
   }

@@ -104,8 +104,8 @@ const WIRES: readonly { name: string; address: string; sent: string; wire: strin
   {
     name: 'a developer speaks as the system where that role is not known',
     address: GROQ,
-    sent: '{"model":"public","messages":[{"role":"developer","content":"Be brief.","name":"x"},{"role":"user","content":"Hi"}]}',
-    wire: '{"model":"wire-model","messages":[{"role":"system","content":"Be brief.","name":"x"},{"role":"user","content":"Hi"}]}',
+    sent: '{"model":"public","messages":[{"role":"developer","content":"Be brief."},{"role":"user","content":"Hi"}]}',
+    wire: '{"model":"wire-model","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]}',
   },
 ];
 

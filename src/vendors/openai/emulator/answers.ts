@@ -27,7 +27,8 @@ export interface Quirks {
   readonly toolCallsAreWhole?: boolean;
   /** Words for reasons of ending, by the author's. */
   readonly finishReasons?: Readonly<Record<string, string>>;
-  readonly errorShape?: 'object' | 'numeric code' | 'text' | 'flat' | 'detail';
+  /** `bare`: without a wrapper. */
+  readonly errorShape?: 'object' | 'numeric code' | 'text' | 'flat' | 'detail' | 'bare';
   /** Answers errors with status 200. */
   readonly errorsAreSuccesses?: boolean;
   /** Fields of its own in every answer and frame. */
@@ -154,6 +155,8 @@ export function errorBody(refusal: Refusal, { errorShape = 'object' }: Quirks, m
       return { error: message };
     case 'flat':
       return { code: code ?? type, error: message };
+    case 'bare':
+      return { message, type, code: status };
     case 'detail':
       return { detail: [{ loc: ['body', param], msg: message, type }] };
   }
@@ -195,43 +198,3 @@ export const ERRORS = {
   broken: refused(500, 'server_error', null, 'The server had an error.'),
   overloaded: refused(503, 'service_unavailable_error', 'server_is_overloaded', 'Overloaded.'),
 } as const satisfies Record<string, Refusal>;
-
-const OPENROUTER: Quirks = {
-  comments: [': OPENROUTER PROCESSING'],
-  usagePlace: 'last frame',
-  reasoningPlace: 'reasoning',
-  errorShape: 'numeric code',
-  errorsAreSuccesses: true,
-  extras: { provider: 'Somebody', openrouter_metadata: {} },
-};
-
-/** Servers that only speak the format, each with its real address and its own ways. */
-export const COMPATIBLE: Readonly<Record<string, { address: string; quirks: Quirks; forbids?: string[] }>> = {
-  openrouter: { address: 'https://openrouter.ai/api/v1', quirks: OPENROUTER },
-  together: {
-    address: 'https://api.together.ai/v1',
-    quirks: { usagePlace: 'last frame', finishReasons: { stop: 'eos' } },
-  },
-  groq: { address: 'https://api.groq.com/openai/v1', quirks: { usagePlace: 'x_groq', reasoningPlace: 'reasoning' } },
-  mistral: {
-    address: 'https://api.mistral.ai/v1',
-    quirks: {
-      usagePlace: 'last frame',
-      reasoningPlace: 'parts',
-      toolCallsAreWhole: true,
-      finishReasons: { length: 'model_length' },
-      errorShape: 'detail',
-    },
-    forbids: ['stream_options', 'max_completion_tokens', 'seed', 'user', 'store', 'logprobs', 'reasoning_content'],
-  },
-  deepseek: {
-    address: 'https://api.deepseek.com/v1',
-    quirks: { comments: [': keep-alive'], usagePlace: 'last frame' },
-  },
-  xai: { address: 'https://api.x.ai/v1', quirks: { errorShape: 'flat', errorsAreSuccesses: true } },
-  fireworks: { address: 'https://api.fireworks.ai/inference/v1', quirks: { errorShape: 'text', sendsNoEnd: true } },
-  vllm: {
-    address: 'http://vllm.example:8000/v1',
-    quirks: { usagePlace: 'every frame', errorShape: 'numeric code', lineEnd: '\r\n' },
-  },
-};

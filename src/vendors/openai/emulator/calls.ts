@@ -44,10 +44,13 @@ export async function withEmulator(
   const emulator = new OpenAiEmulator({ marker: MARKER, ...options });
   await emulator.start();
   const address = COMPATIBLE[options.speaks ?? '']?.address ?? emulator.url;
+  // Hosts that a vendor is known by decide for themselves.
+  const dialect = address.startsWith('http://') ? options.speaks : undefined;
   const pools = new EmulatedPools(emulator.origin);
   const { signal } = new AbortController();
   try {
-    await run(emulator, { model: 'gpt-x', address, apiKey: options.apiKey ?? '', timeoutMs: 60_000, signal, pools });
+    const apiKey = options.apiKey ?? '';
+    await run(emulator, { model: 'gpt-x', address, dialect, apiKey, timeoutMs: 60_000, signal, pools });
   } finally {
     await pools.close();
     await emulator.stop();

@@ -20,6 +20,10 @@ export interface Terms {
   readonly isLenient: boolean;
   /** Fields of the format that it refuses. */
   readonly forbids: readonly string[];
+  /** Fields of which it takes other values than the author. */
+  readonly checks?: Readonly<Record<string, Check>> | undefined;
+  /** Members of a message that it refuses, by role. */
+  readonly forbidsMembers?: Readonly<Record<string, readonly string[]>> | undefined;
   /** It has the role `developer`. */
   readonly knowsDeveloper: boolean;
 }
@@ -142,7 +146,7 @@ function refusalOfBody(bytes: Buffer, terms: Terms): Refusal | undefined {
   if (!isText(body.model)) return wrong('you must provide a model parameter');
   return (
     refusalOfModel(String(body.model), terms) ??
-    refusalOfFields(body, terms) ??
+    refusalOfFields(body, terms, { ...FIELDS, ...terms.checks }) ??
     refusalOfMessages(body.messages, terms) ??
     refusalOfOptions(body, terms)
   );
@@ -172,11 +176,16 @@ export function refusalOfFields(
   return undefined;
 }
 
-function refusalOfMessages(messages: unknown, { knowsDeveloper }: Terms): Refusal | undefined {
+function refusalOfMessages(messages: unknown, { knowsDeveloper, forbidsMembers }: Terms): Refusal | undefined {
   if (!Array.isArray(messages) || messages.length === 0) return wrong("Missing required parameter: 'messages'.");
   const roles = knowsDeveloper ? ROLES : ROLES.filter((role) => role !== 'developer');
   const at = messages.findIndex((message) => !isMessage(message, roles));
-  return at === -1 ? undefined : wrong(`Invalid value for 'messages[${at}]'.`, `messages[${at}]`, 'invalid_value');
+  if (at !== -1) return wrong(`Invalid value for 'messages[${at}]'.`, `messages[${at}]`, 'invalid_value');
+  for (const message of messages) {
+    const forbidden = forbidsMembers?.[message.role]?.find((name) => message[name] !== undefined);
+    if (forbidden !== undefined) return wrong(`Extra inputs are not permitted: '${forbidden}'.`, 'messages');
+  }
+  return undefined;
 }
 
 function isMessage(message: unknown, roles: readonly string[]): boolean {
