@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainEmbedding } from '../../../test/support/plain-requests.ts';
+import type { JsonObject } from '../../json.ts';
 import type { EmbeddingRequest } from '../../schemas/index.ts';
 import { base64Of } from '../emulator/vectors.ts';
 import type { Embeddings, Upstream } from '../index.ts';
 import { FAULTS, isFault, KEY, MARKER, withEmulator } from './emulator/calls.ts';
-import { vectorFor } from './emulator/embeddings.ts';
+import { type EmbeddingServer, vectorFor } from './emulator/embeddings.ts';
 import type { ERRORS, OpenAiEmulator, OpenAiOptions } from './emulator.ts';
 import { work as vendor } from './work.ts';
 
@@ -111,34 +112,71 @@ test('when a later call fails, all fails', () =>
   ));
 
 describe('servers with ways of their own', () => {
-  for (const [dialect, embeds, extra, expected] of [
-    ['mistral', 'mistral', { output_dtype: 'float' }, { encoding_format: 'base64', output_dimension: 8 }],
-    [
-      'voyage',
-      'voyage',
-      { input_type: 'query' },
-      { encoding_format: 'base64', output_dimension: 8, input_type: 'query' },
-    ],
-    [
-      'jina',
-      'jina',
-      { input_type: 'document' },
-      { embedding_type: 'base64', dimensions: 8, task: 'retrieval.passage' },
-    ],
-  ] as const) {
-    test(`${dialect} is asked in its own words, and takes no tokens and no user`, () =>
+  const BASE64 = { encoding_format: 'base64' };
+  const LONG = { ...BASE64, dimensions: 8 };
+  /** What a request for 8 numbers by user u1 becomes; `input` and `dimensions` where they cannot be asked for. */
+  const SERVERS: readonly (readonly [EmbeddingServer, JsonObject, JsonObject, lacks: readonly string[]])[] = [
+    ['mistral', { output_dtype: 'float' }, { ...BASE64, output_dimension: 8 }, ['input', 'input_type']],
+    ['voyage', { input_type: 'query' }, { ...BASE64, output_dimension: 8, input_type: 'query', truncation: false }, ['input']],
+    ['voyage', { truncation: true }, { ...BASE64, output_dimension: 8, truncation: true }, ['input']],
+    ['jina', { input_type: 'document' }, { embedding_type: 'base64', dimensions: 8, task: 'retrieval.passage' }, ['input']],
+    ['together', {}, {}, ['input', 'dimensions', 'input_type']],
+    ['openrouter', { input_type: 'query' }, { ...LONG, user: 'u1', input_type: 'query' }, ['input']],
+    ['fireworks', {}, LONG, ['input', 'input_type']],
+    ['vllm', {}, { ...LONG, user: 'u1' }, ['input_type']],
+    ['ollama', {}, LONG, ['input', 'input_type']],
+    ['llama.cpp', {}, BASE64, ['dimensions', 'input_type']],
+    ['lm-studio', {}, BASE64, ['input', 'dimensions', 'input_type']],
+    ['tei', {}, { ...LONG, user: 'u1' }, ['input_type']],
+  ];
+  const CHECKS: Readonly<Record<string, Partial<EmbeddingRequest>>> = {
+    input: { input: tokens([1]) },
+    dimensions: { dimensions: 8 },
+    input_type: { extra: { input_type: 'query' } },
+  };
+
+  for (const [dialect, extra, expected, lacks] of SERVERS) {
+    test(`${dialect} is asked in its own words ${JSON.stringify(extra)}, and takes no ${lacks.join(', ')}`, () =>
       withVectors(
         async (emulator, upstream) => {
           const to = { ...upstream, dialect };
-          const made = await embed({ input: texts('One'), dimensions: 8, user: 'u1', extra }, to);
-          assert.deepEqual(made, { vectors: [bytesFor('One', 8)], usage: inputTokens(1) });
+          const dimensions = lacks.includes('dimensions') ? undefined : 8;
+          const made = await embed({ input: texts('One'), dimensions, user: 'u1', extra }, to);
+          assert.deepEqual(made, { vectors: [bytesFor('One', dimensions)], usage: inputTokens(1) });
           assert.deepEqual(sentTo(emulator), [{ model: MODEL, input: ['One'], ...expected }]);
-          const refusal = { code: 'unsupported_parameter', param: 'input' };
-          assert.throws(() => embedding.check(plainEmbedding({ input: tokens([1]) }), to), refusal);
+          for (const [param, fields] of Object.entries(CHECKS)) {
+            const check = () => embedding.check(plainEmbedding(fields), to);
+            if (lacks.includes(param)) assert.throws(check, { code: 'unsupported_parameter', param });
+            else assert.doesNotThrow(check);
+          }
         },
-        { embeds },
+        { embeds: dialect },
       ));
   }
+
+  test('tei is sent as many texts as it takes at once, and its refusals have no wrapper', () =>
+    withVectors(
+      async (emulator, upstream) => {
+        const to = { ...upstream, dialect: 'tei' };
+        const many = Array.from({ length: 70 }, (_, at) => String(at));
+        assert.equal((await embed({ input: texts(...many), dimensions: 2 }, to)).vectors.length, 70);
+        assert.deepEqual(
+          sentTo(emulator).map(({ input }) => input.length),
+          [32, 32, 6],
+        );
+        for (const [error, fault] of [
+          ['throttled', 'rate'],
+          ['unprocessable', 'client'],
+          ['broken', 'server'],
+        ] as const) {
+          emulator.script({ kind: 'error', error });
+          await assert.rejects(embed({}, to), isFault(fault));
+        }
+        emulator.script({ kind: 'raw', status: 424, body: '{"message":"x","code":424,"type":"backend"}' });
+        await assert.rejects(embed({}, to), isFault('server'));
+      },
+      { embeds: 'tei', quirks: { errorShape: 'bare' } },
+    ));
 
   test('the dialect may be that of the host', () => {
     const upstream = { model: MODEL, address: 'https://api.voyageai.com/v1', dialect: undefined };

@@ -2,6 +2,7 @@ import { base64Of, numbersOf } from '../../emulator/vectors.ts';
 import {
   type Check,
   type IncomingCall,
+  isFlag,
   isOneOf,
   isText,
   isWithin,
@@ -42,26 +43,27 @@ const isInput: Check = (value) =>
   isTextInput(value) || isTokenList(value) || (Array.isArray(value) && value.length > 0 && value.every(isTokenList));
 const isLength: Check = (value) => isWithin(1, 4096)(value) && Number.isInteger(value);
 
-/** The fields of each server, and the one that asks for base64. */
+const isBatchOf =
+  (most: number): Check =>
+  (value) =>
+    !Array.isArray(value) || value.length <= most;
+const isEncoding = isOneOf('float', 'base64');
+const TEXTS = { model: isText, input: isTextInput };
+const TOKENS = { model: isText, input: isInput };
+
+/** The fields of each server, with those that ask for base64 and for a length, where it has them. */
 const SERVERS = {
   openai: {
     encoding: 'encoding_format',
     length: 'dimensions',
-    fields: {
-      model: isText,
-      input: isInput,
-      encoding_format: isOneOf('float', 'base64'),
-      dimensions: isLength,
-      user: isText,
-    },
+    fields: { ...TOKENS, encoding_format: isEncoding, dimensions: isLength, user: isText },
   },
   mistral: {
     encoding: 'encoding_format',
     length: 'output_dimension',
     fields: {
-      model: isText,
-      input: isTextInput,
-      encoding_format: isOneOf('float', 'base64'),
+      ...TEXTS,
+      encoding_format: isEncoding,
       output_dimension: isLength,
       output_dtype: isOneOf('float', 'int8'),
     },
@@ -71,23 +73,56 @@ const SERVERS = {
     length: 'output_dimension',
     fields: {
       model: isText,
-      input: (value: unknown) => isTextInput(value) && (!Array.isArray(value) || value.length <= 128),
+      input: (value: unknown) => isTextInput(value) && isBatchOf(128)(value),
       encoding_format: isOneOf('base64'),
       output_dimension: isLength,
       output_dtype: isOneOf('float', 'int8'),
       input_type: isOneOf('query', 'document'),
-      truncation: () => true,
+      truncation: isFlag,
     },
   },
   jina: {
     encoding: 'embedding_type',
     length: 'dimensions',
     fields: {
-      model: isText,
-      input: isTextInput,
-      embedding_type: isOneOf('float', 'base64'),
+      ...TEXTS,
+      embedding_type: isEncoding,
       dimensions: isLength,
       task: isOneOf('retrieval.query', 'retrieval.passage'),
+    },
+  },
+  together: { encoding: '', length: '', fields: TEXTS },
+  openrouter: {
+    encoding: 'encoding_format',
+    length: 'dimensions',
+    fields: { ...TEXTS, encoding_format: isEncoding, dimensions: isLength, user: isText, input_type: isText },
+  },
+  fireworks: {
+    encoding: 'encoding_format',
+    length: 'dimensions',
+    fields: { ...TEXTS, encoding_format: isEncoding, dimensions: isLength },
+  },
+  vllm: {
+    encoding: 'encoding_format',
+    length: 'dimensions',
+    fields: { ...TOKENS, encoding_format: isEncoding, dimensions: isLength, user: isText },
+  },
+  ollama: {
+    encoding: 'encoding_format',
+    length: 'dimensions',
+    fields: { ...TEXTS, encoding_format: isEncoding, dimensions: isLength },
+  },
+  'llama.cpp': { encoding: 'encoding_format', length: '', fields: { ...TOKENS, encoding_format: isEncoding } },
+  'lm-studio': { encoding: '', length: '', fields: { ...TEXTS, encoding_format: isEncoding } },
+  tei: {
+    encoding: 'encoding_format',
+    length: 'dimensions',
+    fields: {
+      model: isText,
+      input: (value: unknown) => isInput(value) && isBatchOf(32)(value),
+      encoding_format: isEncoding,
+      dimensions: isLength,
+      user: isText,
     },
   },
 } as const satisfies Record<string, { fields: Record<string, Check>; encoding: string; length: string }>;
