@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { chat, collect, HELLO, isFault, KEY, requestOf, withEmulator } from './emulator/calls.ts';
 import { COMPATIBLE } from './emulator.ts';
 import { toCall } from './request.ts';
+import { DIALECTS } from './terms.ts';
 
 /** Of a call at the dialect's own address, all that is not the same for every dialect. */
 async function wireOf(speaks: string, fields: JsonObject): Promise<JsonObject> {
   let sent: JsonObject = {};
   await withEmulator({ speaks, apiKey: KEY }, async (emulator, upstream) => {
     await collect(await chat.stream(requestOf({ ...fields, stream: true }), upstream));
-    const { model: _model, stream: _stream, messages, ...others } = JSON.parse(emulator.requests[0]?.bytes.toString() ?? '');
+    const {
+      model: _model,
+      stream: _stream,
+      messages,
+      ...others
+    } = JSON.parse(emulator.requests[0]?.bytes.toString() ?? '');
     sent = fields.messages === undefined ? others : { ...others, messages };
   });
   return sent;
@@ -43,15 +50,24 @@ const WIRES: Readonly<Record<string, readonly (readonly [sent: JsonObject, wire:
       { ...LIMIT, ...NO_PROBABILITIES, seed: 7, user: 'u', store: false, verbosity: 'low', modalities: ['text'] },
       { max_tokens: 20, random_seed: 7 },
     ],
-    [{ tools: TOOLS, tool_choice: 'required' }, { tools: TOOLS, tool_choice: 'required' }],
+    [
+      { tools: TOOLS, tool_choice: 'required' },
+      { tools: TOOLS, tool_choice: 'required' },
+    ],
     [{ messages: ANSWERED }, { messages: PLAIN_ANSWERED }],
   ],
   deepseek: [
-    [{ ...LIMIT, n: 1, logprobs: true }, { max_tokens: 20, n: 1, logprobs: true, ...USAGE_OPTION }],
+    [
+      { ...LIMIT, n: 1, logprobs: true },
+      { max_tokens: 20, n: 1, logprobs: true, ...USAGE_OPTION },
+    ],
     [{ response_format: { type: 'json_object' } }, { response_format: { type: 'json_object' }, ...USAGE_OPTION }],
   ],
   together: [
-    [{ ...LIMIT, stop: 'END', n: 2, logprobs: false }, { max_tokens: 20, stop: ['END'], n: 2, ...USAGE_OPTION }],
+    [
+      { ...LIMIT, stop: 'END', n: 2, logprobs: false },
+      { max_tokens: 20, stop: ['END'], n: 2, ...USAGE_OPTION },
+    ],
     [{ stop: ['A', 'B'] }, { stop: ['A', 'B'], ...USAGE_OPTION }],
   ],
   openrouter: [
@@ -67,28 +83,62 @@ const WIRES: Readonly<Record<string, readonly (readonly [sent: JsonObject, wire:
     ],
     [{ messages: ANSWERED }, { messages: PLAIN_ANSWERED, ...USAGE_OPTION }],
   ],
-  xai: [[{ ...LIMIT, n: 2, logprobs: true, logit_bias: {} }, { ...LIMIT, n: 2, logprobs: true, ...USAGE_OPTION }]],
-  fireworks: [[{ ...LIMIT, n: 2, logprobs: true }, { max_tokens: 20, n: 2, logprobs: true, ...USAGE_OPTION }]],
+  xai: [
+    [
+      { ...LIMIT, n: 2, logprobs: true, logit_bias: {} },
+      { ...LIMIT, n: 2, logprobs: true, ...USAGE_OPTION },
+    ],
+  ],
+  fireworks: [
+    [
+      { ...LIMIT, n: 2, logprobs: true },
+      { max_tokens: 20, n: 2, logprobs: true, ...USAGE_OPTION },
+    ],
+  ],
   vllm: [
     [
       { ...LIMIT, n: 2, logit_bias: { 5: 1 }, top_k: 3 },
       { max_tokens: 20, n: 2, logit_bias: { 5: 1 }, top_k: 3, ...USAGE_OPTION },
     ],
-    [{ tools: TOOLS, tool_choice: NAMED }, { tools: TOOLS, tool_choice: NAMED, ...USAGE_OPTION }],
+    [
+      { tools: TOOLS, tool_choice: NAMED },
+      { tools: TOOLS, tool_choice: NAMED, ...USAGE_OPTION },
+    ],
   ],
   ollama: [
-    [{ ...LIMIT, seed: 7, logprobs: true }, { max_tokens: 20, seed: 7, logprobs: true, ...USAGE_OPTION }],
-    [{ tools: TOOLS, tool_choice: 'auto' }, { tools: TOOLS, ...USAGE_OPTION }],
+    [
+      { ...LIMIT, seed: 7, logprobs: true },
+      { max_tokens: 20, seed: 7, logprobs: true, ...USAGE_OPTION },
+    ],
+    [
+      { tools: TOOLS, tool_choice: 'auto' },
+      { tools: TOOLS, ...USAGE_OPTION },
+    ],
     [{ tools: TOOLS, tool_choice: 'none' }, { ...USAGE_OPTION }],
   ],
   'llama.cpp': [
-    [{ ...LIMIT, logit_bias: { 5: 1 } }, { max_tokens: 20, logit_bias: { 5: 1 }, ...USAGE_OPTION }],
-    [{ tools: TOOLS, tool_choice: 'none' }, { tools: TOOLS, tool_choice: 'none', ...USAGE_OPTION }],
-    [{ tools: TOOLS, tool_choice: NAMED }, { tools: [tool('time')], tool_choice: 'required', ...USAGE_OPTION }],
+    [
+      { ...LIMIT, logit_bias: { 5: 1 } },
+      { max_tokens: 20, logit_bias: { 5: 1 }, ...USAGE_OPTION },
+    ],
+    [
+      { tools: TOOLS, tool_choice: 'none' },
+      { tools: TOOLS, tool_choice: 'none', ...USAGE_OPTION },
+    ],
+    [
+      { tools: TOOLS, tool_choice: NAMED },
+      { tools: [tool('time')], tool_choice: 'required', ...USAGE_OPTION },
+    ],
   ],
   'lm-studio': [
-    [{ ...LIMIT, seed: 7, n: 1, top_logprobs: 0 }, { max_tokens: 20, seed: 7, n: 1, ...USAGE_OPTION }],
-    [{ tools: TOOLS, tool_choice: NAMED }, { tools: [tool('time')], tool_choice: 'required', ...USAGE_OPTION }],
+    [
+      { ...LIMIT, seed: 7, n: 1, top_logprobs: 0 },
+      { max_tokens: 20, seed: 7, n: 1, ...USAGE_OPTION },
+    ],
+    [
+      { tools: TOOLS, tool_choice: NAMED },
+      { tools: [tool('time')], tool_choice: 'required', ...USAGE_OPTION },
+    ],
   ],
 };
 
@@ -96,7 +146,13 @@ const SCHEMA = { type: 'json_schema', json_schema: { name: 'a', schema: { type: 
 
 /** What a server refuses, or would overlook, is refused before it is asked. */
 const REFUSED: Readonly<Record<string, readonly JsonObject[]>> = {
-  mistral: [{ logprobs: true }, { top_logprobs: 2 }, { logit_bias: { 5: 1 } }, { audio: {} }, { web_search_options: {} }],
+  mistral: [
+    { logprobs: true },
+    { top_logprobs: 2 },
+    { logit_bias: { 5: 1 } },
+    { audio: {} },
+    { web_search_options: {} },
+  ],
   deepseek: [{ n: 2 }, { logit_bias: { 5: 1 } }, { response_format: SCHEMA }],
   together: [{ logprobs: true }, { top_logprobs: 2 }],
   openrouter: [],
@@ -114,17 +170,33 @@ const FAULTS: Readonly<Record<string, readonly (readonly [status: number, body: 
   mistral: [
     [401, { detail: 'Unauthorized' }, 'account'],
     [400, { object: 'error', message: 'Invalid model: x', type: 'invalid_model', code: '1500' }, 'config'],
-    [422, { detail: [{ type: 'extra_forbidden', loc: ['body', 'x'], msg: 'Extra inputs are not permitted' }] }, 'client'],
+    [
+      422,
+      { detail: [{ type: 'extra_forbidden', loc: ['body', 'x'], msg: 'Extra inputs are not permitted' }] },
+      'client',
+    ],
     [429, { object: 'error', message: 'Requests rate limit exceeded', type: 'rate_limited', code: '1300' }, 'rate'],
   ],
   deepseek: [
-    [402, { error: { message: 'Insufficient Balance', type: 'unknown_error', code: 'invalid_request_error' } }, 'account'],
-    [400, { error: { message: "This model's maximum context length is 65536 tokens.", code: 'invalid_request_error' } }, 'client'],
+    [
+      402,
+      { error: { message: 'Insufficient Balance', type: 'unknown_error', code: 'invalid_request_error' } },
+      'account',
+    ],
+    [
+      400,
+      { error: { message: "This model's maximum context length is 65536 tokens.", code: 'invalid_request_error' } },
+      'client',
+    ],
     [503, { error: { message: 'Service is too busy.' } }, 'server'],
   ],
   together: [
     [402, { error: { message: 'Credit limit exceeded', type: 'credit_limit', code: null } }, 'account'],
-    [422, { error: { message: 'Input validation error: inputs tokens + max_new_tokens', type: 'invalid_request_error' } }, 'client'],
+    [
+      422,
+      { error: { message: 'Input validation error: inputs tokens + max_new_tokens', type: 'invalid_request_error' } },
+      'client',
+    ],
     [429, { error: { message: 'Too many requests', type: 'rate_limit', code: 'dynamic_request_limited' } }, 'rate'],
   ],
   openrouter: [
@@ -137,8 +209,16 @@ const FAULTS: Readonly<Record<string, readonly (readonly [status: number, body: 
   ],
   groq: [
     [400, { error: { message: 'Blocked.', type: 'invalid_request_error', code: 'blocked_api_access' } }, 'account'],
-    [400, { error: { message: 'Restricted.', type: 'invalid_request_error', code: 'organization_restricted' } }, 'account'],
-    [400, { error: { message: 'x', type: 'invalid_request_error', code: 'tool_use_failed', failed_generation: 'y' } }, 'unfit'],
+    [
+      400,
+      { error: { message: 'Restricted.', type: 'invalid_request_error', code: 'organization_restricted' } },
+      'account',
+    ],
+    [
+      400,
+      { error: { message: 'x', type: 'invalid_request_error', code: 'tool_use_failed', failed_generation: 'y' } },
+      'unfit',
+    ],
     [400, { error: { message: 'x', type: 'invalid_request_error', code: 'context_length_exceeded' } }, 'client'],
     [429, { error: { message: 'Rate limit reached', type: 'tokens', code: 'rate_limit_exceeded' } }, 'rate'],
     [498, { error: { message: 'Flex tier capacity exceeded' } }, 'rate'],
@@ -146,18 +226,30 @@ const FAULTS: Readonly<Record<string, readonly (readonly [status: number, body: 
   xai: [
     [400, { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: xa***' }, 'account'],
     [400, { code: 'Client specified an invalid argument', error: 'Bad field "Incorrect API key provided"' }, 'client'],
-    [429, { code: 'x', error: 'Your team t has either used all available credits or reached its monthly spending limit.' }, 'account'],
+    [
+      429,
+      { code: 'x', error: 'Your team t has either used all available credits or reached its monthly spending limit.' },
+      'account',
+    ],
     [429, { code: 'x', error: 'Too many requests for team t.' }, 'rate'],
     [403, { code: 'x', error: 'Content violates usage guidelines. Failed check: SAFETY' }, 'policy'],
     [403, { code: 'x', error: 'Your team is blocked.' }, 'account'],
   ],
   fireworks: [
-    [412, { error: { message: 'Account a is suspended, possibly due to reaching the monthly spending limit', code: 'x' } }, 'account'],
+    [
+      412,
+      { error: { message: 'Account a is suspended, possibly due to reaching the monthly spending limit', code: 'x' } },
+      'account',
+    ],
     [400, { error: 'The prompt is too long' }, 'client'],
     [404, { error: { message: 'Model not found', code: 'NOT_FOUND' } }, 'config'],
   ],
   vllm: [
-    [400, { error: { message: "This model's maximum context length is 8192", type: 'BadRequestError', code: 400 } }, 'client'],
+    [
+      400,
+      { error: { message: "This model's maximum context length is 8192", type: 'BadRequestError', code: 400 } },
+      'client',
+    ],
     [404, { object: 'error', message: 'The model x does not exist.', type: 'NotFoundError', code: 404 }, 'config'],
   ],
   ollama: [
@@ -165,18 +257,42 @@ const FAULTS: Readonly<Record<string, readonly (readonly [status: number, body: 
     [503, { error: { message: 'server busy, maximum pending requests exceeded', type: 'api_error' } }, 'server'],
   ],
   'llama.cpp': [
-    [400, { error: { code: 400, message: 'exceeds the context size', type: 'exceed_context_size_error', n_ctx: 4096 } }, 'client'],
+    [
+      400,
+      { error: { code: 400, message: 'exceeds the context size', type: 'exceed_context_size_error', n_ctx: 4096 } },
+      'client',
+    ],
     [501, { error: { code: 501, message: 'Start it with --embeddings', type: 'not_supported_error' } }, 'config'],
     [503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } }, 'server'],
   ],
   'lm-studio': [
     [400, { error: 'Trying to keep the first 9000 tokens when context overflows.' }, 'client'],
-    [404, { error: { message: 'No models loaded.', type: 'invalid_request_error', code: 'model_not_found' } }, 'config'],
+    [
+      404,
+      { error: { message: 'No models loaded.', type: 'invalid_request_error', code: 'model_not_found' } },
+      'config',
+    ],
   ],
 };
 
 test('every server of the emulator has its rows here', () => {
-  for (const rows of [WIRES, REFUSED, FAULTS]) assert.deepEqual(Object.keys(rows).sort(), Object.keys(COMPATIBLE).sort());
+  for (const rows of [WIRES, REFUSED, FAULTS])
+    assert.deepEqual(Object.keys(rows).sort(), Object.keys(COMPATIBLE).sort());
+});
+
+test('docs/dialects.md has every dialect, with its hosts', () => {
+  const rows = readFileSync('docs/dialects.md', 'utf8').matchAll(/^\| `([\w.-]+)` \| ([^|]*) ?\|/gm);
+  const told = [...rows].map(([, name, hosts = '']) => [
+    name,
+    hosts
+      .split(', ')
+      .map((host) => host.trim())
+      .join(),
+  ]);
+  assert.deepEqual(
+    told,
+    Object.entries(DIALECTS).map(([name, hosts]) => [name, hosts.join()]),
+  );
 });
 
 for (const dialect of Object.keys(COMPATIBLE)) {

@@ -90,11 +90,7 @@ const QUIRKS: Readonly<Record<Exclude<keyof typeof DIALECTS, 'openai'>, Quirks>>
 };
 
 /** Rewrites a body for a server that is not the author's. Throws ApiError for what it cannot be told. */
-export function applyQuirks(
-  wire: Record<string, JsonValue>,
-  request: ChatRequest,
-  dialect: keyof typeof QUIRKS,
-): void {
+export function applyQuirks(wire: Record<string, JsonValue>, request: ChatRequest, dialect: keyof typeof QUIRKS): void {
   const quirks = QUIRKS[dialect];
   refuseLacking(request, quirks);
   for (const [name, oldName] of Object.entries(quirks.oldNames ?? {})) {
@@ -135,7 +131,8 @@ function setToolChoice(wire: Record<string, JsonValue>, toolChoices: Quirks['too
   if (toolChoices === undefined) return;
   const choice = toolChoiceIn(wire);
   if (toolChoices === 'auto') {
-    if (choice === 'required' || typeof choice === 'object') throw unsupported('tool_choice', { oneOf: ['none', 'auto'] });
+    if (choice === 'required' || typeof choice === 'object')
+      throw unsupported('tool_choice', { oneOf: ['none', 'auto'] });
     delete wire.tool_choice;
     if (choice === 'none') delete wire.tools;
     return;

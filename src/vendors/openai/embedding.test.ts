@@ -117,9 +117,19 @@ describe('servers with ways of their own', () => {
   /** What a request for 8 numbers by user u1 becomes; `input` and `dimensions` where they cannot be asked for. */
   const SERVERS: readonly (readonly [EmbeddingServer, JsonObject, JsonObject, lacks: readonly string[]])[] = [
     ['mistral', { output_dtype: 'float' }, { ...BASE64, output_dimension: 8 }, ['input', 'input_type']],
-    ['voyage', { input_type: 'query' }, { ...BASE64, output_dimension: 8, input_type: 'query', truncation: false }, ['input']],
+    [
+      'voyage',
+      { input_type: 'query' },
+      { ...BASE64, output_dimension: 8, input_type: 'query', truncation: false },
+      ['input'],
+    ],
     ['voyage', { truncation: true }, { ...BASE64, output_dimension: 8, truncation: true }, ['input']],
-    ['jina', { input_type: 'document' }, { embedding_type: 'base64', dimensions: 8, task: 'retrieval.passage' }, ['input']],
+    [
+      'jina',
+      { input_type: 'document' },
+      { embedding_type: 'base64', dimensions: 8, task: 'retrieval.passage' },
+      ['input'],
+    ],
     ['together', {}, {}, ['input', 'dimensions', 'input_type']],
     ['openrouter', { input_type: 'query' }, { ...LONG, user: 'u1', input_type: 'query' }, ['input']],
     ['fireworks', {}, LONG, ['input', 'input_type']],

@@ -51,7 +51,11 @@ function errorIn(body: JsonObject): JsonValue | undefined {
 }
 
 /** Types that say as much as a code, whatever the code. */
-const TELLING_TYPES: ReadonlySet<JsonValue | undefined> = new Set(['invalid_model', 'not_supported_error', 'credit_limit']);
+const TELLING_TYPES: ReadonlySet<JsonValue | undefined> = new Set([
+  'invalid_model',
+  'not_supported_error',
+  'credit_limit',
+]);
 
 /** The code tells more than the status: a 429 is a throttle or an unpaid bill. */
 function codesIn(body: JsonObject): readonly (string | undefined)[] {
