@@ -73,16 +73,18 @@ for (const vendor of ['openai', 'anthropic', 'gemini'] as const) {
     const { requests } = emulators[vendor];
     const [before, earlier] = [await state(), requests.length];
     const { json } = await ask(vendor);
-    const { duration_ms, ...rest } = json;
-    assert.deepEqual(rest, {
-      object: 'upstream_test',
-      upstream_id: vendor,
+    const { duration_ms, calls, ...rest } = json;
+    const said = {
       ok: true,
       what: 'a chat call of one token to wire-name',
       status: 200,
       code: null,
+      problem: null,
+      message: null,
       detail: null,
-    });
+    };
+    assert.deepEqual(rest, { object: 'upstream_test', upstream_id: vendor, ...said });
+    assert.deepEqual(calls, [{ kind: 'chat', duration_ms, ...said }]);
     assert.ok(Number.isInteger(duration_ms));
     assert.equal(requests.length, earlier + 1);
     assert.match(requests.at(-1)?.bytes.toString() ?? '', /"max_?(completion_|output)?tokens":1\b/i);

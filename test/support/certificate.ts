@@ -1,11 +1,11 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 
-/** A key and a certificate for one name, signed by itself. Made anew each time, so that none lies in the repository. */
-export function selfSigned(name: string): { key: string; cert: string } {
+/** A key and a certificate for one name, signed by itself, and valid from that moment on. Made anew each time, so that none lies in the repository. */
+export function selfSigned(name: string, from = '200101000000Z'): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const spki = publicKey.export({ type: 'spki', format: 'der' });
   const subject = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(name)))));
-  const validity = sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z')));
+  const validity = sequence(der(0x17, Buffer.from(from)), der(0x17, Buffer.from('491231235959Z')));
   const serial = createHash('sha256').update(spki).digest().subarray(0, 8);
   serial[0] = 1;
   const names = sequence(oid('551d11'), der(0x04, sequence(der(0x82, Buffer.from(name)))));

@@ -1399,14 +1399,41 @@ export type Upstream = {
 export type UpstreamTest = {
   readonly object: 'upstream_test';
   readonly upstream_id: string;
+  /** Whether every call that was made did what it should. */
   readonly ok: boolean;
-  /** What was asked of it. */
+  /** What was asked of it by the call that failed first, else by the first. */
   readonly what: string;
+  readonly duration_ms: number;
   /** Of its HTTP answer; null when there was none. */
   readonly status: number | null;
-  readonly duration_ms: number;
   /** What kind of fault it was. */
   readonly code: string | null;
+  /** What the operator has to mend. */
+  readonly problem: 'bad_key' | 'no_money' | 'unknown_model' | 'unreachable' | 'tls' | 'clock' | 'busy' | 'timeout' | 'refused' | 'broken' | null;
+  /** The same in words, or why a call was not made. */
+  readonly message: string | null;
+  /** The upstream’s own words, without secrets. */
+  readonly detail: string | null;
+  /** One for each kind of work that it is configured for. */
+  readonly calls: ReadonlyArray<UpstreamTestCall>;
+};
+
+export type UpstreamTestCall = {
+  /** The kind of work. */
+  readonly kind: 'chat' | 'embedding' | 'speech' | 'transcription' | 'image' | 'video' | 'music' | 'credential' | 'connection';
+  /** Null where the call was not made. */
+  readonly ok: boolean | null;
+  /** What was asked of it. */
+  readonly what: string;
+  readonly duration_ms: number;
+  /** Of its HTTP answer; null when there was none. */
+  readonly status: number | null;
+  /** What kind of fault it was. */
+  readonly code: string | null;
+  /** What the operator has to mend. */
+  readonly problem: 'bad_key' | 'no_money' | 'unknown_model' | 'unreachable' | 'tls' | 'clock' | 'busy' | 'timeout' | 'refused' | 'broken' | null;
+  /** The same in words, or why a call was not made. */
+  readonly message: string | null;
   /** The upstream’s own words, without secrets. */
   readonly detail: string | null;
 };

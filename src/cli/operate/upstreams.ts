@@ -46,22 +46,31 @@ async function change(invocation: Invocation, method: 'PATCH' | 'POST', rest: st
 
 interface UpstreamTest {
   readonly ok: boolean;
+  readonly calls: readonly TestedCall[];
+}
+
+interface TestedCall {
+  readonly ok: boolean | null;
   readonly what: string;
   readonly duration_ms: number;
-  readonly code: string | null;
+  readonly problem: string | null;
+  readonly message: string | null;
   readonly detail: string | null;
 }
 
 /** Ends with the code of an upstream's failure where the upstream does not answer as it should. */
 export async function testUpstream(invocation: Invocation): Promise<number> {
-  const result = await connectOperator(invocation).json<UpstreamTest>('POST', `${upstreamPath(invocation)}/test`);
-  const { ok, what, duration_ms, code, detail } = result;
-  print(invocation.options, result, () =>
-    ok
-      ? `ok: ${what}, ${duration_ms} ms`
-      : `${code}: ${what}, ${duration_ms} ms${detail === null ? '' : `\n${detail}`}`,
-  );
-  return ok ? EXIT.done : EXIT.upstream;
+  const query = invocation.options.media === undefined ? '' : '?media=true';
+  const path = `${upstreamPath(invocation)}/test${query}`;
+  const result = await connectOperator(invocation).json<UpstreamTest>('POST', path);
+  print(invocation.options, result, () => result.calls.flatMap(testedLines));
+  return result.ok ? EXIT.done : EXIT.upstream;
+}
+
+function testedLines({ ok, what, duration_ms, problem, message, detail }: TestedCall): readonly string[] {
+  if (ok === true) return [`ok: ${what}, ${duration_ms} ms`];
+  if (ok === null) return [`skipped: ${what}`, `  ${message}`];
+  return [`${problem}: ${what}, ${duration_ms} ms`, `  ${message}`, ...(detail === null ? [] : [`  ${detail}`])];
 }
 
 function upstreamPath({ operands }: Invocation): string {

@@ -137,9 +137,12 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
   {
     name: 'upstream test',
     operands: ['UPSTREAM'],
-    options: REMOTE,
-    summary: 'ask an upstream for the least that proves its credential',
-    details: 'Asks an upstream for at most one token. Ends with 7 where it does not answer as it should.',
+    options: { media: { summary: 'also a picture, a clip and music, which cost more' }, ...REMOTE },
+    summary: 'ask an upstream for the least of each kind of work',
+    details: `Asks an upstream for the least of each kind of work that it is configured for: a token, a vector, a word, a second of
+sound; you pay for that. Says in words what is wrong: bad_key, no_money, unknown_model, unreachable, tls, clock, busy, timeout,
+refused, broken. Pictures, clips and music cost more, and are made with --media alone; what is made is thrown away.
+Ends with 7 where a call does not do what it should.`,
     isRemote: true,
     run: async (invocation) => (await import('../operate/upstreams.ts')).testUpstream(invocation),
   },

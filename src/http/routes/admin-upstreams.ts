@@ -46,18 +46,39 @@ const upstreamList = z.strictObject({
   models_without_candidate: z.array(z.string()).describe('Models whose every enabled route has an open breaker.'),
 });
 
+const nullable = {
+  status: z.int().nullable().describe('Of its HTTP answer; null when there was none.'),
+  code: z.string().nullable().describe('What kind of fault it was.'),
+  problem: z.enum(upstreamTests.PROBLEMS).nullable().describe('What the operator has to mend.'),
+  message: z.string().nullable().describe('The same in words, or why a call was not made.'),
+  detail: z.string().nullable().describe('The upstream’s own words, without secrets.'),
+};
+
+const testedCallSchema = z
+  .strictObject({
+    kind: z.enum([...upstreamTests.TEST_KINDS, 'credential', 'connection']).describe('The kind of work.'),
+    ok: z.boolean().nullable().describe('Null where the call was not made.'),
+    what: z.string().describe('What was asked of it.'),
+    duration_ms: z.int(),
+    ...nullable,
+  })
+  .meta({ id: 'UpstreamTestCall' });
+
 const testSchema = z
   .strictObject({
     object: z.literal('upstream_test'),
     upstream_id: z.string(),
-    ok: z.boolean(),
-    what: z.string().describe('What was asked of it.'),
-    status: z.int().nullable().describe('Of its HTTP answer; null when there was none.'),
+    ok: z.boolean().describe('Whether every call that was made did what it should.'),
+    what: z.string().describe('What was asked of it by the call that failed first, else by the first.'),
     duration_ms: z.int(),
-    code: z.string().nullable().describe('What kind of fault it was.'),
-    detail: z.string().nullable().describe('The upstream’s own words, without secrets.'),
+    ...nullable,
+    calls: z.array(testedCallSchema).describe('One for each kind of work that it is configured for.'),
   })
   .meta({ id: 'UpstreamTest' });
+
+const testQuery = z.object({
+  media: z.stringbool().optional().describe('Also make a picture, a clip and music where it is configured for them.'),
+});
 
 const upstreamChange = z.strictObject({ enabled: z.boolean() });
 
@@ -119,26 +140,37 @@ export function upstreamAdminRoutes(routes: Routes, deps: HttpDeps): void {
     {
       method: 'POST',
       path: '/api/admin/upstreams/{upstream_id}/test',
-      summary: 'Ask an upstream for the least that proves its credential: at most one token; no breaker changes',
+      summary: 'Ask an upstream for the least of each kind of work that it is configured for; no breaker changes',
       access: 'operator',
+      query: testQuery,
       answers: { 200: testSchema },
       codes: ['upstream_not_found'],
     },
-    async ({ param, request, reply }) => {
+    async ({ param, query, request, reply }) => {
       const { signal } = callContext(request, reply);
-      const result = await upstreamTests.testUpstream(deps, param('upstream_id'), signal);
-      return {
-        object: 'upstream_test',
-        upstream_id: param('upstream_id'),
-        ok: result.ok,
-        what: result.what,
-        status: result.status ?? null,
-        duration_ms: result.durationMs,
-        code: result.fault ?? null,
-        detail: result.detail ?? null,
-      };
+      const terms = { left: signal, isDear: query.media === true };
+      return testView(param('upstream_id'), await upstreamTests.testUpstream(deps, param('upstream_id'), terms));
     },
   );
+}
+
+function testView(upstreamId: string, { ok, calls }: upstreamTests.UpstreamTest): z.infer<typeof testSchema> {
+  const { kind: _kind, ok: _ok, ...decisive } = testedCallView(calls.find((call) => call.ok === false) ?? calls[0]);
+  return { object: 'upstream_test', upstream_id: upstreamId, ok, ...decisive, calls: calls.map(testedCallView) };
+}
+
+function testedCallView(call: upstreamTests.TestedCall): z.infer<typeof testedCallSchema> {
+  return {
+    kind: call.kind,
+    ok: call.ok ?? null,
+    what: call.what,
+    duration_ms: call.durationMs,
+    status: call.status ?? null,
+    code: call.fault ?? null,
+    problem: call.problem ?? null,
+    message: call.message ?? null,
+    detail: call.detail ?? null,
+  };
 }
 
 function upstreamView(deps: HttpDeps, id: string): z.infer<typeof upstreamSchema> {

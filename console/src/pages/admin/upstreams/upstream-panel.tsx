@@ -144,6 +144,7 @@ function TestResult({ result }: { readonly result: UpstreamTest }) {
         {durationText(result.duration_ms, language)}
         {result.status !== null && ` · HTTP ${result.status}`}
         {result.code !== null && ` · ${result.code}`}
+        {result.message !== null && <Text size="sm">{result.message}</Text>}
         {result.detail !== null && (
           <Text component="span" size="sm" className="soft" display="block" mt={4}>
             {result.detail}
