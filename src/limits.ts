@@ -61,6 +61,8 @@ export const CONNECTIONS_CHECK_MS = 1_000;
 export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;
 /** For all of an operator's test of an upstream. */
 export const UPSTREAM_TEST_TIMEOUT_MS = 30_000;
+/** Of an upstream's list of its models. */
+export const UPSTREAM_MODEL_PAGES_MAX = 20;
 export const UPSTREAM_CONNECTIONS_MAX = 256;
 /** Access tokens of clouds: how long before its end one is renewed, when a renewal that failed is tried again, how many. */
 export const TOKEN_AHEAD_MS = 300_000;

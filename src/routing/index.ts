@@ -20,3 +20,4 @@ export type { Pacing } from './pacing.ts';
 export { redact } from './redact.ts';
 export * as upstreamTests from './test-upstream.ts';
 export type { Turn, Turns } from './turns.ts';
+export * as upstreamModels from './upstream-models.ts';

@@ -1,9 +1,8 @@
-import { ApiError, UpstreamError } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { UPSTREAM_TEST_TIMEOUT_MS } from '../limits.ts';
 import { connectTo } from '../vendors/index.ts';
 import { type AttemptDeps, upstreamOf } from './attempt.ts';
 import { type Candidate, type CandidateDeps, candidateOf } from './candidates.ts';
-import { redactError } from './redact.ts';
 import {
   type ConfiguredKind,
   configuredKinds,
@@ -12,7 +11,7 @@ import {
   type TestKind,
   testCall,
 } from './test-calls.ts';
-import { PROBLEM_TEXTS, type Problem, problemOf } from './upstream-problem.ts';
+import { failureOf, type Problem } from './upstream-problem.ts';
 
 export { TEST_KINDS } from './test-calls.ts';
 export { PROBLEMS } from './upstream-problem.ts';
@@ -40,7 +39,7 @@ export interface UpstreamTest {
   readonly calls: readonly [TestedCall, ...TestedCall[]];
 }
 
-type TestDeps = AttemptDeps & Pick<CandidateDeps, 'vendors'>;
+export type TestDeps = AttemptDeps & Pick<CandidateDeps, 'vendors'>;
 
 /**
  * Asks an upstream for the least of each kind of work that it is configured for; pictures, clips and music only with
@@ -122,35 +121,14 @@ async function tryCall(deps: TestDeps, candidate: Candidate, probe: Probe, signa
     return untold(kind, what, { ok: true, status, durationMs: Math.round(performance.now() - startedMs) });
   } catch (error) {
     if (error instanceof ApiError) return untold(kind, what, { message: `Not tried: ${error.message}` });
-    const failure = faultOf(error, signal);
-    redactError(deps.catalogue.snapshot, failure);
-    const { fault, message: detail } = failure;
-    const problem = problemOf(failure);
+    const failure = failureOf(deps.catalogue.snapshot, error, signal);
+    const { fault, problem, detail } = failure;
     deps.log.warn({ upstream: candidate.upstreamId, kind, fault, problem, detail }, 'test of an upstream failed');
-    return {
-      kind,
-      ok: false,
-      what,
-      status: failure.status,
-      durationMs: Math.round(performance.now() - startedMs),
-      fault,
-      problem,
-      message: PROBLEM_TEXTS[problem],
-      detail: detail.slice(0, DETAIL_CHARS_MAX),
-    };
+    return { kind, ok: false, what, durationMs: Math.round(performance.now() - startedMs), ...failure };
   }
 }
-
-const DETAIL_CHARS_MAX = 500;
 
 function untold(kind: TestedCall['kind'], what: string, fields: Partial<TestedCall>): TestedCall {
   const nothing = { ok: undefined, status: undefined, durationMs: 0, fault: undefined, problem: undefined };
   return { kind, what, ...nothing, message: undefined, detail: undefined, ...fields };
-}
-
-/** What was given up here, for its time or because the operator left, is a timeout of the test. */
-function faultOf(error: unknown, signal: AbortSignal): UpstreamError {
-  if (error instanceof UpstreamError) return error;
-  if (signal.aborted) return new UpstreamError('timeout', 'no answer in time', { cause: error });
-  throw error;
 }

@@ -1,4 +1,6 @@
-import type { UpstreamError } from '../errors.ts';
+import type { Snapshot } from '../catalogue/index.ts';
+import { UpstreamError } from '../errors.ts';
+import { redactError } from './redact.ts';
 
 /** What an operator has to mend, in one word. */
 export const PROBLEMS = [
@@ -16,7 +18,7 @@ export const PROBLEMS = [
 export type Problem = (typeof PROBLEMS)[number];
 
 /** In words, and what to do about it. Quotes nothing of what the upstream said. */
-export const PROBLEM_TEXTS: Readonly<Record<Problem, string>> = {
+const PROBLEM_TEXTS: Readonly<Record<Problem, string>> = {
   bad_key:
     'The upstream refuses the credential. Check api_key, or credential: it may be wrong, revoked, or of another account, project or region.',
   no_money: 'The account at the upstream is out of money or quota. Top it up, or raise its limit, at the vendor.',
@@ -33,6 +35,30 @@ export const PROBLEM_TEXTS: Readonly<Record<Problem, string>> = {
   broken:
     'The upstream is reached but fails, or answers what cannot be understood. Check base_url and the status page of the vendor.',
 };
+
+/** What a call that an operator asked for met. */
+export interface Failure {
+  /** Of the HTTP answer; undefined when there was none. */
+  readonly status: number | undefined;
+  readonly fault: string;
+  readonly problem: Problem;
+  readonly message: string;
+  /** The upstream's own words without secrets. */
+  readonly detail: string;
+}
+
+const DETAIL_CHARS_MAX = 500;
+
+/** Throws what is no failure of an upstream. What was given up here, for its time or because the operator left, is a timeout. */
+export function failureOf(snapshot: Snapshot, error: unknown, signal: AbortSignal): Failure {
+  const late = signal.aborted ? new UpstreamError('timeout', 'no answer in time', { cause: error }) : undefined;
+  const failure = error instanceof UpstreamError ? error : late;
+  if (failure === undefined) throw error;
+  redactError(snapshot, failure);
+  const { status, fault, message } = failure;
+  const problem = problemOf(failure);
+  return { status, fault, problem, message: PROBLEM_TEXTS[problem], detail: message.slice(0, DETAIL_CHARS_MAX) };
+}
 
 const CLOCK_CODES = new Set(['CERT_NOT_YET_VALID', 'CRL_NOT_YET_VALID']);
 const CLOCK_WORDS =

@@ -4,6 +4,7 @@ import type { CredentialCheck } from './credentials.ts';
 import type { EmbeddingWork } from './embedding-work.ts';
 import type { FormatWork } from './format-work.ts';
 import type { Upstream } from './kit/http.ts';
+import type { ListModels } from './kit/model-list.ts';
 import type { VendorTerms } from './listed.ts';
 
 export type { CredentialCheck } from './credentials.ts';
@@ -15,6 +16,8 @@ export interface Vendor extends VendorTerms, VendorWork {}
 export interface VendorWork {
   /** Absent where the vendor has no request that costs nothing and is refused without the credential. */
   readonly check?: CredentialCheck;
+  /** What the upstream offers; absent where the vendor has no call that tells it. */
+  readonly listModels?: ListModels;
   /** What is absent is not offered. */
   readonly chat?: ChatWork;
   readonly native?: NativeWork;

@@ -1396,6 +1396,33 @@ export type Upstream = {
   }>;
 };
 
+export type UpstreamModels = {
+  readonly object: 'upstream_models';
+  readonly upstream_id: string;
+  /** Whether its vendor has a call that lists models. */
+  readonly can_tell: boolean;
+  /** Of its HTTP answer; null when there was none. */
+  readonly status: number | null;
+  /** What kind of fault it was. */
+  readonly code: string | null;
+  /** What the operator has to mend. */
+  readonly problem: 'bad_key' | 'no_money' | 'unknown_model' | 'unreachable' | 'tls' | 'clock' | 'busy' | 'timeout' | 'refused' | 'broken' | null;
+  /** The same in words, or why a call was not made. */
+  readonly message: string | null;
+  /** The upstream’s own words, without secrets. */
+  readonly detail: string | null;
+  readonly data: ReadonlyArray<{
+    /** As a route names it. */
+    readonly id: string;
+    /** The models of the configuration that lead to it. */
+    readonly used_by: ReadonlyArray<string>;
+  }>;
+  /** Names in routes that the upstream did not list. */
+  readonly unlisted: ReadonlyArray<string>;
+  /** Whether it has more than was read. */
+  readonly has_more: boolean;
+};
+
 export type UpstreamTest = {
   readonly object: 'upstream_test';
   readonly upstream_id: string;

@@ -73,6 +73,36 @@ function testedLines({ ok, what, duration_ms, problem, message, detail }: Tested
   return [`${problem}: ${what}, ${duration_ms} ms`, `  ${message}`, ...(detail === null ? [] : [`  ${detail}`])];
 }
 
+interface UpstreamModels {
+  readonly can_tell: boolean;
+  readonly problem: string | null;
+  readonly message: string | null;
+  readonly detail: string | null;
+  readonly data: readonly { readonly id: string; readonly used_by: readonly string[] }[];
+  readonly unlisted: readonly string[];
+  readonly has_more: boolean;
+}
+
+/** Ends with the code of an upstream's failure where the upstream does not list its models although it could. */
+export async function listUpstreamModels(invocation: Invocation): Promise<number> {
+  const result = await connectOperator(invocation).get<UpstreamModels>(`${upstreamPath(invocation)}/models`);
+  print(invocation.options, result, () => modelLines(result));
+  return result.problem === null ? EXIT.done : EXIT.upstream;
+}
+
+function modelLines({ problem, message, detail, data, unlisted, has_more }: UpstreamModels): readonly string[] {
+  if (problem !== null) return [`${problem}: ${message}`, ...(detail === null ? [] : [detail])];
+  if (message !== null) return [message];
+  return [
+    ...table(
+      ['model', 'used by'],
+      data.map(({ id, used_by }) => [id, used_by.join(', ')]),
+    ),
+    ...unlisted.map((id) => `Note: a route names ${id}, which the upstream does not list.`),
+    ...(has_more ? ['Note: it has more models than are shown.'] : []),
+  ];
+}
+
 function upstreamPath({ operands }: Invocation): string {
   return `/api/admin/upstreams/${encodeURIComponent(operands[0] ?? '')}`;
 }

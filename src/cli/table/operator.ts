@@ -147,6 +147,16 @@ Ends with 7 where a call does not do what it should.`,
     run: async (invocation) => (await import('../operate/upstreams.ts')).testUpstream(invocation),
   },
   {
+    name: 'upstream models',
+    operands: ['UPSTREAM'],
+    options: REMOTE,
+    summary: 'what an upstream offers, and what of it is used',
+    details: `Asks an upstream for the list of its models, where its vendor has such a call, and says which of them the
+configuration uses and which names in routes are not among them. Costs nothing. Ends with 7 where the upstream fails.`,
+    isRemote: true,
+    run: async (invocation) => (await import('../operate/upstreams.ts')).listUpstreamModels(invocation),
+  },
+  {
     name: 'config show',
     operands: [],
     options: REMOTE,

@@ -3,7 +3,7 @@ import { type Snapshot, setUpstreamEnabled } from '../../catalogue/index.ts';
 import { unixSeconds } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { ADMIN_BODY_BYTES_MAX } from '../../limits.ts';
-import { type BreakerView, upstreamTests } from '../../routing/index.ts';
+import { type BreakerView, upstreamModels, upstreamTests } from '../../routing/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { listOf, type Routes } from '../edge/route.ts';
 import { callContext } from './call.ts';
@@ -75,6 +75,23 @@ const testSchema = z
     calls: z.array(testedCallSchema).describe('One for each kind of work that it is configured for.'),
   })
   .meta({ id: 'UpstreamTest' });
+
+const modelsSchema = z
+  .strictObject({
+    object: z.literal('upstream_models'),
+    upstream_id: z.string(),
+    can_tell: z.boolean().describe('Whether its vendor has a call that lists models.'),
+    ...nullable,
+    data: z.array(
+      z.strictObject({
+        id: z.string().describe('As a route names it.'),
+        used_by: z.array(z.string()).describe('The models of the configuration that lead to it.'),
+      }),
+    ),
+    unlisted: z.array(z.string()).describe('Names in routes that the upstream did not list.'),
+    has_more: z.boolean().describe('Whether it has more than was read.'),
+  })
+  .meta({ id: 'UpstreamModels' });
 
 const testQuery = z.object({
   media: z.stringbool().optional().describe('Also make a picture, a clip and music where it is configured for them.'),
@@ -152,7 +169,43 @@ export function upstreamAdminRoutes(routes: Routes, deps: HttpDeps): void {
       return testView(param('upstream_id'), await upstreamTests.testUpstream(deps, param('upstream_id'), terms));
     },
   );
+
+  routes.add(
+    {
+      method: 'GET',
+      path: '/api/admin/upstreams/{upstream_id}/models',
+      summary: 'What an upstream offers, as far as it can say, and what of it is used',
+      access: 'operator',
+      answers: { 200: modelsSchema },
+      codes: ['upstream_not_found'],
+    },
+    async ({ param, request, reply }) => {
+      const { signal } = callContext(request, reply);
+      const id = param('upstream_id');
+      return modelsView(id, await upstreamModels.listUpstreamModels(deps, id, signal));
+    },
+  );
 }
+
+function modelsView(upstreamId: string, listed: upstreamModels.UpstreamModels): z.infer<typeof modelsSchema> {
+  const { canTell, failure, models, unlisted, hasMore } = listed;
+  return {
+    object: 'upstream_models',
+    upstream_id: upstreamId,
+    can_tell: canTell,
+    status: failure?.status ?? null,
+    code: failure?.fault ?? null,
+    problem: failure?.problem ?? null,
+    message: canTell ? (failure?.message ?? null) : CANNOT_TELL,
+    detail: failure?.detail ?? null,
+    data: models.map(({ id, usedBy }) => ({ id, used_by: [...usedBy] })),
+    unlisted: [...unlisted],
+    has_more: hasMore,
+  };
+}
+
+const CANNOT_TELL =
+  'The vendor of this upstream has no call that lists models. Its documentation names them; a test tells whether one works.';
 
 function testView(upstreamId: string, { ok, calls }: upstreamTests.UpstreamTest): z.infer<typeof testSchema> {
   const { kind: _kind, ok: _ok, ...decisive } = testedCallView(calls.find((call) => call.ok === false) ?? calls[0]);

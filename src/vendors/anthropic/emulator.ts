@@ -49,6 +49,16 @@ const BODY_BYTES_MAX = 32 * 1024 * 1024;
 const COUNT_PATH = '/v1/messages/count_tokens';
 /** What it says of every prompt. */
 export const COUNTED_TOKENS = 14;
+/** So that short lists have several pages. */
+const PAGE_MAX = 2;
+
+interface AnthropicOptions {
+  readonly marker?: string;
+  readonly apiKey?: string;
+  /** Those that it lists; it answers for every one. */
+  readonly models?: readonly string[];
+}
+
 const VERSIONS: ReadonlySet<string> = new Set<ApiVersion>(['2023-06-01', '2026-10-21']);
 
 /** The vendor's Messages API on a loopback port. `marker` stands in every answer, header, error and event. */
@@ -57,9 +67,11 @@ export class AnthropicEmulator extends LocalServer {
   readonly apiKey: string;
   readonly marker: string;
   readonly #script: Scripted[] = [];
+  readonly #models: readonly string[];
 
-  constructor({ marker = 'mark', apiKey = 'sk-ant-emulated' }: { marker?: string; apiKey?: string } = {}) {
+  constructor({ marker = 'mark', apiKey = 'sk-ant-emulated', models = [] }: AnthropicOptions = {}) {
     super();
+    this.#models = models;
     this.marker = marker;
     this.apiKey = apiKey;
   }
@@ -74,12 +86,12 @@ export class AnthropicEmulator extends LocalServer {
     const { method = '', url: path = '', headers } = request;
     const bytes = Buffer.concat((await Array.fromAsync(request).catch(() => [])) as Buffer[]);
     this.requests.push({ method, path, headers, bytes, port: request.socket.remotePort, closed });
-    const isList = method === 'GET' && /^\/v1\/models(\?limit=\d+)?$/.test(path);
+    const isList = method === 'GET' && /^\/v1\/models(\?limit=\d+(&after_id=[^&]+)?)?$/.test(path);
     const fault = isList ? this.#faultInHeaders(request) : this.#faultOf(request, bytes);
     if (fault !== undefined) return this.#refuse(response, fault);
     if (isList) {
       response.writeHead(200, this.#headers('application/json'));
-      response.end(JSON.stringify({ data: [], has_more: false, first_id: null, last_id: null }));
+      response.end(JSON.stringify(this.#pageAt(path)));
       return;
     }
     const answer = this.#script.shift() ?? { kind: 'message' };
@@ -90,6 +102,16 @@ export class AnthropicEmulator extends LocalServer {
     }
     const body = JSON.parse(bytes.toString('utf8')) as { model: string; stream?: boolean };
     await this.#play(response, answer, body);
+  }
+
+  /** As long as asked for, but never longer than two. */
+  #pageAt(path: string): object {
+    const query = new URL(path, this.origin).searchParams;
+    const first = this.#models.indexOf(query.get('after_id') ?? '') + 1;
+    const page = this.#models.slice(first, first + Math.min(Number(query.get('limit') ?? PAGE_MAX), PAGE_MAX));
+    const data = page.map((id) => ({ type: 'model', id, display_name: id, created_at: '2025-09-29T00:00:00Z' }));
+    const has_more = first + page.length < this.#models.length;
+    return { data, has_more, first_id: page[0] ?? null, last_id: page.at(-1) ?? null };
   }
 
   /** In the order in which the vendor looks. */

@@ -11,6 +11,8 @@ export interface ElevenLabsOptions {
   readonly apiKey?: string;
   /** The voices that it has; without a list it has every one. */
   readonly voices?: readonly string[];
+  /** The models that it lists; it answers for every one. */
+  readonly models?: readonly string[];
   /** Whether the account has a webhook for transcripts. */
   readonly hasWebhook?: boolean;
   /** How often a stored transcript is asked for in vain. */
@@ -66,6 +68,12 @@ export class ElevenLabsEmulator {
       const refusal = keyRefusal(recorded, { apiKey, voices });
       if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
       return document({ voices: (voices ?? []).map((voice_id) => ({ voice_id })), has_more: false });
+    }
+    if (recorded.method === 'GET' && recorded.path === '/v1/models') {
+      const refusal = keyRefusal(recorded, { apiKey, voices });
+      if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+      const listed = (this.#options.models ?? []).map((model_id) => ({ model_id, name: model_id }));
+      return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(listed) };
     }
     const [, stored] = STORED.exec(recorded.path) ?? [];
     if (recorded.method === 'GET' && stored !== undefined) {

@@ -79,11 +79,26 @@ export class GeminiEmulator extends RecordingServer {
     response.setHeader('x-request-id', `request-${this.#marker}`);
     response.setHeader('server', `server-${this.#marker}`);
     if (isInteractionPath(recorded.path)) return this.#interact(recorded, response);
+    if (recorded.method === 'GET' && /^\/v1beta\/models(\?|$)/.test(recorded.path))
+      return this.#list(recorded, response);
     const refusal = refusalOf(recorded, this.#terms) ?? (this.isBroke ? ERRORS['no credit'] : undefined);
     const target = targetOf(recorded.path);
     if (refusal !== undefined || target === undefined) return this.#refuse(response, refusal ?? ERRORS['not found']);
     const usual = { kind: target.action === 'batchEmbedContents' ? 'vectors' : 'answer' } as const;
     await this.#follow(this.#scripts.shift() ?? usual, target, recorded.bytes, response);
+  }
+
+  /** Two to a page, so that short lists have several; the token of a page is where it begins. */
+  async #list({ path, headers }: Recorded, response: ServerResponse): Promise<void> {
+    const key = headers['x-goog-api-key'];
+    if (key === undefined) return this.#refuse(response, ERRORS.forbidden);
+    if (this.#terms.apiKey !== undefined && key !== this.#terms.apiKey)
+      return this.#refuse(response, ERRORS['bad key']);
+    const all = this.#terms.models ?? [];
+    const first = Number(new URL(path, this.url).searchParams.get('pageToken') ?? 0);
+    const models = all.slice(first, first + 2).map((name) => ({ name: `models/${name}`, displayName: name }));
+    const more = first + 2 < all.length ? { nextPageToken: String(first + 2) } : {};
+    this.#sendDocument(response, 200, { models, ...more });
   }
 
   /** Work is accepted before a script says what becomes of the answer. */

@@ -1,3 +1,5 @@
+import { stringAt } from '../kit/json.ts';
+import { listingModels } from '../kit/model-list.ts';
 import type { VendorWork } from '../vendor.ts';
 import { chatOver } from './chat.ts';
 import { embedding } from './embedding.ts';
@@ -10,6 +12,12 @@ import { nativeOver } from './native.ts';
 import { wire } from './wire.ts';
 
 export const work: VendorWork = {
+  listModels: listingModels(wire, {
+    path: (next) => `/v1beta/models?pageSize=1000${next === undefined ? '' : `&pageToken=${encodeURIComponent(next)}`}`,
+    key: 'models',
+    name: (model) => stringAt(model, 'name')?.replace(/^models\//, ''),
+    next: (answer) => stringAt(answer, 'nextPageToken') || undefined,
+  }),
   chat: chatOver(wire),
   native: nativeOver(wire),
   embedding,

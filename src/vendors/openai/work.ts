@@ -1,4 +1,5 @@
 import { readingCheck } from '../kit/credential-check.ts';
+import { byId, listingModels } from '../kit/model-list.ts';
 import type { VendorWork } from '../vendor.ts';
 import { chatOver, embeddingOver, imageOver, speechOver, transcriptionOver } from './format.ts';
 import { responses } from './responses.ts';
@@ -6,6 +7,7 @@ import { wire } from './wire.ts';
 
 export const work: VendorWork = {
   check: readingCheck(wire, 'a list of its models', '/models'),
+  listModels: listingModels(wire, { path: () => '/models', key: 'data', name: byId }),
   chat: chatOver(wire),
   responses,
   embedding: embeddingOver(wire),

@@ -1,0 +1,70 @@
+import { UpstreamError } from '../../errors.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { UPSTREAM_MODEL_PAGES_MAX } from '../../limits.ts';
+import type { Upstream } from './http.ts';
+import { readBytes } from './http.ts';
+import { isList, isObject, stringAt } from './json.ts';
+import type { Wire } from './wire.ts';
+
+/** What an upstream says that it offers. */
+export interface OfferedModels {
+  /** As a route names them. */
+  readonly ids: readonly string[];
+  /** False where there were more pages than are read. */
+  readonly isWhole: boolean;
+}
+
+/** A list call that costs nothing. Throws UpstreamError. */
+export type ListModels = (upstream: Upstream) => Promise<OfferedModels>;
+
+/** How a vendor lists its models, page by page. */
+export interface ListRules {
+  /** The call of the first page, and of the one behind `next`. */
+  path(next: string | undefined): string;
+  /** Where in an answer the models are; some vendors answer the bare list. */
+  readonly key: string;
+  /** The name of a model, as a route has it; undefined for what is none. */
+  name(model: JsonObject): string | undefined;
+  /** What the next page is asked by; undefined at the end. */
+  next?(answer: JsonObject): string | undefined;
+}
+
+export function listingModels(wire: Wire, rules: ListRules): ListModels {
+  return async (upstream) => {
+    const ids = new Set<string>();
+    let next: string | undefined;
+    for (let page = 0; page < UPSTREAM_MODEL_PAGES_MAX; page++) {
+      const answer = await readAnswer(wire, upstream, rules.path(next));
+      for (const model of modelsIn(answer, rules.key)) {
+        const id = rules.name(model);
+        if (id !== undefined) ids.add(id);
+      }
+      next = isObject(answer) ? rules.next?.(answer) : undefined;
+      if (next === undefined) return { ids: [...ids], isWhole: true };
+    }
+    return { ids: [...ids], isWhole: false };
+  };
+}
+
+/** By `id`, as most list them. */
+export function byId(model: JsonObject): string | undefined {
+  return stringAt(model, 'id');
+}
+
+async function readAnswer(wire: Wire, upstream: Upstream, path: string): Promise<JsonValue> {
+  const text = (await readBytes(await wire.send(upstream, { path }))).toString('utf8');
+  let answer: JsonValue;
+  try {
+    answer = JSON.parse(text);
+  } catch (error) {
+    throw new UpstreamError('garbled', 'the list of models is not JSON', { cause: error });
+  }
+  if (isObject(answer)) wire.faults.throwIfError(answer);
+  return answer;
+}
+
+function modelsIn(answer: JsonValue, key: string): readonly JsonObject[] {
+  const models = isObject(answer) ? answer[key] : answer;
+  if (!isList(models)) throw new UpstreamError('garbled', `a list of models without "${key}"`);
+  return models.filter(isObject);
+}
