@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { UpstreamError } from '../src/errors.ts';
-import { problemOf } from '../src/routing/upstream-problem.ts';
+import { upstreamProblem } from '../src/routing/upstream-problem.ts';
 import { BedrockEmulator } from '../src/vendors/bedrock/emulator.ts';
 import { ElevenLabsEmulator } from '../src/vendors/elevenlabs/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
@@ -230,6 +230,6 @@ test('R-524: a trusted certificate that is not valid yet is a matter of the cloc
 
 test('R-524: a connection that is not made in time is unreachable, an answer that does not come is a timeout', () => {
   const late = (code: string) => new UpstreamError('timeout', 'x', { cause: Object.assign(new Error('x'), { code }) });
-  assert.equal(problemOf(late('UND_ERR_CONNECT_TIMEOUT')), 'unreachable');
-  assert.equal(problemOf(late('UND_ERR_HEADERS_TIMEOUT')), 'timeout');
+  assert.equal(upstreamProblem(late('UND_ERR_CONNECT_TIMEOUT')), 'unreachable');
+  assert.equal(upstreamProblem(late('UND_ERR_HEADERS_TIMEOUT')), 'timeout');
 });

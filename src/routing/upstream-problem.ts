@@ -56,7 +56,7 @@ export function failureOf(snapshot: Snapshot, error: unknown, signal: AbortSigna
   if (failure === undefined) throw error;
   redactError(snapshot, failure);
   const { status, fault, message } = failure;
-  const problem = problemOf(failure);
+  const problem = upstreamProblem(failure);
   return { status, fault, problem, message: PROBLEM_TEXTS[problem], detail: message.slice(0, DETAIL_CHARS_MAX) };
 }
 
@@ -71,7 +71,7 @@ const MODEL_WORDS =
   /\bmodel\b[^.]{0,80}(?:not (?:found|exist|supported|available)|unknown|no such|invalid)|(?:unknown|no such|invalid) model/i;
 
 /** Which of them an error of an upstream is: by what the socket did, or else by the fault and the words of the refusal. */
-export function problemOf(error: UpstreamError): Problem {
+export function upstreamProblem(error: UpstreamError): Problem {
   const { fault, message, status } = error;
   const code = codeOf(error);
   if (CLOCK_CODES.has(code) || (status !== undefined && CLOCK_WORDS.test(message))) return 'clock';

@@ -7,7 +7,7 @@ import { isList, isObject, stringAt } from './json.ts';
 import type { Wire } from './wire.ts';
 
 /** What an upstream says that it offers. */
-export interface OfferedModels {
+interface OfferedModels {
   /** As a route names them. */
   readonly ids: readonly string[];
   /** False where there were more pages than are read. */
@@ -18,7 +18,7 @@ export interface OfferedModels {
 export type ListModels = (upstream: Upstream) => Promise<OfferedModels>;
 
 /** How a vendor lists its models, page by page. */
-export interface ListRules {
+interface ListRules {
   /** The call of the first page, and of the one behind `next`. */
   path(next: string | undefined): string;
   /** Where in an answer the models are; some vendors answer the bare list. */
