@@ -3,7 +3,7 @@ import { ApiError, UpstreamError } from '../errors.ts';
 import { killPoint } from '../kill-point.ts';
 import { type Candidate, candidateOf, type Turn, type Turns, tryOne, upstreamOf } from '../routing/index.ts';
 import type { Span } from '../signals/index.ts';
-import type { Submitted, TaskOrder } from '../vendors/index.ts';
+import type { Adopted, Submitted, TaskOrder } from '../vendors/index.ts';
 import { allSettledOrThrow } from './all-settled.ts';
 import { jobCandidates } from './candidates.ts';
 import { collectNow, noteUsage } from './collect.ts';
@@ -115,8 +115,23 @@ async function call(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, con
     return await afterSubmit(engine, leased, attempt, submitted, signal);
   } catch (error) {
     if (error instanceof UpstreamError) turns.failed(candidate, error);
-    return refused(engine, attempt, error);
+    const lost = refused(engine, attempt, error);
+    const isUncertain = error instanceof UpstreamError && error.isUncertain && !signal.aborted;
+    return isUncertain && lost.state === 'failed' ? adoptNow(engine, leased, lost, signal) : lost;
   }
+}
+
+/**
+ * A submission that may have been accepted although its answer was lost. Only a task that is found changes anything: that
+ * none is found right after the call proves nothing, since the upstream may still be at work on accepting it.
+ */
+async function adoptNow(engine: EngineDeps, leased: LeasedJob, lost: Attempt, signal: AbortSignal): Promise<Attempt> {
+  const adopted = await adopt(engine, leased, lost, signal).catch((error: unknown) => {
+    if (error instanceof UpstreamError && !signal.aborted) return undefined;
+    throw error;
+  });
+  if (adopted === undefined || adopted.state === 'unknown') return lost;
+  return afterSubmit(engine, leased, { ...lost, state: 'calling', errorCode: null, detail: null }, adopted, signal);
 }
 
 function orderOf({ deps }: EngineDeps, { job }: LeasedJob, { number, count, startedAt }: Attempt): TaskOrder {
@@ -192,14 +207,9 @@ export async function recover(engine: EngineDeps, leased: LeasedJob, signal: Abo
 
 async function lookFor(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, signal: AbortSignal): Promise<Attempt> {
   const { deps } = engine;
-  const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
-  const work = candidate && taskWorkOf(candidate.vendor, leased.job.kind);
   const unknown = { ...attempt, ...failure('upstream_failed', 'nobody knows what became of the call') };
-  if (candidate === undefined || work?.adopt === undefined) return unknown;
-  const request = forVendor(deps, leased.job.request);
-  const upstream = upstreamOf(candidate, deps.pools, signal);
   try {
-    const adopted = await work.adopt(request, orderOf(engine, leased, attempt), upstream);
+    const adopted = await adopt(engine, leased, attempt, signal);
     if (adopted === undefined) return { ...attempt, state: 'refused', detail: 'the call never arrived' };
     if (adopted.state === 'unknown') return unknown;
     return await afterSubmit(engine, leased, attempt, adopted, signal);
@@ -209,4 +219,14 @@ async function lookFor(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, 
     if (isLate && error instanceof UpstreamError) return unknown;
     throw error;
   }
+}
+
+/** Unknown where the upstream is no longer configured, or its vendor has no way to tell. */
+async function adopt(engine: EngineDeps, leased: LeasedJob, attempt: Attempt, signal: AbortSignal): Promise<Adopted> {
+  const { deps } = engine;
+  const candidate = candidateOf(deps, attempt.upstreamId, attempt.upstreamModel);
+  const work = candidate && taskWorkOf(candidate.vendor, leased.job.kind);
+  if (candidate === undefined || work?.adopt === undefined) return { state: 'unknown' };
+  const upstream = upstreamOf(candidate, deps.pools, signal);
+  return work.adopt(forVendor(deps, leased.job.request), orderOf(engine, leased, attempt), upstream);
 }

@@ -32,6 +32,7 @@ export { inMemoryMedia } from './kit/in-memory-media.ts';
 export type { ListedVendor } from './listed.ts';
 export { type PriceNames, priceNames } from './price-names.ts';
 export type {
+  Adopted,
   AudioFile,
   ChatChunk,
   ChatWork,

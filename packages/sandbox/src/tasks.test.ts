@@ -85,11 +85,12 @@ for (const [asked, expected] of [
   });
 }
 
-test('a refused order is found by nobody; one whose answer never came is', async () => {
+test('a refused order is found by nobody, and of one whose answer is never to come nothing is known', async () => {
   const adopt = (orders: JsonObject) => newWork().adopt?.(asking(orders), order('adopt'), sandboxUpstream());
   assert.equal(await adopt({ fail: 'busy' }), undefined);
   assert.equal(await adopt({ fail: 'down' }), undefined);
-  assert.equal((await adopt({ fail: 'timeout' }))?.state, 'accepted');
+  assert.equal((await adopt({ fail: 'timeout' }))?.state, 'unknown');
+  assert.equal((await adopt({ fail: 'timeout', fail_times: 1 }))?.state, 'unknown');
   assert.equal((await adopt({ fail: 'busy', fail_times: 1 }))?.state, 'accepted');
 });
 

@@ -73,6 +73,8 @@ export function taskWork<Request extends RequestOfAnyKind>(
       // A refusal leaves nothing behind. A request that is to fail only a few times may have been through with that.
       const fault = faults?.times === undefined ? faults?.fault : undefined;
       if (fault === 'rate' || fault === 'server') return undefined;
+      // An answer that never comes is what the request is there to try.
+      if (faults?.fault === 'timeout') return { state: 'unknown' };
       return accept(request, order, fault === 'garbled' || fault === 'policy' ? fault : 'made');
     },
   };

@@ -36,6 +36,7 @@ export class ReplicateEmulator extends ScriptedServer {
   /** An hour has passed: nothing is left of any prediction but that it was. */
   areDataRemoved = false;
   areLinksDead = false;
+  isListDown = false;
   createdAt = '2099-01-01T00:00:00.000Z';
   /** The next predictions end so, each one of these; then well. */
   readonly endings: Ending[] = [];
@@ -144,6 +145,7 @@ export class ReplicateEmulator extends ScriptedServer {
 
   /** Newest first, in pages. */
   #list(query: URLSearchParams): Answer {
+    if (this.isListDown) return problem(503, 'Service unavailable', 'Try again later');
     const since = query.get('created_after');
     const all = [...this.#predictions.values()]
       .reverse()

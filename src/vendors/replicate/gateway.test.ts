@@ -142,12 +142,35 @@ describe('another vendor of the model does it', () => {
 });
 
 for (const fault of ['reset', 'garbage', 'empty'] as const) {
-  test(`an answer that is lost after acceptance (${fault}) is not asked for twice, and costs nothing`, async () => {
+  test(`R-517: what was accepted although its answer was lost (${fault}) is adopted, and not asked for twice`, async () => {
     first.script({ kind: 'fault', fault });
     const job = await ended(await create());
-    assert.deepEqual([job.status, job.error_code], ['failed', 'upstream_failed'], JSON.stringify(job));
+    assert.equal(job.status, 'succeeded', JSON.stringify(job));
     assert.deepEqual(submitted(), [1, 0]);
-    assert.deepEqual(await moneyOf(gateway, caller), UNTOUCHED);
+    assert.deepEqual(await delivered(job.id), [jpeg]);
+    assert.deepEqual(await moneyOf(gateway, caller), paid(1));
+  });
+}
+
+test('R-517: of several calls the one whose answer was lost is adopted beside the others', async () => {
+  first.script({ kind: 'fault', fault: 'reset' });
+  const job = await ended(await create({ n: 3 }));
+  assert.equal(job.status, 'succeeded', JSON.stringify(job));
+  assert.deepEqual([submitted(), (await delivered(job.id)).length], [[3, 0], 3]);
+  assert.deepEqual(await moneyOf(gateway, caller), paid(3));
+});
+
+for (const [what, prepare, fields] of [
+  ['cannot be told by its seed', () => undefined, { seed: 7 }],
+  ['is not in the list yet', () => Object.assign(first, { createdAt: '2020-01-01T00:00:00.000Z' }), {}],
+  ['is asked after in vain', () => Object.assign(first, { isListDown: true }), {}],
+] as const) {
+  test(`R-517: what ${what} after its answer was lost has failed, is asked for nowhere else, and costs nothing`, async () => {
+    prepare();
+    first.script({ kind: 'fault', fault: 'reset' });
+    const job = await ended(await create(fields));
+    assert.deepEqual([job.status, job.error_code], ['failed', 'upstream_failed'], JSON.stringify(job));
+    assert.deepEqual([submitted(), await moneyOf(gateway, caller)], [[1, 0], UNTOUCHED]);
   });
 }
 
