@@ -41,7 +41,7 @@ const routed = (id: string, upstream: string, ...names: string[]): Fields => ({
 
 async function ask(upstream: Fields, models: readonly Fields[] = []): Promise<Answer> {
   await gateway.putConfig({ upstreams: [upstream], models });
-  return gateway.admin('GET', `/upstreams/${upstream.id}/models`);
+  return gateway.admin('GET', `/upstreams/${String(upstream.id)}/models`);
 }
 
 const upstream = (vendor: VendorName, fields: Fields = {}): Fields => {

@@ -55,7 +55,7 @@ function sold(upstream: string, kind: string, wireName: string, fields: Fields =
 
 async function ask(upstream: Fields, models: readonly Fields[], query = ''): Promise<Answer> {
   await gateway.putConfig({ upstreams: [upstream], models });
-  return gateway.admin('POST', `/upstreams/${upstream.id}/test${query}`);
+  return gateway.admin('POST', `/upstreams/${String(upstream.id)}/test${query}`);
 }
 
 const told = ({ json }: Answer) => [json.ok, json.problem];

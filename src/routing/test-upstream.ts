@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { UPSTREAM_TEST_TIMEOUT_MS } from '../limits.ts';
-import { connectTo } from '../vendors/index.ts';
+import { connectTo, type Upstream } from '../vendors/index.ts';
 import { type AttemptDeps, upstreamOf } from './attempt.ts';
 import { type Candidate, type CandidateDeps, candidateOf } from './candidates.ts';
 import {
@@ -103,7 +103,12 @@ async function tryFree(deps: TestDeps, candidate: Candidate, signal: AbortSignal
           what: 'a connection; the credential was not checked',
           run: connectTo,
         }
-      : { kind: 'credential' as const, status: 200, what: check.what, run: check.run };
+      : {
+          kind: 'credential' as const,
+          status: 200,
+          what: check.what,
+          run: (upstream: Upstream) => check.run(upstream),
+        };
   return tryCall(deps, candidate, probe, signal);
 }
 
