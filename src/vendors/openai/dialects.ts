@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ChatRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { responseFormatIn, toolChoiceIn } from '../kit/chat-fields.ts';
-import { isList, isObject, objectAt } from '../kit/json.ts';
+import { isList, isObject, objectAt, stringAt } from '../kit/json.ts';
 import type { DIALECTS } from './terms.ts';
 
 /** What a server does not take as the format's author defines it. Whatever no row names is sent as it came. */
@@ -146,7 +146,7 @@ function messagesFor(messages: readonly JsonValue[], members: Quirks['members'])
   return messages.map((message) => {
     if (!isObject(message)) return message;
     const system = message.role === 'developer' ? { ...message, role: 'system' } : message;
-    const known = members?.[String(system.role)];
+    const known = members?.[stringAt(system, 'role') ?? ''];
     return known === undefined ? system : pick(system, ['role', ...known]);
   });
 }
