@@ -1,50 +1,37 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { AnthropicEmulator } from '../src/vendors/anthropic/emulator.ts';
-import { ArkEmulator } from '../src/vendors/ark/emulator.ts';
-import { AssemblyAiEmulator } from '../src/vendors/assemblyai/emulator.ts';
 import { BflEmulator } from '../src/vendors/bfl/emulator.ts';
-import { DeepgramEmulator } from '../src/vendors/deepgram/emulator.ts';
-import { ElevenLabsEmulator } from '../src/vendors/elevenlabs/emulator.ts';
 import { FalEmulator } from '../src/vendors/fal/emulator.ts';
-import { FishAudioEmulator } from '../src/vendors/fish-audio/emulator.ts';
 import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
-import { KlingEmulator } from '../src/vendors/kling/emulator.ts';
-import { LumaEmulator } from '../src/vendors/luma/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
-import { ReplicateEmulator } from '../src/vendors/replicate/emulator.ts';
-import { RunwayEmulator } from '../src/vendors/runway/emulator.ts';
 import { type Fields, imageModel, sandbox } from './support/documents.ts';
 import { type Answer, Gateway } from './support/gateway.ts';
 import { newOperator } from './support/people.ts';
+import { vendorContracts } from './support/vendor-contracts.ts';
 
 const KEY = 'the-right-key-of-the-upstream';
 const emulators = {
   openai: new OpenAiEmulator({ apiKey: KEY }),
   anthropic: new AnthropicEmulator({ apiKey: KEY }),
   gemini: new GeminiEmulator({ apiKey: KEY }),
-  elevenlabs: new ElevenLabsEmulator({ apiKey: KEY }),
-  assemblyai: new AssemblyAiEmulator({ apiKey: KEY }),
   fal: new FalEmulator({ apiKey: KEY }),
-  ark: new ArkEmulator(KEY, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
-  kling: new KlingEmulator({ secret: KEY }, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
   bfl: new BflEmulator(KEY, Buffer.alloc(0)),
-  deepgram: new DeepgramEmulator(KEY, 'marker'),
-  'fish-audio': new FishAudioEmulator(KEY, 'marker'),
-  luma: new LumaEmulator(KEY, { image: Buffer.alloc(0), video: Buffer.alloc(0) }),
-  runway: new RunwayEmulator(KEY, { image: Buffer.alloc(0), video: Buffer.alloc(0), audio: Buffer.alloc(0) }),
-  replicate: new ReplicateEmulator(KEY, Buffer.alloc(0)),
 };
+const checks = [...vendorContracts].flatMap(([vendor, { credential }]) =>
+  credential === undefined ? [] : [{ vendor, ...credential, server: credential.emulator(KEY) }],
+);
+const servers = [...Object.values(emulators), ...checks.map(({ server }) => server)];
 type VendorName = keyof typeof emulators;
 
 let gateway: Gateway;
 before(async () => {
-  for (const emulator of Object.values(emulators)) await emulator.start();
+  for (const server of servers) await server.start();
   gateway = await Gateway.start();
 });
 after(async () => {
   await gateway.stop();
-  for (const emulator of Object.values(emulators)) await emulator.stop();
+  for (const server of servers) await server.stop();
 });
 afterEach(() => gateway.assertBooksBalance());
 
@@ -92,44 +79,21 @@ for (const vendor of ['openai', 'anthropic', 'gemini'] as const) {
   });
 }
 
-for (const [vendor, what, asked] of [
-  ['openai', 'a list of its models', 'GET /v1/models'],
-  ['anthropic', 'a list of its models', 'GET /v1/models?limit=1'],
-  ['elevenlabs', 'a list of its voices', 'GET /v2/voices?page_size=1'],
-  ['assemblyai', 'a list of the account’s transcripts', 'GET /v2/transcript?limit=1'],
-  ['ark', 'a list of the account’s clips', 'GET /api/v3/contents/generations/tasks?page_num=1&page_size=1'],
-  ['kling', 'a list of the account’s clips', 'GET /v1/videos/text2video?pageNum=1&pageSize=1'],
-  ['deepgram', 'a list of its projects', 'GET /v1/projects'],
-  ['fish-audio', 'the balance of its account', 'GET /wallet/self/api-credit'],
-  ['luma', 'the balance of its account', 'GET /dream-machine/v1/credits'],
-  ['runway', 'the limits of its organization', 'GET /v1/organization'],
-  ['replicate', 'the account', 'GET /v1/account'],
-] as const) {
+for (const { vendor, what, request, server } of checks) {
   test(`R-524: an upstream of ${vendor} without a chat model is asked for ${what}`, async () => {
-    await gateway.putConfig({ upstreams: [upstream(vendor)], models: [] });
+    const checked = { id: vendor, vendor, base_url: server.url, api_key: KEY };
+    await gateway.putConfig({ upstreams: [checked], models: [] });
     const { json } = await ask(vendor);
     assert.deepEqual([json.ok, json.what, json.status, json.code], [true, what, 200, null], JSON.stringify(json));
-    const last = emulators[vendor].requests.at(-1);
-    assert.equal(`${last?.method} ${last?.path}`, asked);
+    const last = server.requests.at(-1);
+    assert.equal(`${last?.method} ${last?.path}`, request);
   });
 }
 
-const WITH_CHECK = [
-  'openai',
-  'anthropic',
-  'elevenlabs',
-  'assemblyai',
-  'ark',
-  'kling',
-  'deepgram',
-  'fish-audio',
-  'runway',
-  'luma',
-  'replicate',
-] as const;
-for (const vendor of WITH_CHECK) {
+for (const { vendor, server } of checks) {
   test(`R-524: a wrong key at ${vendor} is told as such, without the key, and opens no breaker`, async () => {
-    await gateway.putConfig({ upstreams: [upstream(vendor, { api_key: 'a-wrong-key-0123456789' })], models: [] });
+    const mistaken = { id: vendor, vendor, base_url: server.url, api_key: 'a-wrong-key-0123456789' };
+    await gateway.putConfig({ upstreams: [mistaken], models: [] });
     const before = await state();
     const answer = await ask(vendor);
     const { ok, status, code, detail } = answer.json;

@@ -3,30 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type Fault, UpstreamError } from '../src/errors.ts';
-import { wire as anthropic } from '../src/vendors/anthropic/wire.ts';
-import { wire as ark } from '../src/vendors/ark/wire.ts';
-import { wire as assemblyai } from '../src/vendors/assemblyai/wire.ts';
-import { wire as azure } from '../src/vendors/azure/wire.ts';
-import { wire as bedrock } from '../src/vendors/bedrock/wire.ts';
-import { wire as bfl } from '../src/vendors/bfl/wire.ts';
-import { wire as deepgram } from '../src/vendors/deepgram/wire.ts';
-import { wire as elevenlabs } from '../src/vendors/elevenlabs/wire.ts';
-import { wire as fal } from '../src/vendors/fal/wire.ts';
-import { wire as fishAudio } from '../src/vendors/fish-audio/wire.ts';
-import { wire as gemini } from '../src/vendors/gemini/wire.ts';
+import type { VendorContract } from '../src/vendors/emulator/contract.ts';
 import { loadVendor, type Upstream, UpstreamPools, type Vendor } from '../src/vendors/index.ts';
-import type { Wire } from '../src/vendors/kit/wire.ts';
-import { wire as kling } from '../src/vendors/kling/wire.ts';
-import { wire as luma } from '../src/vendors/luma/wire.ts';
-import { wire as minimax } from '../src/vendors/minimax/wire.ts';
-import { wire as openai } from '../src/vendors/openai/wire.ts';
-import { wire as replicate } from '../src/vendors/replicate/wire.ts';
-import { wire as runway } from '../src/vendors/runway/wire.ts';
-import { wire as vertex } from '../src/vendors/vertex/wire.ts';
-import { wire as xai } from '../src/vendors/xai/wire.ts';
+import { contract as acmeContract } from './support/acme/contract.ts';
 import { acme } from './support/acme/index.ts';
-import { wire as acmeWire } from './support/acme/wire.ts';
 import { loadedVendors } from './support/loaded-vendors.ts';
+import { vendorContracts } from './support/vendor-contracts.ts';
 import { type AnswerForm, KINDS_OF_WORK, type KindOfWork } from './support/vendor-work.ts';
 
 // Every vendor, every kind of work, every way to fail: what comes out is held to the fault tables.
@@ -51,74 +33,7 @@ const STATUSES: readonly (readonly [status: number, fault: Fault])[] = [
   ...[500, 502, 503, 504, 529].map((status) => [status, 'server'] as const),
 ];
 
-interface Contract {
-  readonly wire: Wire;
-  /** A refusal in the vendor's own shape. */
-  refusal(code: string): object;
-  readonly isErrorInSuccess: boolean;
-  /** The beginning of a stream that is not one of server-sent events. */
-  readonly stream?: readonly [type: string, start: string];
-  /** The code that an unknown task is told by, where no status says so. */
-  readonly lost?: string;
-  /** Statuses with a meaning of their own. */
-  readonly statuses?: readonly (readonly [status: number, fault: Fault])[];
-}
-
-const CONTRACTS: Readonly<Record<string, Contract>> = {
-  openai: { wire: openai, refusal: (code) => ({ error: { code } }), isErrorInSuccess: true },
-  anthropic: {
-    wire: anthropic,
-    refusal: (type) => ({ type: 'error', error: { type, message: 'marker' } }),
-    isErrorInSuccess: true,
-  },
-  gemini: {
-    wire: gemini,
-    refusal: (reason) => ({ error: { message: 'marker', details: [{ reason }] } }),
-    isErrorInSuccess: true,
-  },
-  fal: { wire: fal, refusal: (type) => ({ detail: [{ type, msg: 'marker' }] }), isErrorInSuccess: false },
-  elevenlabs: { wire: elevenlabs, refusal: (status) => ({ detail: { status } }), isErrorInSuccess: false },
-  // It tells its errors in words only.
-  assemblyai: { wire: assemblyai, refusal: (error) => ({ error }), isErrorInSuccess: false },
-  bfl: { wire: bfl, refusal: (error) => ({ error, message: 'marker' }), isErrorInSuccess: false },
-  ark: { wire: ark, refusal: (code) => ({ error: { code, message: 'marker' } }), isErrorInSuccess: true },
-  kling: { wire: kling, refusal: (code) => ({ code: Number(code), message: 'marker' }), isErrorInSuccess: true },
-  runway: { wire: runway, refusal: (failureCode) => ({ error: 'marker', failureCode }), isErrorInSuccess: false },
-  // It tells its errors in words only.
-  luma: { wire: luma, refusal: (detail) => ({ detail }), isErrorInSuccess: false },
-  azure: { wire: azure, refusal: (code) => ({ error: { code } }), isErrorInSuccess: true },
-  vertex: {
-    wire: vertex,
-    refusal: (reason) => ({ error: { message: 'marker', details: [{ reason }] } }),
-    isErrorInSuccess: true,
-  },
-  bedrock: {
-    wire: bedrock,
-    refusal: (name) => ({ __type: `com.amazon#${name}`, message: 'marker' }),
-    isErrorInSuccess: true,
-    statuses: [[424, 'server']],
-    stream: ['application/vnd.amazon.eventstream', '\0\0\u0001\0'],
-  },
-  minimax: {
-    wire: minimax,
-    refusal: (code) =>
-      /^\d/.test(code) ? { base_resp: { status_code: Number(code), status_msg: 'marker' } } : { error: { type: code } },
-    isErrorInSuccess: true,
-    statuses: [[422, 'policy']],
-    lost: '2013',
-  },
-  xai: { wire: xai, refusal: (code) => ({ code, error: 'marker' }), isErrorInSuccess: true },
-  deepgram: { wire: deepgram, refusal: (err_code) => ({ err_code, err_msg: 'marker' }), isErrorInSuccess: false },
-  'fish-audio': { wire: fishAudio, refusal: (code) => ({ code, message: 'marker' }), isErrorInSuccess: false },
-  // It tells its errors in words, with a code in some.
-  replicate: { wire: replicate, refusal: (code) => ({ detail: `It failed (${code})` }), isErrorInSuccess: false },
-  acme: {
-    wire: acmeWire,
-    refusal: (code) => ({ error: { code } }),
-    isErrorInSuccess: true,
-    statuses: [[423, 'rate']],
-  },
-};
+const contracts = new Map([...vendorContracts, ['acme', acmeContract]]);
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -196,7 +111,7 @@ interface WireFault {
   readonly fault: Fault;
   readonly timeoutMs?: number;
   readonly not?: readonly AnswerForm[];
-  readonly serve: (form: AnswerForm, stream?: Contract['stream']) => Serve;
+  readonly serve: (form: AnswerForm, stream?: VendorContract['stream']) => Serve;
 }
 
 const WIRE_FAULTS: readonly WireFault[] = [
@@ -245,7 +160,7 @@ const WIRE_FAULTS: readonly WireFault[] = [
   },
 ];
 
-function begin(form: AnswerForm, next: (response: ServerResponse) => void, stream?: Contract['stream']): Serve {
+function begin(form: AnswerForm, next: (response: ServerResponse) => void, stream?: VendorContract['stream']): Serve {
   const [type, start] = (form === 'events' ? stream : undefined) ?? BEGINNINGS[form];
   return (_request, response) => {
     response.writeHead(200, { 'content-type': type, 'content-length': 1_000_000 });
@@ -255,7 +170,7 @@ function begin(form: AnswerForm, next: (response: ServerResponse) => void, strea
 
 const MIB_OF_TEXT = Buffer.alloc(1024 * 1024, 'x');
 
-function endless(form: AnswerForm, stream?: Contract['stream']): Serve {
+function endless(form: AnswerForm, stream?: VendorContract['stream']): Serve {
   const [type, start] = (form === 'events' ? stream : undefined) ?? BEGINNINGS[form];
   return (_request, response) => {
     const more = () => {
@@ -272,11 +187,11 @@ function expected(fault: Fault, form: AnswerForm): readonly Outcome['fault'][] {
 
 test('every vendor that is asked over the network is under the contract', () => {
   const names = loadedVendors.filter(({ address }) => address !== 'none').map(({ name }) => name);
-  assert.deepEqual(Object.keys(CONTRACTS).sort(), [...names, 'acme'].sort());
+  assert.deepEqual([...contracts.keys()].sort(), [...names, 'acme'].sort());
 });
 
 for (const vendor of [...loadedVendors, await loadVendor(acme)]) {
-  const contract = CONTRACTS[vendor.name];
+  const contract = contracts.get(vendor.name);
   if (contract === undefined) continue;
   describe(`vendor ${vendor.name}`, { concurrency: 4 }, () => {
     for (const work of KINDS_OF_WORK.filter((each) => each.of(vendor) !== undefined)) {

@@ -15,6 +15,7 @@ import {
 import { inMemoryMedia, UpstreamPools, type Vendor } from '../src/vendors/index.ts';
 import { loadedVendors } from './support/loaded-vendors.ts';
 import { rawNumber } from './support/raw-number.ts';
+import { vendorContracts } from './support/vendor-contracts.ts';
 
 /** A caller cannot tell by a refusal which upstream is behind a model: all of them speak the same words. */
 const WORDING =
@@ -94,54 +95,6 @@ const FIELDS: Readonly<Record<string, readonly object[]>> = {
   ],
 };
 
-const MODELS = [
-  'm',
-  'gpt-image-1',
-  'tts-1',
-  'whisper-1',
-  'gpt-4o-transcribe',
-  'eleven_multilingual_v2',
-  'eleven_text_to_sound_v2',
-  'music_v1',
-  'fal-ai/flux/dev',
-  'flux-pro-1.1',
-  'flux-pro-1.0-fill',
-  'seedream-5-0-pro-260628',
-  'seedance-1-0-lite-t2v-250428',
-  'kling-v2-master',
-  'kling-3.0-turbo',
-  'gemini-3.1-flash-image',
-  'gemini-3.1-flash-tts-preview',
-  'gemini-3.8-flash-tts',
-  'lyria-3-clip-preview',
-  'MiniMax-Hailuo-2.3',
-  'MiniMax-H3',
-  'S2V-01',
-  'music-cover',
-  'voice-design',
-  'grok-imagine-image-2.0',
-  'grok-imagine-video',
-  'aura-2-thalia-en',
-  'nova-3-medical',
-  's2.1-pro',
-  'voice-design-1',
-  'transcribe-1',
-  'gpt_image_2',
-  'gen4_turbo',
-  'veo3.1',
-  'seedance2',
-  'wan3',
-  'seed_audio',
-  'ray-2',
-  'photon-1',
-  'flux-3-video',
-  'black-forest-labs/flux-schnell',
-  'bytedance/seedream-4',
-  'bytedance/seedance-1-pro',
-  'minimax/speech-02-hd',
-  'elevenlabs/music',
-  'openai/whisper',
-];
 const upstream = {
   model: 'm',
   address: 'http://127.0.0.1:9/v1',
@@ -156,8 +109,9 @@ function chat(vendor: Vendor, fields: object): Promise<unknown> | undefined {
   return vendor.chat?.complete(toChatRequest(chatSchema.parse(body), body), upstream);
 }
 
-/** What a vendor says of these fields, under any of the models. */
-function refusals({ image, video, music, speech, transcription }: Vendor, kind: string, fields: object): unknown[] {
+/** What a vendor says of these fields, under any of its models and one that it does not know. */
+function refusals(vendor: Vendor, kind: string, fields: object): unknown[] {
+  const { image, video, music, speech, transcription } = vendor;
   const body = { model: 'public', prompt: 'x', ...fields };
   const sound = { model: 'public', input: 'x', ...fields };
   const checks: Record<string, (model: string) => void> = {
@@ -181,7 +135,7 @@ function refusals({ image, video, music, speech, transcription }: Vendor, kind: 
       transcription?.check({ model: 'public', task: 'transcribe', responseFormat: 'json', ...hints, ...fields }, model);
     },
   };
-  return MODELS.flatMap((model) => {
+  return ['m', ...(vendorContracts.get(vendor.name)?.models ?? [])].flatMap((model) => {
     try {
       checks[kind]?.(model);
       return [];

@@ -1,0 +1,26 @@
+import { type SentRequest, sidesOf, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import { OpenAiEmulator } from './emulator.ts';
+import { wire } from './wire.ts';
+
+export const contract: VendorContract = {
+  wire,
+  refusal: (code) => ({ error: { code } }),
+  isErrorInSuccess: true,
+  models: ['gpt-image-1', 'tts-1', 'whisper-1', 'gpt-4o-transcribe'],
+  priced: [
+    { kind: 'image', models: ['gpt-image-2', 'painter'], read: sentPicture },
+    // Its three sizes are all of one tier.
+    { kind: 'image', models: ['gpt-image-1.5'], read: (wire) => ({ ...sentPicture(wire), tier: '1k' }) },
+  ],
+  credential: {
+    what: 'a list of its models',
+    request: 'GET /v1/models',
+    emulator: (apiKey) => new OpenAiEmulator({ apiKey }),
+  },
+};
+
+export function sentPicture(wire: WireBody): SentRequest {
+  const isExact = typeof wire.size === 'string' && wire.size !== 'auto';
+  const tier = wire.resolution ?? (isExact ? tierOfPixels(...sidesOf(wire.size)) : undefined);
+  return { quality: wire.quality, size: wire.size, tier, count: wire.n };
+}
