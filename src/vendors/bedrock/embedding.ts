@@ -3,8 +3,9 @@ import type { JsonValue } from '../../json.ts';
 import type { EmbeddingRequest } from '../../schemas/index.ts';
 import { embedInBatches, inputUsage } from '../kit/embedding-batches.ts';
 import { parseObject, readBytes, type Upstream } from '../kit/http.ts';
-import { countAt, isList, listAt, objectAt } from '../kit/json.ts';
+import { countAt, listAt, objectAt } from '../kit/json.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
+import { vectorOf } from '../kit/vectors.ts';
 import type { WireValue } from '../kit/wire.ts';
 import type { Embeddings, EmbeddingWork } from '../vendor.ts';
 import { pathOf } from './chat.ts';
@@ -44,7 +45,7 @@ function isCohere(model: string): boolean {
 async function embedOne(inputText: string, { dimensions }: EmbeddingRequest, upstream: Upstream): Promise<Embeddings> {
   const { answer } = await invoke({ inputText, dimensions }, upstream);
   const tokens = countAt(answer, 'inputTextTokenCount');
-  return { vectors: [toVector(answer.embedding)], usage: tokens === undefined ? undefined : inputUsage(tokens) };
+  return { vectors: [vectorOf(answer.embedding)], usage: tokens === undefined ? undefined : inputUsage(tokens) };
 }
 
 /** The count is told in a header only. A text that is too long is refused and not cut. */
@@ -54,7 +55,7 @@ async function embedMany(texts: readonly string[], request: EmbeddingRequest, up
   const { answer, tokens } = await invoke(json, upstream);
   const vectors = listAt(answer, 'embeddings') ?? listAt(objectAt(answer, 'embeddings'), 'float') ?? [];
   if (vectors.length !== texts.length) throw new UpstreamError('garbled', 'vectors that are not one for each input');
-  return { vectors: vectors.map(toVector), usage: tokens === undefined ? undefined : inputUsage(tokens) };
+  return { vectors: vectors.map(vectorOf), usage: tokens === undefined ? undefined : inputUsage(tokens) };
 }
 
 async function invoke(json: WireValue, upstream: Upstream) {
@@ -64,17 +65,6 @@ async function invoke(json: WireValue, upstream: Upstream) {
   wire.faults.throwIfError(answer);
   const count = Number(reply.headers['x-amzn-bedrock-input-token-count']);
   return { answer, tokens: Number.isSafeInteger(count) && count >= 0 ? count : undefined };
-}
-
-function toVector(value: JsonValue | undefined): Buffer {
-  const numbers = isList(value) ? value : [];
-  const bytes = Buffer.alloc(numbers.length * 4);
-  for (const [at, number] of numbers.entries()) {
-    if (typeof number !== 'number') throw new UpstreamError('garbled', 'a vector that is none');
-    bytes.writeFloatLE(number, at * 4);
-  }
-  if (bytes.length === 0) throw new UpstreamError('garbled', 'an answer without a vector');
-  return bytes;
 }
 
 function purposeOf(purpose: JsonValue | undefined): string | undefined {

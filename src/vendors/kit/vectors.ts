@@ -1,7 +1,9 @@
 import { UpstreamError } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
 import { UPSTREAM_VECTORS_BYTES_MAX, VECTORS_BYTES_MAX } from '../../limits.ts';
 import { Base64Decoder, type BlobDecoder, type BlobDecoders, type JsonWithBlobs, readJsonWith } from './blobs.ts';
 import type { UpstreamReply } from './exchange.ts';
+import { isList } from './json.ts';
 
 /**
  * A JSON object whose bulk is vectors under one key, as base64 of float32 or as numbers. They are decoded while they
@@ -90,4 +92,16 @@ function numberOf(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Math.fround(Number(text));
   if (!Number.isFinite(value)) throw new UpstreamError('garbled', `a vector with "${text.slice(0, 20)}" in it`);
   return value;
+}
+
+/** A small vector that was parsed with its answer. */
+export function vectorOf(value: JsonValue | undefined): Buffer {
+  const numbers = isList(value) ? value : [];
+  const bytes = Buffer.alloc(numbers.length * FLOAT_BYTES);
+  for (const [at, number] of numbers.entries()) {
+    if (typeof number !== 'number') throw new UpstreamError('garbled', 'a vector that is none');
+    bytes.writeFloatLE(number, at * FLOAT_BYTES);
+  }
+  if (bytes.length === 0) throw new UpstreamError('garbled', 'an answer without a vector');
+  return bytes;
 }
