@@ -46,7 +46,8 @@ export const embedding: EmbeddingWork = {
       };
       const answer = await wire.json(upstream, { path: '/v2/embed', body: { json } });
       const vectors = listAt(objectAt(answer, 'embeddings'), 'float') ?? [];
-      if (vectors.length !== texts.length) throw new UpstreamError('garbled', 'vectors that are not one for each input');
+      if (vectors.length !== texts.length)
+        throw new UpstreamError('garbled', 'vectors that are not one for each input');
       const tokens = countAt(objectAt(objectAt(answer, 'meta'), 'billed_units'), 'input_tokens');
       return { vectors: vectors.map(vectorOf), usage: tokens === undefined ? undefined : inputUsage(tokens) };
     });

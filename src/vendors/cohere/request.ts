@@ -25,7 +25,8 @@ export function toWire(request: ChatRequest): { readonly [field: string]: WireVa
   const { body } = request;
   if (request.n > 1) throw unsupported('n', { atMost: 1 });
   refuseUntranslated(body, TRANSLATED, NEUTRAL);
-  for (const penalty of ['frequency_penalty', 'presence_penalty']) refuseOutside(penalty, numberAt(body, penalty), 0, 1);
+  for (const penalty of ['frequency_penalty', 'presence_penalty'])
+    refuseOutside(penalty, numberAt(body, penalty), 0, 1);
   const stops = stopSequencesIn(body);
   if (stops !== undefined && stops.length > STOPS_MAX) throw unsupported('stop', { atMost: STOPS_MAX, unit: 'texts' });
   return {
@@ -98,7 +99,8 @@ function toolsOf(body: JsonObject): Readonly<Record<string, WireValue>> {
       function: { name, description, parameters: { type: 'object', ...parameters } },
     })),
     strict_tools: chosen.every(({ isStrict }) => isStrict) || undefined,
-    tool_choice: typeof choice === 'object' || choice === 'required' ? 'REQUIRED' : choice === 'none' ? 'NONE' : undefined,
+    tool_choice:
+      typeof choice === 'object' || choice === 'required' ? 'REQUIRED' : choice === 'none' ? 'NONE' : undefined,
   };
 }
 
