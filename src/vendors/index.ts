@@ -9,6 +9,7 @@ import { assemblyai } from './assemblyai/index.ts';
 import { azure } from './azure/index.ts';
 import { bedrock } from './bedrock/index.ts';
 import { bfl } from './bfl/index.ts';
+import { cohere } from './cohere/index.ts';
 import { deepgram } from './deepgram/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
@@ -85,6 +86,7 @@ export const vendors: readonly ListedVendor[] = [
   deepgram,
   fishAudio,
   replicate,
+  cohere,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {

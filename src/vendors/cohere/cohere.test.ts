@@ -207,7 +207,7 @@ describe('vectors', () => {
     assert.deepEqual([vectors.length, usage?.inputTokens], [100, 300]);
     assert.deepEqual(
       sent().map((body) => body.texts.length),
-      [96, 4],
+      [48, 48, 4],
     );
   });
 

@@ -7,7 +7,8 @@ import { vectorOf } from '../kit/vectors.ts';
 import type { EmbeddingWork } from '../vendor.ts';
 import { wire } from './wire.ts';
 
-const INPUTS_MAX = 96;
+/** The vendor takes twice as many, but an answer of these is read at once. */
+const INPUTS_MAX = 48;
 
 /** What the vector is for: the vendor must be told one. Its own words are taken as well. */
 const PURPOSES: Readonly<Record<string, string>> = {
