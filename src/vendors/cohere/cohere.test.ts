@@ -181,6 +181,10 @@ describe('chat', () => {
   });
 });
 
+test('its models are listed over all pages', async () => {
+  assert.deepEqual(await work.listModels?.(upstreamOf()), { ids: ['command-a', 'embed-v4.0'], isWhole: true });
+});
+
 describe('vectors', () => {
   const upstream = { model: 'embed-v4.0', address: 'https://api.cohere.com', dialect: undefined };
   const embed = (fields: Partial<EmbeddingRequest>) =>

@@ -68,7 +68,7 @@ export class CohereEmulator extends ScriptedServer {
 
   async #answer({ method, path, headers, bytes }: Recorded): Promise<Answer> {
     if (headers.authorization !== `Bearer ${this.#apiKey}`) return refusal(401, 'invalid api token');
-    if (method === 'GET' && path.startsWith('/v1/models')) return json(200, { models: [{ name: 'command-a' }] });
+    if (method === 'GET' && path.startsWith('/v1/models?')) return listed(new URLSearchParams(path.split('?')[1]));
     if (method !== 'POST' || !['/v2/chat', '/v2/embed'].includes(path)) return refusal(404, 'page not found');
     if (!String(headers['content-type']).startsWith('application/json')) return refusal(400, 'not JSON');
     const body: Json = JSON.parse(bytes.toString());
@@ -78,6 +78,12 @@ export class CohereEmulator extends ScriptedServer {
     const calls = body.tool_choice === 'REQUIRED';
     return body.stream === true ? eventsOf(calls ? CALL_EVENTS : TEXT_EVENTS) : json(200, calls ? CALL : TEXT);
   }
+}
+
+/** Two pages of models. */
+function listed(query: URLSearchParams): Answer {
+  if (query.get('page_token') === 'p 2') return json(200, { models: [{ name: 'embed-v4.0' }] });
+  return json(200, { models: [{ name: 'command-a' }], next_page_token: 'p 2' });
 }
 
 function faultIn(body: Json, fields: Readonly<Record<string, Check>>, required: readonly string[]): string | undefined {
