@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Gateway } from '../../../test/support/gateway.ts';
-import { chatBody, moneyOf, OpenStream, paidCaller, spentInTheEnd, tokenModel } from '../../../test/support/paid-calls.ts';
+import {
+  chatBody,
+  moneyOf,
+  OpenStream,
+  paidCaller,
+  spentInTheEnd,
+  tokenModel,
+} from '../../../test/support/paid-calls.ts';
 import { OpenAiEmulator } from '../openai/emulator.ts';
 import { CohereEmulator, refusal } from './emulator.ts';
 
@@ -43,7 +50,7 @@ describe('in the whole program', () => {
       key: caller.key,
       body: chatBody('house/writer', { stream: true }),
     });
-    assert.match(await stream.rest(), /day\./);
+    assert.match((await stream.rest()).text, /day\./);
     assert.equal(await spentInTheEnd(gateway, caller), 2 * PRICE);
   });
 
