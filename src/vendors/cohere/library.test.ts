@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { CohereClientV2, CohereError } from 'cohere-ai';
+import { type Cohere, CohereClientV2, CohereError } from 'cohere-ai';
 import { numbersOf } from '../emulator/vectors.ts';
 import { CohereEmulator } from './emulator.ts';
 
@@ -35,8 +35,13 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
   });
 
   test('a tool is called, whole and in a stream', async () => {
-    const request = { model: 'command-a', messages: [...HELLO], tools: [...TOOLS], toolChoice: 'REQUIRED' } as const;
-    const { message } = await client.chat({ ...request, strictTools: true });
+    const request: Cohere.V2ChatStreamRequest = {
+      model: 'command-a',
+      messages: [...HELLO],
+      tools: [...TOOLS],
+      toolChoice: 'REQUIRED',
+    };
+    const { message } = await client.chat({ ...request, toolChoice: 'REQUIRED', strictTools: true });
     assert.equal(message.toolCalls?.[0]?.function?.arguments, '{"at":1}');
     const types: string[] = [];
     for await (const event of await client.chatStream(request)) types.push(event.type);
