@@ -48,6 +48,8 @@ before(async () => {
     const [key = ''] = /contract-key-\d+/.exec(JSON.stringify(request.headers)) ?? [];
     serving.get(key)?.(request, response);
   });
+  // A call that is sent while the server closes an idle connection would be told as a cut one.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.unref().listen(0, '127.0.0.1', resolve));
 });
 after(async () => {
