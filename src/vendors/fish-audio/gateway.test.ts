@@ -1,215 +1,47 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { CLIP, CLIP_PRICE, clipForm, SECOND_PRICE, TRANSCRIPTIONS } from '../../../test/support/booth.ts';
-import { createDatabase, type TestDatabase } from '../../../test/support/database.ts';
-import { Gateway, type NewCaller } from '../../../test/support/gateway.ts';
-import { rowsOf } from '../../../test/support/keeping.ts';
+import { test } from 'node:test';
 import { toneAs } from '../../../test/support/media-samples.ts';
-import { moneyOf, paidCaller } from '../../../test/support/paid-calls.ts';
-import { until } from '../../../test/support/postgres.ts';
-import { SPEECH } from '../../../test/support/speech-studio.ts';
-import { upstreamHealth } from '../../../test/support/upstream-health.ts';
-import type { Script } from '../emulator/scripted-server.ts';
+import { paid, SPEECH_PRICE, VoiceBench } from '../../../test/support/voice-bench.ts';
 import { KEY, MARKER } from './emulator/calls.ts';
 import type { ErrorName } from './emulator/errors.ts';
 import { FishAudioEmulator } from './emulator.ts';
 
-// Speech and transcripts in the whole program.
-const PRICE = 5;
-const UNTOUCHED = { available: 1000, reserved: 0, spent: 0 };
-let database: TestDatabase;
-let gateway: Gateway;
-let first: FishAudioEmulator;
-let second: FishAudioEmulator;
-let caller: NewCaller;
-
-before(async () => {
-  database = await createDatabase();
-  gateway = await Gateway.start({ database });
+// Speech, designed voices and transcripts in the whole program.
+const bench = new VoiceBench<ErrorName, FishAudioEmulator>({
+  vendor: 'fish-audio',
+  apiKey: KEY,
+  emulator: () => new FishAudioEmulator(KEY, MARKER),
+  speech: 's2.1-pro',
+  transcription: 'transcribe-1-pro',
+  models: [{ id: 'studio/designer', accepts: { voice_design: true }, upstreamModel: 'voice-design-1' }],
+  secrets: new RegExp(`${MARKER}|fish|s2\\.1|transcribe-1|speaker`),
+  unsupported: { speech: { seed: 1 }, transcription: { temperature: '0.5' } },
+  final: [
+    ['unprocessable', 'upstream_rejected'],
+    ['lostVoice', 'upstream_rejected'],
+    ['moderated', 'content_rejected'],
+  ],
+  passing: ['busy', 'noCredit', 'noCreditInWords', 'highLoad', 'atTheEdge', 'tooLong'],
 });
-after(async () => {
-  await gateway.stop();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  [first, second] = [new FishAudioEmulator(KEY, MARKER), new FishAudioEmulator(KEY, MARKER)];
-  await Promise.all([first.start(), second.start()]);
-  const upstreams = [first, second].map(({ url }, at) => {
-    return {
-      id: `fish-${at}`,
-      vendor: 'fish-audio',
-      base_url: url,
-      api_key: KEY,
-      priority: 9 - at,
-      timeout_seconds: 60,
-    };
-  });
-  const routesTo = (model: string) => upstreams.map(({ id }) => ({ upstream: id, model }));
-  const audio = { modality: 'audio', owned_by: 'studio' };
-  await gateway.putConfig({
-    upstreams,
-    models: [
-      {
-        ...audio,
-        id: 'studio/voice',
-        endpoints: ['audio_speech'],
-        pricing: { mode: 'per_request', credits: { base: PRICE } },
-        routes: routesTo('s2.1-pro'),
-      },
-      {
-        ...audio,
-        id: 'studio/designer',
-        endpoints: ['audio_speech'],
-        pricing: { mode: 'per_request', credits: { base: PRICE } },
-        accepts: { voice_design: true },
-        routes: routesTo('voice-design-1'),
-      },
-      {
-        ...audio,
-        id: 'studio/ears',
-        endpoints: ['transcriptions'],
-        pricing: { mode: 'per_audio_second', credits: { per_second: SECOND_PRICE } },
-        routes: routesTo('transcribe-1-pro'),
-      },
-    ],
-  });
-  caller = await paidCaller(gateway);
-});
-afterEach(async () => {
-  await gateway.assertBooksBalance();
-  await Promise.all([first.stop(), second.stop()]);
-});
-
-const paid = (credits: number) => ({ available: 1000 - credits, reserved: 0, spent: credits });
-const counts = () => [first.requests.length, second.requests.length];
-
-function speak(fields: object = {}) {
-  const body = { model: 'studio/voice', input: 'Hello there.', ...fields };
-  return gateway.call('POST', SPEECH, { key: caller.key, body });
-}
-
-function hear(fields: Record<string, string> = {}) {
-  const form = clipForm(CLIP, { model: 'studio/ears', ...fields });
-  return gateway.call('POST', TRANSCRIPTIONS, { ...form, key: caller.key });
-}
-
-const WORK = [
-  ['speech', speak, PRICE, { seed: 1 }],
-  ['transcription', hear, CLIP_PRICE, { temperature: '0.5' }],
-] as const;
-
-for (const [kind, ask, price, unsupported] of WORK) {
-  describe(kind, () => {
-    test('is made, charged once, and tells nothing of its upstream', async () => {
-      const answer = await ask();
-      assert.equal(answer.status, 200, answer.text);
-      assert.doesNotMatch(
-        JSON.stringify(answer.headers) + answer.text,
-        new RegExp(`${MARKER}|fish|s2\\.1|transcribe-1|speaker`),
-      );
-      assert.deepEqual([counts(), await moneyOf(gateway, caller)], [[1, 0], paid(price)]);
-    });
-
-    test('a field that it does not take is refused before anything is held', async () => {
-      const answer = await (ask as (fields: object) => ReturnType<typeof speak>)(unsupported);
-      assert.deepEqual([answer.status, answer.json.error.code], [400, 'unsupported_parameter'], answer.text);
-      assert.deepEqual([counts(), await moneyOf(gateway, caller)], [[0, 0], UNTOUCHED]);
-    });
-
-    const FINAL: readonly [ErrorName, code: string][] = [
-      ['unprocessable', 'upstream_rejected'],
-      ['lostVoice', 'upstream_rejected'],
-      ['moderated', 'content_rejected'],
-    ];
-    for (const [error, code] of FINAL) {
-      test(`${error} is final and free of charge`, async () => {
-        first.refuse(error);
-        const answer = await ask();
-        assert.deepEqual([answer.status, answer.json.error.code], [400, code], answer.text);
-        assert.deepEqual([counts(), await moneyOf(gateway, caller)], [[1, 0], UNTOUCHED]);
-      });
-    }
-
-    const PASSING: readonly ErrorName[] = ['busy', 'noCredit', 'noCreditInWords', 'highLoad', 'atTheEdge', 'tooLong'];
-    for (const error of PASSING) {
-      test(`${error} is made good by another upstream, and charged once`, async () => {
-        first.refuse(error, error);
-        const answer = await ask();
-        assert.equal(answer.status, 200, answer.text);
-        assert.equal(second.submissions.length, 1);
-        assert.deepEqual(await moneyOf(gateway, caller), paid(price));
-        if (!error.startsWith('noCredit')) return;
-        const { whole } = await upstreamHealth(gateway, 'fish-0');
-        assert.equal(whole.state, 'open', JSON.stringify(whole));
-      });
-    }
-
-    test('two empty accounts are no fault of the caller’s, and it is not told of them', async () => {
-      [first.isBroke, second.isBroke] = [true, true];
-      const answer = await ask();
-      assert.ok(answer.status >= 500, answer.text);
-      assert.doesNotMatch(answer.text, /credit|payment|balance/i);
-      assert.deepEqual(await moneyOf(gateway, caller), UNTOUCHED);
-    });
-
-    const LOST: readonly (readonly [name: string, script: Script])[] = [
-      ['an answer that is lost', { kind: 'fault', fault: 'reset' }],
-      ['what is no HTTP', { kind: 'fault', fault: 'garbage' }],
-      [
-        'a garbled answer',
-        { kind: 'instead', status: 200, headers: { 'content-type': 'application/json' }, body: '{"' },
-      ],
-    ];
-    for (const [name, script] of LOST) {
-      test(`${name} is made good by another upstream, and charged once`, async () => {
-        first.script(script, script);
-        const answer = await ask();
-        assert.equal(answer.status, 200, answer.text);
-        assert.equal(second.submissions.length, 1);
-        assert.deepEqual(await moneyOf(gateway, caller), paid(price));
-      });
-    }
-  });
-}
-
-test('a transcript with times has the vendor’s words and segments', async () => {
-  const answer = await hear({ response_format: 'verbose_json', language: 'en' });
-  assert.equal(answer.status, 200, answer.text);
-  const { text, language, segments } = answer.json;
-  assert.deepEqual([text, language, segments.length], ['Hello there. Hi.', 'en', 2]);
-});
+bench.testBoth();
+bench.testTranscripts();
 
 test('R-378: a sample of a voice is checked here and sent as its bytes', async () => {
   const sample = await toneAs('wav', { seconds: 1, sampleRate: 16_000 });
-  const answer = await speak({ reference_audio: [`data:audio/wav;base64,${sample.toString('base64')}`] });
+  const answer = await bench.speak({ reference_audio: [`data:audio/wav;base64,${sample.toString('base64')}`] });
   assert.equal(answer.status, 200, answer.text);
-  assert.deepEqual(first.submissions[0]?.fields.references, [{ audio: sample, text: '' }]);
-  assert.deepEqual(await moneyOf(gateway, caller), paid(PRICE));
+  assert.deepEqual(bench.first.submissions[0]?.fields.references, [{ audio: sample, text: '' }]);
+  assert.deepEqual(await bench.money(), paid(SPEECH_PRICE));
 });
 
 test('R-393: voices are designed in one request, charged once', async () => {
-  const body = { model: 'studio/designer', voice_description: 'A sassy squeaky mouse', output: 'b64_json' };
-  const answer = await gateway.call('POST', SPEECH, { key: caller.key, body });
-  assert.equal(answer.status, 200, answer.text);
-  assert.equal(first.submissions.length, 1);
-  assert.deepEqual(await moneyOf(gateway, caller), paid(PRICE));
-});
-
-test('a transcript that was under way when the process ended has no task to ask after, and costs nothing', async () => {
-  first.script({ kind: 'fault', fault: 'silence' });
-  const pending = hear();
-  pending.catch(() => undefined);
-  await until(() => first.requests.length === 1);
-  const sql = 'select id, status from transcriptions where account_id = $1';
-  const [{ id } = assert.fail()] = await rowsOf<{ id: string }>(gateway, sql, [caller.accountId]);
-  await gateway.stop(0);
-  await assert.rejects(pending);
-  gateway = await Gateway.start({ database });
-  await until(async () => {
-    gateway.clock.advance(5);
-    const record = await gateway.call('GET', `${TRANSCRIPTIONS}/${id}`, { key: caller.key });
-    return record.json?.status === 'unavailable';
+  const answer = await bench.speak({
+    model: 'studio/designer',
+    input: undefined,
+    voice_description: 'A sassy squeaky mouse',
+    output: 'b64_json',
   });
-  assert.deepEqual([counts(), await moneyOf(gateway, caller)], [[1, 0], UNTOUCHED]);
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(bench.first.submissions.length, 1);
+  assert.deepEqual(await bench.money(), paid(SPEECH_PRICE));
 });
