@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { request } from 'undici';
 import { UPSTREAM_MODEL_PAGES_MAX } from '../src/limits.ts';
 import { AnthropicEmulator } from '../src/vendors/anthropic/emulator.ts';
 import { BflEmulator } from '../src/vendors/bfl/emulator.ts';
@@ -8,8 +9,10 @@ import { ScriptedServer } from '../src/vendors/emulator/scripted-server.ts';
 import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { type Fields, imageModel } from './support/documents.ts';
-import { type Answer, Gateway } from './support/gateway.ts';
+import { ADMIN_TOKEN, type Answer, Gateway } from './support/gateway.ts';
+import { captureLog } from './support/leaks.ts';
 import { newOperator } from './support/people.ts';
+import { until } from './support/postgres.ts';
 
 const KEY = 'the-right-key-of-the-upstream';
 const MODELS = ['c-model', 'a-model', 'e-model', 'b-model', 'd-model'];
@@ -112,6 +115,28 @@ for (const body of ['not JSON', '{"models": 1}', '{"data": {}}', '"data"']) {
     assert.deepEqual([json.problem, json.code], ['broken', 'garbled'], text);
   });
 }
+
+// The reason of a signal is an error whose message cannot be assigned, only defined.
+test('R-524: a list that was given up because it did not come is a timeout, not an error of the gateway', async () => {
+  const silent = new ScriptedServer(() => new Promise(() => undefined));
+  const captured = captureLog();
+  const own = await Gateway.start({ log: captured.log });
+  await silent.start();
+  try {
+    await own.putConfig({ upstreams: [upstream('openai', { base_url: `${silent.url}/v1` })], models: [] });
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    const left = request(`${own.url}/api/admin/upstreams/openai/models`, { headers, signal: leaving.signal });
+    await until(() => silent.requests.length > 0);
+    leaving.abort();
+    await assert.rejects(left);
+    await until(() => captured.text().includes('an upstream did not list its models'));
+    assert.doesNotMatch(captured.text(), /unexpected error/);
+  } finally {
+    await own.stop();
+    await silent.stop();
+  }
+});
 
 test('R-524: what is no upstream is not found, and no caller sees the list', async () => {
   await gateway.putConfig({ upstreams: [upstream('openai')], models: [] });

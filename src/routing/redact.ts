@@ -13,8 +13,11 @@ export function redact(snapshot: Snapshot, text: string): string {
 /** The same for an error and all that caused it, in place: whatever keeps or logs it later keeps no secret. */
 export function redactError(snapshot: Snapshot, error: Error): void {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    at.message = redact(snapshot, at.message);
-    if (at.stack !== undefined) at.stack = redact(snapshot, at.stack);
+    for (const name of ['message', 'stack'] as const) {
+      const text = at[name];
+      // Defined, not assigned: a DOMException, as a timeout of a signal is, has a getter alone.
+      if (text !== undefined) Object.defineProperty(at, name, { value: redact(snapshot, text), configurable: true });
+    }
   }
 }
 
