@@ -125,7 +125,7 @@ test('the list of upstreams shows each with its models and whether it has a key,
     models: ['m'],
     attempts_last_minute: 0,
     health: CLOSED,
-    upstream_models: [{ id: 'wire-name', health: CLOSED }],
+    upstream_models: [{ id: 'wire-name', health: CLOSED, latency: { first_piece_ms: null, result_ms: null } }],
   });
   assert.deepEqual([withKey.id, withKey.has_secret, withKey.models], ['keyed', true, ['m', 'n']]);
 });

@@ -166,6 +166,10 @@ describe('routing: fastest', () => {
       await chats(60, { stream });
       // A fortieth is expected to go to the slow one; a third of them is out of the reach of chance.
       assert.ok(first.requests.length < 20, String(counts()));
+      const { data } = (await gateway.admin('GET', '/upstreams')).json;
+      const { latency } = data[0].upstream_models[0];
+      const [measured, other] = stream ? ['first_piece_ms', 'result_ms'] : ['result_ms', 'first_piece_ms'];
+      assert.deepEqual([latency[measured], latency[other]], [3_000, null]);
     });
   }
 

@@ -51,8 +51,14 @@ interface TimedTask {
 export class Latencies {
   readonly #figures = new Map<string, Latency>();
 
+  /** For an operator, in whole milliseconds; null where nothing was measured. */
+  shown(upstreamId: string, upstreamModel: string, of: LatencyOf): number | null {
+    const mean = this.#figures.get(keyOf(upstreamId, upstreamModel, of))?.meanMs;
+    return mean === undefined ? null : Math.round(mean);
+  }
+
   at(upstreamId: string, upstreamModel: string, of: LatencyOf): Latency {
-    const key = `${of}\n${upstreamId}\n${upstreamModel}`;
+    const key = keyOf(upstreamId, upstreamModel, of);
     let figure = this.#figures.get(key);
     if (figure === undefined) {
       figure = new Latency();
@@ -73,4 +79,8 @@ export class Latencies {
       return;
     }
   }
+}
+
+function keyOf(upstreamId: string, upstreamModel: string, of: LatencyOf): string {
+  return `${of}\n${upstreamId}\n${upstreamModel}`;
 }

@@ -1393,7 +1393,16 @@ export type Upstream = {
   readonly upstream_models: ReadonlyArray<{
     readonly id: string;
     readonly health: Breaker;
+    /** As this process has measured it, where `routing` is `fastest`. */
+    readonly latency: UpstreamLatency;
   }>;
+};
+
+export type UpstreamLatency = {
+  /** Until an answer that streams begins. */
+  readonly first_piece_ms: number | null;
+  /** Until a whole answer, or the result of a job. */
+  readonly result_ms: number | null;
 };
 
 export type UpstreamModels = {

@@ -19,6 +19,13 @@ const breakerSchema = z
   })
   .meta({ id: 'Breaker' });
 
+const latencySchema = z
+  .strictObject({
+    first_piece_ms: z.int().nullable().describe('Until an answer that streams begins.'),
+    result_ms: z.int().nullable().describe('Until a whole answer, or the result of a job.'),
+  })
+  .meta({ id: 'UpstreamLatency' });
+
 const upstreamSchema = z
   .strictObject({
     id: z.string(),
@@ -36,7 +43,13 @@ const upstreamSchema = z
     attempts_last_minute: z.int().describe('Of this process.'),
     health: breakerSchema.describe('Of the upstream as a whole: its credential and balance.'),
     upstream_models: z
-      .array(z.strictObject({ id: z.string(), health: breakerSchema }))
+      .array(
+        z.strictObject({
+          id: z.string(),
+          health: breakerSchema,
+          latency: latencySchema.describe('As this process has measured it, where `routing` is `fastest`.'),
+        }),
+      )
       .describe('Every model on its wire that a route leads to.'),
   })
   .meta({ id: 'Upstream' });
@@ -266,6 +279,10 @@ function upstreamViews(snapshot: Snapshot, { health }: HttpDeps): z.infer<typeof
     upstream_models: snapshot.wireModels(upstream.id).map((id) => ({
       id,
       health: breakerView(health.view(upstream.id, id)),
+      latency: {
+        first_piece_ms: health.latencies.shown(upstream.id, id, 'first piece'),
+        result_ms: health.latencies.shown(upstream.id, id, 'result'),
+      },
     })),
   }));
 }

@@ -1,7 +1,7 @@
 import { Box, Button, Group, Stack, Switch, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../../api/client.ts';
-import type { Upstream, UpstreamTest } from '../../../api/schema.ts';
+import type { Upstream, UpstreamLatency, UpstreamTest } from '../../../api/schema.ts';
 import { useMayOperate } from '../../../api/session.ts';
 import { State } from '../../../kit/badge.tsx';
 import { useRefresh } from '../../../kit/confirm.tsx';
@@ -93,10 +93,23 @@ function Models({ upstream }: { readonly upstream: Upstream }) {
       columns={[
         { label: say('upstreams.model'), cell: (model) => <span className="mono">{model.id}</span> },
         { label: say('upstreams.state'), cell: (model) => <BreakerState health={model.health} /> },
+        { label: say('upstreams.latency'), cell: (model) => <Latency of={model.latency} /> },
         { label: say('upstreams.lastFault'), cell: (model) => <LastFault health={model.health} /> },
       ]}
     />
   );
+}
+
+/** Until a stream begins, and until a whole result; a dash until routing by speed has measured either. */
+function Latency({ of }: { readonly of: UpstreamLatency }) {
+  const { say, language } = useText();
+  const parts = [
+    ...(of.first_piece_ms === null
+      ? []
+      : [say('upstreams.begins', { time: durationText(of.first_piece_ms, language) })]),
+    ...(of.result_ms === null ? [] : [durationText(of.result_ms, language)]),
+  ];
+  return <span className="num">{parts.length === 0 ? '–' : parts.join(' · ')}</span>;
 }
 
 function Actions({ upstream }: { readonly upstream: Upstream }) {
