@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach } from 'node:test';
 import { pino } from 'pino';
 import { request } from 'undici';
-import type { LocalServer } from '../../src/vendors/emulator/local-server.ts';
+import type { Recorded } from '../../src/vendors/emulator/recording-server.ts';
+import type { ScriptedServer } from '../../src/vendors/emulator/scripted-server.ts';
 import { ManualClock } from './clock.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import type { Fields } from './documents.ts';
@@ -16,32 +18,60 @@ export interface BenchKind {
   readonly model: string;
   readonly path: string;
   readonly upstreamModel: string;
+  /** Its name at the second upstream, where that is another vendor's. */
+  readonly spareModel?: string;
   readonly body: Fields;
   readonly price: number;
   readonly written: (id: string, routes: readonly Fields[]) => Fields;
 }
 
-export interface BenchRules<Emulator> {
+export interface BenchEmulator extends ScriptedServer {
+  sent(method: string, path?: RegExp): Recorded[];
+}
+
+/** One of the two upstreams of a bench. */
+interface BenchUpstream<Emulator> {
   readonly vendor: string;
-  readonly kinds: readonly BenchKind[];
   readonly emulator: () => Emulator;
-  /** Of each upstream, beside its address: the key at least. */
+  /** Of the upstream, beside its address: the key at least. */
   readonly upstream: Fields;
 }
 
+interface BenchRules<Emulator, Spare> extends BenchUpstream<Emulator> {
+  readonly kinds: readonly BenchKind[];
+  /** The second upstream, where it is another vendor's. */
+  readonly spare?: BenchUpstream<Spare>;
+}
+
+/** A bench for the tests of a file: each has new emulators and a new caller, and the books balance after it. */
+export function openBench<Emulator extends BenchEmulator, Spare extends BenchEmulator = Emulator>(
+  rules: BenchRules<Emulator, Spare>,
+): JobBench<Emulator, Spare> {
+  const bench = new JobBench(rules);
+  before(() => bench.start());
+  after(() => bench.stop());
+  beforeEach(() => bench.begin());
+  afterEach(() => bench.finish());
+  return bench;
+}
+
 /** A vendor in the whole program: a gateway with two upstreams of it, the first one preferred, and a caller with 1000 credits. */
-export class JobBench<Emulator extends LocalServer> {
+export class JobBench<Emulator extends BenchEmulator, Spare extends BenchEmulator = Emulator> {
   readonly lines: string[] = [];
   /** One for all processes: with a clock that runs behind, the leases of the last one would not end. */
   readonly #clock = new ManualClock();
-  readonly #rules: BenchRules<Emulator>;
+  readonly #rules: BenchRules<Emulator, Spare>;
   #database: TestDatabase | undefined;
   #gateway: Gateway | undefined;
-  #emulators: readonly [Emulator, Emulator] | undefined;
+  #emulators: readonly [Emulator, Emulator | Spare] | undefined;
   #caller: NewCaller | undefined;
 
-  constructor(rules: BenchRules<Emulator>) {
+  constructor(rules: BenchRules<Emulator, Spare>) {
     this.#rules = rules;
+  }
+
+  get vendor(): string {
+    return this.#rules.vendor;
   }
 
   get gateway(): Gateway {
@@ -56,7 +86,7 @@ export class JobBench<Emulator extends LocalServer> {
     return this.#emulators?.[0] ?? assert.fail('no test has begun');
   }
 
-  get second(): Emulator {
+  get second(): Emulator | Spare {
     return this.#emulators?.[1] ?? assert.fail('no test has begun');
   }
 
@@ -77,17 +107,20 @@ export class JobBench<Emulator extends LocalServer> {
   }
 
   async begin(): Promise<void> {
-    const { emulator, vendor, upstream, kinds } = this.#rules;
+    const { kinds, spare, ...main } = this.#rules;
+    const sides = [main, spare ?? main] as const;
     this.lines.length = 0;
-    this.#emulators = [emulator(), emulator()];
+    this.#emulators = [main.emulator(), sides[1].emulator()];
     await Promise.all(this.#emulators.map((each) => each.start()));
     const upstreams = this.#emulators.map(({ url }, at) => {
+      const { vendor, upstream } = sides[at] ?? main;
       return { id: `${vendor}-${at}`, vendor, base_url: url, priority: 9 - at, timeout_seconds: 60, ...upstream };
     });
-    const models = kinds.map(({ model, upstreamModel, written }) => {
+    const models = kinds.map(({ model, upstreamModel, spareModel = upstreamModel, written }) => {
+      const names = [upstreamModel, spareModel];
       return written(
         model,
-        upstreams.map(({ id }) => ({ upstream: id, model: upstreamModel })),
+        upstreams.map(({ id }, at) => ({ upstream: id, model: names[at] })),
       );
     });
     await this.gateway.putConfig({ upstreams, models });
@@ -137,6 +170,11 @@ export class JobBench<Emulator extends LocalServer> {
         return Buffer.from(await body.arrayBuffer());
       }),
     );
+  }
+
+  /** Requests for work at the first and the second upstream, refused ones too. */
+  submitted(): [number, number] {
+    return [this.first.sent('POST').length, this.second.sent('POST').length];
   }
 
   money(): Promise<Money> {

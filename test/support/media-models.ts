@@ -18,12 +18,13 @@ export function videoModel(id: string, routes: readonly Fields[], slots: readonl
 }
 
 export function musicModel(id: string, routes: readonly Fields[]): Fields {
-  return {
-    id,
-    modality: 'audio',
-    owned_by: 'studio',
-    endpoints: ['audio_music'],
-    pricing: { mode: 'per_request', credits: { base: CLIP_PRICE } },
-    routes,
+  return requestModel('audio', 'audio_music', CLIP_PRICE)(id, routes);
+}
+
+/** Models of one endpoint, paid by the request. */
+export function requestModel(modality: string, endpoint: string, price: number) {
+  const pricing = { mode: 'per_request', credits: { base: price } };
+  return (id: string, routes: readonly Fields[]): Fields => {
+    return { id, modality, owned_by: 'studio', endpoints: [endpoint], pricing, routes };
   };
 }
