@@ -20,6 +20,7 @@ const drawing: JobCase<ReplicateEmulator> = {
   price: IMAGE_PRICE,
   written: imageModel,
   result: PICTURE,
+  usage: { seconds: 2.5 },
   unsupported: { negative_prompt: 'fog' },
   policy: {
     'at its end': ({ endings }) => {
