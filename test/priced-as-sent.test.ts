@@ -22,9 +22,17 @@ class Recorder extends LocalServer {
   last: WireBody;
 
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.last = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString());
+    const bytes = Buffer.concat(await Array.fromAsync<Buffer>(request));
+    const type = request.headers['content-type'] ?? '';
+    this.last = type.startsWith('multipart/') ? await fieldsIn(bytes, type) : JSON.parse(bytes.toString());
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   }
+}
+
+/** Every value of a form is a text. */
+async function fieldsIn(bytes: Buffer, type: string): Promise<WireBody> {
+  const answer = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } });
+  return Object.fromEntries(await answer.formData());
 }
 
 const recorder = new Recorder();

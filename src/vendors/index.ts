@@ -23,6 +23,7 @@ import { openai } from './openai/index.ts';
 import { replicate } from './replicate/index.ts';
 import { runway } from './runway/index.ts';
 import { sandbox } from './sandbox.ts';
+import { stability } from './stability/index.ts';
 import { vertex } from './vertex/index.ts';
 import { xai } from './xai/index.ts';
 
@@ -87,6 +88,7 @@ export const vendors: readonly ListedVendor[] = [
   fishAudio,
   replicate,
   cohere,
+  stability,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {

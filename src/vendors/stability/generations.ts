@@ -1,0 +1,105 @@
+import { UpstreamError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { UPSTREAM_PICTURES_BYTES_MAX } from '../../limits.ts';
+import { failed } from '../kit/faults.ts';
+import { toParts } from '../kit/forms.ts';
+import { readBytes, type Upstream } from '../kit/http.ts';
+import { requiredString, stringAt } from '../kit/json.ts';
+import type { WireFields } from '../kit/mapping.ts';
+import type { Part } from '../kit/multipart.ts';
+import { contentTypeOf } from '../kit/wire.ts';
+import type { Media, Progress, Submitted, TaskWork } from '../vendor.ts';
+import { FILTERED, wire } from './wire.ts';
+
+/** What is made, and by which names the vendor hands it out. */
+export interface Medium {
+  /** Holds the base64 of an answer that is made at once. */
+  readonly key: 'image' | 'audio';
+  /** Where tasks are asked after. */
+  readonly results: string;
+}
+
+/** The vendor refuses, or locks out, a client that asks after a task more often. */
+const POLL_AFTER_MS = 10_000;
+
+/** Every request is a form, also one without files. */
+export function formOf(fields: WireFields): Part[] {
+  return Object.entries(fields).flatMap(([name, value]): Part[] => {
+    if (isMedia(value)) return [{ name, fileName: `${name}.${endingOf(value)}`, file: value }];
+    return toParts({ [name]: value as Exclude<typeof value, readonly Media[]> }, 'repeated');
+  });
+}
+
+function isMedia(value: WireFields[string]): value is Media {
+  return typeof value === 'object' && value !== null && 'pieces' in value;
+}
+
+/** What the vendor has libraries for; `audio/mpeg` is the one whose type is not its ending. */
+function endingOf({ mimeType }: Media): string {
+  return mimeType === 'audio/mpeg' ? 'mp3' : mimeType.slice(mimeType.indexOf('/') + 1);
+}
+
+/** A result that is made while the line is open. There is no task, and so nothing to ask after or to find again. */
+export async function makeNow(
+  upstream: Upstream,
+  path: string,
+  fields: WireFields,
+  { key }: Medium,
+): Promise<Submitted> {
+  const call = { path, body: { form: formOf(fields) } };
+  const { json, blobs } = await wire.jsonWithBlobs(upstream, call, key, UPSTREAM_PICTURES_BYTES_MAX);
+  const reason = stringAt(json, 'finish_reason') ?? 'SUCCESS';
+  const [data] = blobs;
+  if (data === undefined || data.length === 0 || reason !== 'SUCCESS') {
+    throw new UpstreamError('garbled', `an answer without "${key}" (${reason})`);
+  }
+  return { state: 'succeeded', outputs: [{ data }] };
+}
+
+/** The few services that answer with the id of a task. */
+export async function submitTask(upstream: Upstream, path: string, fields: WireFields): Promise<Submitted> {
+  const answer = await wire.json(upstream, { path, body: { form: formOf(fields) }, accepts: [200, 202] });
+  return { state: 'accepted', task: { id: requiredString(answer, 'id') } };
+}
+
+/** Tasks are told by status: 202 is at work, 200 is the result itself, which is read when it is collected. */
+export function results<Request>(medium: Medium): Required<Pick<TaskWork<Request>, 'poll' | 'open'>> {
+  const accept = `${medium.key}/*`;
+  return {
+    async poll(task, upstream) {
+      try {
+        return await progressOf(task, upstream, medium);
+      } catch (error) {
+        return ofTask(error);
+      }
+    },
+    open: async (path, upstream) => (await wire.send(upstream, { path, accept })).body,
+  };
+}
+
+async function progressOf(task: JsonObject, upstream: Upstream, { key, results: root }: Medium): Promise<Progress> {
+  const path = `${root}/${encodeURIComponent(requiredString(task, 'id'))}`;
+  const reply = await wire.send(upstream, { path, accept: `${key}/*`, accepts: [200, 202] });
+  if (reply.status === 202) {
+    await readBytes(reply);
+    return { state: 'running', pollAfterMs: POLL_AFTER_MS };
+  }
+  if (!contentTypeOf(reply).startsWith(`${key}/`)) {
+    const text = (await readBytes(reply)).toString('utf8', 0, 200);
+    throw new UpstreamError('garbled', `a result was asked for and this came: ${text}`);
+  }
+  // The first piece is enough to know that there is a result. Stopping there closes the connection.
+  for await (const _piece of reply.body) {
+    if (reply.headers['finish-reason'] === FILTERED) return failed('policy', FILTERED);
+    return { state: 'succeeded', outputs: [{ path }] };
+  }
+  throw new UpstreamError('garbled', 'an empty result');
+}
+
+/** A refusal that is about the task, which asking again would not change; any other is of the call. */
+function ofTask(error: unknown): Progress {
+  if (!(error instanceof UpstreamError)) throw error;
+  if (error.status === 404 || error.status === 410) return failed('server', `the task is lost: ${error.status}`);
+  if (error.fault === 'policy' || error.fault === 'client') return failed(error.fault, error.message);
+  throw error;
+}

@@ -1,0 +1,189 @@
+import type { JsonObject } from '../../json.ts';
+import type { ImageRequest } from '../../schemas/index.ts';
+import { unsupported } from '../../unsupported.ts';
+import {
+  between,
+  type FieldMap,
+  type ModelFamily,
+  oneOf,
+  shapeAmong,
+  textWithin,
+  type WireFields,
+} from '../kit/mapping.ts';
+import type { Media } from '../vendor.ts';
+
+type Request = ImageRequest<Media>;
+
+/** One of the vendor's addresses for pictures. */
+export interface Service extends ModelFamily<Request> {
+  /** Behind `/v2beta/stable-image`. */
+  readonly path: string;
+  /** It answers with a task. */
+  readonly isQueued?: boolean;
+  /** How many pictures it cannot do without. */
+  readonly picturesMin?: number;
+  /** Sent with a picture where the caller's own keys do not say otherwise. */
+  readonly besidePicture?: WireFields;
+  /** Throws ApiError where a key is missing that it cannot do without. */
+  readonly checkKeys?: (extra: JsonObject) => void;
+}
+
+const CHARS_MAX = 10_000;
+const SEED_MAX = 4_294_967_294;
+const SHAPES = ['21:9', '16:9', '3:2', '5:4', '1:1', '4:5', '2:3', '9:16', '9:21'];
+const STYLES = [
+  ...['enhance', 'anime', 'photographic', 'digital-art', 'comic-book', 'fantasy-art', 'line-art', 'analog-film'],
+  ...['neon-punk', 'isometric', 'low-poly', 'origami', 'modeling-compound', 'cinematic', '3d-model', 'pixel-art'],
+  'tile-texture',
+];
+const PICTURE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/webp'];
+/** Of models that make a megapixel, in the shape 1:1. */
+const SQUARE = '1024x1024';
+
+// The vendor takes 0 for a seed of its own choice.
+const seed: FieldMap<Request> = { seed: between('seed', 1, SEED_MAX) };
+const prompt: FieldMap<Request> = { prompt: textWithin('prompt', 1, CHARS_MAX), ...seed };
+const negative: FieldMap<Request> = { negativePrompt: textWithin('negative_prompt', 0, CHARS_MAX) };
+const style: FieldMap<Request> = { style: oneOf('style_preset', STYLES) };
+const described: FieldMap<Request> = { ...prompt, ...negative, ...style };
+const mask: FieldMap<Request> = { mask: (media, field) => ({ mask: asPicture(media, field) }) };
+
+/** Every request has a prompt; one of spaces alone asks for nothing. */
+const noPrompt: FieldMap<Request> = {
+  prompt: (text, field) => {
+    if (text.trim() !== '') throw unsupported(field);
+    return {};
+  },
+};
+
+const formats = (...names: readonly string[]): FieldMap<Request> => ({ outputFormat: oneOf('output_format', names) });
+const anyFormat = formats('png', 'jpeg', 'webp');
+
+function asPicture(media: Media, field: string): Media {
+  if (!PICTURE_TYPES.includes(media.mimeType)) throw unsupported(field, { oneOf: PICTURE_TYPES });
+  return media;
+}
+
+/** Pictures in the order in which they were sent, each under its name. */
+function picturesAs(...names: readonly string[]): FieldMap<Request> {
+  return {
+    referenceImages: (media, field) => {
+      if (media.length > names.length) throw unsupported(field, { atMost: names.length });
+      return Object.fromEntries(media.map((each, at) => [names[at] ?? '', asPicture(each, field)]));
+    },
+  };
+}
+
+/** A picture to begin from keeps its own shape. */
+function refuseShape(field: string, { referenceImages }: Request): void {
+  if (referenceImages.length > 0) throw unsupported(field, { notWith: 'reference_images' });
+}
+
+const shape: FieldMap<Request> = {
+  size: (size, field) => {
+    if (size !== 'auto') throw unsupported(field);
+    return {};
+  },
+  aspectRatio: (ratio, field, request) => {
+    const fields = shapeAmong('aspect_ratio', SHAPES)(ratio, field);
+    if (fields.aspect_ratio !== undefined) refuseShape(field, request);
+    return fields;
+  },
+};
+
+const shapeOrSquare: FieldMap<Request> = {
+  size: (size, field, request) => {
+    if (size === 'auto') return {};
+    if (size !== SQUARE) throw unsupported(field, { oneOf: ['auto', SQUARE] });
+    refuseShape(field, request);
+    return { aspect_ratio: '1:1' };
+  },
+  aspectRatio: (ratio, field, request) => {
+    const fields = shape.aspectRatio?.(ratio, field, request) ?? {};
+    const isOther = request.size === SQUARE && (fields.aspect_ratio ?? '1:1') !== '1:1';
+    if (isOther) throw unsupported(field, { notWith: 'size' });
+    return fields;
+  },
+};
+
+/** The vendor wants to be told how far it may leave the picture: 0 keeps it, 1 forgets it. */
+const besidePicture: WireFields = { strength: 0.5 };
+
+/** An edit of one picture. */
+function edit(path: string, takes: FieldMap<Request>, more: Partial<Service> = {}): Service {
+  return { path, takes: { ...anyFormat, ...picturesAs('image'), ...takes }, picturesMin: 1, ...more };
+}
+
+function needsKey(name: string): Pick<Service, 'checkKeys'> {
+  return {
+    checkKeys: (extra) => {
+      if (typeof extra[name] !== 'string') throw unsupported(name, { atLeast: 1, unit: 'character' });
+    },
+  };
+}
+
+const DIRECTIONS = ['left', 'right', 'up', 'down'];
+
+/** A picture grows in at least one direction. Forms hold words for everything. */
+function checkDirections(extra: JsonObject): void {
+  if (DIRECTIONS.some((name) => Number(extra[name] ?? 0) > 0)) return;
+  throw unsupported('left', { atLeast: 1, unit: 'pixel, or as much of right, up or down' });
+}
+
+const SERVICES: Readonly<Record<string, Service>> = {
+  ultra: {
+    path: 'generate/ultra',
+    takes: { ...described, ...anyFormat, ...shapeOrSquare, ...picturesAs('image') },
+    besidePicture,
+  },
+  core: { path: 'generate/core', takes: { ...described, ...anyFormat, ...shape } },
+  inpaint: edit('edit/inpaint', { ...described, ...mask }),
+  outpaint: edit('edit/outpaint', { ...prompt, ...style }, { checkKeys: checkDirections }),
+  erase: edit('edit/erase', { ...noPrompt, ...seed, ...mask }),
+  'search-and-replace': edit('edit/search-and-replace', described, needsKey('search_prompt')),
+  'search-and-recolor': edit('edit/search-and-recolor', described, needsKey('select_prompt')),
+  'remove-background': edit('edit/remove-background', { ...noPrompt, ...formats('png', 'webp') }),
+  'replace-background-and-relight': edit(
+    'edit/replace-background-and-relight',
+    {
+      ...seed,
+      ...negative,
+      ...picturesAs('subject_image'),
+      prompt: textWithin('background_prompt', 1, CHARS_MAX),
+    },
+    { isQueued: true },
+  ),
+  fast: edit('upscale/fast', noPrompt),
+  conservative: edit('upscale/conservative', { ...prompt, ...negative }),
+  creative: edit('upscale/creative', described, { isQueued: true }),
+  sketch: edit('control/sketch', described),
+  structure: edit('control/structure', described),
+  style: edit('control/style', { ...described, aspectRatio: shapeAmong('aspect_ratio', SHAPES) }),
+  'style-transfer': edit(
+    'control/style-transfer',
+    { ...prompt, ...negative, ...picturesAs('init_image', 'style_image') },
+    { picturesMin: 2 },
+  ),
+};
+
+/** A model is one of Stable Diffusion 3 where it is no service of its own. */
+function diffusion(model: string): Service {
+  const takes: FieldMap<Request> = {
+    ...prompt,
+    ...style,
+    ...(model.includes('turbo') ? {} : negative),
+    ...formats('png', 'jpeg'),
+    ...shapeOrSquare,
+    referenceImages: (media, field, request) => ({
+      mode: 'image-to-image',
+      ...picturesAs('image').referenceImages?.(media, field, request),
+    }),
+  };
+  return { path: 'generate/sd3', takes, always: { model, mode: 'text-to-image' }, besidePicture };
+}
+
+/** By the last part of its name, so `edit/inpaint` and `stable-image-core` are known as well as `inpaint` and `core`. */
+export function serviceOf(upstreamModel: string): Service {
+  const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1).replace(/^stable-image-/, '');
+  return (Object.hasOwn(SERVICES, name) ? SERVICES[name] : undefined) ?? diffusion(name);
+}
