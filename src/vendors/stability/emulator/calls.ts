@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { plainImage, plainSound } from '../../../../test/support/plain-requests.ts';
+import { ApiError, type Fault, UpstreamError } from '../../../errors.ts';
+import type { JsonObject } from '../../../json.ts';
+import type { ImageRequest, SoundRequest } from '../../../schemas/index.ts';
+import { type Media, type Submitted, type TaskOrder, type Upstream, UpstreamPools } from '../../index.ts';
+import { StabilityEmulator } from '../emulator.ts';
+import { work } from '../work.ts';
+
+export const KEY = 'key-of-the-operator';
+const ORDER: TaskOrder = { id: 'order-1', count: 1, startWithinMs: 600_000 };
+export const MADE = { image: Buffer.from('a picture'), audio: Buffer.from('a sound') };
+export const image = work.image ?? assert.fail('the vendor makes pictures');
+export const music = work.music ?? assert.fail('the vendor makes music');
+
+export async function withEmulator(run: (emulator: StabilityEmulator, upstream: Upstream) => Promise<void>) {
+  const emulator = new StabilityEmulator(KEY, MADE);
+  await emulator.start();
+  const pools = new UpstreamPools();
+  const { signal } = new AbortController();
+  try {
+    await run(emulator, { model: 'core', address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools });
+  } finally {
+    await pools.close();
+    await emulator.stop();
+  }
+}
+
+/** Checked as before a job is admitted, then sent. */
+export async function draw(upstream: Upstream, fields: Partial<ImageRequest<Media>> = {}): Promise<Submitted> {
+  const request = plainImage(fields);
+  image.check(request, upstream.model);
+  return image.submit(request, ORDER, upstream);
+}
+
+export async function play(upstream: Upstream, fields: Partial<SoundRequest<Media>> = {}): Promise<Submitted> {
+  const request = plainSound({ prompt: 'A march', ...fields });
+  music.check(request, upstream.model);
+  return music.submit(request, ORDER, upstream);
+}
+
+export function taskOf(submitted: Submitted): JsonObject {
+  assert.ok(submitted.state === 'accepted');
+  return submitted.task;
+}
+
+export function isFault(fault: Fault, fields: Partial<UpstreamError> = {}): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof UpstreamError, String(error));
+    assert.equal(error.fault, fault, error.message);
+    for (const [name, value] of Object.entries(fields)) assert.equal(error[name as keyof UpstreamError], value, name);
+    return true;
+  };
+}
+
+export function isRefused(field: string): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof ApiError && error.code === 'unsupported_parameter', String(error));
+    assert.ok(error.message.startsWith(`"${field}": this model `), error.message);
+    assert.doesNotMatch(error.message, /stab|diffusion|sd3/i);
+    return error.param === field;
+  };
+}
