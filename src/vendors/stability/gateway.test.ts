@@ -52,7 +52,7 @@ beforeEach(async () => {
   });
   const routesTo = (model: string) => upstreams.map(({ id }) => ({ upstream: id, model }));
   const models = [
-    imageModel('studio/core', routesTo('core')),
+    imageModel('studio/photo', routesTo('core')),
     imageModel('studio/inpaint', routesTo('inpaint')),
     imageModel('studio/larger', routesTo('creative')),
     musicModel('studio/sound', routesTo('stable-audio-2.5')),
@@ -71,7 +71,7 @@ function paid(credits: number) {
 }
 
 function ask(fields: object = {}, path = IMAGES) {
-  return gateway.call('POST', path, { key: caller.key, body: { model: 'studio/core', prompt: 'a gate', ...fields } });
+  return gateway.call('POST', path, { key: caller.key, body: { model: 'studio/photo', prompt: 'a gate', ...fields } });
 }
 
 async function create(fields: object = {}, path = IMAGES): Promise<string> {
@@ -117,7 +117,7 @@ test('several pictures are as many calls, paid each', async () => {
   );
   assert.deepEqual(await delivered(job.id), [png, png, png]);
   assert.deepEqual(await moneyOf(gateway, caller), paid(3 * IMAGE_PRICE));
-  assert.doesNotMatch(JSON.stringify(job), /stability|core"|127\.0\.0\.1/);
+  assert.doesNotMatch(JSON.stringify(job), /stability|core|127\.0\.0\.1/);
   assert.ok(!lines.join('').includes(KEY));
 });
 
@@ -186,8 +186,8 @@ for (const fault of ['reset', 'garbage', 'empty'] as const) {
 
 describe('what moderation stops costs nothing and goes nowhere else', () => {
   const stops: readonly [name: string, model: string, path: string, stop: () => void][] = [
-    ['a refused prompt', 'studio/core', IMAGES, () => (first.forbidden = /gate/)],
-    ['a blurred picture', 'studio/core', IMAGES, () => (first.filtered = 1)],
+    ['a refused prompt', 'studio/photo', IMAGES, () => (first.forbidden = /gate/)],
+    ['a blurred picture', 'studio/photo', IMAGES, () => (first.filtered = 1)],
     ['a blurred picture of a task', 'studio/larger', EDITS, () => (first.filtered = 1)],
     ['a silenced sound', 'studio/sound', MUSIC, () => (first.filtered = 1)],
   ];

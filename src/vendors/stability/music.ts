@@ -11,6 +11,7 @@ type Request = SoundRequest<Media>;
 
 const SOUND: Medium = { key: 'audio', results: '/v2beta/audio/results' };
 const SOUND_TYPES: readonly string[] = ['audio/mpeg', 'audio/wav'];
+const FORMATS = ['mp3', 'wav'];
 const SEED_MAX = 4_294_967_294;
 
 /** Models that make longer pieces, as tasks. */
@@ -20,7 +21,7 @@ const QUEUED_SECONDS_MAX = 380;
 
 const takes: FieldMap<Request> = {
   ...described('prompt', textWithin('prompt', 1, 10_000)),
-  format: oneOf('output_format', ['mp3', 'wav']),
+  format: oneOf('output_format', FORMATS),
   guidanceScale: between('cfg_scale', 1, 25),
   // The vendor takes 0 for a seed of its own choice.
   seed: between('seed', 1, SEED_MAX),
@@ -29,7 +30,7 @@ const takes: FieldMap<Request> = {
   referenceAudio: (media, field) => {
     const [audio, second] = media;
     if (audio === undefined || second !== undefined) throw unsupported(field, { atMost: 1 });
-    if (!SOUND_TYPES.includes(audio.mimeType)) throw unsupported(field, { oneOf: SOUND_TYPES });
+    if (!SOUND_TYPES.includes(audio.mimeType)) throw unsupported(field, { oneOf: FORMATS });
     return { audio };
   },
 };

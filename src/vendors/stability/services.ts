@@ -36,7 +36,7 @@ const STYLES = [
   ...['neon-punk', 'isometric', 'low-poly', 'origami', 'modeling-compound', 'cinematic', '3d-model', 'pixel-art'],
   'tile-texture',
 ];
-const PICTURE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/webp'];
+const PICTURE_TYPES: readonly string[] = ['jpeg', 'png', 'webp'];
 /** Of models that make a megapixel, in the shape 1:1. */
 const SQUARE = '1024x1024';
 
@@ -60,7 +60,7 @@ const formats = (...names: readonly string[]): FieldMap<Request> => ({ outputFor
 const anyFormat = formats('png', 'jpeg', 'webp');
 
 function asPicture(media: Media, field: string): Media {
-  if (!PICTURE_TYPES.includes(media.mimeType)) throw unsupported(field, { oneOf: PICTURE_TYPES });
+  if (!PICTURE_TYPES.includes(media.mimeType.replace('image/', ''))) throw unsupported(field, { oneOf: PICTURE_TYPES });
   return media;
 }
 
