@@ -66,13 +66,14 @@ export class StabilityEmulator extends ScriptedServer {
     if (headers.accept !== 'application/json') return refusal(400, 'bad_request', 'accept: is not understood here');
     const form = await formIn(headers['content-type'] ?? '', bytes);
     if (form === undefined) return refusal(400, 'bad_request', 'content-type: must be multipart/form-data');
-    this.submissions.push(written(form));
+    const values = written(form);
+    this.submissions.push(values);
     const problems = problemsOf(route, form);
     if (problems.length > 0) return refusal(400, 'bad_request', ...problems);
     if (this.credits < route.credits) {
       return refusal(402, 'payment_required', 'You lack sufficient credits to make this request.');
     }
-    if (this.forbidden?.test(String(form.get('prompt'))) === true) {
+    if (this.forbidden?.test(values.prompt ?? '') === true) {
       return refusal(403, 'content_moderation', 'Your request was flagged by our content moderation system.');
     }
     return this.#make(route, path.startsWith('/v2beta/audio/') ? 'audio' : 'image');

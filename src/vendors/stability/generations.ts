@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_PICTURES_BYTES_MAX } from '../../limits.ts';
 import { failed } from '../kit/faults.ts';
 import { toParts } from '../kit/forms.ts';
-import { readBytes, type Upstream } from '../kit/http.ts';
+import { parseObject, readBytes, type Upstream } from '../kit/http.ts';
 import { requiredString, stringAt } from '../kit/json.ts';
 import type { WireFields } from '../kit/mapping.ts';
 import type { Part } from '../kit/multipart.ts';
@@ -23,7 +23,7 @@ export interface Medium {
 const POLL_AFTER_MS = 10_000;
 
 /** Every request is a form, also one without files. */
-export function formOf(fields: WireFields): Part[] {
+function formOf(fields: WireFields): Part[] {
   return Object.entries(fields).flatMap(([name, value]): Part[] => {
     if (isMedia(value)) return [{ name, fileName: `${name}.${endingOf(value)}`, file: value }];
     return toParts({ [name]: value as Exclude<typeof value, readonly Media[]> }, 'repeated');
@@ -56,7 +56,7 @@ export async function makeNow(
   return { state: 'succeeded', outputs: [{ data }] };
 }
 
-/** The few services that answer with the id of a task. */
+/** The few operations that answer with the id of a task. */
 export async function submitTask(upstream: Upstream, path: string, fields: WireFields): Promise<Submitted> {
   const answer = await wire.json(upstream, { path, body: { form: formOf(fields) }, accepts: [200, 202] });
   return { state: 'accepted', task: { id: requiredString(answer, 'id') } };
@@ -85,8 +85,9 @@ async function progressOf(task: JsonObject, upstream: Upstream, { key, results: 
     return { state: 'running', pollAfterMs: POLL_AFTER_MS };
   }
   if (!contentTypeOf(reply).startsWith(`${key}/`)) {
-    const text = (await readBytes(reply)).toString('utf8', 0, 200);
-    throw new UpstreamError('garbled', `a result was asked for and this came: ${text}`);
+    const document = parseObject((await readBytes(reply)).toString('utf8'));
+    wire.faults.throwIfError(document ?? {});
+    throw new UpstreamError('garbled', `a result was asked for and "${contentTypeOf(reply)}" came`);
   }
   // The first piece is enough to know that there is a result. Stopping there closes the connection.
   for await (const _piece of reply.body) {

@@ -102,7 +102,7 @@ const REQUESTS: readonly { model: string; path: string; fields: Fields; wire: ob
   },
 ];
 
-/** Services without words: a prompt that asks for nothing is not sent. */
+/** Operations without words: a prompt that asks for nothing is not sent. */
 const WORDLESS: typeof REQUESTS = [
   {
     model: 'erase',

@@ -5,7 +5,7 @@ import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Media, TaskWork } from '../vendor.ts';
 import { type Medium, makeNow, results, submitTask } from './generations.ts';
-import { type Service, serviceOf } from './services.ts';
+import { type Operation, operationOf } from './operations.ts';
 
 type Request = ImageRequest<Media>;
 
@@ -21,25 +21,25 @@ const RESERVED = [
 export const image: TaskWork<Request> = {
   check(request, model) {
     refuseKeys(request.extra, RESERVED);
-    fieldsOf(request, serviceOf(model));
+    fieldsOf(request, operationOf(model));
   },
 
   perCall: () => 1,
 
   submit(request, _order, upstream) {
-    const service = serviceOf(upstream.model);
-    const path = `/v2beta/stable-image/${service.path}`;
-    const fields = fieldsOf(request, service);
-    return service.isQueued === true ? submitTask(upstream, path, fields) : makeNow(upstream, path, fields, PICTURE);
+    const operation = operationOf(upstream.model);
+    const path = `/v2beta/stable-image/${operation.path}`;
+    const fields = fieldsOf(request, operation);
+    return operation.isQueued === true ? submitTask(upstream, path, fields) : makeNow(upstream, path, fields, PICTURE);
   },
 
   ...results(PICTURE),
 };
 
-/** Throws ApiError for what the service cannot take, and for what it cannot do without. */
-function fieldsOf(request: Request, service: Service): WireFields {
-  const { picturesMin = 0, besidePicture, checkKeys } = service;
-  const fields = mapFields(request, service, IMAGE_NAMES);
+/** Throws ApiError for what the operation cannot take, and for what it cannot do without. */
+function fieldsOf(request: Request, operation: Operation): WireFields {
+  const { picturesMin = 0, besidePicture, checkKeys } = operation;
+  const fields = mapFields(request, operation, IMAGE_NAMES);
   if (request.referenceImages.length < picturesMin) throw unsupported('reference_images', { atLeast: picturesMin });
   checkKeys?.(request.extra);
   return { ...(request.referenceImages.length > 0 && besidePicture), ...request.extra, ...fields };

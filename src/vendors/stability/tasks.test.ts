@@ -53,6 +53,14 @@ describe('a task', () => {
       assert.deepEqual(await image.poll?.(task, upstream), outcome);
     }));
 
+  test('that tells the same in a document has failed as well', () =>
+    withEmulator(async (emulator, upstream) => {
+      const task = taskOf(await draw({ ...upstream, model: CREATIVE }, { referenceImages: [png] }));
+      emulator.script({ kind: 'instead', ...json(200, { finish_reason: 'CONTENT_FILTERED' }) });
+      const outcome = await image.poll?.(task, upstream);
+      assert.ok(outcome?.state === 'failed' && outcome.code === 'content_rejected', JSON.stringify(outcome));
+    }));
+
   test('that is not known any more is lost', () =>
     withEmulator(async (_emulator, upstream) => {
       const outcome = { state: 'failed', code: 'upstream_failed', detail: 'the task is lost: 404' };

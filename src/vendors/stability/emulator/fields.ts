@@ -62,8 +62,9 @@ function startOf(form: FormData): string | undefined {
 function modeOf(form: FormData): string | undefined {
   const mode = form.has('image') ? 'image-to-image' : 'text-to-image';
   if ((form.get('mode') ?? 'text-to-image') !== mode) return 'mode: does not match image';
-  const isTurbo = String(form.get('model')).endsWith('turbo');
-  return isTurbo && form.has('negative_prompt') ? 'negative_prompt: does not work with this model' : startOf(form);
+  return form.get('model') === 'sd3.5-large-turbo' && form.has('negative_prompt')
+    ? 'negative_prompt: does not work with this model'
+    : startOf(form);
 }
 
 const pixels = within(0, 2000);

@@ -15,7 +15,7 @@ import type { Media } from '../vendor.ts';
 type Request = ImageRequest<Media>;
 
 /** One of the vendor's addresses for pictures. */
-export interface Service extends ModelFamily<Request> {
+export interface Operation extends ModelFamily<Request> {
   /** Behind `/v2beta/stable-image`. */
   readonly path: string;
   /** It answers with a task. */
@@ -110,11 +110,11 @@ const shapeOrSquare: FieldMap<Request> = {
 const besidePicture: WireFields = { strength: 0.5 };
 
 /** An edit of one picture. */
-function edit(path: string, takes: FieldMap<Request>, more: Partial<Service> = {}): Service {
+function edit(path: string, takes: FieldMap<Request>, more: Partial<Operation> = {}): Operation {
   return { path, takes: { ...anyFormat, ...picturesAs('image'), ...takes }, picturesMin: 1, ...more };
 }
 
-function needsKey(name: string): Pick<Service, 'checkKeys'> {
+function needsKey(name: string): Pick<Operation, 'checkKeys'> {
   return {
     checkKeys: (extra) => {
       if (typeof extra[name] !== 'string') throw unsupported(name, { atLeast: 1, unit: 'character' });
@@ -130,7 +130,7 @@ function checkDirections(extra: JsonObject): void {
   throw unsupported('left', { atLeast: 1, unit: 'pixel, or as much of right, up or down' });
 }
 
-const SERVICES: Readonly<Record<string, Service>> = {
+const OPERATIONS: Readonly<Record<string, Operation>> = {
   ultra: {
     path: 'generate/ultra',
     takes: { ...described, ...anyFormat, ...shapeOrSquare, ...picturesAs('image') },
@@ -166,8 +166,8 @@ const SERVICES: Readonly<Record<string, Service>> = {
   ),
 };
 
-/** A model is one of Stable Diffusion 3 where it is no service of its own. */
-function diffusion(model: string): Service {
+/** A model is one of Stable Diffusion 3 where it is no operation of its own. */
+function diffusion(model: string): Operation {
   const takes: FieldMap<Request> = {
     ...prompt,
     ...style,
@@ -183,7 +183,7 @@ function diffusion(model: string): Service {
 }
 
 /** By the last part of its name, so `edit/inpaint` and `stable-image-core` are known as well as `inpaint` and `core`. */
-export function serviceOf(upstreamModel: string): Service {
+export function operationOf(upstreamModel: string): Operation {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1).replace(/^stable-image-/, '');
-  return (Object.hasOwn(SERVICES, name) ? SERVICES[name] : undefined) ?? diffusion(name);
+  return (Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined) ?? diffusion(name);
 }
