@@ -30,8 +30,9 @@ function formOf(fields: WireFields): Part[] {
   });
 }
 
+/** A caller's own object has no functions in it. */
 function isMedia(value: WireFields[string]): value is Media {
-  return typeof value === 'object' && value !== null && 'pieces' in value;
+  return typeof value === 'object' && value !== null && 'pieces' in value && typeof value.pieces === 'function';
 }
 
 /** What the vendor has libraries for; `audio/mpeg` is the one whose type is not its ending. */

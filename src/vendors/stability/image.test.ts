@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainImage } from '../../../test/support/plain-requests.ts';
+import { type JsonObject, parseJson } from '../../json.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { inMemoryMedia } from '../kit/in-memory-media.ts';
 import type { Media } from '../vendor.ts';
-import { draw, image, isRefused, KEY, MADE, withEmulator } from './emulator/calls.ts';
+import { draw, image, isFault, isRefused, KEY, MADE, withEmulator } from './emulator/calls.ts';
 
 type Fields = Partial<ImageRequest<Media>>;
 
@@ -12,6 +13,7 @@ const png = inMemoryMedia(Buffer.from('a png'), 'image/png');
 const jpeg = inMemoryMedia(Buffer.from('a jpeg'), 'image/jpeg');
 const tiff = inMemoryMedia(Buffer.from('a tiff'), 'image/tiff');
 const SD3 = { model: 'sd3.5-large', mode: 'text-to-image' };
+const needed: Fields = { referenceImages: [png] };
 const IMAGE = { image: 'image.png image/png' };
 
 const REQUESTS: readonly { model: string; path: string; fields: Fields; wire: object }[] = [
@@ -148,11 +150,19 @@ describe('the exact request, and the picture out of its answer', () => {
       for (const content of ['a png', 'a jpeg']) assert.ok(bytes.includes(`\r\n\r\n${content}\r\n`), content);
     }));
 
+  test('unmodelled keys go as they were written, whatever is in them', () =>
+    withEmulator(async (emulator, upstream) => {
+      const extra = parseJson('{"left": 200.0, "creativity": 0.50, "odd": {"pieces": [1.0]}, "none": null}');
+      const sent = draw({ ...upstream, model: 'outpaint' }, { ...needed, extra: extra.exact() as JsonObject });
+      await assert.rejects(sent, isFault('client'));
+      const written = { left: '200.0', creativity: '0.50', odd: '{"pieces":[1.0]}' };
+      assert.deepEqual(emulator.submissions, [{ ...IMAGE, prompt: 'A toll gate', ...written }]);
+    }));
+
   test('one call makes one picture', () => assert.equal(image.perCall(plainImage({ n: 5 }), 'core'), 1));
 });
 
 const EVERY = ['core', 'ultra', 'sd3.5-large', 'inpaint', 'creative', 'style-transfer'];
-const needed: Fields = { referenceImages: [png] };
 
 const REFUSED: readonly { model: string; fields: Fields; field: string }[] = [
   ...EVERY.flatMap((model) => [

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../json.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { toParts } from '../kit/forms.ts';
 import {
   between,
   type FieldMap,
@@ -124,9 +125,10 @@ function needsKey(name: string): Pick<Operation, 'checkKeys'> {
 
 const DIRECTIONS = ['left', 'right', 'up', 'down'];
 
-/** A picture grows in at least one direction. Forms hold words for everything. */
+/** A picture grows in at least one direction. Numbers are read as they are sent: a caller's own may be kept as written. */
 function checkDirections(extra: JsonObject): void {
-  if (DIRECTIONS.some((name) => Number(extra[name] ?? 0) > 0)) return;
+  const pixels = toParts(Object.fromEntries(DIRECTIONS.map((name) => [name, extra[name]])), 'repeated');
+  if (pixels.some(({ value }) => Number(value) > 0)) return;
   throw unsupported('left', { atLeast: 1, unit: 'pixel, or as much of right, up or down' });
 }
 
