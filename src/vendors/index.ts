@@ -79,6 +79,7 @@ export const vendors: readonly ListedVendor[] = [
   kling,
   runway,
   luma,
+  stability,
   azure,
   vertex,
   bedrock,
@@ -88,7 +89,6 @@ export const vendors: readonly ListedVendor[] = [
   fishAudio,
   replicate,
   cohere,
-  stability,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {
