@@ -4,7 +4,8 @@ import { rawNumber } from '../../../test/support/raw-number.ts';
 import type { JsonValue } from '../../json.ts';
 import { parseDataUrl } from './data-url.ts';
 import { dialectOf } from './dialects.ts';
-import { toParts, withQuery } from './forms.ts';
+import { formWithMedia, toParts, withQuery } from './forms.ts';
+import { inMemoryMedia } from './in-memory-media.ts';
 import { Peeked } from './peek.ts';
 
 const FIELDS = {
@@ -24,6 +25,18 @@ test('a form with brackets names every value by its place', () => {
 test('a form with repeated names holds what nests deeper as JSON', () => {
   const pairs = toParts(FIELDS, 'repeated').map(({ name, value }) => `${name}=${value}`);
   assert.deepEqual(pairs, ['a=x', 'b=1', 'b=true', 'c={"d":["y"],"e":null}', 'h=1.50']);
+});
+
+test('a form with media has a file for each, named by its field and its type', () => {
+  const [png, jpeg, mp3] = ['image/png', 'image/jpeg', 'audio/mpeg'].map((type) => inMemoryMedia(Buffer.from('x'), type));
+  assert.ok(png !== undefined && jpeg !== undefined && mp3 !== undefined);
+  assert.deepEqual(formWithMedia({ a: 'x', image: [png, jpeg], audio: mp3, none: [], odd: { read: [1] } }), [
+    { name: 'a', value: 'x' },
+    { name: 'image', fileName: 'image.png', file: png },
+    { name: 'image', fileName: 'image.jpg', file: jpeg },
+    { name: 'audio', fileName: 'audio.mp3', file: mp3 },
+    { name: 'odd', value: '{"read":[1]}' },
+  ]);
 });
 
 test('a query has no place for what is not given', () => {

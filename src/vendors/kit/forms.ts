@@ -1,5 +1,8 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
+import type { Media } from '../vendor.ts';
+import { isMedia, isMediaList } from './inline-media.ts';
 import { isList, isObject } from './json.ts';
+import type { WireFields } from './mapping.ts';
 import type { Part } from './multipart.ts';
 
 type FormFields = Readonly<Record<string, JsonValue | undefined>>;
@@ -12,6 +15,30 @@ type ValuePart = Extract<Part, { readonly value: string }>;
 export function toParts(fields: FormFields, nesting: 'brackets' | 'repeated'): ValuePart[] {
   const write = nesting === 'brackets' ? inBrackets : repeated;
   return Object.entries(fields).flatMap(([name, value]) => write(name, value));
+}
+
+/** An input as a form, with each medium in it as a file; the rest as `toParts` writes it with repeated names. */
+export function formWithMedia(input: WireFields): Part[] {
+  return Object.entries(input).flatMap(([name, value]): Part[] => {
+    if (isMedia(value)) return [filePart(name, value)];
+    if (isMediaList(value)) return value.map((media) => filePart(name, media));
+    return toParts({ [name]: value }, 'repeated');
+  });
+}
+
+function filePart(name: string, file: Media): Part {
+  return { name, fileName: `${name}.${extensionOf(file)}`, file };
+}
+
+/** Types whose second half is not what files of it end in. */
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'jpg'],
+  ['audio/mpeg', 'mp3'],
+]);
+
+/** Servers go by the ending of a file's name. */
+export function extensionOf({ mimeType }: Media): string {
+  return EXTENSIONS.get(mimeType) ?? mimeType.slice(mimeType.indexOf('/') + 1);
 }
 
 function inBrackets(name: string, value: JsonValue | undefined): ValuePart[] {

@@ -48,11 +48,11 @@ export async function mapMedia(
   return placed;
 }
 
-function isMediaList(value: WireFields[string]): value is readonly Media[] {
+export function isMediaList(value: WireFields[string]): value is readonly Media[] {
   return Array.isArray(value) && value.length > 0 && value.every(isMedia);
 }
 
-function isMedia(value: unknown): value is Media {
+export function isMedia(value: unknown): value is Media {
   return typeof value === 'object' && value !== null && 'read' in value && typeof value.read === 'function';
 }
 

@@ -145,6 +145,12 @@ export function wordFor(
   };
 }
 
+/** Nothing but `auto`, which leaves it to the model and so is not sent. */
+export function autoOnly(word: string, field: string): WireFields {
+  if (word !== 'auto') throw unsupported(field);
+  return {};
+}
+
 /** A shape out of a list; `auto` and `adaptive` leave it to the model. */
 export function shapeAmong(name: string, shapes: readonly string[]): (shape: string, field: string) => WireFields {
   return (shape, field) => (shape === 'auto' || shape === 'adaptive' ? {} : oneOf(name, shapes)(shape, field));

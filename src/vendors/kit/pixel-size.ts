@@ -1,7 +1,7 @@
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
-import type { FieldMap, WireFields } from './mapping.ts';
+import { autoOnly, type FieldMap, type WireFields } from './mapping.ts';
 
 type Request = ImageRequest<Media>;
 
@@ -37,11 +37,7 @@ export function inPixels(
 
 /** For models that take a shape only. */
 export const byShape: FieldMap<Request> = {
-  // `auto` leaves it to the model.
-  size: (size, field) => {
-    if (size !== 'auto') throw unsupported(field);
-    return {};
-  },
+  size: autoOnly,
   aspectRatio: (ratio, field): WireFields => {
     if (ratio === 'auto') return {};
     const { across, down } = shapeIn(ratio, field);

@@ -4,7 +4,7 @@ import { UPSTREAM_PICTURES_BYTES_MAX } from '../../limits.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import type { JsonWithBlobs } from '../kit/blobs.ts';
 import { outputAt } from '../kit/data-url.ts';
-import { toParts } from '../kit/forms.ts';
+import { extensionOf, toParts } from '../kit/forms.ts';
 import { countAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import type { Part } from '../kit/multipart.ts';
 import type { Call, Wire } from '../kit/wire.ts';
@@ -48,11 +48,6 @@ function filesOf({ referenceImages, mask }: ImageRequest<Media>): Part[] {
   const name = referenceImages.length === 1 ? 'image' : 'image[]';
   const images = referenceImages.map((file, at) => ({ name, fileName: `image-${at + 1}.${extensionOf(file)}`, file }));
   return mask === undefined ? images : [...images, { name: 'mask', fileName: `mask.${extensionOf(mask)}`, file: mask }];
-}
-
-/** Servers go by the ending of a file's name. */
-function extensionOf({ mimeType }: Media): string {
-  return mimeType === 'image/jpeg' ? 'jpg' : mimeType.slice(mimeType.indexOf('/') + 1);
 }
 
 /** A value of the caller's own never stands beside a file of the same name. */
