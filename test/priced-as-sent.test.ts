@@ -29,7 +29,7 @@ class Recorder extends LocalServer {
   }
 }
 
-/** Every value of a form is a text. */
+/** As if the form were JSON, but that every value in it is a text or a file. */
 async function fieldsIn(bytes: Buffer, type: string): Promise<WireBody> {
   const answer = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } });
   return Object.fromEntries(await answer.formData());

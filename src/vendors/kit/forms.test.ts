@@ -28,7 +28,9 @@ test('a form with repeated names holds what nests deeper as JSON', () => {
 });
 
 test('a form with media has a file for each, named by its field and its type', () => {
-  const [png, jpeg, mp3] = ['image/png', 'image/jpeg', 'audio/mpeg'].map((type) => inMemoryMedia(Buffer.from('x'), type));
+  const [png, jpeg, mp3] = ['image/png', 'image/jpeg', 'audio/mpeg'].map((type) =>
+    inMemoryMedia(Buffer.from('x'), type),
+  );
   assert.ok(png !== undefined && jpeg !== undefined && mp3 !== undefined);
   assert.deepEqual(formWithMedia({ a: 'x', image: [png, jpeg], audio: mp3, none: [], odd: { read: [1] } }), [
     { name: 'a', value: 'x' },

@@ -2,13 +2,12 @@ import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_PICTURES_BYTES_MAX } from '../../limits.ts';
 import { failed } from '../kit/faults.ts';
-import { toParts } from '../kit/forms.ts';
+import { formWithMedia } from '../kit/forms.ts';
 import { parseObject, readBytes, type Upstream } from '../kit/http.ts';
 import { requiredString, stringAt } from '../kit/json.ts';
-import type { WireFields } from '../kit/mapping.ts';
-import type { Part } from '../kit/multipart.ts';
+import { between, type WireFields } from '../kit/mapping.ts';
 import { contentTypeOf } from '../kit/wire.ts';
-import type { Media, Progress, Submitted, TaskWork } from '../vendor.ts';
+import type { Progress, Submitted, TaskWork } from '../vendor.ts';
 import { FILTERED, wire } from './wire.ts';
 
 /** What is made, and by which names the vendor hands it out. */
@@ -22,32 +21,20 @@ export interface Medium {
 /** The vendor refuses, or locks out, a client that asks after a task more often. */
 const POLL_AFTER_MS = 10_000;
 
-/** Every request is a form, also one without files. */
-function formOf(fields: WireFields): Part[] {
-  return Object.entries(fields).flatMap(([name, value]): Part[] => {
-    if (isMedia(value)) return [{ name, fileName: `${name}.${endingOf(value)}`, file: value }];
-    return toParts({ [name]: value as Exclude<typeof value, readonly Media[]> }, 'repeated');
-  });
-}
+/** The vendor takes 0 for a seed of its own choice. */
+export const takeSeed = between('seed', 1, 4_294_967_294);
 
-/** A caller's own object has no functions in it. */
-function isMedia(value: WireFields[string]): value is Media {
-  return typeof value === 'object' && value !== null && 'pieces' in value && typeof value.pieces === 'function';
-}
-
-/** What the vendor has libraries for; `audio/mpeg` is the one whose type is not its ending. */
-function endingOf({ mimeType }: Media): string {
-  return mimeType === 'audio/mpeg' ? 'mp3' : mimeType.slice(mimeType.indexOf('/') + 1);
-}
-
-/** A result that is made while the line is open. There is no task, and so nothing to ask after or to find again. */
+/**
+ * A result that is made while the line is open. There is no task, and so nothing to ask after or to find again. Every request
+ * is a form, also one without files.
+ */
 export async function makeNow(
   upstream: Upstream,
   path: string,
   fields: WireFields,
   { key }: Medium,
 ): Promise<Submitted> {
-  const call = { path, body: { form: formOf(fields) } };
+  const call = { path, body: { form: formWithMedia(fields) } };
   const { json, blobs } = await wire.jsonWithBlobs(upstream, call, key, UPSTREAM_PICTURES_BYTES_MAX);
   const reason = stringAt(json, 'finish_reason') ?? 'SUCCESS';
   const [data] = blobs;
@@ -59,7 +46,7 @@ export async function makeNow(
 
 /** The few operations that answer with the id of a task. */
 export async function submitTask(upstream: Upstream, path: string, fields: WireFields): Promise<Submitted> {
-  const answer = await wire.json(upstream, { path, body: { form: formOf(fields) }, accepts: [200, 202] });
+  const answer = await wire.json(upstream, { path, body: { form: formWithMedia(fields) }, accepts: [200, 202] });
   return { state: 'accepted', task: { id: requiredString(answer, 'id') } };
 }
 
@@ -71,7 +58,7 @@ export function results<Request>(medium: Medium): Required<Pick<TaskWork<Request
       try {
         return await progressOf(task, upstream, medium);
       } catch (error) {
-        return ofTask(error);
+        return failureOf(error);
       }
     },
     open: async (path, upstream) => (await wire.send(upstream, { path, accept })).body,
@@ -99,7 +86,7 @@ async function progressOf(task: JsonObject, upstream: Upstream, { key, results: 
 }
 
 /** A refusal that is about the task, which asking again would not change; any other is of the call. */
-function ofTask(error: unknown): Progress {
+function failureOf(error: unknown): Progress {
   if (!(error instanceof UpstreamError)) throw error;
   if (error.status === 404 || error.status === 410) return failed('server', `the task is lost: ${error.status}`);
   if (error.fault === 'policy' || error.fault === 'client') return failed(error.fault, error.message);

@@ -43,7 +43,7 @@ const REQUESTS: readonly { model: string; path: string; fields: Fields; wire: ob
     model: 'ultra',
     path: 'generate/ultra',
     fields: { referenceImages: [jpeg], aspectRatio: 'auto', extra: { strength: 0.25 } },
-    wire: { image: 'image.jpeg image/jpeg', strength: '0.25' },
+    wire: { image: 'image.jpg image/jpeg', strength: '0.25' },
   },
   { model: 'sd3.5-large', path: 'generate/sd3', fields: {}, wire: SD3 },
   {
@@ -62,12 +62,12 @@ const REQUESTS: readonly { model: string; path: string; fields: Fields; wire: ob
     model: 'inpaint',
     path: 'edit/inpaint',
     fields: { referenceImages: [png], mask: jpeg, extra: { grow_mask: 0 } },
-    wire: { ...IMAGE, mask: 'mask.jpeg image/jpeg', grow_mask: '0' },
+    wire: { ...IMAGE, mask: 'mask.jpg image/jpeg', grow_mask: '0' },
   },
   {
     model: 'edit/outpaint',
     path: 'edit/outpaint',
-    fields: { referenceImages: [png], extra: { left: 0, up: '200' } },
+    fields: { referenceImages: [png], size: 'auto', aspectRatio: 'auto', extra: { left: 0, up: '200' } },
     wire: { ...IMAGE, left: '0', up: '200' },
   },
   {
@@ -100,7 +100,7 @@ const REQUESTS: readonly { model: string; path: string; fields: Fields; wire: ob
     model: 'style-transfer',
     path: 'control/style-transfer',
     fields: { referenceImages: [png, jpeg] },
-    wire: { init_image: 'init_image.png image/png', style_image: 'style_image.jpeg image/jpeg' },
+    wire: { init_image: 'init_image.png image/png', style_image: 'style_image.jpg image/jpeg' },
   },
 ];
 
@@ -198,6 +198,7 @@ const REFUSED: readonly { model: string; fields: Fields; field: string }[] = [
   { model: 'outpaint', fields: { ...needed, extra: { left: 0, right: '0' } }, field: 'left' },
   { model: 'outpaint', fields: { ...needed, negativePrompt: 'fog' }, field: 'negative_prompt' },
   { model: 'search-and-replace', fields: needed, field: 'search_prompt' },
+  { model: 'search-and-replace', fields: { ...needed, extra: { search_prompt: '' } }, field: 'search_prompt' },
   { model: 'search-and-recolor', fields: needed, field: 'select_prompt' },
   { model: 'remove-background', fields: { ...needed, prompt: ' ', outputFormat: 'jpeg' }, field: 'output_format' },
   ...['erase', 'remove-background', 'fast'].map((model) => ({ model, fields: needed, field: 'prompt' })),

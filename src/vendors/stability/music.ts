@@ -5,14 +5,13 @@ import { between, type FieldMap, mapFields, oneOf, textWithin, type WireFields }
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Media, TaskWork } from '../vendor.ts';
-import { type Medium, makeNow, results, submitTask } from './generations.ts';
+import { type Medium, makeNow, results, submitTask, takeSeed } from './generations.ts';
 
 type Request = SoundRequest<Media>;
 
 const SOUND: Medium = { key: 'audio', results: '/v2beta/audio/results' };
 const SOUND_TYPES: readonly string[] = ['audio/mpeg', 'audio/wav'];
 const FORMATS = ['mp3', 'wav'];
-const SEED_MAX = 4_294_967_294;
 
 /** Models that make longer pieces, as tasks. */
 const QUEUED = /^stable-audio-[3-9]/;
@@ -23,8 +22,7 @@ const takes: FieldMap<Request> = {
   ...described('prompt', textWithin('prompt', 1, 10_000)),
   format: oneOf('output_format', FORMATS),
   guidanceScale: between('cfg_scale', 1, 25),
-  // The vendor takes 0 for a seed of its own choice.
-  seed: between('seed', 1, SEED_MAX),
+  seed: takeSeed,
   // Nothing is sung, whatever is asked for.
   instrumental: () => ({}),
   referenceAudio: (media, field) => {

@@ -3,7 +3,7 @@ import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { toParts } from '../kit/forms.ts';
 import {
-  between,
+  autoOnly,
   type FieldMap,
   type ModelFamily,
   oneOf,
@@ -12,6 +12,7 @@ import {
   type WireFields,
 } from '../kit/mapping.ts';
 import type { Media } from '../vendor.ts';
+import { takeSeed } from './generations.ts';
 
 type Request = ImageRequest<Media>;
 
@@ -30,7 +31,6 @@ export interface Operation extends ModelFamily<Request> {
 }
 
 const CHARS_MAX = 10_000;
-const SEED_MAX = 4_294_967_294;
 const SHAPES = ['21:9', '16:9', '3:2', '5:4', '1:1', '4:5', '2:3', '9:16', '9:21'];
 const STYLES = [
   ...['enhance', 'anime', 'photographic', 'digital-art', 'comic-book', 'fantasy-art', 'line-art', 'analog-film'],
@@ -41,8 +41,7 @@ const PICTURE_TYPES: readonly string[] = ['jpeg', 'png', 'webp'];
 /** Of models that make a megapixel, in the shape 1:1. */
 const SQUARE = '1024x1024';
 
-// The vendor takes 0 for a seed of its own choice.
-const seed: FieldMap<Request> = { seed: between('seed', 1, SEED_MAX) };
+const seed: FieldMap<Request> = { seed: takeSeed };
 const prompt: FieldMap<Request> = { prompt: textWithin('prompt', 1, CHARS_MAX), ...seed };
 const negative: FieldMap<Request> = { negativePrompt: textWithin('negative_prompt', 0, CHARS_MAX) };
 const style: FieldMap<Request> = { style: oneOf('style_preset', STYLES) };
@@ -66,7 +65,7 @@ function asPicture(media: Media, field: string): Media {
 }
 
 /** Pictures in the order in which they were sent, each under its name. */
-function picturesAs(...names: readonly string[]): FieldMap<Request> {
+function picturesAs(...names: readonly string[]): Required<Pick<FieldMap<Request>, 'referenceImages'>> {
   return {
     referenceImages: (media, field) => {
       if (media.length > names.length) throw unsupported(field, { atMost: names.length });
@@ -80,17 +79,10 @@ function refuseShape(field: string, { referenceImages }: Request): void {
   if (referenceImages.length > 0) throw unsupported(field, { notWith: 'reference_images' });
 }
 
-const shape: FieldMap<Request> = {
-  size: (size, field) => {
-    if (size !== 'auto') throw unsupported(field);
-    return {};
-  },
-  aspectRatio: (ratio, field, request) => {
-    const fields = shapeAmong('aspect_ratio', SHAPES)(ratio, field);
-    if (fields.aspect_ratio !== undefined) refuseShape(field, request);
-    return fields;
-  },
-};
+const aspectRatio = shapeAmong('aspect_ratio', SHAPES);
+const shape: FieldMap<Request> = { size: autoOnly, aspectRatio };
+/** Of edits: the picture decides. */
+const ownShape: FieldMap<Request> = { size: autoOnly, aspectRatio: shapeAmong('aspect_ratio', []) };
 
 const shapeOrSquare: FieldMap<Request> = {
   size: (size, field, request) => {
@@ -100,9 +92,10 @@ const shapeOrSquare: FieldMap<Request> = {
     return { aspect_ratio: '1:1' };
   },
   aspectRatio: (ratio, field, request) => {
-    const fields = shape.aspectRatio?.(ratio, field, request) ?? {};
-    const isOther = request.size === SQUARE && (fields.aspect_ratio ?? '1:1') !== '1:1';
-    if (isOther) throw unsupported(field, { notWith: 'size' });
+    const fields = aspectRatio(ratio, field);
+    if (fields.aspect_ratio === undefined) return {};
+    refuseShape(field, request);
+    if (request.size === SQUARE && ratio !== '1:1') throw unsupported(field, { notWith: 'size' });
     return fields;
   },
 };
@@ -112,13 +105,14 @@ const besidePicture: WireFields = { strength: 0.5 };
 
 /** An edit of one picture. */
 function edit(path: string, takes: FieldMap<Request>, more: Partial<Operation> = {}): Operation {
-  return { path, takes: { ...anyFormat, ...picturesAs('image'), ...takes }, picturesMin: 1, ...more };
+  return { path, takes: { ...anyFormat, ...ownShape, ...picturesAs('image'), ...takes }, picturesMin: 1, ...more };
 }
 
 function needsKey(name: string): Pick<Operation, 'checkKeys'> {
   return {
     checkKeys: (extra) => {
-      if (typeof extra[name] !== 'string') throw unsupported(name, { atLeast: 1, unit: 'character' });
+      const text = extra[name];
+      if (typeof text !== 'string' || text === '') throw unsupported(name, { atLeast: 1, unit: 'character' });
     },
   };
 }
@@ -160,7 +154,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   creative: edit('upscale/creative', described, { isQueued: true }),
   sketch: edit('control/sketch', described),
   structure: edit('control/structure', described),
-  style: edit('control/style', { ...described, aspectRatio: shapeAmong('aspect_ratio', SHAPES) }),
+  style: edit('control/style', { ...described, ...shape }),
   'style-transfer': edit(
     'control/style-transfer',
     { ...prompt, ...negative, ...picturesAs('init_image', 'style_image') },
@@ -178,7 +172,7 @@ function diffusion(model: string): Operation {
     ...shapeOrSquare,
     referenceImages: (media, field, request) => ({
       mode: 'image-to-image',
-      ...picturesAs('image').referenceImages?.(media, field, request),
+      ...picturesAs('image').referenceImages(media, field, request),
     }),
   };
   return { path: 'generate/sd3', takes, always: { model, mode: 'text-to-image' }, besidePicture };
