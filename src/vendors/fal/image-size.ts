@@ -2,9 +2,10 @@ import type { JsonObject } from '../../json.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import type { FieldMap, WireFields } from '../kit/mapping.ts';
+import { exactSize, sizeOrShape } from '../kit/pixel-size.ts';
 import type { Media } from '../vendor.ts';
 
-type Shape = Pick<ImageRequest<Media>, 'size' | 'resolution' | 'aspectRatio'>;
+type Shape = Pick<ImageRequest<Media>, 'resolution' | 'aspectRatio'>;
 
 const SIDE_OF_1K = 1024;
 /** No model of these families makes a longer side, and all want sides that divide by this. */
@@ -24,17 +25,16 @@ const PRESETS: ReadonlyMap<string, string> = new Map([
  * `free` begins the words for a tier whose shape the model may choose.
  */
 export function sized(side: number, free?: string): FieldMap<ImageRequest<Media>> {
-  const take = (_value: string, field: string, shape: Shape): WireFields => {
-    const size = shape.size === undefined || shape.size === 'auto' ? sizeOf(shape, field, side, free) : undefined;
+  return sizeOrShape(toImageSize, (shape, field) => {
+    const size = sizeOf(shape, field, side, free);
     return size === undefined ? {} : { image_size: size };
-  };
-  return { size: exactSize, resolution: take, aspectRatio: take };
+  });
 }
 
-export function exactSize(size: string, field: string, { resolution }: Shape): WireFields {
-  if (size === 'auto') return {};
-  // A tier has its price, and a size of the caller's own would get around it.
-  if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
+/** For models that have a field of its own for each. */
+export const ownSize = exactSize(toImageSize);
+
+function toImageSize(size: string, field: string): WireFields {
   const [width, height] = numbersIn(size, 'x', field);
   return { image_size: { width, height } };
 }

@@ -11,7 +11,7 @@ import {
 } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
-import { exactSize, sized } from './image-size.ts';
+import { ownSize, sized } from './image-size.ts';
 import { queued } from './queue.ts';
 
 type Request = ImageRequest<Media>;
@@ -66,7 +66,7 @@ const USUAL: ImageFamily = {
     ...negative,
     ...styled,
     ...drawn,
-    size: exactSize,
+    size: ownSize,
   },
 };
 

@@ -4,6 +4,10 @@ import type { Media } from '../vendor.ts';
 import { autoOnly, type FieldMap, type WireFields } from './mapping.ts';
 
 type Request = ImageRequest<Media>;
+type SizeFields = Required<Pick<FieldMap<Request>, 'size' | 'resolution' | 'aspectRatio'>>;
+type ExactSize = (size: string, field: string, request: Request) => WireFields;
+
+type Sides = readonly [width: number, height: number];
 
 /** What widths and heights a family makes. */
 export interface SizeRules {
@@ -24,15 +28,27 @@ const SHAPE_MAX = 21 / 9;
  * For models that take a width and a height: tier and shape become those. `beside` is what has to be sent with them where a
  * model would go by something else.
  */
-export function inPixels(
-  rules: SizeRules,
-  beside: WireFields = {},
-): Required<Pick<FieldMap<Request>, 'size' | 'resolution' | 'aspectRatio'>> {
+export function inPixels(rules: SizeRules, beside: WireFields = {}): SizeFields {
   const whole = (sides: WireFields) => ('width' in sides ? { ...beside, ...sides } : sides);
-  const take = (_value: string, field: string, request: Request) =>
-    hasSize(request) ? {} : whole(sizeOfShape(request, field, rules));
-  const exact = (size: string, _field: string, request: Request) => whole(exactSize(size, request, rules));
-  return { size: exact, resolution: take, aspectRatio: take };
+  return sizeOrShape(
+    (size) => whole(sidesWithin(size, rules)),
+    (request, field) => whole(sizeOfShape(request, field, rules)),
+  );
+}
+
+/** `exact` is asked for a size of the caller's own, `shaped` for tier and shape where there is none. */
+export function sizeOrShape(exact: ExactSize, shaped: (request: Request, field: string) => WireFields): SizeFields {
+  const take = (_value: string, field: string, request: Request) => (hasSize(request) ? {} : shaped(request, field));
+  return { size: exactSize(exact), resolution: take, aspectRatio: take };
+}
+
+/** `auto` sends nothing. A tier has its price, and a size of the caller's own would get around it: they are refused together. */
+export function exactSize(exact: ExactSize): ExactSize {
+  return (size, field, request) => {
+    if (size === 'auto') return {};
+    if (request.resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
+    return exact(size, field, request);
+  };
 }
 
 /** For models that take a shape only. */
@@ -40,21 +56,43 @@ export const byShape: FieldMap<Request> = {
   size: autoOnly,
   aspectRatio: (ratio, field): WireFields => {
     if (ratio === 'auto') return {};
-    const { across, down } = shapeIn(ratio, field);
-    if (!Number.isInteger(across) || !Number.isInteger(down)) throw unsupported(field, 'another value');
+    const shape = shapeIn(ratio, field, SHAPE_MAX);
+    if (!shape.every(Number.isInteger)) throw unsupported(field, 'another value');
     return { aspect_ratio: ratio };
   },
 };
+
+/** The width and height of a size, or of a shape. */
+export function sidesIn(text: string): Sides {
+  const [width = 0, height = 0] = text.split(/[x:]/).map(Number);
+  return [width, height];
+}
+
+/** `shapeMax` is how many times longer one side may be than the other. */
+export function shapeIn(ratio: string, field: string, shapeMax: number): Sides {
+  const [across, down] = sidesIn(ratio);
+  const isWithin = across > 0 && down > 0 && Math.max(across / down, down / across) <= shapeMax;
+  if (!isWithin) throw unsupported(field, 'another value');
+  return [across, down];
+}
+
+/** The area of the square with that side, in the shape asked for, and never more. */
+export function sidesOfShape([across, down]: Sides, side: number, { step, sideMax }: PixelGrid): Sides {
+  const roundDown = (pixels: number) => Math.floor(pixels / step) * step;
+  const [long, short] = [Math.max(across, down), Math.min(across, down)];
+  const longer = roundDown(Math.min(side * Math.sqrt(long / short), sideMax));
+  const shorter = roundDown(Math.min((longer * short) / long, (side * side) / longer));
+  return across > down ? [longer, shorter] : [shorter, longer];
+}
+
+type PixelGrid = Pick<SizeRules, 'step' | 'sideMax'>;
 
 function hasSize({ size }: Request): boolean {
   return size !== undefined && size !== 'auto';
 }
 
-function exactSize(size: string, { resolution }: Request, rules: SizeRules): WireFields {
-  if (size === 'auto') return {};
-  // A tier has its price, and a size of the caller's own would get around it.
-  if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
-  const [width = 0, height = 0] = size.split('x').map(Number);
+function sidesWithin(size: string, rules: SizeRules): WireFields {
+  const [width, height] = sidesIn(size);
   for (const side of [width, height]) {
     if (!(side >= rules.sideMin && side <= rules.sideMax)) {
       throw unsupported('size', { oneOf: [`sides of ${rules.sideMin} to ${rules.sideMax}`] });
@@ -65,26 +103,12 @@ function exactSize(size: string, { resolution }: Request, rules: SizeRules): Wir
   return { width, height };
 }
 
-/** The area of the tier's square, in the shape asked for, and never more. */
 function sizeOfShape({ resolution, aspectRatio }: Request, field: string, rules: SizeRules): WireFields {
   const side = resolution === undefined ? SIDE_USUAL : rules.tiers[resolution.toLowerCase()];
   if (side === undefined) throw unsupported('resolution', { oneOf: Object.keys(rules.tiers) });
   if (resolution === undefined && aspectRatio === 'auto') return {};
-  const { across, down } = shapeIn(aspectRatio === undefined || aspectRatio === 'auto' ? '1:1' : aspectRatio, field);
-  const [long, short] = [Math.max(across, down), Math.min(across, down)];
-  const longer = roundToStep(Math.min(side * Math.sqrt(long / short), rules.sideMax), rules);
-  const shorter = roundToStep(Math.min((longer * short) / long, (side * side) / longer), rules);
-  if (shorter < rules.sideMin) throw unsupported(field, 'another value');
-  return across > down ? { width: longer, height: shorter } : { width: shorter, height: longer };
-}
-
-function roundToStep(pixels: number, { step }: SizeRules): number {
-  return Math.floor(pixels / step) * step;
-}
-
-function shapeIn(ratio: string, field: string): { readonly across: number; readonly down: number } {
-  const [across = 0, down = 0] = ratio.split(':').map(Number);
-  const isWithin = across > 0 && down > 0 && Math.max(across / down, down / across) <= SHAPE_MAX;
-  if (!isWithin) throw unsupported(field, 'another value');
-  return { across, down };
+  const ratio = aspectRatio === undefined || aspectRatio === 'auto' ? '1:1' : aspectRatio;
+  const [width, height] = sidesOfShape(shapeIn(ratio, field, SHAPE_MAX), side, rules);
+  if (Math.min(width, height) < rules.sideMin) throw unsupported(field, 'another value');
+  return { width, height };
 }

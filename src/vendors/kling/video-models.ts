@@ -1,6 +1,15 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type FieldMap, firstMatch, mapFields, oneOf, secondsText, type WireFields } from '../kit/mapping.ts';
+import {
+  as,
+  autoOnly,
+  type FieldMap,
+  firstMatch,
+  mapFields,
+  oneOf,
+  secondsText,
+  type WireFields,
+} from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import { refuseLength } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
@@ -67,7 +76,7 @@ function takesOf({ seconds, hasModes, hasSound }: VideoFamily): FieldMap<Request
     ...WRITTEN,
     seconds: secondsAmong(seconds),
     ...(hasModes === true && { resolution: modeOf }),
-    size: onlyAuto,
+    size: autoOnly,
     aspectRatio: shape,
     watermark: (isWanted) => ({ watermark_info: { enabled: isWanted } }),
     ...(hasSound === true && { generateAudio: (isWanted) => ({ sound: isWanted ? 'on' : 'off' }) }),
@@ -86,7 +95,7 @@ export function settingsOf(request: Request): WireFields {
       return { duration: length };
     },
     resolution: (tier, field) => oneOf('resolution', Object.keys(MODES))(tier.toLowerCase(), field),
-    size: onlyAuto,
+    size: autoOnly,
     aspectRatio: shape,
     // It is one of its options, and these are built elsewhere.
     watermark: none,
@@ -122,11 +131,6 @@ function modeOf(tier: string, field: string): WireFields {
   const mode = MODES[tier.toLowerCase()];
   if (mode === undefined) throw unsupported(field, { oneOf: Object.keys(MODES) });
   return { mode };
-}
-
-function onlyAuto(size: string, field: string): WireFields {
-  if (size !== 'auto') throw unsupported(field);
-  return {};
 }
 
 /** A clip that begins with a picture has its shape. */

@@ -3,7 +3,8 @@ import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { listAt, objectAt } from '../kit/json.ts';
-import { as, type FieldMap, mapFields, oneOf, single, type WireFields, type WireMedia } from '../kit/mapping.ts';
+import { as, type FieldMap, mapFields, oneOf, single, type WireMedia } from '../kit/mapping.ts';
+import { inPixels } from '../kit/pixel-size.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Media, TaskWork } from '../vendor.ts';
@@ -12,14 +13,14 @@ import { wire } from './wire.ts';
 type Request = ImageRequest<Media>;
 
 const COUNT_MAX = 9;
-const SIDE = { min: 512, max: 2048, step: 8 };
+const SIDES = { sideMin: 512, sideMax: 2048, step: 8, pixelsMax: 2048 * 2048 };
 const RATIOS = ['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9'];
 /** What public fields decide. */
 const RESERVED = ['aspect_ratio', 'width', 'height', 'response_format', 'subject_reference', 'aigc_watermark'];
 
 const TAKES: FieldMap<Request> = {
   prompt: as('prompt'),
-  size: exactSize,
+  size: inPixels({ ...SIDES, tiers: {} }).size,
   // Every shape has one megapixel, so that there is nothing to send.
   resolution: (tier, field) => {
     if (tier.toLowerCase() !== '1k') throw unsupported(field, { oneOf: ['1k'] });
@@ -60,18 +61,4 @@ function fieldsOf(request: Request): Record<string, WireMedia> {
   const { character, ...fields } = mapFields(request, { takes: TAKES }, IMAGE_NAMES);
   if (character === undefined) return fields;
   return { ...fields, subject_reference: [{ type: 'character', image_file: character }] };
-}
-
-function exactSize(size: string, field: string, { resolution }: Request): WireFields {
-  if (size === 'auto') return {};
-  // A tier has its price, and a size of the caller's own would get around it.
-  if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
-  const [width = 0, height = 0] = size.split('x').map(Number);
-  for (const side of [width, height]) {
-    if (!(side >= SIDE.min && side <= SIDE.max)) {
-      throw unsupported(field, { oneOf: [`sides of ${SIDE.min} to ${SIDE.max}`] });
-    }
-    if (side % SIDE.step !== 0) throw unsupported(field, { oneOf: [`sides that divide by ${SIDE.step}`] });
-  }
-  return { width, height };
 }

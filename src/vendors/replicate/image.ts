@@ -1,7 +1,6 @@
 import type { ImageRequest } from '../../schemas/index.ts';
-import { unsupported } from '../../unsupported.ts';
 import { as, type FieldMap, several, shapeAmong, single, type WireFields, wordFor } from '../kit/mapping.ts';
-import { inPixels, type SizeRules } from '../kit/pixel-size.ts';
+import { exactSize, inPixels, type SizeRules } from '../kit/pixel-size.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
 import { type Families, predictions } from './predictions.ts';
@@ -82,11 +81,7 @@ const USUAL: Fields = {
   aspectRatio: as('aspect_ratio'),
   negativePrompt: as('negative_prompt'),
   resolution: as('resolution'),
-  size: (size, _field, { resolution }): WireFields => {
-    // A tier has its price, and a size of the caller's own would get around it.
-    if (resolution !== undefined && size !== 'auto') throw unsupported('resolution', { notWith: 'size' });
-    return size === 'auto' ? {} : { size };
-  },
+  size: exactSize(as('size')),
 };
 
 export const image = predictions<Request>({

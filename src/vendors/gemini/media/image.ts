@@ -2,6 +2,7 @@ import type { ImageRequest } from '../../../schemas/index.ts';
 import { unsupported } from '../../../unsupported.ts';
 import { jsonWithMedia, withoutAddress } from '../../kit/inline-media.ts';
 import { type FieldMap, firstMatch, mapFields, oneOf, type WireFields } from '../../kit/mapping.ts';
+import { exactSize } from '../../kit/pixel-size.ts';
 import { IMAGE_NAMES } from '../../kit/public-names.ts';
 import { refuse } from '../../kit/refusals.ts';
 import type { CallBody } from '../../kit/wire.ts';
@@ -51,7 +52,7 @@ function shapeOf(request: Request, model: string): WireFields {
   const takes: FieldMap<Request> = {
     prompt: () => ({}),
     referenceImages: () => ({}),
-    size: (size) => squareOf(size, request, tiers),
+    size: exactSize((size) => squareOf(size, request, tiers)),
     resolution: (tier, field) => {
       refuse(field, !tiers.includes(tier.toLowerCase()), { oneOf: tiers });
       return { imageSize: tier.toUpperCase() };
@@ -62,10 +63,7 @@ function shapeOf(request: Request, model: string): WireFields {
 }
 
 /** The vendor knows shapes and tiers only; in pixels it is sure to make nothing but squares. */
-function squareOf(size: string, { resolution, aspectRatio }: Request, tiers: readonly string[]): WireFields {
-  if (size === 'auto') return {};
-  // A tier has its price, and a size of the caller's own would get around it.
-  if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
+function squareOf(size: string, { aspectRatio }: Request, tiers: readonly string[]): WireFields {
   if (![undefined, 'auto', '1:1'].includes(aspectRatio)) throw unsupported('aspect_ratio', { notWith: 'size' });
   const tier = tiers.find((each) => size === sizeOf(each));
   if (tier === undefined) throw unsupported('size', { oneOf: ['auto', ...tiers.map(sizeOf)] });
