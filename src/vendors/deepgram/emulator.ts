@@ -1,7 +1,6 @@
-import { toneAs } from '../../../test/support/media-samples.ts';
-import { byteSourceOf, measure, sniff } from '../../media/index.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import { secondsOf, speechAs } from '../emulator/sounds.ts';
 import { refusalOfListening, refusalOfSpeaking } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
 
@@ -100,31 +99,12 @@ const TYPES: Readonly<Record<string, string>> = {
   linear16: 'audio/wav',
 };
 
-const SECONDS = 0.5;
-const WAV_HEAD_BYTES = 44;
-
-const sounds = new Map<string, Promise<Buffer>>();
-
-/** Real sound in one of the formats; the same again for the same question. */
+/** What it answers to these options. */
 export function soundFor({ encoding, container, sample_rate: rate }: Submission['options']): Promise<Buffer> {
-  const name = [encoding ?? 'mp3', container, rate].join();
-  const sound = sounds.get(name) ?? encode(encoding?.[0] ?? 'mp3', container?.[0], Number(rate?.[0] ?? 24_000));
-  sounds.set(name, sound);
-  return sound;
-}
-
-async function encode(encoding: string, container: string | undefined, sampleRate: number): Promise<Buffer> {
-  if (encoding === 'opus') return toneAs('ogg-opus', { seconds: SECONDS });
-  if (encoding === 'mp3' || encoding === 'aac' || encoding === 'flac') return toneAs(encoding, { seconds: SECONDS });
-  const wave = await toneAs('wav', { seconds: SECONDS, sampleRate });
-  return container === 'none' ? wave.subarray(WAV_HEAD_BYTES) : wave;
-}
-
-/** How long a file of a known kind is. */
-async function secondsOf(bytes: Buffer): Promise<number | undefined> {
-  const sniffed = sniff(bytes);
-  if (sniffed === undefined) return undefined;
-  return (await measure(byteSourceOf(bytes), sniffed).catch(() => undefined))?.seconds;
+  const format = encoding?.[0] ?? 'mp3';
+  if (format === 'opus') return speechAs('ogg-opus');
+  if (format === 'mp3' || format === 'aac' || format === 'flac') return speechAs(format);
+  return speechAs(container?.[0] === 'none' ? 'pcm' : 'wav', Number(rate?.[0] ?? 24_000));
 }
 
 const WORDS = [

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testVoiceFaults } from '../../../test/support/voice-faults.ts';
 import type { Fault } from '../../errors.ts';
+import { brokenClip } from '../emulator/sounds.ts';
 import type { Upstream } from '../index.ts';
-import { clip, speechRequest, synthesize, transcribe, withEmulator } from './emulator/calls.ts';
+import { speechRequest, synthesize, transcribe, withEmulator } from './emulator/calls.ts';
 import type { ErrorName } from './emulator/errors.ts';
 import { work as deepgram } from './work.ts';
 
@@ -41,12 +42,7 @@ test('a voice, a language, a key and a file that the vendor does not know', () =
     await assert.rejects(transcribe({ language: 'xx' }, upstream), { fault: 'unfit' });
     await assert.rejects(synthesize(speechRequest({ extra: { odd: 1 } }), upstream), { fault: 'client' });
     await assert.rejects(transcribe({ extra: { odd: 1 } }, upstream), { fault: 'client' });
-    const bytes = Buffer.from('no sound');
-    const pieces = async function* () {
-      yield bytes;
-    };
-    const file = { ...(await clip()), bytes: bytes.length, pieces };
-    await assert.rejects(transcribe({}, upstream, file), { fault: 'client' });
+    await assert.rejects(transcribe({}, upstream, brokenClip()), { fault: 'client' });
   }));
 
 test('an error of 500 and more is never the account’s nor the caller’s, whatever its words', () =>

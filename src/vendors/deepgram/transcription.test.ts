@@ -4,7 +4,8 @@ import { plainTranscription } from '../../../test/support/plain-requests.ts';
 import type { JsonObject } from '../../json.ts';
 import type { TranscriptionRequest } from '../../schemas/index.ts';
 import type { Script } from '../emulator/scripted-server.ts';
-import { clip, KEY, transcribe, withEmulator } from './emulator/calls.ts';
+import { clip } from '../emulator/sounds.ts';
+import { KEY, transcribe, withEmulator } from './emulator/calls.ts';
 import { transcription } from './transcription.ts';
 
 const WORDS = [

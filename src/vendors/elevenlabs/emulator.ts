@@ -1,6 +1,6 @@
-import { byteSourceOf, measure, sniff } from '../../media/index.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, type Script, ScriptedServer } from '../emulator/scripted-server.ts';
+import { secondsOf } from '../emulator/sounds.ts';
 import { keyRefusal, readSubmission, type Submission } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer, today } from './emulator/errors.ts';
 import { songSeconds } from './emulator/music-checks.ts';
@@ -164,14 +164,6 @@ async function sounding(outputFormat: string, seconds: number): Promise<Answer> 
 
 function document(body: object): Answer {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-}
-
-/** How long a file of a known kind is. */
-async function secondsOf(bytes: Buffer): Promise<number | undefined> {
-  const sniffed = sniff(bytes);
-  if (sniffed === undefined) return undefined;
-  const measured = await measure(byteSourceOf(bytes), sniffed).catch(() => undefined);
-  return measured?.seconds;
 }
 
 type Item = readonly [text: string, start: number, end: number, type: string, speaker: string];

@@ -4,8 +4,9 @@ import { plainSound, plainTranscription } from '../../../test/support/plain-requ
 import { type Fault, UpstreamError } from '../../errors.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../limits.ts';
 import type { Script } from '../emulator/scripted-server.ts';
+import { clip } from '../emulator/sounds.ts';
 import type { Upstream } from '../index.ts';
-import { clip, music, speech, spoken, synthesize, transcription, withEmulator } from './emulator/calls.ts';
+import { music, speech, spoken, synthesize, transcription, withEmulator } from './emulator/calls.ts';
 import type { ErrorName } from './emulator/errors.ts';
 
 /** Everything that the vendor does, taken to its end. */

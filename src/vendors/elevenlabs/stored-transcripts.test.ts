@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { plainTranscription } from '../../../test/support/plain-requests.ts';
-import { clip, transcription, withEmulator } from './emulator/calls.ts';
+import { clip } from '../emulator/sounds.ts';
+import { transcription, withEmulator } from './emulator/calls.ts';
 
 const model = 'scribe_v2';
 

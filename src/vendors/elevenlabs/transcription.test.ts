@@ -3,8 +3,9 @@ import { describe, test } from 'node:test';
 import { plainTranscription } from '../../../test/support/plain-requests.ts';
 import { ApiError } from '../../errors.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
+import { clip } from '../emulator/sounds.ts';
 import type { AudioFile, Transcript, Upstream } from '../index.ts';
-import { clip, KEY, transcription, withEmulator } from './emulator/calls.ts';
+import { KEY, transcription, withEmulator } from './emulator/calls.ts';
 import type { ElevenLabsEmulator } from './emulator.ts';
 
 type Request = Parameters<typeof transcription.submit>[0];

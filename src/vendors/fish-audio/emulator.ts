@@ -1,7 +1,6 @@
-import { toneAs } from '../../../test/support/media-samples.ts';
-import { byteSourceOf, measure, sniff } from '../../media/index.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import { formWithFile, SPEECH_SECONDS, secondsOf, speechAs } from '../emulator/sounds.ts';
 import { refusalOfDesign, refusalOfRecording, refusalOfSpeech } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
 import { decodeMsgpack } from './emulator/msgpack.ts';
@@ -19,7 +18,6 @@ interface Submission {
 
 export const VOICE = '8ef4a238714b45718ce04243307c57a7';
 const MODELS = new Set(['s1', 's2-pro', 's2.1-pro', 's2.1-pro-free', 'drama-3-preview']);
-const PREVIEW_SECONDS = 0.5;
 
 /** The vendor's routes for speech, voices and recordings, as strict as it is. It has an account that may be empty or busy. */
 export class FishAudioEmulator extends ScriptedServer {
@@ -82,23 +80,18 @@ export class FishAudioEmulator extends ScriptedServer {
     const audio_base64 = (await soundFor('wav', 44_100)).toString('base64');
     const candidates = Array.from({ length: Number(fields.n ?? 2) }, (_, index) => {
       const id = `voice-${this.#marker}-${index}`;
-      return { id, index, audio_base64, sample_rate: 44_100, duration_ms: PREVIEW_SECONDS * 1000 };
+      return { id, index, audio_base64, sample_rate: 44_100, duration_ms: SPEECH_SECONDS * 1000 };
     });
     return json({ candidates });
   }
 
-  async #listen({ headers, bytes }: Recorded): Promise<Answer> {
-    const isPro = headers.model === 'transcribe-1-pro';
-    const type = headers['content-type'] ?? '';
-    const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
-      .formData()
-      .catch(() => undefined);
-    const audio = form?.get('audio');
-    if (form === undefined || !(audio instanceof File)) return this.#refused('unreadable');
-    const fields = Object.fromEntries([...form].filter(([name]) => name !== 'audio'));
+  async #listen(recorded: Recorded): Promise<Answer> {
+    const isPro = recorded.headers.model === 'transcribe-1-pro';
+    const form = await formWithFile(recorded, 'audio');
+    if (form === undefined) return this.#refused('unreadable');
+    const { fields, file } = form;
     const refusal = refusalOfRecording(fields, isPro);
     if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
-    const file = { name: audio.name, type: audio.type, bytes: Buffer.from(await audio.arrayBuffer()) };
     const seconds = await secondsOf(file.bytes);
     if (seconds === undefined) return this.#refused(isPro ? 'badAudio' : 'invalid');
     this.submissions.push({ route: 'recording', model: isPro ? 'transcribe-1-pro' : 'transcribe-1', fields, file });
@@ -128,30 +121,11 @@ const TYPES: Readonly<Record<string, string>> = {
   pcm: 'audio/pcm',
   opus: 'audio/opus',
 };
-const WAV_HEAD_BYTES = 44;
-const sounds = new Map<string, Promise<Buffer>>();
 
-/** Real sound in one of the formats; the same again for the same question. */
+/** What it answers to such a request. */
 export function soundFor(format: string, sampleRate: number): Promise<Buffer> {
-  const name = `${format} ${sampleRate}`;
-  const sound = sounds.get(name) ?? encode(format, sampleRate);
-  sounds.set(name, sound);
-  return sound;
-}
-
-async function encode(format: string, sampleRate: number): Promise<Buffer> {
-  const seconds = PREVIEW_SECONDS;
-  if (format === 'opus') return toneAs('ogg-opus', { seconds });
-  if (format === 'mp3') return toneAs('mp3', { seconds });
-  const wave = await toneAs('wav', { seconds, sampleRate });
-  return format === 'pcm' ? wave.subarray(WAV_HEAD_BYTES) : wave;
-}
-
-/** How long a file of a known kind is. */
-async function secondsOf(bytes: Buffer): Promise<number | undefined> {
-  const sniffed = sniff(bytes);
-  if (sniffed === undefined) return undefined;
-  return (await measure(byteSourceOf(bytes), sniffed).catch(() => undefined))?.seconds;
+  if (format === 'opus') return speechAs('ogg-opus');
+  return speechAs(format === 'mp3' || format === 'pcm' ? format : 'wav', sampleRate);
 }
 
 const WORDS = [

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testVoiceFaults } from '../../../test/support/voice-faults.ts';
 import type { Fault } from '../../errors.ts';
+import { brokenClip } from '../emulator/sounds.ts';
 import type { Upstream } from '../index.ts';
-import { clip, design, speechRequest, synthesize, transcribe, withEmulator } from './emulator/calls.ts';
+import { design, speechRequest, synthesize, transcribe, withEmulator } from './emulator/calls.ts';
 import type { ErrorName } from './emulator/errors.ts';
 import { work as fishAudio } from './work.ts';
 
@@ -48,13 +49,8 @@ test('a voice, a key and a file that the vendor does not know', () =>
     await assert.rejects(synthesize(speechRequest({ voice: 'nobody' }), upstream), { fault: 'client' });
     await assert.rejects(synthesize(speechRequest({ extra: { odd: 1 } }), upstream), { fault: 'client' });
     await assert.rejects(transcribe({ extra: { odd: 1 } }, upstream), { fault: 'client' });
-    const bytes = Buffer.from('no sound');
-    const pieces = async function* () {
-      yield bytes;
-    };
-    const file = { ...(await clip()), bytes: bytes.length, pieces };
     for (const model of ['transcribe-1', 'transcribe-1-pro'])
-      await assert.rejects(transcribe({}, upstream, model, file), { fault: 'client' });
+      await assert.rejects(transcribe({}, upstream, model, brokenClip()), { fault: 'client' });
   }));
 
 test('an error of 500 and more is never the account’s nor the caller’s, whatever its words', () =>

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainTranscription } from '../../../test/support/plain-requests.ts';
 import type { TranscriptionRequest } from '../../schemas/index.ts';
-import { clip, KEY, transcribe, withEmulator } from './emulator/calls.ts';
+import { clip } from '../emulator/sounds.ts';
+import { KEY, transcribe, withEmulator } from './emulator/calls.ts';
 import { transcriptOf } from './transcript.ts';
 import { transcription } from './transcription.ts';
 

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
-import { toneAs } from '../../../../test/support/media-samples.ts';
 import { plainSound, plainTranscription } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest, TranscriptionRequest } from '../../../schemas/index.ts';
-import {
-  type AudioFile,
-  inMemoryMedia,
-  type Media,
-  type Transcript,
-  type Upstream,
-  UpstreamPools,
-} from '../../index.ts';
+import { clip } from '../../emulator/sounds.ts';
+import { type AudioFile, type Media, type Transcript, type Upstream, UpstreamPools } from '../../index.ts';
 import { DeepgramEmulator } from '../emulator.ts';
 import { speech } from '../speech.ts';
 import { transcription } from '../transcription.ts';
@@ -19,10 +12,6 @@ export const MARKER = 'mk9D';
 
 export function speechRequest(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
   return plainSound({ input: 'Hello there.', ...fields });
-}
-
-export async function clip(seconds = 2): Promise<AudioFile> {
-  return { ...inMemoryMedia(await toneAs('flac', { seconds }), 'audio/flac'), extension: 'flac', seconds };
 }
 
 export async function withEmulator(

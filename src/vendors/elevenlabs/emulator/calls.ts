@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { toneAs } from '../../../../test/support/media-samples.ts';
 import { plainSound } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest } from '../../../schemas/index.ts';
-import { type AudioFile, inMemoryMedia, type Media, type Upstream, UpstreamPools } from '../../index.ts';
+import { type Media, type Upstream, UpstreamPools } from '../../index.ts';
 import { ElevenLabsEmulator, type ElevenLabsOptions } from '../emulator.ts';
 import { work as vendor } from '../work.ts';
 
@@ -21,10 +20,6 @@ function present<Work>(work: Work | undefined): Work {
 
 export function spoken(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
   return plainSound({ input: 'Hello there.', voice: VOICE, ...fields });
-}
-
-export async function clip(seconds = 2): Promise<AudioFile> {
-  return { ...inMemoryMedia(await toneAs('flac', { seconds }), 'audio/flac'), extension: 'flac', seconds };
 }
 
 export async function withEmulator(

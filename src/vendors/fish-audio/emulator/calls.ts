@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { toneAs } from '../../../../test/support/media-samples.ts';
 import { plainSound, plainTranscription } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest, TranscriptionRequest } from '../../../schemas/index.ts';
+import { clip } from '../../emulator/sounds.ts';
 import {
   type AudioFile,
-  inMemoryMedia,
   type Media,
   type Transcript,
   type Upstream,
@@ -20,10 +19,6 @@ export const MARKER = 'mk4F';
 
 export function speechRequest(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<Media> {
   return plainSound({ input: 'Hello there.', ...fields });
-}
-
-export async function clip(seconds = 2): Promise<AudioFile> {
-  return { ...inMemoryMedia(await toneAs('flac', { seconds }), 'audio/flac'), extension: 'flac', seconds };
 }
 
 export async function withEmulator(

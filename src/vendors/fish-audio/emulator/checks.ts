@@ -1,5 +1,14 @@
 import { countCharacters } from '../../../text/index.ts';
-import { type Check, isFlag, isJsonObject, isOneOf, isText, isWhole, isWithin } from '../../openai/emulator/checks.ts';
+import {
+  type Check,
+  isFlag,
+  isJsonObject,
+  isOneOf,
+  isText,
+  isWhole,
+  isWithin,
+  wrongField,
+} from '../../openai/emulator/checks.ts';
 import { ERRORS, type Refusal, validationError } from './errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -70,7 +79,7 @@ const RATES: Readonly<Record<string, readonly number[]>> = { mp3: [32_000, 44_10
 
 export function refusalOfSpeech(fields: Json, isJson: boolean, voices: ReadonlySet<string>): Refusal | undefined {
   if (fields.text == null || fields.text === '') return validationError('text', 'Field required');
-  const wrong = wrongIn(fields, SPEECH);
+  const wrong = wrongField(fields, SPEECH);
   if (wrong !== undefined) return validationError(wrong, 'Invalid or unknown');
   if (isJson && fields.references != null) return validationError('references', 'Bytes are for MessagePack');
   const { format = 'mp3', sample_rate: rate, reference_id: id } = fields;
@@ -87,24 +96,17 @@ export function refusalOfSpeech(fields: Json, isJson: boolean, voices: ReadonlyS
 export function refusalOfDesign(fields: Json, model: unknown): Refusal | undefined {
   if (model !== 'voice-design-1') return validationError('model', 'Field required');
   if (fields.instruction == null) return validationError('instruction', 'Field required');
-  const wrong = wrongIn(fields, DESIGN);
+  const wrong = wrongField(fields, DESIGN);
   return wrong === undefined ? undefined : validationError(wrong, 'Invalid or unknown');
 }
 
 export function refusalOfRecording(fields: Json, isPro: boolean): Refusal | undefined {
-  if (wrongIn(fields, isPro ? PRO_RECORDING : RECORDING) !== undefined)
+  if (wrongField(fields, isPro ? PRO_RECORDING : RECORDING) !== undefined)
     return isPro ? ERRORS.badParameter : ERRORS.invalid;
   const hasBounds = 'min_speakers' in fields || 'max_speakers' in fields;
   const counts = hasBounds || 'num_speakers' in fields;
   const isOdd = ('num_speakers' in fields && hasBounds) || (counts && fields.diarize === 'false');
   return isOdd ? ERRORS.badParameter : undefined;
-}
-
-function wrongIn(fields: Json, checks: Checks): string | undefined {
-  return Object.entries(fields).find(([name, value]) => {
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    return check === undefined || (value !== null && !check(value));
-  })?.[0];
 }
 
 function isReference(value: unknown): boolean {
@@ -113,5 +115,5 @@ function isReference(value: unknown): boolean {
 
 function isProsody(value: unknown): boolean {
   const checks = { speed: isWithin(0.5, 2), volume: isWithin(-20, 20), normalize_loudness: isFlag };
-  return isJsonObject(value) && wrongIn(value, checks) === undefined;
+  return isJsonObject(value) && wrongField(value, checks) === undefined;
 }

@@ -203,6 +203,14 @@ function refusalOfOptions({ stream, stream_options: options }: Json, { isLenient
   return wrong(`Unknown parameter: 'stream_options.${unknown}'.`, `stream_options.${unknown}`, 'unknown_parameter');
 }
 
+/** The first field that is unknown or fails its check; null stands for an absent one. */
+export function wrongField(fields: Readonly<Json>, checks: Readonly<Record<string, Check>>): string | undefined {
+  return Object.entries(fields).find(([name, value]) => {
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+    return check === undefined || (value !== null && !check(value));
+  })?.[0];
+}
+
 /** The body, if it is a JSON object. */
 export function parsed(bytes: Buffer): Json | undefined {
   try {
