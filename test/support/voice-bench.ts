@@ -16,6 +16,8 @@ const UNTOUCHED: Money = { available: 1000, reserved: 0, spent: 0 };
 
 interface VoiceEmulator<ErrorName> extends ScriptedServer {
   isBroke: boolean;
+  /** How often a task is read before it is done, where the vendor has tasks. */
+  readsUntilDone?: number;
   readonly submissions: readonly unknown[];
   refuse(...errors: readonly ErrorName[]): void;
 }
@@ -24,14 +26,15 @@ interface VoiceRules<ErrorName extends string, Emulator extends VoiceEmulator<Er
   readonly vendor: string;
   readonly apiKey: string;
   readonly emulator: () => Emulator;
-  readonly speech: string;
-  readonly transcription: string;
-  /** More models, with the upstream model that serves each. */
+  /** The upstream models of `studio/voice` and `studio/ears`, where the vendor has both kinds of work. */
+  readonly speech?: string;
+  readonly transcription?: string;
+  /** Fields of every request for speech, such as a voice where there is none by default. */
+  readonly speechFields?: Fields;
+  /** More models of speech, with the upstream model that serves each. */
   readonly models?: readonly (Fields & { readonly upstreamModel: string })[];
   /** What no caller may read. */
   readonly secrets: RegExp;
-  /** A field of each kind of work that the vendor does not take. */
-  readonly unsupported: { readonly speech: Fields; readonly transcription: Record<string, string> };
   /** Refusals that are the caller's, and what it is told. */
   readonly final: readonly (readonly [error: ErrorName, code: string])[];
   /** Refusals after which another upstream is asked. */
@@ -44,7 +47,7 @@ const LOST: readonly (readonly [name: string, script: Script])[] = [
   ['a garbled answer', { kind: 'instead', status: 200, headers: { 'content-type': 'application/json' }, body: '{"' }],
 ];
 
-/** A vendor of speech and transcripts in the whole program: two upstreams of it, the first one preferred. */
+/** A vendor of speech, transcripts or both in the whole program: two upstreams of it, the first one preferred. */
 export class VoiceBench<ErrorName extends string, Emulator extends VoiceEmulator<ErrorName>> {
   readonly #rules: VoiceRules<ErrorName, Emulator>;
   #database: TestDatabase | undefined;
@@ -87,13 +90,28 @@ export class VoiceBench<ErrorName extends string, Emulator extends VoiceEmulator
   }
 
   speak(fields: object = {}): Promise<Answer> {
-    const body = { model: 'studio/voice', input: 'Hello there.', ...fields };
+    const body = { model: 'studio/voice', input: 'Hello there.', ...this.#rules.speechFields, ...fields };
     return this.gateway.call('POST', SPEECH, { key: this.caller.key, body });
   }
 
   hear(fields: Record<string, string> = {}): Promise<Answer> {
     const form = clipForm(CLIP, { model: 'studio/ears', ...fields });
     return this.gateway.call('POST', TRANSCRIPTIONS, { ...form, key: this.caller.key });
+  }
+
+  /** The same of a vendor that has tasks: lets time pass until there is an answer. */
+  async hearByTask(fields: Record<string, string> = {}): Promise<Answer> {
+    const pending = this.hear(fields);
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    pending.then(end, end);
+    await until(() => {
+      this.gateway.clock.advance(0.05);
+      return isOver;
+    });
+    return pending;
   }
 
   money(): Promise<Money> {
@@ -105,15 +123,14 @@ export class VoiceBench<ErrorName extends string, Emulator extends VoiceEmulator
     return [this.first.requests.length, this.second.requests.length];
   }
 
-  /** What holds for each kind of work of any such vendor. */
-  testBoth(): void {
-    const { unsupported } = this.#rules;
-    this.#testKind('speech', (fields) => this.speak(fields), SPEECH_PRICE, unsupported.speech);
-    this.#testKind('transcription', (fields) => this.hear(fields), CLIP_PRICE, unsupported.transcription);
+  /** `unsupported` is a field that the vendor does not take, here and below. */
+  testSpeech(unsupported: Fields): void {
+    this.testKind('speech', (fields) => this.speak(fields), SPEECH_PRICE, unsupported);
   }
 
   /** For a vendor that transcribes within the call. */
-  testTranscripts(): void {
+  testTranscription(unsupported: Record<string, string>): void {
+    this.testKind('transcription', (fields) => this.hear(fields), CLIP_PRICE, unsupported);
     test('a transcript with times has the vendor’s words and segments', async () => {
       const answer = await this.hear({ response_format: 'verbose_json', language: 'en' });
       assert.equal(answer.status, 200, answer.text);
@@ -122,26 +139,31 @@ export class VoiceBench<ErrorName extends string, Emulator extends VoiceEmulator
     });
 
     test('a transcript that was under way when the process ended has no task to ask after, and costs nothing', async () => {
-      const { first, caller } = this;
-      first.script({ kind: 'fault', fault: 'silence' });
-      const pending = this.hear();
-      pending.catch(() => undefined);
-      await until(() => first.requests.length === 1);
-      const sql = 'select id, status from transcriptions where account_id = $1';
-      const [{ id } = assert.fail()] = await rowsOf<{ id: string }>(this.gateway, sql, [caller.accountId]);
-      await this.gateway.stop(0);
-      await assert.rejects(pending);
+      this.first.script({ kind: 'fault', fault: 'silence' });
+      const id = await this.#interrupted();
       await this.#open();
-      await until(async () => {
-        this.gateway.clock.advance(5);
-        const record = await this.gateway.call('GET', `${TRANSCRIPTIONS}/${id}`, { key: caller.key });
-        return record.json?.status === 'unavailable';
-      });
+      await this.#ended(id, 'unavailable');
       assert.deepEqual([this.counts(), await this.money()], [[1, 0], UNTOUCHED]);
     });
   }
 
-  #testKind<Given>(kind: string, ask: (fields?: Given) => Promise<Answer>, price: number, unsupported: Given): void {
+  /** For a vendor that has to be asked after a task. */
+  testTranscriptionTask(unsupported: Record<string, string>): void {
+    this.testKind('transcription', (fields) => this.hearByTask(fields), CLIP_PRICE, unsupported);
+
+    test('R-426: a task that outlives its process is followed by the next one to its end, and never submitted again', async () => {
+      this.first.readsUntilDone = Number.POSITIVE_INFINITY;
+      const id = await this.#interrupted('and task is not null');
+      this.first.readsUntilDone = 0;
+      await this.#open();
+      const { settlement_state, result } = await this.#ended(id, 'completed');
+      assert.deepEqual([settlement_state, result.text], ['settled', 'Hello there. Hi.']);
+      assert.deepEqual([this.first.submissions.length, this.second.requests.length], [1, 0]);
+      assert.deepEqual(await this.money(), paid(CLIP_PRICE));
+    });
+  }
+
+  testKind<Given>(kind: string, ask: (fields?: Given) => Promise<Answer>, price: number, unsupported: Given): void {
     const { secrets, final, passing, vendor } = this.#rules;
     const madeBySecond = async () => {
       const answer = await ask();
@@ -154,7 +176,8 @@ export class VoiceBench<ErrorName extends string, Emulator extends VoiceEmulator
         const answer = await ask();
         assert.equal(answer.status, 200, answer.text);
         assert.doesNotMatch(JSON.stringify(answer.headers) + answer.text, secrets);
-        assert.deepEqual([this.counts(), await this.money()], [[1, 0], paid(price)]);
+        assert.deepEqual([this.first.submissions.length, this.second.requests.length], [1, 0]);
+        assert.deepEqual(await this.money(), paid(price));
       });
 
       test('a field that it does not take is refused before anything is held', async () => {
@@ -199,6 +222,29 @@ export class VoiceBench<ErrorName extends string, Emulator extends VoiceEmulator
     });
   }
 
+  /** Stops the process once the first upstream has a transcription; resolves with its id. */
+  async #interrupted(condition = ''): Promise<string> {
+    const pending = this.hear();
+    pending.catch(() => undefined);
+    const sql = `select id from transcriptions where account_id = $1 ${condition}`;
+    const read = () => rowsOf<{ id: string }>(this.gateway, sql, [this.caller.accountId]);
+    await until(async () => this.first.requests.length > 0 && (await read()).length === 1);
+    const [{ id } = assert.fail()] = await read();
+    await this.gateway.stop(0);
+    await assert.rejects(pending);
+    return id;
+  }
+
+  /** Lets time pass until the record of a transcription has the status; resolves with the record. */
+  async #ended(id: string, status: string): Promise<Answer['json']> {
+    const read = () => this.gateway.call('GET', `${TRANSCRIPTIONS}/${id}`, { key: this.caller.key });
+    await until(async () => {
+      this.gateway.clock.advance(5);
+      return (await read()).json?.status === status;
+    });
+    return (await read()).json;
+  }
+
   async #open(): Promise<void> {
     this.#gateway = await Gateway.start({ database: this.#database ?? assert.fail('there is no database') });
   }
@@ -218,13 +264,8 @@ export class VoiceBench<ErrorName extends string, Emulator extends VoiceEmulator
     await this.gateway.putConfig({
       upstreams,
       models: [
-        { ...SPEECH_MODEL, id: 'studio/voice', ...audio(speech) },
-        {
-          id: 'studio/ears',
-          endpoints: ['transcriptions'],
-          pricing: { mode: 'per_audio_second', credits: { per_second: SECOND_PRICE } },
-          ...audio(transcription),
-        },
+        ...(speech === undefined ? [] : [{ ...SPEECH_MODEL, id: 'studio/voice', ...audio(speech) }]),
+        ...(transcription === undefined ? [] : [{ ...EARS_MODEL, id: 'studio/ears', ...audio(transcription) }]),
         ...models.map(({ upstreamModel, ...model }) => ({ ...SPEECH_MODEL, ...model, ...audio(upstreamModel) })),
       ],
     });
@@ -235,6 +276,11 @@ export class VoiceBench<ErrorName extends string, Emulator extends VoiceEmulator
 const SPEECH_MODEL = {
   endpoints: ['audio_speech'],
   pricing: { mode: 'per_request', credits: { base: SPEECH_PRICE } },
+};
+
+const EARS_MODEL = {
+  endpoints: ['transcriptions'],
+  pricing: { mode: 'per_audio_second', credits: { per_second: SECOND_PRICE } },
 };
 
 export function paid(credits: number): Money {

@@ -11,7 +11,7 @@ interface VoiceEmulator<ErrorName> {
   script(...scripts: Script[]): void;
 }
 
-/** A vendor of speech or transcripts that answers within the call. */
+/** A vendor of speech or transcripts, and one of the requests that its work consists of. */
 interface VoiceVendor<ErrorName extends string> {
   readonly withEmulator: (
     run: (emulator: VoiceEmulator<ErrorName>, upstream: Upstream) => Promise<void>,
@@ -20,6 +20,10 @@ interface VoiceVendor<ErrorName extends string> {
   readonly faults: Readonly<Record<ErrorName, Fault>>;
   /** A body with an error of the vendor's shape, which it does not send with a success. */
   readonly errorInSuccess: string;
+  /** How many requests of the work are answered before the one that fails. */
+  readonly requestsBefore?: number;
+  /** Whether the work may have been done where the request has no answer; false of an upload. */
+  readonly isUncertain?: boolean;
 }
 
 const fault = (kind: Extract<Script, { kind: 'fault' }>['fault']): Script => ({ kind: 'fault', fault: kind });
@@ -29,23 +33,25 @@ const answer = (type: string, body: string): Script => {
 
 /** Every way in which a call fails, for each kind of the vendor's work. */
 export function testVoiceFaults<ErrorName extends string>(vendor: VoiceVendor<ErrorName>): void {
-  const { withEmulator, work } = vendor;
+  const { withEmulator, work, isUncertain = true, requestsBefore = 0 } = vendor;
   testRefusals(vendor);
   for (const [name, script, expected] of uncertainOutcomes(vendor.errorInSuccess)) {
     for (const [kind, call] of Object.entries(work)) {
-      test(`${kind} that ${name} fails as ${expected}, and may have been done`, () =>
+      test(`${kind} that ${name} fails as ${expected}, and ${isUncertain ? 'may have' : 'has not'} been done`, () =>
         withEmulator(async (emulator, upstream) => {
-          emulator.script(script);
-          await assert.rejects(call(upstream), { fault: expected, isUncertain: true });
+          emulator.script(...usualAnswers(requestsBefore), script);
+          await assert.rejects(call(upstream), { fault: expected, isUncertain });
         }));
     }
   }
+  // The short time would end the requests before it.
+  if (requestsBefore > 0) return;
   for (const [kind, call] of Object.entries(work)) {
     test(`${kind} does not wait in silence for ever, nor when it is given up`, () =>
       withEmulator(async (emulator, upstream) => {
         const controller = new AbortController();
         emulator.script(fault('silence'), fault('silence'));
-        await assert.rejects(call({ ...upstream, timeoutMs: 50 }), { fault: 'timeout', isUncertain: true });
+        await assert.rejects(call({ ...upstream, timeoutMs: 50 }), { fault: 'timeout', isUncertain });
         const pending = call({ ...upstream, signal: controller.signal });
         const refused = assert.rejects(pending, (error) => !(error instanceof UpstreamError));
         controller.abort();
@@ -54,12 +60,16 @@ export function testVoiceFaults<ErrorName extends string>(vendor: VoiceVendor<Er
   }
 }
 
-function testRefusals<ErrorName extends string>({ withEmulator, work, faults }: VoiceVendor<ErrorName>): void {
+const usualAnswers = (requests: number): Script[] => Array.from({ length: requests }, () => ({ kind: 'answer' }));
+
+function testRefusals<ErrorName extends string>(vendor: VoiceVendor<ErrorName>): void {
+  const { withEmulator, work, faults, requestsBefore = 0 } = vendor;
   describe('every refusal of the vendor is a fault, and a certain one', () => {
     for (const error of Object.keys(faults) as ErrorName[]) {
       test(`${error} is ${faults[error]}`, () =>
         withEmulator(async (emulator, upstream) => {
           for (const call of Object.values(work)) {
+            emulator.script(...usualAnswers(requestsBefore));
             emulator.refuse(error);
             await assert.rejects(call(upstream), { fault: faults[error], isUncertain: false });
           }

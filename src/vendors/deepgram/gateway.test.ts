@@ -11,9 +11,8 @@ const bench = new VoiceBench<ErrorName, DeepgramEmulator>({
   speech: 'aura-2-thalia-en',
   transcription: 'nova-3',
   secrets: new RegExp(`${MARKER}|deepgram|aura|nova|dg-`),
-  unsupported: { speech: { seed: 1 }, transcription: { temperature: '0.5' } },
   final: [['badOption', 'upstream_rejected']],
   passing: ['busy', 'noCredit', 'noCreditInWords', 'broken', 'tooLarge', 'brokenUpload'],
 });
-bench.testBoth();
-bench.testTranscripts();
+bench.testSpeech({ seed: 1 });
+bench.testTranscription({ temperature: '0.5' });

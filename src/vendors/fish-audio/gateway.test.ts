@@ -15,7 +15,6 @@ const bench = new VoiceBench<ErrorName, FishAudioEmulator>({
   transcription: 'transcribe-1-pro',
   models: [{ id: 'studio/designer', accepts: { voice_design: true }, upstreamModel: 'voice-design-1' }],
   secrets: new RegExp(`${MARKER}|fish|s2\\.1|transcribe-1|speaker`),
-  unsupported: { speech: { seed: 1 }, transcription: { temperature: '0.5' } },
   final: [
     ['unprocessable', 'upstream_rejected'],
     ['lostVoice', 'upstream_rejected'],
@@ -23,8 +22,8 @@ const bench = new VoiceBench<ErrorName, FishAudioEmulator>({
   ],
   passing: ['busy', 'noCredit', 'noCreditInWords', 'highLoad', 'atTheEdge', 'tooLong'],
 });
-bench.testBoth();
-bench.testTranscripts();
+bench.testSpeech({ seed: 1 });
+bench.testTranscription({ temperature: '0.5' });
 
 test('R-378: a sample of a voice is checked here and sent as its bytes', async () => {
   const sample = await toneAs('wav', { seconds: 1, sampleRate: 16_000 });
