@@ -9,6 +9,7 @@ import { assemblyai } from './assemblyai/index.ts';
 import { azure } from './azure/index.ts';
 import { bedrock } from './bedrock/index.ts';
 import { bfl } from './bfl/index.ts';
+import { cartesia } from './cartesia/index.ts';
 import { cohere } from './cohere/index.ts';
 import { deepgram } from './deepgram/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
@@ -89,6 +90,7 @@ export const vendors: readonly ListedVendor[] = [
   fishAudio,
   replicate,
   cohere,
+  cartesia,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {
