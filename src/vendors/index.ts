@@ -16,6 +16,7 @@ import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
 import { fishAudio } from './fish-audio/index.ts';
 import { gemini } from './gemini/index.ts';
+import { hume } from './hume/index.ts';
 import { kling } from './kling/index.ts';
 import type { ListedVendor } from './listed.ts';
 import { luma } from './luma/index.ts';
@@ -91,6 +92,7 @@ export const vendors: readonly ListedVendor[] = [
   replicate,
   cohere,
   cartesia,
+  hume,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {
