@@ -16,6 +16,7 @@ import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
 import { fishAudio } from './fish-audio/index.ts';
 import { gemini } from './gemini/index.ts';
+import { gladia } from './gladia/index.ts';
 import { hume } from './hume/index.ts';
 import { kling } from './kling/index.ts';
 import type { ListedVendor } from './listed.ts';
@@ -93,6 +94,7 @@ export const vendors: readonly ListedVendor[] = [
   cohere,
   cartesia,
   hume,
+  gladia,
 ];
 
 export function findVendor(name: string): ListedVendor | undefined {

@@ -1,0 +1,16 @@
+import type { VendorContract } from '../emulator/contract.ts';
+import { GladiaEmulator } from './emulator.ts';
+import { wire } from './wire.ts';
+
+export const contract: VendorContract = {
+  wire,
+  // It tells its errors in words only.
+  refusal: (message) => ({ message }),
+  isErrorInSuccess: false,
+  models: ['solaria-1'],
+  credential: {
+    what: 'a list of its transcripts',
+    request: 'GET /v2/pre-recorded?limit=1',
+    emulator: (apiKey) => new GladiaEmulator(apiKey, 'marker'),
+  },
+};
