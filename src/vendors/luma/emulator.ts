@@ -38,6 +38,7 @@ export class LumaEmulator extends ScriptedServer {
   readonly #apiKey: string;
   readonly #results: Results;
   readonly #generations = new Map<string, Generation>();
+  #accepted = 0;
 
   constructor(apiKey: string, results: Results) {
     super((request) => this.#answer(request));
@@ -70,8 +71,16 @@ export class LumaEmulator extends ScriptedServer {
     const path = request.path.slice(ROOT.length);
     if (method === 'POST') return this.#submit(path, request);
     if (path === '/credits') return json(200, { credit_balance: 1000 });
-    const [, id] = /^\/generations\/([^/?]+)$/.exec(path) ?? [];
-    return method === 'GET' && id !== undefined ? this.#read(id) : detail(404, 'Not Found');
+    if (path === '/ping') return json(200, { message: 'pong' });
+    const { pathname, searchParams } = new URL(path, this.origin);
+    if (method === 'GET' && pathname === '/generations') return this.#list(searchParams);
+    const [, id = ''] = /^\/generations\/([^/]+)$/.exec(pathname) ?? [];
+    const generation = this.#generations.get(id);
+    if (generation === undefined) return detail(404, id === '' ? 'Not Found' : 'Generation not found');
+    if (method === 'GET') return this.#read(generation);
+    if (method !== 'DELETE') return detail(405, 'Method Not Allowed');
+    this.#generations.delete(id);
+    return { status: 204, body: '' };
   }
 
   #submit(path: string, { headers, bytes }: Recorded): Answer {
@@ -87,22 +96,33 @@ export class LumaEmulator extends ScriptedServer {
     const active = [...this.#generations.values()].filter(({ reads }) => reads <= this.readsUntilDone);
     if (active.length >= this.activeMax) return detail(429, 'Too many concurrent generations');
     this.credits -= COST;
-    const id = `generation-${this.#generations.size + 1}`;
+    const id = `generation-${++this.#accepted}`;
     const asset = path === '/generations/image' ? 'image' : 'video';
-    const generation = { id, asset, request: body, reason: this.reasons.shift(), reads: 0 } as const;
-    this.#generations.set(id, { ...generation });
-    return json(201, viewOf({ ...generation }, 'queued'));
+    const generation: Generation = { id, asset, request: body, reason: this.reasons.shift(), reads: 0 };
+    this.#generations.set(id, generation);
+    return json(201, viewOf(generation, 'queued'));
   }
 
-  #read(id: string): Answer {
-    const generation = this.#generations.get(id);
-    if (generation === undefined) return detail(404, 'Generation not found');
+  #read(generation: Generation): Answer {
     generation.reads++;
-    if (generation.reads <= this.readsUntilDone) return json(200, viewOf(generation, 'dreaming'));
-    const { reason, asset } = generation;
-    if (reason !== undefined) return json(200, { ...viewOf(generation, 'failed'), failure_reason: reason });
+    return json(200, this.#viewNow(generation));
+  }
+
+  /** The newest first, as many as are asked for. */
+  #list(query: URLSearchParams): Answer {
+    const [limit, offset] = [Number(query.get('limit') ?? 100), Number(query.get('offset') ?? 0)];
+    if (!(limit >= 1 && offset >= 0)) return detail(422, 'Input should be a valid integer');
+    const all = [...this.#generations.values()].reverse();
+    const generations = all.slice(offset, offset + limit).map((generation) => this.#viewNow(generation));
+    return json(200, { generations, count: all.length, limit, offset, has_more: offset + limit < all.length });
+  }
+
+  #viewNow(generation: Generation) {
+    const { id, reason, asset, reads } = generation;
+    if (reads <= this.readsUntilDone) return viewOf(generation, reads === 0 ? 'queued' : 'dreaming');
+    if (reason !== undefined) return { ...viewOf(generation, 'failed'), failure_reason: reason };
     const url = `${this.origin}/assets/${id}.${asset === 'image' ? 'jpg' : 'mp4'}`;
-    return json(200, { ...viewOf(generation, 'completed'), assets: { [asset]: url } });
+    return { ...viewOf(generation, 'completed'), assets: { [asset]: url } };
   }
 
   /** A public link: it needs no key, and the host of files must never see it. */

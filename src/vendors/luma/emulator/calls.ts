@@ -6,7 +6,7 @@ import { type Media, type TaskOrder, type TaskWork, type Upstream, UpstreamPools
 import { LumaEmulator } from '../emulator.ts';
 
 export const KEY = 'key-of-the-operator';
-const RESULTS = { image: Buffer.from('a picture'), video: Buffer.from('a clip') };
+export const RESULTS = { image: Buffer.from('a picture'), video: Buffer.from('a clip') };
 const ORDER: TaskOrder = { id: 'order-1', count: 1, startWithinMs: 600_000 };
 
 export interface Bench {
