@@ -93,8 +93,13 @@ export class ArkEmulator extends ScriptedServer {
   }
 
   #draw(body: Task['body']): Answer {
-    const data = [{ url: `${this.origin}/files/picture?sign=s`, size: '2048x2048' }];
-    const usage = { generated_images: 1, output_tokens: 16384, total_tokens: 16384 };
+    const picture =
+      body.response_format === 'b64_json'
+        ? { b64_json: this.#files.picture.toString('base64') }
+        : { url: `${this.origin}/files/picture?sign=s` };
+    const data = Array.from({ length: picturesOf(body) }, () => ({ ...picture, size: '2048x2048' }));
+    const tokens = 16_384 * data.length;
+    const usage = { generated_images: data.length, output_tokens: tokens, total_tokens: tokens };
     return json(200, { model: body.model, created: 1, data, usage });
   }
 
@@ -133,6 +138,13 @@ export class ArkEmulator extends ScriptedServer {
     const [type, body] = name === 'clip' ? ['video/mp4', this.#files.clip] : ['image/jpeg', this.#files.picture];
     return { status: 200, headers: { 'content-type': type }, body };
   }
+}
+
+/** A series has at most as many as the caller allows; this vendor draws them all. */
+function picturesOf(body: Task['body']): number {
+  if (body.sequential_image_generation !== 'auto') return 1;
+  const { max_images = 15 } = (body.sequential_image_generation_options ?? {}) as { max_images?: number };
+  return max_images;
 }
 
 function refusal(status: number, code: string, message: string): Answer {

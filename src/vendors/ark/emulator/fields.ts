@@ -40,8 +40,14 @@ function content(allowed: readonly string[]): Rule {
     const isMixed = roles.has('first_frame') && [...roles].some((role) => String(role).startsWith('reference'));
     if (isMixed) return 'first/last frame content cannot be mixed with reference media content';
     if (roles.has('last_frame') && !roles.has('first_frame')) return 'last frame without first frame';
-    return value.map((item) => itemProblem(item, allowed)).find((problem) => problem !== undefined);
+    return value.map((item) => itemProblem(withRole(item, value), allowed)).find((problem) => problem !== undefined);
   };
+}
+
+/** A picture without a role is the first frame where it is the only one. */
+function withRole(item: Body, all: readonly Body[]): Body {
+  const isOnly = item.role === undefined && all.filter(({ type }) => type === 'image_url').length === 1;
+  return isOnly && item.type === 'image_url' ? { ...item, role: 'first_frame' } : item;
 }
 
 function itemProblem(item: Body, allowed: readonly string[]): string | undefined {
@@ -69,6 +75,7 @@ function clips(seconds: Rule, tiers: readonly string[], roles: readonly string[]
       seed: whole(-1, 2 ** 32 - 1),
       watermark: flag,
       return_last_frame: flag,
+      service_tier: among('default', 'flex'),
       execution_expires_after: whole(3600, 259_200),
       safety_identifier: (value) => text(value) ?? (String(value).length <= 64 ? undefined : 'is too long'),
       ...more,
@@ -101,6 +108,12 @@ function drawings(tiers: readonly string[], pixels: readonly [number, number], m
 const TIERS = ['480p', '720p', '1080p'];
 const SOUND = { generate_audio: flag };
 const CAMERA = { camera_fixed: flag };
+const DRAFT = { draft: flag };
+/** Related pictures of one prompt. */
+const SERIES: Fields = {
+  sequential_image_generation: among('auto', 'disabled'),
+  sequential_image_generation_options: (value) => whole(1, 15)((value as Body | null)?.max_images),
+};
 const FORMAT = { output_format: among('png', 'jpeg') };
 const SEED = { seed: whole(-1, 2 ** 31 - 1), guidance_scale: whole(1, 10) };
 
@@ -109,16 +122,16 @@ export const CLIPS: ReadonlyMap<string, Model> = new Map([
   ['seedance-1-0-lite-i2v-250428', clips(whole(2, 12), TIERS, [...FRAMES, 'reference_image'], CAMERA)],
   ['seedance-1-0-pro-250528', clips(whole(2, 12), TIERS, FRAMES, CAMERA)],
   ['seedance-1-0-pro-fast-251015', clips(whole(2, 12), TIERS, ['first_frame'], CAMERA)],
-  ['seedance-1-5-pro-251215', clips(whole(4, 12), TIERS, FRAMES, { ...CAMERA, ...SOUND })],
+  ['seedance-1-5-pro-251215', clips(whole(4, 12), TIERS, FRAMES, { ...CAMERA, ...SOUND, ...DRAFT })],
   ['dreamina-seedance-2-0-260128', clips(whole(4, 15), TIERS, [...FRAMES, ...REFERENCES], SOUND)],
   ['dreamina-seedance-2-5-260628', clips(whole(4, 30), ['480p', '720p'], [...FRAMES, ...REFERENCES], SOUND)],
 ]);
 
 export const PICTURES: ReadonlyMap<string, Model> = new Map([
   ['seedream-3-0-t2i-250415', drawings(['1K', '2K'], [512 * 512, 2048 * 2048], 0, SEED)],
-  ['seedream-4-0-250828', drawings(['1K', '2K', '4K'], [1280 * 720, 4096 * 4096], 14)],
-  ['seedream-4-5-251128', drawings(['2K', '4K'], [2560 * 1440, 4096 * 4096], 14)],
-  ['seedream-5-0-260128', drawings(['2K', '3K'], [2560 * 1440, 3072 * 3072], 14, FORMAT)],
+  ['seedream-4-0-250828', drawings(['1K', '2K', '4K'], [1280 * 720, 4096 * 4096], 14, SERIES)],
+  ['seedream-4-5-251128', drawings(['2K', '4K'], [2560 * 1440, 4096 * 4096], 14, SERIES)],
+  ['seedream-5-0-260128', drawings(['2K', '3K'], [2560 * 1440, 3072 * 3072], 14, { ...FORMAT, ...SERIES })],
   ['dola-seedream-5-0-pro-260628', drawings(['1K', '2K'], [1024 * 1024, 2048 * 2048], 10, FORMAT)],
 ]);
 
