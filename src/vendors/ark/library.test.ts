@@ -8,6 +8,7 @@ const files = { clip: Buffer.from('a clip'), picture: Buffer.from('a picture') }
 const PICTURE = { type: 'file', mediaType: 'image/png', data: new Uint8Array(files.picture) } as const;
 const DRAWING = { n: 1, prompt: 'A gate', aspectRatio: undefined, seed: undefined, mask: undefined } as const;
 const CLIP = { n: 1, prompt: 'Waves', aspectRatio: '16:9', fps: undefined, seed: 7 } as const;
+const NOTHING_MORE = { frameImages: undefined, inputReferences: undefined, generateAudio: undefined };
 const POLLING = { pollIntervalMs: 1 };
 
 describe('a library that calls the vendor takes the emulator for it', () => {
@@ -22,17 +23,12 @@ describe('a library that calls the vendor takes the emulator for it', () => {
   const libraryOf = (apiKey: string) => createByteDance({ apiKey, baseURL: emulator.url });
 
   async function draw(bytedance: Record<string, string | number | boolean> = {}, by = library) {
-    const options = {
-      ...DRAWING,
-      size: '2048x2048',
-      files: [PICTURE, PICTURE],
-      providerOptions: { bytedance },
-    } as const;
-    return by.image('seedream-5-0-260128').doGenerate(options);
+    const options = { ...DRAWING, files: [PICTURE, PICTURE], providerOptions: { bytedance } };
+    return by.image('seedream-5-0-260128').doGenerate({ ...options, size: '2048x2048' });
   }
 
   async function film(bytedance: Record<string, string | number | boolean> = {}, image?: typeof PICTURE) {
-    const options = { ...CLIP, duration: 5, resolution: '1280x720', image } as const;
+    const options = { ...CLIP, ...NOTHING_MORE, duration: 5, resolution: '1280x720', image } as const;
     return library
       .video('seedance-1-5-pro-251215')
       .doGenerate({ ...options, providerOptions: { bytedance: { ...POLLING, ...bytedance } } });

@@ -27,6 +27,8 @@ export class BflEmulator extends ScriptedServer {
   readonly endings: Ending[] = [];
   /** Where tasks are to be polled; here where undefined, and nowhere where null. */
   pollingUrl: string | null | undefined;
+  /** The host of results; this server where undefined. */
+  resultsAt: string | undefined;
   areLinksDead = false;
   readonly #apiKey: string;
   readonly #picture: Buffer;
@@ -83,7 +85,12 @@ export class BflEmulator extends ScriptedServer {
     if (task.reads <= this.readsUntilDone) return json(200, { id, status: 'Pending', result: null, progress: 0.4 });
     if (task.ending !== 'Ready')
       return json(200, { id, status: task.ending, result: null, details: { why: 'marker' } });
-    const result = { sample: `${this.url}/samples/${id}?signature=s`, prompt: 'marker', seed: 7, duration: 2.5 };
+    const result = {
+      sample: `${this.resultsAt ?? this.url}/samples/${id}?signature=s`,
+      prompt: 'marker',
+      seed: 7,
+      duration: 2.5,
+    };
     return json(200, { id, status: 'Ready', result, progress: null });
   }
 

@@ -34,7 +34,17 @@ const TAKES: FieldMap<Request> = {
 };
 
 /** Whatever is sent for it changes what a clip is made from, how long it is or what it costs. */
-const RESERVED = ['mode', 'duration', 'draft', 'draft_id', 'keyframes', 'start_video', 'webhook_url', 'webhook_secret'];
+const RESERVED = [
+  'mode',
+  'duration',
+  'draft',
+  'draft_id',
+  'draft_cache',
+  'keyframes',
+  'start_video',
+  'webhook_url',
+  'webhook_secret',
+];
 
 /** Clips of FLUX 3, from words, from frames or from a clip. */
 export const video = queued<Request>({

@@ -76,6 +76,8 @@ const clip: Fields = {
   keyframes,
   start_video: bytesOrAddress,
   draft: flag,
+  draft_cache: text,
+  version: among('latest'),
 };
 
 /** What each mode is made from. */
@@ -83,6 +85,7 @@ const OF_MODE: Readonly<Record<string, readonly string[]>> = {
   t2v: ['prompt'],
   i2v: ['keyframes'],
   v2v: ['start_video'],
+  draft_enhance: ['draft_cache'],
 };
 
 interface Model {
