@@ -17,6 +17,7 @@ export interface Samples {
 }
 
 const FORBIDDEN = /forbidden/;
+const VOICE = { voice_id: 'English_Graceful_Lady', voice_name: 'Graceful Lady', description: ['Calm.'] };
 const OK = { status_code: 0, status_msg: 'success' };
 
 /**
@@ -71,13 +72,13 @@ export class MinimaxEmulator extends ScriptedServer {
     const body = headers['content-type'] === 'application/json' ? parseBody(bytes) : undefined;
     const problem = body === undefined ? 'no JSON' : problemOf(path, body);
     if (body === undefined || problem !== undefined) return this.#refused(path, 2013, `invalid params, ${problem}`);
-    if (path === '/v1/get_voice') return json(200, { system_voice: [], base_resp: OK });
+    if (path === '/v1/get_voice') return json(200, { system_voice: [VOICE], base_resp: OK });
     if (this.isBroke) return this.#refused(path, 1008, 'insufficient balance');
     if (this.isBusy) return this.#refused(path, 1002, 'rate limit exceeded(RPM)');
-    if (FORBIDDEN.test(bytes.toString())) return this.#refused(path, 1026, 'input new_sensitive');
+    if (FORBIDDEN.test(bytes.toString())) return this.#refused(path, 1026, 'input new_sensitive (1026)');
     if (path.endsWith('/video_generation')) return this.#submit(path.startsWith('/v2') ? 'v2' : 'v1');
     return path === '/v1/image_generation'
-      ? this.#draw(Number(body.n ?? 1))
+      ? this.#draw(Number(body.n ?? 1), body.response_format === 'base64')
       : this.#sound(path, typeof body.text === 'string' ? body.text : '');
   }
 
@@ -127,7 +128,8 @@ export class MinimaxEmulator extends ScriptedServer {
     const content = { url: `${this.url}/files/clip?signature=s` };
     if (task.ending === 'done') return json(200, { task: { id, status: 'succeeded', content, usage } });
     if (task.ending === 'expired') return json(200, { task: { id, status: 'expired' } });
-    const error = task.ending === 'sensitive' ? { code: 1027, message: 'marker' } : { code: 1000, message: 'marker' };
+    const error =
+      task.ending === 'sensitive' ? { code: '1027', message: 'marker' } : { code: '1000', message: 'marker' };
     return json(200, { task: { id, status: 'failed', error } });
   }
 
@@ -137,12 +139,12 @@ export class MinimaxEmulator extends ScriptedServer {
     return json(200, { file: { file_id: Number(id), bytes: 1, filename: 'output.mp4', download_url }, base_resp: OK });
   }
 
-  #draw(count: number): Answer {
-    const image_urls = Array.from(
-      { length: count - this.missingPictures },
-      (_, at) => `${this.url}/files/picture?n=${at}`,
-    );
-    const data = { image_urls, success_count: image_urls.length, failed_count: this.missingPictures };
+  #draw(count: number, isInline: boolean): Answer {
+    const made = count - this.missingPictures;
+    const pictures = isInline
+      ? { image_base64: Array.from({ length: made }, () => this.#samples.picture.toString('base64')) }
+      : { image_urls: Array.from({ length: made }, (_, at) => `${this.url}/files/picture?n=${at}`) };
+    const data = { ...pictures, task_id: 't', success_count: made, failed_count: this.missingPictures };
     return json(200, { id: 't', data, base_resp: OK });
   }
 
@@ -183,7 +185,7 @@ const FORM_FIELDS = new Set(['file', 'model', 'response_format', 'timestamp_leve
 const V2_REFUSALS: Readonly<Record<number, readonly [status: number, type: string]>> = {
   1002: [429, 'rate_limit_error'],
   1008: [402, 'insufficient_balance_error'],
-  1026: [422, 'invalid_request_error'],
+  1026: [422, 'unprocessable_entity_error'],
   2013: [400, 'invalid_request_error'],
   2049: [401, 'authorized_error'],
 };

@@ -22,6 +22,7 @@ const list =
   (rule: Rule): Rule =>
   (value) =>
     Array.isArray(value) && value.length > 0 && value.every(rule);
+const address: Rule = (value) => /^https?:\/\/\S+$/.test(String(value));
 const medium =
   (kind: string): Rule =>
   (value) =>
@@ -60,7 +61,8 @@ const part = (kind: string, ...roles: readonly string[]): Rule =>
       [`${kind}_url`]: record({ url: medium(kind) }, ['url']),
       role: exactly(...roles),
     },
-    ['type', `${kind}_url`, 'role'],
+    // A picture without a role is the first frame.
+    ['type', `${kind}_url`, ...(kind === 'image' ? [] : ['role'])],
   );
 const PARTS: readonly Rule[] = [
   record({ type: exactly('text'), text }, ['type', 'text']),
@@ -92,6 +94,7 @@ const LISTED: Model = {
     ratio: exactly('adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'),
     seed: whole,
     aigc_watermark: flag,
+    callback_url: address,
   },
   required: ['model', 'content'],
 };
@@ -124,7 +127,10 @@ const SPOKEN: Model = {
       vol: within(0.01, 10),
       pitch: within(-12, 12),
       emotion: text,
+      text_normalization: flag,
+      latex_read: flag,
     }),
+    pronunciation_dict: record({ tone: list(text) }, ['tone']),
     timbre_weights: list(record({ voice_id: text, weight: within(1, 100) }, ['voice_id', 'weight'])),
     audio_setting: record({ ...sound, format: exactly('mp3', 'pcm', 'flac', 'wav'), channel: exactly(1, 2) }),
     language_boost: (value) => value === 'auto' || /^[A-Z][a-z]+(,Yue)?$/.test(String(value)),
@@ -188,8 +194,7 @@ function hasVoice({ voice_setting, timbre_weights }: Readonly<Record<string, unk
 
 function problemOfParts(parts: readonly { type: string; role?: string }[]): string | undefined {
   if (parts.filter(({ type }) => type === 'text').length !== 1) return 'one text is expected';
-  const isFrame = parts.some(({ role }) => role?.endsWith('_frame'));
-  return isFrame && parts.some(({ role }) => role !== undefined && !role.endsWith('_frame'))
-    ? 'frames beside references'
-    : undefined;
+  const roles = parts.flatMap(({ type, role = 'first_frame' }) => (type === 'text' ? [] : [role]));
+  const isFrame = roles.some((role) => role.endsWith('_frame'));
+  return isFrame && roles.some((role) => !role.endsWith('_frame')) ? 'frames beside references' : undefined;
 }
