@@ -16,7 +16,11 @@ export interface BedrockOptions {
 type Json = any;
 
 const REGION = 'us-east-1';
-const CONVERSE_FIELDS = ['messages', 'system', 'inferenceConfig', 'toolConfig'];
+const CONVERSE_FIELDS = [
+  ...['messages', 'system', 'inferenceConfig', 'toolConfig', 'outputConfig', 'guardrailConfig', 'promptVariables'],
+  ...['additionalModelRequestFields', 'additionalModelResponseFieldPaths', 'requestMetadata', 'performanceConfig'],
+  'serviceTier',
+];
 const CONFIG_FIELDS = ['maxTokens', 'temperature', 'topP', 'stopSequences'];
 const COHERE_FIELDS = ['texts', 'input_type', 'truncate', 'output_dimension'];
 const codec = new EventStreamCodec(
