@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { AnthropicEmulator } from '../src/vendors/anthropic/emulator.ts';
 import { BflEmulator } from '../src/vendors/bfl/emulator.ts';
+import { NO_RESULTS } from '../src/vendors/emulator/contract.ts';
 import { FalEmulator } from '../src/vendors/fal/emulator.ts';
 import { GeminiEmulator } from '../src/vendors/gemini/emulator.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
@@ -18,8 +19,8 @@ const emulators = {
   fal: new FalEmulator({ apiKey: KEY }),
   bfl: new BflEmulator(KEY, Buffer.alloc(0)),
 };
-const checks = [...vendorContracts].flatMap(([vendor, { credential }]) =>
-  credential === undefined ? [] : [{ vendor, ...credential, server: credential.emulator(KEY) }],
+const checks = [...vendorContracts].flatMap(([vendor, { credential, emulator }]) =>
+  credential === undefined ? [] : [{ vendor, ...credential, server: emulator(KEY, NO_RESULTS) }],
 );
 const servers = [...Object.values(emulators), ...checks.map(({ server }) => server)];
 type VendorName = keyof typeof emulators;

@@ -1,4 +1,11 @@
-import { type SentRequest, sidesOf, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import {
+  atFirstPoll,
+  type SentRequest,
+  sidesOf,
+  tierOfPixels,
+  type VendorContract,
+  type WireBody,
+} from '../emulator/contract.ts';
 import { ArkEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
@@ -6,6 +13,12 @@ export const contract: VendorContract = {
   wire,
   refusal: (code) => ({ error: { code, message: 'marker' } }),
   isErrorInSuccess: true,
+  emulator: (apiKey, results) => atFirstPoll(new ArkEmulator(apiKey, results)),
+  works: [
+    { kind: 'image', model: 'seedream-4-0-250828' },
+    { kind: 'video', model: 'seedance-1-5-pro-251215' },
+  ],
+  policy: () => [400, { error: { code: 'InputTextSensitiveContentDetected', message: 'marker' } }],
   models: ['seedream-5-0-pro-260628', 'seedance-1-0-lite-t2v-250428'],
   priced: [
     {
@@ -18,7 +31,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'a list of the account’s clips',
     request: 'GET /api/v3/contents/generations/tasks?page_num=1&page_size=1',
-    emulator: (apiKey) => new ArkEmulator(apiKey, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
   },
 };
 

@@ -7,9 +7,11 @@ export const contract: VendorContract = {
   // It tells its errors in words only.
   refusal: (error) => ({ error }),
   isErrorInSuccess: false,
+  emulator: (apiKey) => new AssemblyAiEmulator({ apiKey, readsUntilDone: 0 }),
+  works: [{ kind: 'transcription', model: 'universal-2', submission: /\/transcript$/ }],
+  policy: 'none',
   credential: {
     what: 'a list of the account’s transcripts',
     request: 'GET /v2/transcript?limit=1',
-    emulator: (apiKey) => new AssemblyAiEmulator({ apiKey }),
   },
 };

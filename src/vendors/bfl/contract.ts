@@ -1,10 +1,23 @@
-import { type SentRequest, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import {
+  atFirstPoll,
+  type SentRequest,
+  tierOfPixels,
+  type VendorContract,
+  type WireBody,
+} from '../emulator/contract.ts';
+import { BflEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
 export const contract: VendorContract = {
   wire,
   refusal: (error) => ({ error, message: 'marker' }),
   isErrorInSuccess: false,
+  emulator: (apiKey, { picture, clip }, kind) =>
+    atFirstPoll(new BflEmulator(apiKey, kind === 'video' ? clip : picture)),
+  works: [
+    { kind: 'image', model: 'flux-2-pro' },
+    { kind: 'video', model: 'flux-3-video' },
+  ],
   models: ['flux-pro-1.1', 'flux-pro-1.0-fill', 'flux-3-video'],
   priced: [
     { kind: 'image', models: ['flux-2-pro', 'flux-pro-1.1', 'flux-pro-1.1-ultra', 'any/painter'], read: sentPicture },

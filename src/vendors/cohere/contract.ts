@@ -7,11 +7,16 @@ export const contract: VendorContract = {
   wire,
   refusal: (message) => ({ message }),
   isErrorInSuccess: false,
+  emulator: (apiKey) => new CohereEmulator(apiKey),
+  works: [
+    { kind: 'chat', model: 'command-a-03-2025' },
+    { kind: 'embedding', model: 'embed-v4.0' },
+  ],
+  policy: 'none',
   statuses: [[498, 'unfit']],
   models: ['command-a-03-2025', 'embed-v4.0'],
   credential: {
     what: 'a list of its models',
     request: 'GET /v1/models?page_size=1',
-    emulator: (apiKey) => new CohereEmulator(apiKey),
   },
 };

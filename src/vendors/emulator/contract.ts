@@ -8,6 +8,15 @@ export interface VendorContract {
   readonly refusal: (code: string) => object;
   /** Whether it tells errors in answers of status 200 as well. */
   readonly isErrorInSuccess: boolean;
+  /** A server of the vendor's for one kind of work. What can be a task is one, and is over when it is first polled. */
+  readonly emulator: (apiKey: string, results: Results, kind?: WorkKind) => Emulator;
+  /** Every kind of work that the vendor offers, as plainly as it can be asked for. */
+  readonly works: readonly OfferedWork[];
+  /**
+   * How it tells that a prompt breaks its rules, by kind of work, where no code of the fault table does: status and body,
+   * or undefined for a kind that it never refuses so. `none`: it has no such rules.
+   */
+  readonly policy?: 'none' | ((kind: WorkKind) => readonly [status: number, body: object] | undefined);
   /** The beginning of a stream that is not one of server-sent events. */
   readonly stream?: readonly [type: string, start: string];
   /** The code that an unknown task is told by, where no status says so. */
@@ -21,6 +30,33 @@ export interface VendorContract {
   /** How its credential is tried without charge; undefined where there is no such call. */
   readonly credential?: CredentialCheck;
 }
+
+/** By its name in `VendorWork`. */
+export type WorkKind = 'chat' | 'native' | 'embedding' | 'image' | 'video' | 'music' | 'speech' | 'transcription';
+
+export interface OfferedWork {
+  readonly kind: WorkKind;
+  /** On its wire. */
+  readonly model: string;
+  /** What a request needs beside the prompt, text or sound. */
+  readonly fields?: Readonly<Record<string, string | number>>;
+  /** What an upstream needs beside its address and key. */
+  readonly upstream?: Readonly<Record<string, string>>;
+  /** The path of the submission, where other requests with a body come before it. */
+  readonly submission?: RegExp;
+}
+
+/** What an emulator delivers. Of the wave, the samples have 16 bits, one channel and a rate of 24 000 a second. */
+export interface Results {
+  readonly picture: Buffer;
+  readonly clip: Buffer;
+  readonly sound: Buffer;
+  readonly wave: Buffer;
+}
+
+const NOTHING = Buffer.alloc(0);
+/** For work that delivers none. */
+export const NO_RESULTS: Results = { picture: NOTHING, clip: NOTHING, sound: NOTHING, wave: NOTHING };
 
 /** Models of one kind of work whose requests are read in the same way. */
 export interface PricedWork {
@@ -49,14 +85,19 @@ interface CredentialCheck {
   readonly what: string;
   /** Method and path. */
   readonly request: string;
-  readonly emulator: (apiKey: string) => Emulator;
 }
 
-interface Emulator {
+export interface Emulator {
   readonly url: string;
   readonly requests: readonly { readonly method: string; readonly path: string }[];
   start(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** Its tasks are over when they are first polled. */
+export function atFirstPoll<Polled extends { readsUntilDone: number }>(emulator: Polled): Polled {
+  emulator.readsUntilDone = 0;
+  return emulator;
 }
 
 /** The smallest tier of pictures that has the pixels. */

@@ -1,10 +1,23 @@
 import { type SentRequest, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import { FalEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
 export const contract: VendorContract = {
   wire,
   refusal: (type) => ({ detail: [{ type, msg: 'marker' }] }),
   isErrorInSuccess: false,
+  // Speech comes from the host that answers a call with its result.
+  emulator: (apiKey, { picture, clip, sound }, kind) => {
+    const files = { image: picture, video: clip, audio: sound };
+    return new FalEmulator({ apiKey, readsUntilDone: 0, files, isDirect: kind === 'speech' });
+  },
+  works: [
+    { kind: 'image', model: 'fal-ai/flux/dev' },
+    { kind: 'video', model: 'fal-ai/veo3.1' },
+    { kind: 'music', model: 'fal-ai/elevenlabs/music' },
+    { kind: 'speech', model: 'fal-ai/kokoro/american-english', fields: { voice: 'af_sky' } },
+    { kind: 'transcription', model: 'fal-ai/whisper' },
+  ],
   models: ['fal-ai/flux/dev'],
   priced: [
     {

@@ -1,10 +1,28 @@
 import type { SentRequest, VendorContract, WireBody } from '../emulator/contract.ts';
+import { GeminiEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
 export const contract: VendorContract = {
   wire,
   refusal: (reason) => ({ error: { message: 'marker', details: [{ reason }] } }),
   isErrorInSuccess: true,
+  emulator: (apiKey, { picture, clip, sound, wave }) => {
+    const samples = { picture, pictureType: 'image/jpeg', clip, song: sound, wave, samples: wave.subarray(44) };
+    const emulator = new GeminiEmulator({ apiKey, samples });
+    Object.assign(emulator.interactions, { isSlow: true, readsUntilDone: 0 });
+    return emulator;
+  },
+  works: [
+    { kind: 'chat', model: 'gemini-3.8-flash' },
+    { kind: 'native', model: 'gemini-3.8-flash' },
+    { kind: 'embedding', model: 'gemini-embedding-001' },
+    { kind: 'image', model: 'gemini-3.1-flash-image' },
+    { kind: 'video', model: 'gemini-omni-1.1-flash' },
+    { kind: 'music', model: 'lyria-3.5' },
+    { kind: 'speech', model: 'gemini-3.8-flash-tts' },
+    { kind: 'transcription', model: 'gemini-3.5-transcribe' },
+  ],
+  policy: () => [400, { error: { message: 'The prompt violates the use policy.' } }],
   models: ['gemini-3.1-flash-image', 'gemini-3.1-flash-tts-preview', 'gemini-3.8-flash-tts', 'lyria-3-clip-preview'],
   priced: [
     { kind: 'image', models: ['gemini-3.1-flash-image', 'gemini-3-pro-image', 'any/painter'], read: sentPicture },

@@ -1,4 +1,4 @@
-import type { SentRequest, VendorContract, WireBody } from '../emulator/contract.ts';
+import { atFirstPoll, type SentRequest, type VendorContract, type WireBody } from '../emulator/contract.ts';
 import { KlingEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
@@ -6,6 +6,11 @@ export const contract: VendorContract = {
   wire,
   refusal: (code) => ({ code: Number(code), message: 'marker' }),
   isErrorInSuccess: true,
+  emulator: (apiKey, results) => atFirstPoll(new KlingEmulator({ secret: apiKey }, results)),
+  works: [
+    { kind: 'image', model: 'kling-v2' },
+    { kind: 'video', model: 'kling-v2-5-turbo' },
+  ],
   models: ['kling-v2-master', 'kling-3.0-turbo'],
   priced: [
     { kind: 'image', models: ['kling-v2'], read: ({ resolution, n }) => ({ count: n, tier: resolution }) },
@@ -14,7 +19,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'a list of the account’s clips',
     request: 'GET /v1/videos/text2video?pageNum=1&pageSize=1',
-    emulator: (apiKey) => new KlingEmulator({ secret: apiKey }, { clip: Buffer.alloc(0), picture: Buffer.alloc(0) }),
   },
 };
 

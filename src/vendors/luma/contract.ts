@@ -1,4 +1,4 @@
-import type { SentRequest, VendorContract, WireBody } from '../emulator/contract.ts';
+import { atFirstPoll, type SentRequest, type VendorContract, type WireBody } from '../emulator/contract.ts';
 import { LumaEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
@@ -7,6 +7,12 @@ export const contract: VendorContract = {
   // It tells its errors in words only.
   refusal: (detail) => ({ detail }),
   isErrorInSuccess: false,
+  emulator: (apiKey, { picture, clip }) => atFirstPoll(new LumaEmulator(apiKey, { image: picture, video: clip })),
+  works: [
+    { kind: 'image', model: 'photon-1' },
+    { kind: 'video', model: 'ray-2' },
+  ],
+  policy: () => [400, { detail: 'Your prompt was moderated.' }],
   models: ['ray-2', 'photon-1'],
   priced: [
     { kind: 'image', models: ['photon-1'], read: sentRequest },
@@ -15,7 +21,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'the balance of its account',
     request: 'GET /dream-machine/v1/credits',
-    emulator: (apiKey) => new LumaEmulator(apiKey, { image: Buffer.alloc(0), video: Buffer.alloc(0) }),
   },
 };
 

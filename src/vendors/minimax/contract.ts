@@ -1,4 +1,11 @@
-import { type SentRequest, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import {
+  atFirstPoll,
+  type SentRequest,
+  tierOfPixels,
+  type VendorContract,
+  type WireBody,
+} from '../emulator/contract.ts';
+import { MinimaxEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
 export const contract: VendorContract = {
@@ -6,6 +13,14 @@ export const contract: VendorContract = {
   refusal: (code) =>
     /^\d/.test(code) ? { base_resp: { status_code: Number(code), status_msg: 'marker' } } : { error: { type: code } },
   isErrorInSuccess: true,
+  emulator: (apiKey, results) => atFirstPoll(new MinimaxEmulator(apiKey, results)),
+  works: [
+    { kind: 'image', model: 'image-01' },
+    { kind: 'video', model: 'MiniMax-Hailuo-2.3' },
+    { kind: 'music', model: 'music-2.6' },
+    { kind: 'speech', model: 'speech-2.8-hd', fields: { voice: 'v' } },
+    { kind: 'transcription', model: 'speech-to-text' },
+  ],
   statuses: [[422, 'policy']],
   lost: '2013',
   models: ['MiniMax-Hailuo-2.3', 'MiniMax-H3', 'S2V-01', 'music-cover', 'voice-design'],

@@ -6,6 +6,14 @@ export const contract: VendorContract = {
   wire,
   refusal: (code) => ({ error: { code } }),
   isErrorInSuccess: true,
+  emulator: (apiKey) => new OpenAiEmulator({ apiKey }),
+  works: [
+    { kind: 'chat', model: 'gpt-5' },
+    { kind: 'embedding', model: 'text-embedding-3-small' },
+    { kind: 'image', model: 'gpt-image-2' },
+    { kind: 'speech', model: 'gpt-4o-mini-tts' },
+    { kind: 'transcription', model: 'whisper-1' },
+  ],
   models: ['gpt-image-1', 'tts-1', 'whisper-1', 'gpt-4o-transcribe'],
   priced: [
     { kind: 'image', models: ['gpt-image-2', 'painter'], read: sentPicture },
@@ -15,7 +23,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'a list of its models',
     request: 'GET /v1/models',
-    emulator: (apiKey) => new OpenAiEmulator({ apiKey }),
   },
 };
 

@@ -1,4 +1,11 @@
-import { type SentRequest, sidesOf, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import {
+  atFirstPoll,
+  type SentRequest,
+  sidesOf,
+  tierOfPixels,
+  type VendorContract,
+  type WireBody,
+} from '../emulator/contract.ts';
 import { ReplicateEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
@@ -7,6 +14,17 @@ export const contract: VendorContract = {
   // It tells its errors in words, with a code in some.
   refusal: (code) => ({ detail: `It failed (${code})` }),
   isErrorInSuccess: false,
+  emulator: (apiKey, { picture, clip, sound }, kind = 'image') => {
+    const result = { image: picture, video: clip }[kind as string] ?? sound;
+    return atFirstPoll(new ReplicateEmulator(apiKey, result));
+  },
+  works: [
+    { kind: 'image', model: 'black-forest-labs/flux-schnell' },
+    { kind: 'video', model: 'bytedance/seedance-1-pro' },
+    { kind: 'music', model: 'stability-ai/stable-audio-2.5' },
+    { kind: 'speech', model: 'minimax/speech-02-hd', fields: { voice: 'v' } },
+    { kind: 'transcription', model: 'openai/gpt-4o-transcribe', submission: /predictions$/ },
+  ],
   models: [
     'black-forest-labs/flux-schnell',
     'bytedance/seedream-4',
@@ -44,7 +62,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'the account',
     request: 'GET /v1/account',
-    emulator: (apiKey) => new ReplicateEmulator(apiKey, Buffer.alloc(0)),
   },
 };
 

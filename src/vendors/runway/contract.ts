@@ -1,4 +1,10 @@
-import { type SentRequest, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import {
+  atFirstPoll,
+  type SentRequest,
+  tierOfPixels,
+  type VendorContract,
+  type WireBody,
+} from '../emulator/contract.ts';
 import { RunwayEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
@@ -6,6 +12,13 @@ export const contract: VendorContract = {
   wire,
   refusal: (failureCode) => ({ error: 'marker', failureCode }),
   isErrorInSuccess: false,
+  emulator: (apiKey, { picture, clip, sound }) =>
+    atFirstPoll(new RunwayEmulator(apiKey, { image: picture, video: clip, audio: sound })),
+  works: [
+    { kind: 'image', model: 'gpt_image_2' },
+    { kind: 'video', model: 'gen4.5' },
+    { kind: 'music', model: 'eleven_text_to_sound_v2' },
+  ],
   models: ['gpt_image_2', 'gen4_turbo', 'veo3.1', 'seedance2', 'wan3', 'seed_audio'],
   priced: [
     {
@@ -23,8 +36,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'the limits of its organization',
     request: 'GET /v1/organization',
-    emulator: (apiKey) =>
-      new RunwayEmulator(apiKey, { image: Buffer.alloc(0), video: Buffer.alloc(0), audio: Buffer.alloc(0) }),
   },
 };
 

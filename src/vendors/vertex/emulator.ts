@@ -38,8 +38,9 @@ export class VertexEmulator extends GeminiEmulator {
     this.#options = options;
   }
 
+  /** Express mode, which has a key and no tokens, names no project. */
   override get url(): string {
-    return `${this.origin}${PROJECT}`;
+    return `${this.origin}${this.#options.tokens === undefined ? '/v1' : PROJECT}`;
   }
 
   protected override async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
