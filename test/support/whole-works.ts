@@ -83,7 +83,8 @@ export function isJob({ offered }: WholeWork): boolean {
 
 /** Whether the upstream takes a task that is polled, and so outlives the process that submitted it. */
 export function isTask({ vendor, offered }: WholeWork): boolean {
-  const { kind } = offered;
+  const { kind, isDirect = false } = offered;
+  if (isDirect) return false;
   if (kind === 'transcription') return vendor.transcription?.poll !== undefined;
   return (kind === 'image' || kind === 'video' || kind === 'music') && vendor[kind]?.poll !== undefined;
 }

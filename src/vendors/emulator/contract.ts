@@ -42,6 +42,8 @@ export interface OfferedWork {
   readonly fields?: Readonly<Record<string, string | number>>;
   /** What an upstream needs beside its address and key. */
   readonly upstream?: Readonly<Record<string, string>>;
+  /** Answered within the call, although other models of this kind take tasks. */
+  readonly isDirect?: boolean;
   /** The path of the submission, where other requests with a body come before it. */
   readonly submission?: RegExp;
 }

@@ -1,4 +1,4 @@
-import type { SentRequest, VendorContract, WireBody } from '../emulator/contract.ts';
+import { atFirstPoll, type SentRequest, type VendorContract, type WireBody } from '../emulator/contract.ts';
 import { StabilityEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
@@ -6,6 +6,12 @@ export const contract: VendorContract = {
   wire,
   refusal: (name) => ({ id: 'marker', name, errors: ['marker'] }),
   isErrorInSuccess: false,
+  emulator: (apiKey, { picture, sound }) =>
+    atFirstPoll(new StabilityEmulator(apiKey, { image: picture, audio: sound })),
+  works: [
+    { kind: 'image', model: 'core', isDirect: true },
+    { kind: 'music', model: 'stable-audio-2.5', isDirect: true },
+  ],
   models: [
     ...['ultra', 'core', 'sd3.5-large-turbo', 'inpaint', 'outpaint', 'erase', 'search-and-replace', 'style-transfer'],
     ...['replace-background-and-relight', 'creative', 'stable-audio-2.5', 'stable-audio-3'],
@@ -17,7 +23,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'the balance of its account',
     request: 'GET /v1/user/balance',
-    emulator: (apiKey) => new StabilityEmulator(apiKey, { image: Buffer.alloc(0), audio: Buffer.alloc(0) }),
   },
 };
 
