@@ -7,10 +7,12 @@ export const contract: VendorContract = {
   // It tells its errors in words only.
   refusal: (message) => ({ message }),
   isErrorInSuccess: false,
+  emulator: (apiKey) => new GladiaEmulator(apiKey, 'marker'),
+  works: [{ kind: 'transcription', model: 'solaria-1', submission: /\/pre-recorded$/ }],
+  policy: 'none',
   models: ['solaria-1'],
   credential: {
     what: 'a list of its transcripts',
     request: 'GET /v2/pre-recorded?limit=1',
-    emulator: (apiKey) => new GladiaEmulator(apiKey, 'marker'),
   },
 };
