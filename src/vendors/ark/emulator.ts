@@ -14,6 +14,10 @@ interface Task {
 
 const API = '/api/v3';
 const TASKS = `${API}/contents/generations/tasks`;
+const MODELS = [
+  ...[...CLIPS.keys(), ...PICTURES.keys()].map((id) => ({ id, object: 'model' })),
+  { id: 'seededit-3-0-i2i-250628', object: 'model', status: 'Shutdown' },
+];
 const FILE = /^\/files\/([^/?]+)\?sign=s$/;
 
 /**
@@ -62,6 +66,7 @@ export class ArkEmulator extends ScriptedServer {
       return refusal(401, 'AuthenticationError', 'The API key in the request is missing or invalid.');
     }
     const { pathname, searchParams } = new URL(path, this.origin);
+    if (method === 'GET' && pathname === `${API}/models`) return json(200, { object: 'list', data: MODELS });
     if (method === 'GET' && pathname === TASKS) return this.#list(searchParams);
     if (method === 'GET' && pathname.startsWith(`${TASKS}/`)) return this.#read(pathname.slice(TASKS.length + 1));
     if (method === 'POST' && pathname === TASKS) return this.#make(request, CLIPS, (body) => this.#accept(body));

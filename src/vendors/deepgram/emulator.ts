@@ -17,6 +17,11 @@ const VOICES: ReadonlySet<string> = new Set([
   ...['aura-asteria-en', 'aura-zeus-en', 'aura-2-thalia-en', 'aura-2-zeus-en', 'aura-2-lara-de', 'aura-2-carina-es'],
 ]);
 
+const MODELS = {
+  stt: ['nova-3-general', 'nova-3-medical', 'nova-2-phonecall'].map((name) => ({ name, canonical_name: name })),
+  tts: [...VOICES].map((voice) => ({ name: voice.split('-').at(-2), canonical_name: voice })),
+};
+
 /** The vendor's routes for recordings and speech, as strict as it is. It has an account that may be empty or busy. */
 export class DeepgramEmulator extends ScriptedServer {
   /** What it did, answered or not. */
@@ -43,6 +48,7 @@ export class DeepgramEmulator extends ScriptedServer {
     // A key stands behind another word than a token does.
     if (headers.authorization !== `Token ${this.#apiKey}`) return this.#refused('badKey');
     if (method === 'GET' && pathname === '/v1/projects') return json({ projects: [{ project_id: this.#marker }] });
+    if (method === 'GET' && pathname === '/v1/models') return json(MODELS);
     const options = Object.fromEntries([...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]));
     if (method !== 'POST') return this.#refused('noProject');
     if (this.isBroke) return this.#refused('noCredit');

@@ -118,6 +118,12 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
     await listen({ model: 'nova-3' }, Buffer.from('no sound'));
   });
 
+  test('models and voices are listed', async () => {
+    const { stt = [], tts = [] } = await client.manage.v1.models.list();
+    assert.ok(stt.some(({ canonical_name }) => canonical_name === 'nova-3-general'));
+    assert.ok(tts.some(({ name, canonical_name }) => name === 'thalia' && canonical_name === 'aura-2-thalia-en'));
+  });
+
   test('projects are listed', async () => {
     assert.equal((await client.manage.v1.projects.list()).projects?.[0]?.project_id, MARKER);
   });

@@ -21,10 +21,10 @@ export type ListModels = (upstream: Upstream) => Promise<OfferedModels>;
 interface ListRules {
   /** The call of the first page, and of the one behind `next`. */
   path(next: string | undefined): string;
-  /** Where in an answer the models are; some vendors answer the bare list. */
-  readonly key: string;
-  /** The name of a model, as a route has it; undefined for what is none. */
-  name(model: JsonObject): string | undefined;
+  /** Where in an answer the models are, in one list or more; some vendors answer the bare list. */
+  readonly key: string | readonly string[];
+  /** The name of a model, as a route has it, or all such names; undefined for what is none. */
+  name(model: JsonObject): string | readonly string[] | undefined;
   /** What the next page is asked by; undefined at the end. */
   next?(answer: JsonObject): string | undefined;
 }
@@ -36,8 +36,7 @@ export function listingModels(wire: Wire, rules: ListRules): ListModels {
     for (let page = 0; page < UPSTREAM_MODEL_PAGES_MAX; page++) {
       const answer = await readAnswer(wire, upstream, rules.path(next));
       for (const model of modelsIn(answer, rules.key)) {
-        const id = rules.name(model);
-        if (id !== undefined) ids.add(id);
+        for (const id of [rules.name(model) ?? []].flat()) ids.add(id);
       }
       next = isObject(answer) ? rules.next?.(answer) : undefined;
       if (next === undefined) return { ids: [...ids], isWhole: true };
@@ -63,8 +62,10 @@ async function readAnswer(wire: Wire, upstream: Upstream, path: string): Promise
   return answer;
 }
 
-function modelsIn(answer: JsonValue, key: string): readonly JsonObject[] {
-  const models = isObject(answer) ? answer[key] : answer;
-  if (!isList(models)) throw new UpstreamError('garbled', `a list of models without "${key}"`);
-  return models.filter(isObject);
+function modelsIn(answer: JsonValue, key: string | readonly string[]): readonly JsonObject[] {
+  return [key].flat().flatMap((name) => {
+    const models = isObject(answer) ? answer[name] : answer;
+    if (!isList(models)) throw new UpstreamError('garbled', `a list of models without "${name}"`);
+    return models.filter(isObject);
+  });
 }

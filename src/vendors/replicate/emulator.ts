@@ -21,6 +21,7 @@ const OF_PREDICTION = /^\/v1\/predictions\/([\w-]+)$/;
 const CANCEL = /^\/v1\/predictions\/([\w-]+)\/cancel$/;
 const DELIVERY = /^\/delivery\/([\w-]+)\/\d+$/;
 const PAGE = 100;
+const MODELS_PER_PAGE = 5;
 
 /**
  * The vendor's API, its predictions and the host of its results in one. It refuses what the vendor would refuse, and has an
@@ -78,9 +79,19 @@ export class ReplicateEmulator extends ScriptedServer {
     if (method === 'POST') return this.#post(pathname, request);
     if (method !== 'GET') return problem(405, 'Method not allowed', 'Method not allowed');
     if (pathname === '/v1/account') return json(200, { type: 'organization', username: 'acme', name: 'Acme' });
+    if (pathname === '/v1/models') return this.#models(Number(searchParams.get('cursor') ?? 0));
     if (pathname === '/v1/predictions') return this.#list(searchParams);
     const [, id] = OF_PREDICTION.exec(pathname) ?? [];
     return id === undefined ? notFound() : this.#read(id);
+  }
+
+  #models(from: number): Answer {
+    const all = [...MODELS.keys()].map((place) => {
+      const [owner, name] = place.split('/');
+      return { url: `https://replicate.com/${place}`, owner, name, visibility: 'public' };
+    });
+    const [results, end] = [all.slice(from, from + MODELS_PER_PAGE), from + MODELS_PER_PAGE];
+    return json(200, { previous: null, next: end < all.length ? `${this.url}/models?cursor=${end}` : null, results });
   }
 
   async #post(pathname: string, request: Recorded): Promise<Answer> {

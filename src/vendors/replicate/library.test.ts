@@ -35,6 +35,13 @@ describe('the vendor’s own library takes the emulator for the vendor', () => {
     assert.equal(stopped.status, 'canceled');
   });
 
+  test('models are listed page by page', async () => {
+    const first = await library.models.list();
+    const pages = await Array.fromAsync(library.paginate(() => Promise.resolve(first)));
+    const names = pages.flat().map(({ owner, name }) => `${owner}/${name}`);
+    assert.ok(first.results.length < names.length && names.includes(model), names.join());
+  });
+
   test('run waits on the line, and uploads what is given as bytes', async () => {
     const image = new Blob([Buffer.from('png')], { type: 'image/png' });
     const output = await library.run('black-forest-labs/flux-2-pro', { input: { prompt: 'x', input_images: [image] } });

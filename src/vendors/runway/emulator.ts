@@ -21,6 +21,15 @@ export interface Results {
   readonly audio: Buffer;
 }
 
+const LIMITS = { maxConcurrentGenerations: 5, maxDailyGenerations: 50 };
+const TIER_MODELS = Object.fromEntries(
+  Object.values(MODELS).flatMap((models) => Object.keys(models).map((name) => [name, LIMITS])),
+);
+const ORGANIZATION = {
+  creditBalance: 100,
+  tier: { maxMonthlyCreditSpend: 9000, models: TIER_MODELS },
+  usage: { models: {} },
+};
 const COST = 5;
 const VERSION = '2024-11-06';
 const CREATED = '2026-01-01T00:00:00.000Z';
@@ -70,7 +79,7 @@ export class RunwayEmulator extends ScriptedServer {
     if (headers['x-runway-version'] !== VERSION) return refusal(400, 'X-Runway-Version is not valid.');
     const [, id] = /^\/v1\/tasks\/([^/?]+)$/.exec(path) ?? [];
     if (id !== undefined) return method === 'DELETE' ? this.#delete(id) : this.#read(id);
-    if (method === 'GET' && path === '/v1/organization') return json(200, { creditBalance: 100, tier: {}, usage: {} });
+    if (method === 'GET' && path === '/v1/organization') return json(200, ORGANIZATION);
     const route = path.replace(/^\/v1\//, '');
     if (!Object.hasOwn(MODELS, route)) return refusal(404, 'Not found');
     return method === 'POST' ? this.#submit(route, request) : refusal(405, 'Method not allowed');

@@ -99,7 +99,8 @@ describe('the vendor’s library', () => {
     const old = new RunwayML({ apiKey: KEY, baseURL: emulator.url, runwayVersion: '2023-01-01', maxRetries: 0 });
     await assert.rejects(old.organization.retrieve(), RunwayML.BadRequestError);
     await assert.rejects(library.tasks.retrieve('none'), RunwayML.NotFoundError);
-    assert.equal((await library.organization.retrieve()).creditBalance, 100);
+    const { creditBalance, tier } = await library.organization.retrieve();
+    assert.deepEqual([creditBalance, 'gen4.5' in tier.models], [100, true]);
   });
 
   test('an empty account is told as a bad request, a limit of the day as a throttle', async () => {

@@ -1,6 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
-import { problemOf } from './emulator/fields.ts';
+import { CLIP_MODELS, PICTURE_MODELS, problemOf } from './emulator/fields.ts';
 
 export type Ending = 'done' | 'withheld' | 'blocked' | 'failed' | 'expired';
 
@@ -15,6 +15,7 @@ export interface Samples {
   readonly sound: Buffer;
 }
 
+const MODELS = [...PICTURE_MODELS, ...CLIP_MODELS].map((id) => ({ id, object: 'model', created: 1, owned_by: 'xai' }));
 const FORBIDDEN = /forbidden/;
 const TICKS = 200_000_000;
 const FORM_FIELDS = new Set(['file', 'language', 'format', 'diarize', 'keyterm', 'filler_words']);
@@ -63,7 +64,7 @@ export class XaiEmulator extends ScriptedServer {
     // The vendor's own way to tell of a wrong key.
     if (headers.authorization !== `Bearer ${this.#apiKey}`) return refusal(400, 'Incorrect API key provided: k***y.');
     if (method === 'POST') return this.#take(path, request);
-    if (path === '/v1/models') return json(200, { object: 'list', data: [] });
+    if (path === '/v1/models') return json(200, { object: 'list', data: MODELS });
     const [, id] = /^\/v1\/videos\/([^/]+)$/.exec(path) ?? [];
     return id === undefined ? refusal(404, 'The route does not exist', 'not-found') : this.#read(id);
   }

@@ -37,11 +37,13 @@ function problemIn(value: unknown, { fields, required }: Route): string | undefi
   return missing ?? Object.entries(value).find(([name, each]) => fields[name]?.(each) !== true)?.[0];
 }
 
+export const PICTURE_MODELS = ['grok-imagine-image', 'grok-imagine-image-pro', 'grok-imagine-image-2.0'];
+export const CLIP_MODELS = ['grok-imagine-video', 'grok-imagine-video-1.5'];
 const RATIOS = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'];
 const link = (kind: string) => record({ url: medium(kind) }, ['url']);
 const source = record({ url: medium('image'), type: exactly('image_url') }, ['url', 'type']);
 const picture: Fields = {
-  model: exactly('grok-imagine-image', 'grok-imagine-image-pro', 'grok-imagine-image-2.0'),
+  model: exactly(...PICTURE_MODELS),
   prompt: text,
   n: whole(1, 10),
   response_format: exactly('b64_json', 'url'),
@@ -52,7 +54,7 @@ const picture: Fields = {
   user: text,
 };
 const clip: Fields = {
-  model: exactly('grok-imagine-video', 'grok-imagine-video-1.5'),
+  model: exactly(...CLIP_MODELS),
   prompt: (value) => text(value) && String(value).length <= 4096,
   user: text,
 };
