@@ -18,6 +18,7 @@ import { fishAudio } from './fish-audio/index.ts';
 import { gemini } from './gemini/index.ts';
 import { gladia } from './gladia/index.ts';
 import { hume } from './hume/index.ts';
+import { ideogram } from './ideogram/index.ts';
 import { kling } from './kling/index.ts';
 import type { ListedVendor } from './listed.ts';
 import { luma } from './luma/index.ts';
@@ -83,6 +84,7 @@ export const vendors: readonly ListedVendor[] = [
   runway,
   luma,
   stability,
+  ideogram,
   azure,
   vertex,
   bedrock,
