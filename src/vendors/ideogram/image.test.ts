@@ -140,6 +140,7 @@ describe('refusals', () => {
     [413, {}, 'unfit'],
     [422, { prompt: 'not enough credits', is_image_safe: false }, 'policy'],
     [422, { error: 'Prompt failed the safety check.' }, 'policy'],
+    [422, { error: 'The prompt "out of funds" was refused' }, 'policy'],
     [429, { error: 'Too many requests.' }, 'rate'],
     [429, { error: { message: 'You are out of credits' } }, 'account'],
     [429, { message: 'Monthly spending limit reached' }, 'account'],

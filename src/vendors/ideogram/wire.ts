@@ -13,7 +13,8 @@ export const wire = defineWire({
   },
 });
 
-const UNPAID = /(insufficient|not enough|no|out of|add|more) (api )?(credit|fund|balance)|payment is required|spending limit/i;
+const UNPAID =
+  /(insufficient|not enough|no|out of|add|more) (api )?(credit|fund|balance)|payment is required|spending limit/i;
 const UNSAFE = /safety check/i;
 /** A bad request may quote what the caller wrote, so its words count only where they begin. */
 const UNPAID_REQUEST = /^(insufficient|not enough|no|out of) (api )?(credit|fund|balance)|^payment is required/i;
@@ -23,7 +24,8 @@ function faultInWords(body: JsonObject, status: number | undefined): Fault | und
   if (status === undefined || status >= 500) return undefined;
   if (body.is_image_safe === false) return 'policy';
   const words = wordsOf(body);
-  const [unpaid, unsafe] = status === 400 ? [UNPAID_REQUEST, UNSAFE_REQUEST] : [UNPAID, UNSAFE];
+  const isOfRequest = status === 400 || status === 422;
+  const [unpaid, unsafe] = isOfRequest ? [UNPAID_REQUEST, UNSAFE_REQUEST] : [UNPAID, UNSAFE];
   if (unpaid.test(words)) return 'account';
   return unsafe.test(words) ? 'policy' : undefined;
 }
