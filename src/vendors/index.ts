@@ -24,6 +24,7 @@ import type { ListedVendor } from './listed.ts';
 import { luma } from './luma/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/index.ts';
+import { recraft } from './recraft/index.ts';
 import { replicate } from './replicate/index.ts';
 import { runway } from './runway/index.ts';
 import { sandbox } from './sandbox.ts';
@@ -85,6 +86,7 @@ export const vendors: readonly ListedVendor[] = [
   luma,
   stability,
   ideogram,
+  recraft,
   azure,
   vertex,
   bedrock,

@@ -1,0 +1,20 @@
+import { type SentRequest, sidesOf, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import { RecraftEmulator } from './emulator.ts';
+import { wire } from './wire.ts';
+
+export const contract: VendorContract = {
+  wire,
+  refusal: (code) => ({ code, message: 'marker' }),
+  isErrorInSuccess: false,
+  models: ['recraftv2', 'recraftv3', 'recraftv4_1', 'recraftv4_1_pro'],
+  priced: [{ kind: 'image', models: ['recraftv3', 'recraftv4_1', 'recraftv4_1_pro'], read: sentPicture }],
+  credential: {
+    what: 'the account of its key',
+    request: 'GET /v1/users/me',
+    emulator: (apiKey) => new RecraftEmulator(apiKey, Buffer.alloc(0)),
+  },
+};
+
+function sentPicture({ n: count, size }: WireBody): SentRequest {
+  return { count, size, tier: size === undefined ? undefined : tierOfPixels(...sidesOf(size)) };
+}
