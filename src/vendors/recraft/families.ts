@@ -80,3 +80,8 @@ export function familyOf(model: string): Family {
 export function drawsVectors(model: string): boolean {
   return /_vector$/.test(model);
 }
+
+/** These go by a style of the operator's own account, which has no public field. */
+export function needsStyle(model: string): boolean {
+  return /_styles(_|$)/.test(model);
+}

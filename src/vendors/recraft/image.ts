@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported, unsupportedWork } from '../../unsupported.ts';
+import { withTypes } from '../kit/forms.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { amountAt, objectsAt, stringAt } from '../kit/json.ts';
 import {
@@ -18,7 +19,7 @@ import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { Call } from '../kit/wire.ts';
 import type { Media, TaskWork } from '../vendor.ts';
-import { drawsVectors, type Family, familyOf } from './families.ts';
+import { drawsVectors, type Family, familyOf, needsStyle } from './families.ts';
 import { wire } from './wire.ts';
 
 type Request = ImageRequest<Media>;
@@ -37,6 +38,7 @@ export const image: TaskWork<Request> = {
   check(request, model) {
     if (drawsVectors(model)) throw unsupportedWork('make PNG, JPEG or WebP pictures');
     refuseKeys(request.extra, RESERVED);
+    refuse('style_id', needsStyle(model) && request.extra.style_id === undefined, { atLeast: 1 });
     toCall(request, 1, model);
   },
 
@@ -61,7 +63,7 @@ function toCall(request: Request, n: number, model: string): Call {
   refuse('reference_images', mask !== undefined && !hasPicture, { atLeast: 1 });
   const strength = hasPicture && mask === undefined ? { strength: STRENGTH } : {};
   // Links are kept for a day, so that a process that begins anew can still fetch them.
-  const input = { image_format: 'png', ...strength, ...extra, ...fields, model, n, response_format: 'url' };
+  const input = { image_format: 'png', ...strength, ...withTypes(extra), ...fields, model, n, response_format: 'url' };
   return { path: `/images/${nameOf(hasPicture, mask)}`, body: jsonWithMedia(input) };
 }
 
@@ -77,18 +79,16 @@ function takesOf(family: Family, hasPicture: boolean): FieldMap<Request> {
     // An edit is as large as its picture.
     ...(hasPicture ? { size: autoOnly } : sized(family)),
     quality: autoOnly,
-    background: (background, field) => without(oneOf('', ['auto', 'opaque'])(background, field)),
+    background: (background, field) => {
+      oneOf('', ['auto', 'opaque'])(background, field);
+      return {};
+    },
     outputFormat: oneOf('image_format', ['png', 'webp']),
     seed: between('random_seed', 0, SEED_MAX),
     ...(isStyled ? { style: oneOf('style', STYLES), negativePrompt: as('negative_prompt') } : {}),
     ...(edits === 'none' ? {} : { referenceImages: single('image_url') }),
     ...(edits === 'with a mask' ? { mask: as('mask_url') } : {}),
   };
-}
-
-/** Checked, and nothing to send. */
-function without(_fields: WireFields): WireFields {
-  return {};
 }
 
 function autoOnly(word: string, field: string): WireFields {
