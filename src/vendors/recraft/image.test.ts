@@ -55,8 +55,8 @@ describe('requests', () => {
       const url = 'https://example.com/a.png';
       const large = inMemoryMedia(Buffer.alloc(9 * 1024 * 1024), 'image/png', url);
       await draw(at(V3), { referenceImages: [large] });
-      const { image_url: sent } = emulator.accepted[0]?.body as Record<string, unknown>;
-      assert.equal(sent, url);
+      const [sent] = emulator.accepted.map(({ body }) => body as Readonly<Record<string, unknown>>);
+      assert.equal(sent?.image_url, url);
     }));
 });
 
