@@ -71,7 +71,7 @@ export function problemOf(path: string, body: Body): string | undefined {
 
 /** What each field alone does not tell. */
 function problemOfModel({ models }: Route, body: Body): string | undefined {
-  const model = String(body.model ?? 'recraftv4_1');
+  const model = typeof body.model === 'string' ? body.model : 'recraftv4_1';
   if (!models.test(model)) return 'model';
   const isStyled = /^recraftv[23]/.test(model);
   if (String(body.prompt).length > (isStyled ? 1000 : 10_000)) return 'prompt';
