@@ -10,8 +10,10 @@ export const contract: VendorContract = {
   isErrorInSuccess: false,
   statuses: [[422, 'policy']],
   models: ['ideogram-v3', 'ideogram-v3-transparent', 'ideogram-v4'],
-  // 4.0 is sent forms, which its own tests read.
-  priced: [{ kind: 'image', models: ['ideogram-v3', 'ideogram-v3-transparent'], read: sentPicture }],
+  priced: [
+    { kind: 'image', models: ['ideogram-v3', 'ideogram-v3-transparent'], read: (wire) => sentPicture(wire, '1k') },
+    { kind: 'image', models: ['ideogram-v4'], read: (wire) => sentPicture(wire, '2k') },
+  ],
   credential: {
     what: 'a list of its datasets',
     request: 'GET /datasets',
@@ -19,8 +21,8 @@ export const contract: VendorContract = {
   },
 };
 
-/** Every shape has one megapixel at most. */
-function sentPicture({ num_images: count, rendering_speed, resolution: size }: WireBody): SentRequest {
-  const tier = size === undefined ? '1k' : tierOfPixels(...sidesOf(size));
+/** `usual` is the tier of what is made without a size. */
+function sentPicture({ num_images: count, rendering_speed, resolution: size }: WireBody, usual: string): SentRequest {
+  const tier = size === undefined ? usual : tierOfPixels(...sidesOf(size));
   return { count, quality: QUALITIES[rendering_speed], size, tier };
 }

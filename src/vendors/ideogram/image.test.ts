@@ -30,7 +30,7 @@ describe('in JSON', () => {
       { extra: { magic_prompt: 'ON', style_preset: 'BAUHAUS', color_palette: { name: 'EMBER' } } },
       { magic_prompt: 'ON', style_preset: 'BAUHAUS', color_palette: { name: 'EMBER' } },
     ],
-    [CUT_OUT, {}, {}, `${PATH}-transparent`],
+    [CUT_OUT, { background: 'auto' }, {}, `${PATH}-transparent`],
     [CUT_OUT, { background: 'transparent', aspectRatio: '3:1' }, { aspect_ratio: '3x1' }, `${PATH}-transparent`],
   ];
   for (const [model, fields, body, path = PATH] of SENT) {
@@ -56,7 +56,7 @@ describe('in forms, where each value is a word', () => {
     ],
     [
       V3,
-      { referenceImages: [picture], mask, quality: 'high', style: 'design', n: 2 },
+      { referenceImages: [picture], mask, quality: 'high', style: 'design', n: 2, size: 'auto', aspectRatio: 'auto' },
       {
         ...words,
         ...{ num_images: '2', rendering_speed: 'QUALITY', style_type: 'DESIGN' },
@@ -191,7 +191,7 @@ describe('refused before anything is sent', () => {
     [V3, { ...edit, resolution: '1k' }, 'resolution', 'takes none'],
     [V3, { ...edit, aspectRatio: '1:1' }, 'aspect_ratio', 'takes none'],
     [V3, { ...edit, negativePrompt: 'fog' }, 'negative_prompt', 'takes none'],
-    [CUT_OUT, { background: 'opaque' }, 'background', 'takes transparent'],
+    [CUT_OUT, { background: 'opaque' }, 'background', 'takes auto, transparent'],
     [CUT_OUT, { size: '1024x1024' }, 'size', 'takes none'],
     [CUT_OUT, { resolution: '1k' }, 'resolution', 'takes none'],
     [CUT_OUT, { style: 'design' }, 'style', 'takes none'],

@@ -1,14 +1,13 @@
 import { UpstreamError } from '../../errors.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
-import { toParts } from '../kit/forms.ts';
-import { isMedia, jsonWithMedia } from '../kit/inline-media.ts';
+import type { JsonObject } from '../../json.ts';
+import { formWithMedia } from '../kit/forms.ts';
+import { jsonWithMedia } from '../kit/inline-media.ts';
 import { objectsAt, stringAt } from '../kit/json.ts';
 import { mapFields, type WireFields } from '../kit/mapping.ts';
-import type { Part } from '../kit/multipart.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Call } from '../kit/wire.ts';
-import type { Media, Output, TaskWork } from '../vendor.ts';
+import type { Output, TaskWork } from '../vendor.ts';
 import { operationOf, type Request } from './operations.ts';
 import { wire } from './wire.ts';
 
@@ -40,22 +39,7 @@ function toCall(request: Request, count: number, model: string): Call {
   const counted = countMax === 1 ? {} : { num_images: count };
   const fields: WireFields = { ...defaults, ...request.extra, ...mapped, ...counted };
   const path = `/v1/${encodeURIComponent(version)}/${name}`;
-  return { path, body: isForm ? { form: formOf(fields) } : jsonWithMedia(fields) };
-}
-
-function formOf(fields: WireFields): Part[] {
-  return Object.entries(fields).flatMap(([name, value]): Part[] => {
-    if (isMedia(value)) return [{ name, fileName: `${name}.${extensionOf(value)}`, file: value }];
-    return isJson(value) ? toParts({ [name]: value }, 'repeated') : [];
-  });
-}
-
-function isJson(value: WireFields[string]): value is JsonValue {
-  return !isMedia(value) && !(Array.isArray(value) && value.some(isMedia));
-}
-
-function extensionOf({ mimeType }: Media): string {
-  return mimeType === 'image/jpeg' ? 'jpg' : mimeType.slice(mimeType.indexOf('/') + 1);
+  return { path, body: isForm ? { form: formWithMedia(fields) } : jsonWithMedia(fields) };
 }
 
 /** What is not safe has no link. The others are delivered, and they alone are paid. */

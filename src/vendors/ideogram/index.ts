@@ -1,6 +1,6 @@
 import type { ListedVendor } from '../listed.ts';
 
-/** What is unverified of it is listed in docs/vendor-facts.md. */
+/** Pictures, pictures by another one, and edits with a mask. What is unverified of it is listed in docs/vendor-facts.md. */
 export const ideogram: ListedVendor = {
   name: 'ideogram',
   address: 'origin',

@@ -2,7 +2,18 @@ import type { JsonObject } from '../../json.ts';
 import { canonicalQuality } from '../../quality.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, between, type FieldMap, oneOf, shapeAmong, single, type WireFields, wordFor } from '../kit/mapping.ts';
+import {
+  as,
+  autoOnly,
+  between,
+  type FieldMap,
+  implied,
+  oneOf,
+  shapeAmong,
+  single,
+  type WireFields,
+  wordFor,
+} from '../kit/mapping.ts';
 import { refuse } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { SHAPES_3, SIZES_3, SIZES_4 } from './sizes.ts';
@@ -31,20 +42,16 @@ const STYLES = { auto: 'AUTO', general: 'GENERAL', realistic: 'REALISTIC', desig
 const DEFAULTS = { rendering_speed: 'DEFAULT', magic_prompt: 'OFF' };
 
 const usual: FieldMap<Request> = {
-  size: (size, field) => nothingBut('auto', size, field, 'none'),
+  size: autoOnly,
+  aspectRatio: shapeAmong('aspect_ratio', []),
   quality: (quality, field) => {
     const word = canonicalQuality(quality);
     return word === 'auto' ? {} : wordFor('rendering_speed', SPEEDS)(word, field);
   },
   // It makes no other, and has no word for it.
-  outputFormat: (format, field) => nothingBut('png', format, field, { oneOf: ['png'] }),
+  outputFormat: implied('png'),
 };
-const opaque: FieldMap<Request> = {
-  background: (background, field) => {
-    oneOf('', ['auto', 'opaque'])(background, field);
-    return {};
-  },
-};
+const opaque: FieldMap<Request> = { background: implied('auto', 'opaque') };
 const prompted: FieldMap<Request> = { prompt: as('prompt'), seed: between('seed', 0, SEED_MAX) };
 const styled: FieldMap<Request> = { style: wordFor('style_type', STYLES) };
 const shaped: FieldMap<Request> = {
@@ -54,7 +61,8 @@ const shaped: FieldMap<Request> = {
     return aspect_ratio === undefined ? {} : { aspect_ratio: ratio.replace(':', 'x') };
   },
 };
-const sized: FieldMap<Request> = { size: exactly(SIZES_3), resolution: onlyTier('1k'), ...shaped };
+/** Every size is of one tier, so that nothing is sent for that. */
+const sized: FieldMap<Request> = { size: exactly(SIZES_3), resolution: implied('1k'), ...shaped };
 
 const GENERATE: FieldMap<Request> = {
   ...usual,
@@ -80,14 +88,14 @@ const CUT_OUT: FieldMap<Request> = {
   ...prompted,
   ...shaped,
   negativePrompt: as('negative_prompt'),
-  background: (background, field) => nothingBut('transparent', background, field, { oneOf: ['transparent'] }),
+  background: implied('auto', 'transparent'),
 };
 const GENERATE_4: FieldMap<Request> = {
   ...usual,
   ...opaque,
   prompt: as('text_prompt'),
   size: exactly(Object.values(SIZES_4)),
-  resolution: onlyTier('2k'),
+  resolution: implied('2k'),
   aspectRatio: (ratio, field, { size }) => {
     if (hasSize(size)) throw unsupported(field, { notWith: 'size' });
     return ratio === 'auto' || ratio === 'adaptive' ? {} : wordFor('resolution', SIZES_4)(ratio, field);
@@ -115,16 +123,6 @@ function hasSize(size: string | undefined): boolean {
   return size !== undefined && size !== 'auto';
 }
 
-function nothingBut(
-  only: string,
-  word: string,
-  field: string,
-  support: 'none' | { readonly oneOf: readonly string[] },
-): WireFields {
-  if (word !== only) throw unsupported(field, support);
-  return {};
-}
-
 function exactly(sizes: readonly string[]): (size: string, field: string, request: Request) => WireFields {
   return (size, field, { resolution }) => {
     if (size === 'auto') return {};
@@ -132,9 +130,4 @@ function exactly(sizes: readonly string[]): (size: string, field: string, reques
     if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
     return oneOf('resolution', sizes)(size, field);
   };
-}
-
-/** Every size that the model makes is of this tier, so that there is nothing to send. */
-function onlyTier(only: string): (tier: string, field: string) => WireFields {
-  return (tier, field) => nothingBut(only, tier.toLowerCase(), field, { oneOf: [only] });
 }

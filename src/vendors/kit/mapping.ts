@@ -151,6 +151,14 @@ export function autoOnly(word: string, field: string): WireFields {
   return {};
 }
 
+/** Words for what the model makes anyway: nothing is sent for them. */
+export function implied(...words: readonly string[]): (word: string, field: string) => WireFields {
+  return (word, field) => {
+    if (!words.includes(word.toLowerCase())) throw unsupported(field, { oneOf: words });
+    return {};
+  };
+}
+
 /** A shape out of a list; `auto` and `adaptive` leave it to the model. */
 export function shapeAmong(name: string, shapes: readonly string[]): (shape: string, field: string) => WireFields {
   return (shape, field) => (shape === 'auto' || shape === 'adaptive' ? {} : oneOf(name, shapes)(shape, field));

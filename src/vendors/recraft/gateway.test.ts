@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { dataUrl } from '../../../test/support/asked-forms.ts';
 import { type BenchKind, JobBench, UNTOUCHED } from '../../../test/support/job-bench.ts';
 import { picture } from '../../../test/support/media-samples.ts';
 import { until } from '../../../test/support/postgres.ts';
@@ -9,7 +10,6 @@ import { RecraftEmulator } from './emulator.ts';
 
 const KEY = 'key-of-the-operator';
 const PICTURE = await picture('png', { width: 64, height: 64 });
-const SOURCE = `data:image/png;base64,${PICTURE.toString('base64')}`;
 
 const drawing: BenchKind = {
   model: 'studio/drawing',
@@ -22,7 +22,7 @@ const drawing: BenchKind = {
 const edit: BenchKind = {
   ...drawing,
   path: '/v1/images/edits',
-  body: { prompt: 'a gate', image: SOURCE, mask: SOURCE },
+  body: { prompt: 'a gate', image: dataUrl(PICTURE), mask: dataUrl(PICTURE) },
 };
 
 // The vendor in the whole program.

@@ -34,7 +34,7 @@ describe('requests', () => {
     [PRO, { aspectRatio: '3:2' }, { size: '2560x1664' }],
     [PRO, { aspectRatio: '9:16', resolution: '2k' }, { size: '1536x2688' }],
     ['recraftv4_styles', { extra: { style_id: 's-1' } }, { style_id: 's-1' }],
-    [V3, { referenceImages: [picture] }, { image_url, strength: 0.5 }, EDITS],
+    [V3, { referenceImages: [picture], aspectRatio: 'auto' }, { image_url, strength: 0.5 }, EDITS],
     [V4, { referenceImages: [picture], extra: { strength: 0.2 } }, { image_url, strength: 0.2 }, EDITS],
     // A form holds words for everything.
     [V4, { referenceImages: [picture], extra: { strength: '0.2' } }, { image_url, strength: 0.2 }, EDITS],

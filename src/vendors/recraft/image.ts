@@ -6,13 +6,15 @@ import { jsonWithMedia } from '../kit/inline-media.ts';
 import { amountAt, objectsAt, stringAt } from '../kit/json.ts';
 import {
   as,
+  autoOnly,
   between,
   type FieldMap,
+  implied,
   mapFields,
   oneOf,
+  shapeAmong,
   single,
   textWithin,
-  type WireFields,
   wordFor,
 } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
@@ -77,23 +79,15 @@ function takesOf(family: Family, hasPicture: boolean): FieldMap<Request> {
   return {
     prompt: textWithin('prompt', 1, promptMax),
     // An edit is as large as its picture.
-    ...(hasPicture ? { size: autoOnly } : sized(family)),
+    ...(hasPicture ? { size: autoOnly, aspectRatio: shapeAmong('size', []) } : sized(family)),
     quality: autoOnly,
-    background: (background, field) => {
-      oneOf('', ['auto', 'opaque'])(background, field);
-      return {};
-    },
+    background: implied('auto', 'opaque'),
     outputFormat: oneOf('image_format', ['png', 'webp']),
     seed: between('random_seed', 0, SEED_MAX),
     ...(isStyled ? { style: oneOf('style', STYLES), negativePrompt: as('negative_prompt') } : {}),
     ...(edits === 'none' ? {} : { referenceImages: single('image_url') }),
     ...(edits === 'with a mask' ? { mask: as('mask_url') } : {}),
   };
-}
-
-function autoOnly(word: string, field: string): WireFields {
-  if (word !== 'auto') throw unsupported(field);
-  return {};
 }
 
 function sized({ sizes, tier, side }: Family): FieldMap<Request> {
