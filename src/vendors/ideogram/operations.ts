@@ -2,18 +2,8 @@ import type { JsonObject } from '../../json.ts';
 import { canonicalQuality } from '../../quality.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import {
-  as,
-  autoOnly,
-  between,
-  type FieldMap,
-  implied,
-  oneOf,
-  shapeAmong,
-  single,
-  type WireFields,
-  wordFor,
-} from '../kit/mapping.ts';
+import { as, autoOnly, between, type FieldMap, implied, oneOf, shapeAmong, single, wordFor } from '../kit/mapping.ts';
+import { exactSize } from '../kit/pixel-size.ts';
 import { refuse } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { SHAPES_3, SIZES_3, SIZES_4 } from './sizes.ts';
@@ -62,7 +52,11 @@ const shaped: FieldMap<Request> = {
   },
 };
 /** Every size is of one tier, so that nothing is sent for that. */
-const sized: FieldMap<Request> = { size: exactly(SIZES_3), resolution: implied('1k'), ...shaped };
+const sized: FieldMap<Request> = {
+  size: exactSize(oneOf('resolution', SIZES_3)),
+  resolution: implied('1k'),
+  ...shaped,
+};
 
 const GENERATE: FieldMap<Request> = {
   ...usual,
@@ -94,7 +88,7 @@ const GENERATE_4: FieldMap<Request> = {
   ...usual,
   ...opaque,
   prompt: as('text_prompt'),
-  size: exactly(Object.values(SIZES_4)),
+  size: exactSize(oneOf('resolution', Object.values(SIZES_4))),
   resolution: implied('2k'),
   aspectRatio: (ratio, field, { size }) => {
     if (hasSize(size)) throw unsupported(field, { notWith: 'size' });
@@ -121,13 +115,4 @@ export function operationOf({ referenceImages, mask }: Request, model: string): 
 
 function hasSize(size: string | undefined): boolean {
   return size !== undefined && size !== 'auto';
-}
-
-function exactly(sizes: readonly string[]): (size: string, field: string, request: Request) => WireFields {
-  return (size, field, { resolution }) => {
-    if (size === 'auto') return {};
-    // A tier has its price, and a size of the caller's own would get around it.
-    if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
-    return oneOf('resolution', sizes)(size, field);
-  };
 }

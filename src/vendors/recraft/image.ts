@@ -17,6 +17,7 @@ import {
   textWithin,
   wordFor,
 } from '../kit/mapping.ts';
+import { exactSize, sidesIn } from '../kit/pixel-size.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { Call } from '../kit/wire.ts';
@@ -94,11 +95,7 @@ function sized({ sizes, tier, side }: Family): FieldMap<Request> {
   // A tier has its price, so that some shapes are too large for it.
   const within = Object.fromEntries(Object.entries(sizes).filter(([, size]) => pixelsOf(size) <= side * side));
   return {
-    size: (size, field, { resolution }) => {
-      if (size === 'auto') return {};
-      if (resolution !== undefined) throw unsupported('resolution', { notWith: 'size' });
-      return oneOf('size', Object.values(sizes))(size, field);
-    },
+    size: exactSize(oneOf('size', Object.values(sizes))),
     resolution: (asked, field) => {
       if (asked.toLowerCase() !== tier) throw unsupported(field, { oneOf: [tier] });
       return { size: `${side}x${side}` };
@@ -112,5 +109,6 @@ function sized({ sizes, tier, side }: Family): FieldMap<Request> {
 }
 
 function pixelsOf(size: string): number {
-  return size.split('x').reduce((area, length) => area * Number(length), 1);
+  const [width, height] = sidesIn(size);
+  return width * height;
 }
