@@ -8,6 +8,9 @@ export const contract: VendorContract = {
   wire,
   refusal: (code) => ({ error: code }),
   isErrorInSuccess: false,
+  emulator: (apiKey, { picture }) => new IdeogramEmulator(apiKey, picture),
+  works: [{ kind: 'image', model: 'ideogram-v3' }],
+  policy: () => [422, { prompt: 'marker', is_image_safe: false }],
   statuses: [[422, 'policy']],
   models: ['ideogram-v3', 'ideogram-v3-transparent', 'ideogram-v4'],
   priced: [
@@ -17,7 +20,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'a list of its datasets',
     request: 'GET /datasets',
-    emulator: (apiKey) => new IdeogramEmulator(apiKey, Buffer.alloc(0)),
   },
 };
 

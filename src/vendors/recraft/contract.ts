@@ -6,12 +6,13 @@ export const contract: VendorContract = {
   wire,
   refusal: (code) => ({ code, message: 'marker' }),
   isErrorInSuccess: false,
+  emulator: (apiKey, { picture }) => new RecraftEmulator(apiKey, picture),
+  works: [{ kind: 'image', model: 'recraftv3' }],
   models: ['recraftv2', 'recraftv3', 'recraftv4_1', 'recraftv4_1_pro'],
   priced: [{ kind: 'image', models: ['recraftv3', 'recraftv4_1', 'recraftv4_1_pro'], read: sentPicture }],
   credential: {
     what: 'the account of its key',
     request: 'GET /v1/users/me',
-    emulator: (apiKey) => new RecraftEmulator(apiKey, Buffer.alloc(0)),
   },
 };
 
