@@ -1,5 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { CLIPS, PICTURES, problemOf } from './emulator/fields.ts';
 
 /** How a task ends: well, by the vendor's word for its state, or by the code of its error. */
@@ -24,16 +25,13 @@ const FILE = /^\/files\/([^/?]+)\?sign=s$/;
  * The vendor's server and the host of its results in one. It refuses what the vendor would refuse, and has an account of
  * its own: one that may owe money, and a limit of tasks at a time.
  */
-export class ArkEmulator extends ScriptedServer {
-  /** How often a task is running before it is over. */
-  readsUntilDone = 1;
+export class ArkEmulator extends TaskServer {
   isOverdue = false;
   activeMax = 10;
   /** Words of a prompt that moderation refuses. */
   readonly forbidden = 'forbidden words';
   /** The next tasks end so, each one of these; then well. */
   readonly endings: Ending[] = [];
-  areLinksDead = false;
   readonly tasks: Task[] = [];
   readonly #apiKey: string;
   readonly #files: Readonly<Record<'clip' | 'picture', Buffer>>;
@@ -46,16 +44,6 @@ export class ArkEmulator extends ScriptedServer {
 
   override get url(): string {
     return this.origin + API;
-  }
-
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
-  /** The bodies of all submissions. */
-  get submissions(): Record<string, unknown>[] {
-    return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
   async #answer(request: Recorded): Promise<Answer> {

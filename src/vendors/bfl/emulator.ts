@@ -1,5 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { problemsOf } from './emulator/fields.ts';
 
 export type Ending = 'Ready' | 'Request Moderated' | 'Content Moderated' | 'Error' | 'Failed' | 'Task not found';
@@ -17,9 +18,7 @@ const SAMPLE = /^\/samples\/([^/?]+)\?signature=s$/;
  * The vendor's server, its queue and the host of its results in one. It refuses what the vendor would refuse, and has an
  * account of its own: credits that run out, and a limit of tasks at a time.
  */
-export class BflEmulator extends ScriptedServer {
-  /** How often a task is pending before it is over. */
-  readsUntilDone = 1;
+export class BflEmulator extends TaskServer {
   /** What the account can still pay. */
   credits = Number.POSITIVE_INFINITY;
   activeMax = 24;
@@ -29,7 +28,6 @@ export class BflEmulator extends ScriptedServer {
   pollingUrl: string | null | undefined;
   /** The host of results; this server where undefined. */
   resultsAt: string | undefined;
-  areLinksDead = false;
   readonly #apiKey: string;
   readonly #picture: Buffer;
   readonly #tasks = new Map<string, Task>();
@@ -38,16 +36,6 @@ export class BflEmulator extends ScriptedServer {
     super((request) => this.#answer(request));
     this.#apiKey = apiKey;
     this.#picture = picture;
-  }
-
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
-  /** The bodies of all submissions. */
-  get submissions(): unknown[] {
-    return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
   async #answer(request: Recorded): Promise<Answer> {

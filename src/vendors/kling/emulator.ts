@@ -1,6 +1,7 @@
 import { errors, jwtVerify } from 'jose';
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { formAt, problemIn } from './emulator/fields.ts';
 
 /** How a task ends: well, or with the vendor's words for why it did not. */
@@ -31,16 +32,13 @@ const LIFETIME_SECONDS_MAX = 1800;
  * The vendor's server and the host of its results in one. It refuses what the vendor would refuse, and has an account of
  * its own: packs that are used up, and a limit of tasks at a time.
  */
-export class KlingEmulator extends ScriptedServer {
-  /** How often a task is at work before it is over. */
-  readsUntilDone = 1;
+export class KlingEmulator extends TaskServer {
   isUsedUp = false;
   activeMax = 10;
   /** Words of a prompt that the rules of content refuse. */
   readonly forbidden = 'forbidden words';
   /** The next tasks end so, each one of these; then well. */
   readonly endings: Ending[] = [];
-  areLinksDead = false;
   readonly tasks: Task[] = [];
   readonly #keys: Keys;
   readonly #files: Readonly<Record<'clip' | 'picture', Buffer>>;
@@ -49,16 +47,6 @@ export class KlingEmulator extends ScriptedServer {
     super((request) => this.#answer(request));
     this.#keys = keys;
     this.#files = files;
-  }
-
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
-  /** The bodies of all submissions. */
-  get submissions(): Record<string, unknown>[] {
-    return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
   async #answer(request: Recorded): Promise<Answer> {

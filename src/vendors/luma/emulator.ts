@@ -1,5 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { isRecord, problemsOf } from './emulator/fields.ts';
 
 interface Generation {
@@ -24,9 +25,7 @@ const ASSET = /^\/assets\/([^/?]+)\.(jpg|mp4)$/;
  * The vendor's server, its generations and the host of its results in one. It refuses what the vendor would refuse, and has
  * an account of its own: credits that run out, and a limit of generations at a time.
  */
-export class LumaEmulator extends ScriptedServer {
-  /** How often a generation is at work before it is over. */
-  readsUntilDone = 1;
+export class LumaEmulator extends TaskServer {
   /** What the account can still pay. */
   credits = Number.POSITIVE_INFINITY;
   activeMax = 20;
@@ -34,7 +33,6 @@ export class LumaEmulator extends ScriptedServer {
   forbidden: RegExp | undefined;
   /** The next generations fail for these reasons, each for one of them; then none. */
   readonly reasons: string[] = [];
-  areLinksDead = false;
   readonly #apiKey: string;
   readonly #results: Results;
   readonly #generations = new Map<string, Generation>();
@@ -49,16 +47,6 @@ export class LumaEmulator extends ScriptedServer {
   /** With the version, as an upstream of this vendor is configured. */
   override get url(): string {
     return this.origin + ROOT;
-  }
-
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
-  /** The bodies of all submissions. */
-  get submissions(): unknown[] {
-    return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
   async #answer(request: Recorded): Promise<Answer> {

@@ -1,5 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { problemOf } from './emulator/fields.ts';
 
 export type Ending = 'done' | 'sensitive' | 'broken' | 'expired';
@@ -24,12 +25,9 @@ const OK = { status_code: 0, status_msg: 'success' };
  * The vendor's server, its queues and the host of its results in one. It refuses what the vendor would refuse, and mostly
  * with status 200. A text that holds the word "forbidden" breaks its rules.
  */
-export class MinimaxEmulator extends ScriptedServer {
-  /** How often a task is at work before it is over. */
-  readsUntilDone = 1;
+export class MinimaxEmulator extends TaskServer {
   isBroke = false;
   isBusy = false;
-  areLinksDead = false;
   /** How many pictures of a call do not come. */
   missingPictures = 0;
   /** The next tasks end so, each one of these; then well. */
@@ -42,16 +40,6 @@ export class MinimaxEmulator extends ScriptedServer {
     super((request) => this.#answer(request));
     this.#apiKey = apiKey;
     this.#samples = samples;
-  }
-
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
-  /** The JSON of all that was posted. */
-  get submissions(): unknown[] {
-    return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
   async #answer(request: Recorded): Promise<Answer> {

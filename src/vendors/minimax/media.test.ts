@@ -148,7 +148,7 @@ describe('songs', () => {
     withEmulator(async ({ emulator, at }) => {
       for (const data of [{ audio: '00', status: 1 }, { audio: '0g', status: 2 }, { audio: '000', status: 2 }, {}]) {
         emulator.script({ kind: 'instead', ...json(200, { data, base_resp: { status_code: 0 } }) });
-        await assert.rejects(compose(at('music-2.6')), isFault('garbled', true));
+        await assert.rejects(compose(at('music-2.6')), isFault('garbled', { isUncertain: true }));
       }
     }));
 });
@@ -270,7 +270,7 @@ describe('transcripts', () => {
   test('no money is the account’s fault here too', () =>
     withEmulator(async ({ emulator, at }) => {
       emulator.isBroke = true;
-      await assert.rejects(listen(at('speech-to-text')), isFault('account', false));
+      await assert.rejects(listen(at('speech-to-text')), isFault('account', { isUncertain: false }));
     }));
 });
 

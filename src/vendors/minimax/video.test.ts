@@ -218,7 +218,7 @@ describe('a task', () => {
   test('with a number that was rounded is garbled: it would be another task', () =>
     withEmulator(async ({ emulator, at }) => {
       emulator.script({ kind: 'instead', status: 200, body: '{"task_id":123456789012345678901}' });
-      await assert.rejects(submit(at(HAILUO)), isFault('garbled', true));
+      await assert.rejects(submit(at(HAILUO)), isFault('garbled', { isUncertain: true }));
     }));
 });
 
@@ -243,7 +243,7 @@ describe('a refusal is known by its body', () => {
     test(`${status} with ${JSON.stringify(body)} is ${fault}, and certain`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.script({ kind: 'instead', ...json(status, body) });
-        await assert.rejects(submit(at(HAILUO)), isFault(fault, false));
+        await assert.rejects(submit(at(HAILUO)), isFault(fault, { isUncertain: false }));
       }));
   }
 
@@ -251,23 +251,26 @@ describe('a refusal is known by its body', () => {
     test(`${model}: no money, too many calls, another key`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.isBusy = true;
-        await assert.rejects(submit(at(model)), isFault('rate', false));
+        await assert.rejects(submit(at(model)), isFault('rate', { isUncertain: false }));
         emulator.isBroke = true;
-        await assert.rejects(submit(at(model)), isFault('account', false));
-        await assert.rejects(submit({ ...at(model), apiKey: 'other' }), isFault('account', false));
+        await assert.rejects(submit(at(model)), isFault('account', { isUncertain: false }));
+        await assert.rejects(submit({ ...at(model), apiKey: 'other' }), isFault('account', { isUncertain: false }));
       }));
   }
 
   test('a forbidden prompt is a matter of policy', () =>
     withEmulator(async ({ at }) => {
-      await assert.rejects(submit(at(HAILUO), { prompt: 'forbidden' }), isFault('policy', false));
+      await assert.rejects(submit(at(HAILUO), { prompt: 'forbidden' }), isFault('policy', { isUncertain: false }));
     }));
 
   for (const fault of ['reset', 'reset in the answer', 'empty'] as const) {
     test(`a ${fault} after acceptance leaves it uncertain`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.script({ kind: 'fault', fault });
-        await assert.rejects(submit(at(HAILUO)), isFault(fault === 'empty' ? 'garbled' : 'connection', true));
+        await assert.rejects(
+          submit(at(HAILUO)),
+          isFault(fault === 'empty' ? 'garbled' : 'connection', { isUncertain: true }),
+        );
       }));
   }
 });

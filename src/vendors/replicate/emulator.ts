@@ -1,5 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { MODELS, type Model, modelOfVersion, problemsOf } from './emulator/models.ts';
 import { contentIn } from './emulator/uploads.ts';
 
@@ -27,16 +28,13 @@ const MODELS_PER_PAGE = 5;
  * The vendor's API, its predictions and the host of its results in one. It refuses what the vendor would refuse, and has an
  * account of its own: credit that runs out, and a pace that it may be asked at.
  */
-export class ReplicateEmulator extends ScriptedServer {
-  /** How often a prediction is at work before it is over. */
-  readsUntilDone = 1;
+export class ReplicateEmulator extends TaskServer {
   hasCredit = true;
   isThrottled = false;
   /** Connections are held as long as is asked for, and the prediction is not over by then. */
   isSlow = false;
   /** An hour has passed: nothing is left of any prediction but that it was. */
   areDataRemoved = false;
-  areLinksDead = false;
   isListDown = false;
   createdAt = '2099-01-01T00:00:00.000Z';
   /** The next predictions end so, each one of these; then well. */
@@ -58,13 +56,8 @@ export class ReplicateEmulator extends ScriptedServer {
     return `${this.origin}/v1`;
   }
 
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
   /** The bodies of all submissions. */
-  get submissions(): { readonly version?: string; readonly input: Readonly<Record<string, unknown>> }[] {
+  override get submissions(): { readonly version?: string; readonly input: Readonly<Record<string, unknown>> }[] {
     return this.sent('POST', /predictions$/).map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 

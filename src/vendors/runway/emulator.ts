@@ -1,6 +1,7 @@
 import type { TaskRetrieveResponse } from '@runwayml/sdk/resources';
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { MODELS } from './emulator/models.ts';
 import { isRecord, oneOf, type Problem, problemsIn } from './emulator/rules.ts';
 
@@ -39,9 +40,7 @@ const OUTPUT = /^\/outputs\/([^/?]+)\/\d+\?_jwt=s$/;
  * The vendor's server, its tasks and the host of its results in one. It refuses what the vendor would refuse, and has an
  * account of its own: credits that run out, a limit of tasks for a day, and one of tasks at a time, which throttles.
  */
-export class RunwayEmulator extends ScriptedServer {
-  /** How often a task is at work before it is over. */
-  readsUntilDone = 1;
+export class RunwayEmulator extends TaskServer {
   /** What the account can still pay. */
   credits = Number.POSITIVE_INFINITY;
   /** How many tasks it may begin today. */
@@ -50,7 +49,6 @@ export class RunwayEmulator extends ScriptedServer {
   isThrottled = false;
   /** The next tasks end so, each one of these; then well. */
   readonly endings: Ending[] = [];
-  areLinksDead = false;
   readonly #apiKey: string;
   readonly #results: Results;
   readonly #tasks = new Map<string, Task>();
@@ -59,16 +57,6 @@ export class RunwayEmulator extends ScriptedServer {
     super((request) => this.#answer(request));
     this.#apiKey = apiKey;
     this.#results = results;
-  }
-
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
-  /** The bodies of all submissions. */
-  get submissions(): unknown[] {
-    return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
   async #answer(request: Recorded): Promise<Answer> {

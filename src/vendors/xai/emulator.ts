@@ -1,5 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { CLIP_MODELS, PICTURE_MODELS, problemOf } from './emulator/fields.ts';
 
 export type Ending = 'done' | 'withheld' | 'blocked' | 'failed' | 'expired';
@@ -24,12 +25,9 @@ const FORM_FIELDS = new Set(['file', 'language', 'format', 'diarize', 'keyterm',
  * The vendor's server, its queue and the host of its results in one. It refuses what the vendor would refuse. A text that
  * holds the word "forbidden" breaks its rules.
  */
-export class XaiEmulator extends ScriptedServer {
-  /** How often a task is pending before it is over. */
-  readsUntilDone = 1;
+export class XaiEmulator extends TaskServer {
   isBroke = false;
   isBusy = false;
-  areLinksDead = false;
   /** How many pictures of a call moderation withholds. */
   withheldPictures = 0;
   /** The next tasks end so, each one of these; then well. */
@@ -46,16 +44,6 @@ export class XaiEmulator extends ScriptedServer {
 
   override get url(): string {
     return `${this.origin}/v1`;
-  }
-
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
-  /** The JSON of all that was posted. */
-  get submissions(): unknown[] {
-    return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
   async #answer(request: Recorded): Promise<Answer> {

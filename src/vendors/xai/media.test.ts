@@ -54,11 +54,11 @@ describe('pictures', () => {
       emulator.withheldPictures = 1;
       const drawn = await draw(at(PLAIN), { n: 3 });
       assert.equal(drawn.state === 'succeeded' && drawn.outputs.length, 2);
-      await assert.rejects(draw(at(PLAIN)), isFault('policy', false));
+      await assert.rejects(draw(at(PLAIN)), isFault('policy', { isUncertain: false }));
       emulator.script({ kind: 'instead', ...json(200, { data: [], block_reason: 'marker' }) });
-      await assert.rejects(draw(at(PLAIN)), isFault('policy', false));
+      await assert.rejects(draw(at(PLAIN)), isFault('policy', { isUncertain: false }));
       emulator.script({ kind: 'instead', ...json(200, { data: [{ b64_json: null }] }) });
-      await assert.rejects(draw(at(PLAIN)), isFault('garbled', true));
+      await assert.rejects(draw(at(PLAIN)), isFault('garbled', { isUncertain: true }));
     }));
 
   const REFUSED: readonly (readonly [model: string, fields: Picture, field: string, why: string])[] = [
@@ -150,7 +150,7 @@ describe('speech', () => {
   test('an error in place of sound is read as one', () =>
     withEmulator(async ({ emulator, at }) => {
       emulator.script({ kind: 'instead', ...json(200, { error: 'Your team is out of credits' }) });
-      await assert.rejects(speak(at('grok-tts')), isFault('account', false));
+      await assert.rejects(speak(at('grok-tts')), isFault('account', { isUncertain: false }));
     }));
 });
 
@@ -193,7 +193,7 @@ describe('transcripts', () => {
   test('no money is the account’s fault here too', () =>
     withEmulator(async ({ emulator, at }) => {
       emulator.isBroke = true;
-      await assert.rejects(listen(at('grok-stt')), isFault('account', false));
+      await assert.rejects(listen(at('grok-stt')), isFault('account', { isUncertain: false }));
     }));
 });
 

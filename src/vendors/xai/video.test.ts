@@ -176,25 +176,28 @@ describe('a refusal is known by its body', () => {
     test(`${status} with ${JSON.stringify(body)} is ${fault}, and certain`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.script({ kind: 'instead', ...json(status, body) });
-        await assert.rejects(submit(at(FIRST)), isFault(fault, false));
+        await assert.rejects(submit(at(FIRST)), isFault(fault, { isUncertain: false }));
       }));
   }
 
   test('no money, too many calls, a prompt that breaks rules, another key', () =>
     withEmulator(async ({ emulator, at }) => {
-      await assert.rejects(submit(at(FIRST), { prompt: 'forbidden' }), isFault('policy', false));
+      await assert.rejects(submit(at(FIRST), { prompt: 'forbidden' }), isFault('policy', { isUncertain: false }));
       emulator.isBusy = true;
-      await assert.rejects(submit(at(FIRST)), isFault('rate', false));
+      await assert.rejects(submit(at(FIRST)), isFault('rate', { isUncertain: false }));
       emulator.isBroke = true;
-      await assert.rejects(submit(at(FIRST)), isFault('account', false));
-      await assert.rejects(submit({ ...at(FIRST), apiKey: 'other' }), isFault('account', false));
+      await assert.rejects(submit(at(FIRST)), isFault('account', { isUncertain: false }));
+      await assert.rejects(submit({ ...at(FIRST), apiKey: 'other' }), isFault('account', { isUncertain: false }));
     }));
 
   for (const fault of ['reset', 'reset in the answer', 'empty'] as const) {
     test(`an answer with the fault "${fault}" after acceptance leaves it uncertain`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.script({ kind: 'fault', fault });
-        await assert.rejects(submit(at(FIRST)), isFault(fault === 'empty' ? 'garbled' : 'connection', true));
+        await assert.rejects(
+          submit(at(FIRST)),
+          isFault(fault === 'empty' ? 'garbled' : 'connection', { isUncertain: true }),
+        );
       }));
   }
 });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { plainTranscription } from '../../../../test/support/plain-requests.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { TranscriptionRequest } from '../../../schemas/index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
 import {
   type AudioFile,
   inMemoryMedia,
   type TranscriptionProgress,
   type TranscriptionWork,
   type Upstream,
-  UpstreamPools,
 } from '../../index.ts';
 import { AssemblyAiEmulator, type AssemblyAiOptions } from '../emulator.ts';
 import { work as vendor } from '../work.ts';
@@ -36,21 +36,12 @@ export const AUDIO: AudioFile = {
   seconds: 5,
 };
 
-export async function withEmulator(
+export function withEmulator(
   run: (emulator: AssemblyAiEmulator, upstream: Upstream) => Promise<void>,
   options: AssemblyAiOptions = {},
 ): Promise<void> {
   const emulator = new AssemblyAiEmulator({ apiKey: KEY, marker: MARKER, ...options });
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  const address = emulator.url;
-  try {
-    await run(emulator, { model: 'universal-3-pro', address, apiKey: KEY, timeoutMs: 60_000, signal, pools });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  return withUpstream(emulator, { model: 'universal-3-pro', apiKey: KEY }, (upstream) => run(emulator, upstream));
 }
 
 /** The task of a request that was accepted. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { plainImage } from '../../../../test/support/plain-requests.ts';
-import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { ImageRequest } from '../../../schemas/index.ts';
 import { type Media, type TaskOrder, type Upstream, UpstreamPools } from '../../index.ts';
 import { BflEmulator } from '../emulator.ts';
 import { work as bfl } from '../work.ts';
+
+export { isFault } from '../../emulator/calls.ts';
 
 export const KEY = 'key-of-the-operator';
 const ORDER: TaskOrder = { id: 'order-1', count: 1, startWithinMs: 600_000 };
@@ -57,13 +58,4 @@ export async function submit(upstream: Upstream, fields: Partial<ImageRequest<Me
 
 export async function poll(task: Awaited<ReturnType<typeof submit>>, upstream: Upstream) {
   return work.poll?.(task, upstream);
-}
-
-export function isFault(fault: Fault, fields: Partial<UpstreamError> = {}): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(error instanceof UpstreamError, String(error));
-    assert.equal(error.fault, fault, error.message);
-    for (const [name, value] of Object.entries(fields)) assert.equal(error[name as keyof UpstreamError], value, name);
-    return true;
-  };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { plainSound } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest } from '../../../schemas/index.ts';
-import { type Media, type Upstream, UpstreamPools } from '../../index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
+import type { Media, Upstream } from '../../index.ts';
 import { ElevenLabsEmulator, type ElevenLabsOptions } from '../emulator.ts';
 import { work as vendor } from '../work.ts';
 
@@ -22,21 +23,12 @@ export function spoken(fields: Partial<SoundRequest<Media>> = {}): SoundRequest<
   return plainSound({ input: 'Hello there.', voice: VOICE, ...fields });
 }
 
-export async function withEmulator(
+export function withEmulator(
   options: ElevenLabsOptions,
   run: (emulator: ElevenLabsEmulator, upstream: Upstream) => Promise<void>,
 ): Promise<void> {
   const emulator = new ElevenLabsEmulator({ apiKey: KEY, marker: MARKER, ...options });
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  const upstream = { address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools };
-  try {
-    await run(emulator, { model: 'eleven_flash_v2_5', ...upstream });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  return withUpstream(emulator, { model: 'eleven_flash_v2_5', apiKey: KEY }, (upstream) => run(emulator, upstream));
 }
 
 /** Checked and spoken, all of it. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { plainImage, plainSound, plainVideo } from '../../../../test/support/plain-requests.ts';
-import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { ImageRequest, SoundRequest, VideoRequest } from '../../../schemas/index.ts';
 import {
   inMemoryMedia,
@@ -15,6 +14,8 @@ import {
 import { FalEmulator, type FalOptions } from '../emulator.ts';
 import { work as vendor } from '../work.ts';
 import { smallPng } from './files.ts';
+
+export { isFault } from '../../emulator/calls.ts';
 
 export const MARKER = 'mk7Q';
 export const KEY = 'key-id:key-secret';
@@ -100,9 +101,3 @@ export async function submitted<Request>(
     return progress;
   };
 }
-
-export const isFault = (fault: Fault) => (error: unknown) => {
-  assert.ok(error instanceof UpstreamError, String(error));
-  assert.equal(error.fault, fault, error.message);
-  return true;
-};

@@ -6,6 +6,8 @@ import { type ChatChunk, type ChatWork, type Upstream, UpstreamPools } from '../
 import { COMPATIBLE, type ERRORS, OpenAiEmulator, type OpenAiOptions, type Script } from '../emulator.ts';
 import { work as vendor } from '../work.ts';
 
+export { isFault } from '../../emulator/calls.ts';
+
 export const MARKER = 'mk7Q';
 export const KEY = 'sk-upstream';
 export const HELLO = [{ role: 'user', content: 'Hello' }];
@@ -101,12 +103,6 @@ export function lastUsage(chunks: readonly ChatChunk[]): number[] | undefined {
   const usage = chunks.findLast((chunk) => chunk.usage !== undefined)?.usage;
   return usage && [usage.inputTokens, usage.cachedTokens, usage.outputTokens, usage.reasoningTokens];
 }
-
-export const isFault = (fault: Fault) => (error: unknown) => {
-  assert.ok(error instanceof UpstreamError, String(error));
-  assert.equal(error.fault, fault, error.message);
-  return true;
-};
 
 export const TOOL_CALLS = [
   { id: 'call_1', name: 'weather', arguments: '{"city": "Rome", "days": 2}' },

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
-import { type Progress, type TaskOrder, type TaskWork, type Upstream, UpstreamPools } from '../../index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
+import type { Progress, TaskOrder, TaskWork, Upstream } from '../../index.ts';
 import { ReplicateEmulator } from '../emulator.ts';
 import { versionOf } from './models.ts';
+
+export { isFault } from '../../emulator/calls.ts';
 
 export const KEY = 'r8_key-of-the-operator';
 export const RESULT = Buffer.from('a result');
@@ -25,18 +27,11 @@ export interface Bench {
   readonly upstream: (model: string) => Upstream;
 }
 
-export async function withEmulator(run: (bench: Bench) => Promise<void>): Promise<void> {
+export function withEmulator(run: (bench: Bench) => Promise<void>): Promise<void> {
   const emulator = new ReplicateEmulator(KEY, RESULT);
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  const upstream = (model: string) => ({ model, address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools });
-  try {
-    await run({ emulator, upstream });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  return withUpstream(emulator, { model: '', apiKey: KEY }, (upstream) =>
+    run({ emulator, upstream: (model) => ({ ...upstream, model }) }),
+  );
 }
 
 export async function submit<Request>(
@@ -57,13 +52,4 @@ export async function poll<Request>(
   upstream: Upstream,
 ): Promise<Progress> {
   return (await work?.poll?.(task, upstream)) ?? assert.fail('nothing to poll');
-}
-
-export function isFault(fault: Fault, fields: Partial<UpstreamError> = {}): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(error instanceof UpstreamError, String(error));
-    assert.equal(error.fault, fault, error.message);
-    for (const [name, value] of Object.entries(fields)) assert.equal(error[name as keyof UpstreamError], value, name);
-    return true;
-  };
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { MediaRequest } from '../../../schemas/index.ts';
-import { type Media, type TaskOrder, type TaskWork, type Upstream, UpstreamPools } from '../../index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
+import type { Media, TaskOrder, TaskWork, Upstream } from '../../index.ts';
 import { inMemoryMedia } from '../../kit/in-memory-media.ts';
 import { RunwayEmulator } from '../emulator.ts';
+
+export { isFault } from '../../emulator/calls.ts';
 
 export const KEY = 'key-of-the-operator';
 export const RESULTS = { image: Buffer.from('a picture'), video: Buffer.from('a clip'), audio: Buffer.from('a sound') };
@@ -23,18 +25,9 @@ export interface Bench {
   readonly upstream: Upstream;
 }
 
-export async function withEmulator(run: (bench: Bench) => Promise<void>): Promise<void> {
+export function withEmulator(run: (bench: Bench) => Promise<void>): Promise<void> {
   const emulator = new RunwayEmulator(KEY, RESULTS);
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  const upstream = { model: 'gen4.5', address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools };
-  try {
-    await run({ emulator, upstream });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  return withUpstream(emulator, { model: 'gen4.5', apiKey: KEY }, (upstream) => run({ emulator, upstream }));
 }
 
 export async function submit<Request extends MediaRequest<Media>>(
@@ -46,13 +39,4 @@ export async function submit<Request extends MediaRequest<Media>>(
   const submitted = await work?.submit(request, { ...ORDER, ...order }, upstream);
   assert.ok(submitted?.state === 'accepted');
   return submitted.task;
-}
-
-export function isFault(fault: Fault, fields: Partial<UpstreamError> = {}): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(error instanceof UpstreamError, String(error));
-    assert.equal(error.fault, fault, error.message);
-    for (const [name, value] of Object.entries(fields)) assert.equal(error[name as keyof UpstreamError], value, name);
-    return true;
-  };
 }

@@ -1,7 +1,8 @@
-import assert from 'node:assert/strict';
-import { ApiError, type Fault, UpstreamError } from '../../../errors.ts';
-import { type TaskOrder, type Upstream, UpstreamPools } from '../../index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
+import type { TaskOrder, Upstream } from '../../index.ts';
 import { XaiEmulator } from '../emulator.ts';
+
+export { isFault, isRefused } from '../../emulator/calls.ts';
 
 export const KEY = 'key-of-the-operator';
 export const ORDER: TaskOrder = { id: 'order-1', count: 1, startWithinMs: 600_000 };
@@ -12,36 +13,9 @@ export interface Bench {
   readonly at: (model: string) => Upstream;
 }
 
-export async function withEmulator(run: (bench: Bench) => Promise<void>): Promise<void> {
+export function withEmulator(run: (bench: Bench) => Promise<void>): Promise<void> {
   const emulator = new XaiEmulator(KEY, { picture: Buffer.from('p'), clip: Buffer.from('c'), sound: SOUND });
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  const rest = { address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools };
-  try {
-    await run({ emulator, at: (model) => ({ model, ...rest }) });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
-}
-
-export function isFault(fault: Fault, isUncertain?: boolean): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(error instanceof UpstreamError, String(error));
-    assert.equal(error.fault, fault, error.message);
-    if (isUncertain !== undefined) assert.equal(error.isUncertain, isUncertain);
-    return true;
-  };
-}
-
-/** In the words of all vendors. */
-export function isRefused(field: string, why = ''): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(error instanceof ApiError, String(error));
-    assert.equal(error.code, 'unsupported_parameter');
-    assert.equal(error.param, field);
-    assert.ok(error.message.startsWith(`"${field}": this model ${why}`), error.message);
-    return true;
-  };
+  return withUpstream(emulator, { model: '', apiKey: KEY }, (upstream) =>
+    run({ emulator, at: (model) => ({ ...upstream, model }) }),
+  );
 }
