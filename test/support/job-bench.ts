@@ -3,7 +3,6 @@ import { after, afterEach, before, beforeEach } from 'node:test';
 import { pino } from 'pino';
 import { request } from 'undici';
 import type { Recorded } from '../../src/vendors/emulator/recording-server.ts';
-import type { ScriptedServer } from '../../src/vendors/emulator/scripted-server.ts';
 import { ManualClock } from './clock.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import type { Fields } from './documents.ts';
@@ -25,8 +24,11 @@ export interface BenchKind {
   readonly written: (id: string, routes: readonly Fields[]) => Fields;
 }
 
-export interface BenchEmulator extends ScriptedServer {
-  sent(method: string, path?: RegExp): Recorded[];
+export interface BenchEmulator {
+  readonly url: string;
+  readonly requests: readonly Recorded[];
+  start(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** One of the two upstreams of a bench. */
@@ -107,14 +109,24 @@ export class JobBench<Emulator extends BenchEmulator, Spare extends BenchEmulato
   }
 
   async begin(): Promise<void> {
-    const { kinds, spare, ...main } = this.#rules;
-    const sides = [main, spare ?? main] as const;
+    const { emulator, spare } = this.#rules;
     this.lines.length = 0;
-    this.#emulators = [main.emulator(), sides[1].emulator()];
+    this.#emulators = [emulator(), spare?.emulator() ?? emulator()];
     await Promise.all(this.#emulators.map((each) => each.start()));
-    const upstreams = this.#emulators.map(({ url }, at) => {
-      const { vendor, upstream } = sides[at] ?? main;
-      return { id: `${vendor}-${at}`, vendor, base_url: url, priority: 9 - at, timeout_seconds: 60, ...upstream };
+    await this.configure();
+    this.#caller = await paidCaller(this.gateway);
+  }
+
+  /** `changes` are fields of both upstreams. */
+  async configure(changes: Fields = {}): Promise<void> {
+    const { kinds, spare, ...main } = this.#rules;
+    const sides = [
+      { ...main, url: this.first.url },
+      { ...(spare ?? main), url: this.second.url },
+    ];
+    const upstreams = sides.map(({ vendor, upstream, url }, at) => {
+      const usual = { id: `${vendor}-${at}`, vendor, base_url: url, priority: 9 - at, timeout_seconds: 60 };
+      return { ...usual, ...upstream, ...changes };
     });
     const models = kinds.map(({ model, upstreamModel, spareModel = upstreamModel, written }) => {
       const names = [upstreamModel, spareModel];
@@ -124,7 +136,6 @@ export class JobBench<Emulator extends BenchEmulator, Spare extends BenchEmulato
       );
     });
     await this.gateway.putConfig({ upstreams, models });
-    this.#caller = await paidCaller(this.gateway);
   }
 
   async finish(): Promise<void> {
@@ -161,6 +172,13 @@ export class JobBench<Emulator extends BenchEmulator, Spare extends BenchEmulato
     return job;
   }
 
+  /** It has failed at the first upstream, was asked for nowhere else, and costs nothing. */
+  async assertFailed(id: string, code: string): Promise<void> {
+    const job = await this.ended(id);
+    assert.deepEqual([job.status, job.error_code], ['failed', code], JSON.stringify(job));
+    assert.deepEqual([this.submitted(), await this.money()], [[1, 0], UNTOUCHED]);
+  }
+
   async delivered(id: string): Promise<Buffer[]> {
     const { items } = (await this.gateway.call('GET', `/v1/jobs/${id}/assets`, { key: this.caller.key })).json;
     return Promise.all(
@@ -174,7 +192,8 @@ export class JobBench<Emulator extends BenchEmulator, Spare extends BenchEmulato
 
   /** Requests for work at the first and the second upstream, refused ones too. */
   submitted(): [number, number] {
-    return [this.first.sent('POST').length, this.second.sent('POST').length];
+    const posts = ({ requests }: BenchEmulator) => requests.filter(({ method }) => method === 'POST').length;
+    return [posts(this.first), posts(this.second)];
   }
 
   money(): Promise<Money> {

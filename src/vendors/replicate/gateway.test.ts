@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBench, UNTOUCHED } from '../../../test/support/job-bench.ts';
+import { openBench } from '../../../test/support/job-bench.ts';
 import { type JobCase, JobSuite } from '../../../test/support/job-suite.ts';
 import { picture } from '../../../test/support/media-samples.ts';
 import { until } from '../../../test/support/postgres.ts';
@@ -76,12 +76,6 @@ test('R-517: of several calls the one whose answer was lost is adopted beside th
   assert.deepEqual(await bench.money(), bench.paid(drawing, 3));
 });
 
-async function assertFailed(id: string): Promise<void> {
-  const job = await bench.ended(id);
-  assert.deepEqual([job.status, job.error_code], ['failed', 'upstream_failed'], JSON.stringify(job));
-  assert.deepEqual([bench.submitted(), await bench.money()], [[1, 0], UNTOUCHED]);
-}
-
 for (const [what, prepare, fields] of [
   ['cannot be told by its seed', () => undefined, { seed: 7 }],
   ['is not in the list yet', () => Object.assign(bench.first, { createdAt: '2020-01-01T00:00:00.000Z' }), {}],
@@ -90,7 +84,7 @@ for (const [what, prepare, fields] of [
   test(`R-517: what ${what} after its answer was lost has failed, is asked for nowhere else, and costs nothing`, async () => {
     prepare();
     bench.first.script({ kind: 'fault', fault: 'reset' });
-    await assertFailed(await bench.create(drawing, fields));
+    await bench.assertFailed(await bench.create(drawing, fields), 'upstream_failed');
   });
 }
 
@@ -99,5 +93,5 @@ test('a call with a seed that a process left without its answer has failed, and 
   const id = await bench.create(drawing, { seed: 7 });
   await until(async () => bench.first.submissions.length === 1);
   await bench.restart();
-  await assertFailed(id);
+  await bench.assertFailed(id, 'upstream_failed');
 });
