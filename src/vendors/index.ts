@@ -11,6 +11,7 @@ import { bedrock } from './bedrock/index.ts';
 import { bfl } from './bfl/index.ts';
 import { cartesia } from './cartesia/index.ts';
 import { cohere } from './cohere/index.ts';
+import { dashscope } from './dashscope/index.ts';
 import { deepgram } from './deepgram/index.ts';
 import { elevenlabs } from './elevenlabs/index.ts';
 import { fal } from './fal/index.ts';
@@ -91,6 +92,7 @@ export const vendors: readonly ListedVendor[] = [
   vertex,
   bedrock,
   minimax,
+  dashscope,
   xai,
   deepgram,
   fishAudio,

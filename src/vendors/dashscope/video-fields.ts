@@ -1,0 +1,129 @@
+import type { VideoRequest } from '../../schemas/index.ts';
+import { unsupported } from '../../unsupported.ts';
+import {
+  as,
+  between,
+  type FieldMap,
+  mapFields,
+  oneOf,
+  oneOfNumbers,
+  shapeAmong,
+  textWithin,
+  type WireFields,
+  wholeSeconds,
+} from '../kit/mapping.ts';
+import { VIDEO_NAMES } from '../kit/public-names.ts';
+import type { Media } from '../vendor.ts';
+import { NEGATIVE_CHARS_MAX, SEED_MAX } from './tasks.ts';
+import type { VideoFamily } from './video-models.ts';
+
+type Request = VideoRequest<Media>;
+
+const TIER_USUAL = '720p';
+const SHAPE_USUAL = '16:9';
+const SECONDS_USUAL = 5;
+const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4'];
+
+/** By tier, then by shape. */
+const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '480p': { '16:9': '832*480', '9:16': '480*832', '1:1': '624*624' },
+  '720p': { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960', '4:3': '1088*832', '3:4': '832*1088' },
+  '1080p': { '16:9': '1920*1080', '9:16': '1080*1920', '1:1': '1440*1440', '4:3': '1632*1248', '3:4': '1248*1632' },
+};
+
+/** All fields but the media. Throws ApiError for what the family cannot take. */
+export function fieldsOf(request: Request, family: VideoFamily): WireFields {
+  const { seconds, sourceVideo, size } = request;
+  const { shape, audio, tiers } = family;
+  if (size !== undefined && size !== 'auto' && request.resolution !== undefined) {
+    // A tier has its price, and a size of the caller's own would get around it.
+    throw unsupported('resolution', { notWith: 'size' });
+  }
+  const always: WireFields = {
+    // The vendor's own choice is the dearest tier.
+    ...(shape === 'size' ? { size: sizeFor(request, 'resolution', tiers) } : { resolution: upper(TIER_USUAL) }),
+    // A clip that is changed has a length of its own.
+    ...(seconds === undefined && sourceVideo === undefined && { duration: SECONDS_USUAL }),
+    ...(audio === 'chosen' && { audio: false }),
+  };
+  return mapFields(request, { takes: takesOf(family), always }, VIDEO_NAMES);
+}
+
+const none = (): WireFields => ({});
+
+function takesOf(family: VideoFamily): FieldMap<Request> {
+  const { seconds, slots } = family;
+  return {
+    prompt: as('prompt'),
+    negativePrompt: textWithin('negative_prompt', 0, NEGATIVE_CHARS_MAX),
+    seconds: 'from' in seconds ? wholeSeconds('duration', seconds.from, seconds.to) : oneOfNumbers('duration', seconds),
+    seed: between('seed', 0, SEED_MAX),
+    watermark: as('watermark'),
+    ...shapeOf(family),
+    ...soundOf(family),
+    // Sent in a shape of their own.
+    ...(slots.firstFrame !== undefined && { firstFrame: none }),
+    ...(slots.lastFrame !== undefined && { lastFrame: none }),
+    ...(slots.pictures !== undefined && { inputReference: none, referenceImages: none }),
+    ...(slots.clips !== undefined && { referenceVideos: none }),
+    ...(slots.sound !== undefined && { referenceAudios: none }),
+    ...(slots.source !== undefined && { sourceVideo: none }),
+  };
+}
+
+function shapeOf({ shape, tiers }: VideoFamily): FieldMap<Request> {
+  if (shape === 'size') {
+    const take = (_value: string, field: string, request: Request) => ({ size: sizeFor(request, field, tiers) });
+    return { size: take, resolution: take, aspectRatio: take };
+  }
+  return {
+    size: (size, field) => {
+      if (size !== 'auto') throw unsupported(field);
+      return {};
+    },
+    resolution: (tier, field) => {
+      oneOf('', tiers)(tier.toLowerCase(), field);
+      return { resolution: upper(tier) };
+    },
+    aspectRatio: shapeAmong('ratio', shape === 'ratio' ? RATIOS : []),
+  };
+}
+
+/** The caller's size, or the one of its tier and shape. */
+function sizeFor(request: Request, field: string, tiers: readonly string[]): string {
+  const { size, resolution, aspectRatio } = request;
+  if (size !== undefined && size !== 'auto') {
+    const known = tiers.flatMap((tier) => Object.values(SIZES[tier] ?? {}));
+    const wanted = size.replace('x', '*');
+    if (!known.includes(wanted)) throw unsupported('size', { oneOf: known.map((each) => each.replace('*', 'x')) });
+    return wanted;
+  }
+  const tier = resolution?.toLowerCase() ?? TIER_USUAL;
+  if (!tiers.includes(tier)) throw unsupported('resolution', { oneOf: tiers });
+  const isFree = aspectRatio === undefined || aspectRatio === 'auto' || aspectRatio === 'adaptive';
+  const sizes = SIZES[tier] ?? {};
+  const chosen = sizes[isFree ? SHAPE_USUAL : aspectRatio];
+  if (chosen === undefined)
+    throw unsupported(field === 'resolution' ? 'aspect_ratio' : field, { oneOf: Object.keys(sizes) });
+  return chosen;
+}
+
+function soundOf({ audio }: VideoFamily): FieldMap<Request> {
+  switch (audio) {
+    case 'chosen':
+      return { generateAudio: as('audio') };
+    case 'none':
+      return {};
+    case 'always':
+      return {
+        generateAudio: (isWanted, field) => {
+          if (!isWanted) throw unsupported(field, { oneOf: ['true'] });
+          return {};
+        },
+      };
+  }
+}
+
+function upper(tier: string): string {
+  return tier.toUpperCase();
+}
