@@ -1,0 +1,52 @@
+import { type SentRequest, sidesOf, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import { DashscopeEmulator } from './emulator.ts';
+import { wire } from './wire.ts';
+
+const NOTHING = Buffer.alloc(0);
+
+export const contract: VendorContract = {
+  wire,
+  refusal: (code) => ({ code, message: 'marker', request_id: 'r' }),
+  isErrorInSuccess: true,
+  models: [
+    ...['qwen-image-plus', 'qwen-image-edit-plus', 'wan2.5-t2i-preview', 'wan2.6-image', 'wan2.7-image-pro'],
+    ...['wan2.2-kf2v-flash', 'wan2.5-t2v-preview', 'wan2.6-i2v', 'wan2.6-r2v', 'wan2.7-t2v', 'wan2.7-videoedit'],
+  ],
+  priced: [
+    {
+      kind: 'image',
+      models: ['qwen-image-plus', 'qwen-image-2.0', 'wan2.2-t2i-flash', 'wan2.5-t2i-preview', 'wan2.7-image-pro'],
+      read: sentPicture,
+    },
+    { kind: 'video', models: ['wan2.5-t2v-preview', 'wan2.6-r2v'], read: sentClip },
+    { kind: 'video', models: ['wan2.7-t2v', 'wan2.7-r2v', 'wan2.7-videoedit', 'wan9'], read: sentClip },
+  ],
+  credential: {
+    what: 'a list of the account’s tasks',
+    request: 'GET /api/v1/tasks?page_no=1&page_size=1',
+    emulator: (apiKey) => new DashscopeEmulator(apiKey, { clip: NOTHING, picture: NOTHING, sound: NOTHING }),
+  },
+};
+
+function sentPicture({ parameters: { size, n } }: WireBody): SentRequest {
+  if (size === undefined || /^\dK$/.test(size)) return { count: n, tier: size?.toLowerCase() };
+  const sides = size.replace('*', 'x');
+  return { count: n, size: sides, tier: tierOfPixels(...sidesOf(sides)) };
+}
+
+/** Every shape of a tier has the pixels of its widest or fewer. */
+function sentClip({ model, input, parameters }: WireBody): SentRequest {
+  const { size, resolution, duration, audio } = parameters;
+  const [width = 0, height = 0] = size === undefined ? [] : sidesOf(size.replace('*', 'x'));
+  const tier = width * height > 1280 * 720 ? '1080p' : width * height > 832 * 480 ? '720p' : '480p';
+  const isClip = (url: string) => url.endsWith('.mp4');
+  return {
+    tier: resolution?.toLowerCase() ?? tier,
+    size: size?.replace('*', 'x'),
+    seconds: duration,
+    hasAudio: /^wan2\.[56]/.test(model) ? audio : 'always',
+    hasReferenceVideo:
+      input.reference_urls?.some(isClip) ??
+      input.media?.some(({ type }: { type: string }) => type === 'video' || type === 'reference_video'),
+  };
+}
