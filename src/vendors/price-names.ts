@@ -30,6 +30,7 @@ const OTHER_NAMES: Readonly<Record<string, PriceNames>> = {
   together: { litellm: ['together_ai'], modelsDev: ['togetherai'] },
   fireworks: { litellm: ['fireworks_ai'], modelsDev: ['fireworks-ai'] },
   jina: { litellm: ['jina_ai'], modelsDev: ['jina'] },
+  dashscope: { litellm: ['dashscope'], modelsDev: ['alibaba', 'alibaba-cn'] },
 };
 
 /** None for a server whose maker is not known: what it is called says nothing of what it costs. */

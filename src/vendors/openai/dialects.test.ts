@@ -95,6 +95,12 @@ const WIRES: Readonly<Record<string, readonly (readonly [sent: JsonObject, wire:
       { max_tokens: 20, n: 2, logprobs: true, ...USAGE_OPTION },
     ],
   ],
+  dashscope: [
+    [
+      { ...LIMIT, logprobs: true, enable_thinking: false },
+      { max_tokens: 20, logprobs: true, enable_thinking: false, ...USAGE_OPTION },
+    ],
+  ],
   vllm: [
     [
       { ...LIMIT, n: 2, logit_bias: { 5: 1 }, top_k: 3 },
@@ -159,6 +165,7 @@ const REFUSED: Readonly<Record<string, readonly JsonObject[]>> = {
   groq: [{ n: 2 }, { logprobs: true }, { top_logprobs: 1 }, { logit_bias: { 5: 1 } }, { service_tier: 'priority' }],
   xai: [{ logit_bias: { 5: 1 } }],
   fireworks: [],
+  dashscope: [],
   vllm: [],
   ollama: [{ n: 2 }, { logit_bias: { 5: 1 } }, { tool_choice: 'required' }, { tool_choice: NAMED }],
   'llama.cpp': [],
@@ -243,6 +250,14 @@ const FAULTS: Readonly<Record<string, readonly (readonly [status: number, body: 
     ],
     [400, { error: 'The prompt is too long' }, 'client'],
     [404, { error: { message: 'Model not found', code: 'NOT_FOUND' } }, 'config'],
+  ],
+  dashscope: [
+    [400, { error: { message: 'Access denied.', type: 'Arrearage', code: 'Arrearage' } }, 'account'],
+    [403, { error: { message: 'x', type: 'x', code: 'AllocationQuota.FreeTierOnly' } }, 'account'],
+    [401, { error: { message: 'x', type: 'invalid_request_error', code: 'invalid_api_key' } }, 'account'],
+    [400, { error: { message: 'x', type: 'data_inspection_failed', code: 'data_inspection_failed' } }, 'policy'],
+    [400, { error: { message: 'x', type: 'x', code: 'invalid_parameter_error' } }, 'client'],
+    [429, { error: { message: 'x', type: 'limit_requests', code: 'limit_requests' } }, 'rate'],
   ],
   vllm: [
     [

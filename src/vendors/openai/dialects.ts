@@ -73,6 +73,7 @@ const QUIRKS: Readonly<Record<Exclude<keyof typeof DIALECTS, 'openai'>, Quirks>>
   },
   xai: { lacks: ['logit_bias'] },
   fireworks: { oldNames: OLD_LIMIT },
+  dashscope: { oldNames: OLD_LIMIT },
   vllm: { oldNames: OLD_LIMIT },
   /** Overlooks what it does not know: a limit under its new name would be none. */
   ollama: { oldNames: OLD_LIMIT, lacks: ['logit_bias'], isSingle: true, toolChoices: 'auto' },

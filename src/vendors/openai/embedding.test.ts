@@ -133,6 +133,7 @@ describe('servers with ways of their own', () => {
     ['together', {}, {}, ['input', 'dimensions', 'input_type']],
     ['openrouter', { input_type: 'query' }, { ...LONG, user: 'u1', input_type: 'query' }, ['input']],
     ['fireworks', {}, LONG, ['input', 'input_type']],
+    ['dashscope', {}, { dimensions: 8 }, ['input', 'input_type']],
     ['vllm', {}, { ...LONG, user: 'u1' }, ['input_type']],
     ['ollama', {}, LONG, ['input', 'input_type']],
     ['llama.cpp', {}, BASE64, ['dimensions', 'input_type']],
@@ -186,6 +187,20 @@ describe('servers with ways of their own', () => {
         await assert.rejects(embed({}, to), isFault('server'));
       },
       { embeds: 'tei', quirks: { errorShape: 'bare' } },
+    ));
+
+  test('dashscope is sent ten texts at once', () =>
+    withVectors(
+      async (emulator, upstream) => {
+        const many = Array.from({ length: 23 }, (_, at) => String(at));
+        const { vectors } = await embed({ input: texts(...many) }, { ...upstream, dialect: 'dashscope' });
+        assert.equal(vectors.length, 23);
+        assert.deepEqual(
+          sentTo(emulator).map(({ input }) => input.length),
+          [10, 10, 3],
+        );
+      },
+      { embeds: 'dashscope' },
     ));
 
   test('the dialect may be that of the host', () => {

@@ -73,6 +73,8 @@ const WAYS: Readonly<Partial<Record<keyof typeof DIALECTS, Ways>>> = {
   },
   together: { ...FOREIGN, dimensions: undefined, encoding: undefined, purpose: 'none' },
   openrouter: { ...FOREIGN, takesUser: true },
+  /** Answers numbers, and refuses to be asked for anything else. */
+  dashscope: { ...FOREIGN, encoding: undefined, batch: { inputs: 10 }, purpose: 'none' },
   fireworks: { ...FOREIGN, purpose: 'none' },
   vllm: { ...AUTHOR, purpose: 'none' },
   ollama: { ...FOREIGN, purpose: 'none' },

@@ -15,6 +15,7 @@ export const DIALECTS = {
   fireworks: ['fireworks.ai'],
   voyage: ['voyageai.com'],
   jina: ['jina.ai'],
+  dashscope: ['aliyuncs.com'],
   vllm: [],
   ollama: ['ollama.com'],
   'llama.cpp': [],

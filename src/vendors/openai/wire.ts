@@ -11,6 +11,7 @@ export const faultRules = {
   codes: {
     policy: [
       ...['content_policy_violation', 'moderation_blocked', 'content_filter', 'invalid_prompt', 'refusal'],
+      ...['data_inspection_failed', 'DataInspectionFailed'],
       ...['misalignment_policy_violation', 'image_content_policy_violation', 'cyber_policy', 'bio_policy'],
     ],
     account: [
@@ -19,6 +20,7 @@ export const faultRules = {
       ...['organization_spend_limit_exceeded', 'organization_usage_limit_exceeded'],
       ...['invalid_api_key', 'authentication', 'authentication_error', 'permission_denied'],
       ...['blocked_api_access', 'organization_restricted', 'AUTHZ_INSUFFICIENT_BALANCE', 'credit_limit'],
+      ...['Arrearage', 'AllocationQuota.FreeTierOnly'],
     ],
     rate: ['rate_limit_exceeded', 'slow_down', 'flex_unavailable', 'provider_overloaded'],
     timeout: ['timeout', 'request_timeout'],

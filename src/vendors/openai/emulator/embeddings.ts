@@ -97,6 +97,16 @@ const SERVERS = {
     length: 'dimensions',
     fields: { ...TEXTS, encoding_format: isEncoding, dimensions: isLength, user: isText, input_type: isText },
   },
+  dashscope: {
+    encoding: '',
+    length: 'dimensions',
+    fields: {
+      model: isText,
+      input: (value: unknown) => isTextInput(value) && isBatchOf(10)(value),
+      encoding_format: isOneOf('float'),
+      dimensions: isLength,
+    },
+  },
   fireworks: {
     encoding: 'encoding_format',
     length: 'dimensions',

@@ -83,6 +83,11 @@ export const COMPATIBLE: Readonly<Record<string, Server>> = {
     quirks: { errorShape: 'text', sendsNoEnd: true },
     forbids: ['max_completion_tokens'],
   },
+  dashscope: {
+    address: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    quirks: {},
+    forbids: ['max_completion_tokens'],
+  },
   vllm: {
     address: 'http://vllm.example:8000/v1',
     quirks: { usagePlace: 'every frame', errorShape: 'numeric code', lineEnd: '\r\n' },
