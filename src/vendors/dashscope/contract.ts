@@ -19,7 +19,7 @@ export const contract: VendorContract = {
       read: sentPicture,
     },
     { kind: 'video', models: ['wan2.5-t2v-preview', 'wan2.6-r2v'], read: sentClip },
-    { kind: 'video', models: ['wan2.7-t2v', 'wan2.7-r2v', 'wan2.7-videoedit', 'wan9'], read: sentClip },
+    { kind: 'video', models: ['wan2.7-t2v', 'wan2.7-r2v', 'wan2.7-videoedit', 'wan3.0-video'], read: sentClip },
   ],
   credential: {
     what: 'a list of the account’s tasks',
@@ -44,7 +44,7 @@ function sentClip({ model, input, parameters }: WireBody): SentRequest {
     tier: resolution?.toLowerCase() ?? tier,
     size: size?.replace('*', 'x'),
     seconds: duration,
-    hasAudio: /^wan2\.[56]/.test(model) ? audio : 'always',
+    hasAudio: /^wan2\.7/.test(model) ? 'always' : audio,
     hasReferenceVideo:
       input.reference_urls?.some(isClip) ??
       input.media?.some(({ type }: { type: string }) => type === 'video' || type === 'reference_video'),

@@ -41,7 +41,7 @@ export function fieldsOf(request: Request, family: VideoFamily): WireFields {
   }
   const always: WireFields = {
     // The vendor's own choice is the dearest tier.
-    ...(shape === 'size' ? { size: sizeFor(request, 'resolution', tiers) } : { resolution: upper(TIER_USUAL) }),
+    ...(shape === 'size' ? { size: sizeFor(request, 'resolution', tiers) } : { resolution: TIER_USUAL.toUpperCase() }),
     // A clip that is changed has a length of its own.
     ...(seconds === undefined && sourceVideo === undefined && { duration: SECONDS_USUAL }),
     ...(audio === 'chosen' && { audio: false }),
@@ -83,7 +83,7 @@ function shapeOf({ shape, tiers }: VideoFamily): FieldMap<Request> {
     },
     resolution: (tier, field) => {
       oneOf('', tiers)(tier.toLowerCase(), field);
-      return { resolution: upper(tier) };
+      return { resolution: tier.toUpperCase() };
     },
     aspectRatio: shapeAmong('ratio', shape === 'ratio' ? RATIOS : []),
   };
@@ -122,8 +122,4 @@ function soundOf({ audio }: VideoFamily): FieldMap<Request> {
         },
       };
   }
-}
-
-function upper(tier: string): string {
-  return tier.toUpperCase();
 }

@@ -13,12 +13,20 @@ const REFERENCES_MAX = 5;
 const LIST = 'reference_urls';
 
 /** Frames, media to go by, sound and a clip to change, each in its own slot. Throws ApiError for what the family cannot take. */
-export function mediaOf(request: Request, { slots, needs, hasMediaList }: VideoFamily): Record<string, WireMedia> {
+export function mediaOf(
+  request: Request,
+  { slots, needs, hasMediaList, isEitherOr }: VideoFamily,
+): Record<string, WireMedia> {
   const given = slotsOf(request);
   checkCounts(given, needs);
+  const hasReferences = given.pictures.length + given.clips.length + given.sound.length > 0;
+  const isMixed = isEitherOr === true && given.firstFrame.length > 0 && hasReferences;
+  refuse(NAMES.firstFrame, isMixed, {
+    notWith: NAMES[given.pictures.length > 0 ? 'pictures' : given.clips.length > 0 ? 'clips' : 'sound'],
+  });
   const items: Item[] = SLOTS.flatMap((slot) => {
     const name = slots[slot];
-    return name === undefined ? [] : given[slot].map((media): Item => [name, addressOf(media, slot)]);
+    return name === undefined ? [] : given[slot].map((media): Item => [name, addressOf(media, slot, name)]);
   });
   if (hasMediaList === true) {
     return items.length === 0 ? {} : { media: items.map(([type, url]) => ({ type, url })) };
@@ -64,9 +72,10 @@ function checkCounts(given: Readonly<Record<Slot, readonly Media[]>>, needs: Slo
   refuse(NAMES.sound, given.sound.length > 1, { atMost: 1 });
 }
 
-/** Clips and sounds are taken by their address only. What has no bytes has not been looked at yet. */
-function addressOf(media: Media, slot: Slot): WireMedia {
-  if (slot === 'firstFrame' || slot === 'lastFrame' || slot === 'pictures') return media;
+/** Clips and sounds are taken by their address only, and so is what stands in the list. What has no bytes has not been looked at yet. */
+function addressOf(media: Media, slot: Slot, name: string): WireMedia {
+  const isPicture = slot === 'firstFrame' || slot === 'lastFrame' || slot === 'pictures';
+  if (isPicture && name !== LIST) return media;
   if (media.url === undefined && media.bytes > 0) throw unsupported(NAMES[slot], { oneOf: ['public addresses'] });
   return media.url ?? '';
 }

@@ -18,6 +18,8 @@ export interface VideoFamily {
   readonly needs?: Slot;
   /** Media are one list in which each says what it is; otherwise fields. */
   readonly hasMediaList?: boolean;
+  /** Frames, or media to go by, and not both. */
+  readonly isEitherOr?: boolean;
 }
 
 const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
@@ -57,7 +59,18 @@ const FRAMES = { firstFrame: 'first_frame_url', lastFrame: 'last_frame_url' };
 const REFERENCE_LIST = { pictures: 'reference_urls', clips: 'reference_urls' };
 const FRAME_MEDIA = { firstFrame: 'first_frame', lastFrame: 'last_frame', sound: 'driving_audio' };
 const REFERENCE_MEDIA = { pictures: 'reference_image', clips: 'reference_video' };
+const FRAME_AND_REFERENCES = { ...REFERENCE_MEDIA, firstFrame: 'first_frame' };
 const EDIT_MEDIA = { source: 'video', pictures: 'reference_image' };
+
+/** One model for all of it but edits. */
+const WAN_3: VideoFamily = {
+  ...WAN_2_7,
+  seconds: { from: 2, to: 30 },
+  tiers: ALL_TIERS,
+  audio: 'chosen',
+  slots: { ...FRAME_MEDIA, ...REFERENCE_MEDIA, sound: 'reference_audio' },
+  isEitherOr: true,
+};
 
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
@@ -71,13 +84,11 @@ const FAMILIES: readonly (readonly [RegExp, VideoFamily])[] = [
   [/^wan2\.6-r2v/, { ...WORDS, seconds: [5, 10], slots: REFERENCE_LIST, needs: 'clips' }],
   [/^wan2\.7-t2v/, { ...WAN_2_7, hasMediaList: false, slots: { sound: 'audio_url' } }],
   [/^wan2\.7-i2v/, { ...WAN_2_7, shape: 'none', slots: FRAME_MEDIA, needs: 'firstFrame' }],
-  [/^wan2\.7-r2v/, { ...WAN_2_7, seconds: SHORT, slots: REFERENCE_MEDIA, needs: 'clips' }],
+  [/^wan2\.7-r2v/, { ...WAN_2_7, seconds: SHORT, slots: FRAME_AND_REFERENCES, needs: 'clips' }],
   [/^wan2\.7-videoedit/, { ...WAN_2_7, seconds: SHORT, shape: 'none', slots: EDIT_MEDIA, needs: 'source' }],
 ];
 
-/** A model that is not known takes what the latest ones take together. */
-const LATEST: VideoFamily = { ...WAN_2_7, slots: { ...EDIT_MEDIA, ...FRAME_MEDIA, ...REFERENCE_MEDIA } };
-
+/** A model that is not known takes what the latest one takes. */
 export function videoFamily(model: string): VideoFamily {
-  return firstMatch(FAMILIES, model) ?? LATEST;
+  return firstMatch(FAMILIES, model) ?? WAN_3;
 }

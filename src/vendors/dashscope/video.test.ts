@@ -10,6 +10,8 @@ type Fields = Partial<VideoRequest<Media>>;
 
 const picture = inMemoryMedia(Buffer.from('abc'), 'image/png');
 const PICTURE = 'data:image/png;base64,YWJj';
+const STILL = 'https://files.example/a.png';
+const still = inMemoryMedia(Buffer.from('abc'), 'image/png', STILL);
 const CLIP = 'https://files.example/a.mp4';
 const SOUND = 'https://files.example/a.mp3';
 const clip = inMemoryMedia(Buffer.from('abc'), 'video/mp4', CLIP);
@@ -71,8 +73,8 @@ describe('what is sent', () => {
     ],
     [
       'wan2.6-r2v',
-      { inputReference: picture, referenceVideos: [clip], aspectRatio: '9:16' },
-      { ...words, reference_urls: [PICTURE, CLIP] },
+      { inputReference: still, referenceVideos: [clip], aspectRatio: '9:16' },
+      { ...words, reference_urls: [STILL, CLIP] },
       { ...chosen, size: '720*1280' },
     ],
     [
@@ -106,6 +108,36 @@ describe('what is sent', () => {
         ],
       },
       { ...usual, resolution: '720P', ratio: '16:9' },
+    ],
+    [
+      'wan2.7-r2v',
+      { referenceImages: [picture], firstFrame: picture },
+      {
+        ...words,
+        media: [
+          { type: 'first_frame', url: PICTURE },
+          { type: 'reference_image', url: PICTURE },
+        ],
+      },
+      { ...usual, resolution: '720P' },
+    ],
+    [
+      'wan3.0-video',
+      { resolution: '480p', seconds: 30, aspectRatio: 'adaptive', generateAudio: true, referenceAudios: [sound] },
+      { ...words, media: [{ type: 'reference_audio', url: SOUND }] },
+      { ...usual, resolution: '480P', duration: 30, audio: true },
+    ],
+    [
+      'wan3.0-video',
+      { firstFrame: picture, lastFrame: picture },
+      {
+        ...words,
+        media: [
+          { type: 'first_frame', url: PICTURE },
+          { type: 'last_frame', url: PICTURE },
+        ],
+      },
+      { ...chosen, resolution: '720P' },
     ],
     [
       'wan2.7-videoedit',
@@ -175,6 +207,18 @@ describe('what is refused before anything is sent', () => {
     ['wan2.7-t2v', { size: '1280x720' }, '"size": this model takes none.'],
     ['wan2.7-t2v', { seconds: 2.5 }, '"seconds": this model takes whole seconds.'],
     ['wan2.7-t2v', { seconds: 16 }, '"seconds": this model takes 2 to 15.'],
+    ['wan2.6-r2v', { referenceImages: [picture] }, '"reference_image_urls": this model takes public addresses.'],
+    ...(
+      [
+        [{ referenceImages: [picture] }, 'reference_image_urls'],
+        [{ referenceVideos: [clip] }, 'reference_videos'],
+        [{ referenceAudios: [sound] }, 'reference_audios'],
+      ] as const
+    ).map(([fields, name]) => {
+      const message = `"first_frame": this model does not take it together with "${name}".`;
+      return ['wan3.0-video', { firstFrame: picture, ...fields }, message] as const;
+    }),
+    ['wan3.0-video', { sourceVideo: clip }, '"ref_video_url": this model takes none.'],
     ['wan2.7-videoedit', {}, '"ref_video_url": this model takes at least 1.'],
     [
       'wan2.7-videoedit',

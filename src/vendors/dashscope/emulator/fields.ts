@@ -79,7 +79,7 @@ function clips(seconds: Rule, input: Fields, parameters: Fields, required: reado
     path: `${SERVICES}/video-generation/video-synthesis`,
     makes: 'clip',
     input: { ...WORDS, template: text, ...input },
-    parameters: { ...SEED, ...EXTEND, duration: seconds, shot_type: among('single', 'multi'), ...parameters },
+    parameters: { ...SEED, ...EXTEND, duration: seconds, ...parameters },
     required,
   };
 }
@@ -93,7 +93,7 @@ const UPPER_SIZE = { size: among(...CLIP_SIZES.slice(3)) };
 const TIER = { resolution: among('480P', '720P', '1080P') };
 const UPPER_TIER = { resolution: among('720P', '1080P') };
 const RATIO = { ratio: among('16:9', '9:16', '1:1', '4:3', '3:4') };
-const AUDIO = { audio: flag };
+const AUDIO = { audio: flag, shot_type: among('single', 'multi') };
 const MEDIA = (types: Readonly<Record<string, Rule>>) => ({
   media: listOf(
     (item) => {
@@ -130,7 +130,7 @@ export const MODELS: ReadonlyMap<string, Model> = new Map<string, Model>([
   ],
   [
     'wan2.6-r2v',
-    clips(among(5, 10), { reference_urls: listOf(picture, 1, 5) }, { ...UPPER_SIZE, ...AUDIO }, [
+    clips(among(5, 10), { reference_urls: listOf(address, 1, 5) }, { ...UPPER_SIZE, ...AUDIO }, [
       'prompt',
       'reference_urls',
     ]),
@@ -155,10 +155,12 @@ export const MODELS: ReadonlyMap<string, Model> = new Map<string, Model>([
   ],
   [
     'wan2.7-r2v',
-    clips(whole(2, 10), MEDIA({ reference_image: picture, reference_video: address }), { ...UPPER_TIER, ...RATIO }, [
-      'prompt',
-      'media',
-    ]),
+    clips(
+      whole(2, 10),
+      MEDIA({ reference_image: picture, reference_video: address, first_frame: picture }),
+      { ...UPPER_TIER, ...RATIO },
+      ['prompt', 'media'],
+    ),
   ],
   [
     'wan2.7-videoedit',
@@ -167,6 +169,21 @@ export const MODELS: ReadonlyMap<string, Model> = new Map<string, Model>([
       MEDIA({ video: address, reference_image: picture }),
       { ...UPPER_TIER, audio_setting: among('auto', 'origin') },
       ['media'],
+    ),
+  ],
+  [
+    'wan3.0-video',
+    clips(
+      whole(2, 30),
+      MEDIA({
+        first_frame: picture,
+        last_frame: picture,
+        reference_image: picture,
+        reference_video: address,
+        reference_audio: address,
+      }),
+      { ...TIER, ratio: among('adaptive', '16:9', '9:16', '1:1', '4:3', '3:4'), audio: flag },
+      ['prompt'],
     ),
   ],
   [
