@@ -1,6 +1,6 @@
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import type { FieldMap, WireFields } from '../kit/mapping.ts';
+import { type FieldMap, oneOf, type WireFields, wordFor } from '../kit/mapping.ts';
 import type { Media } from '../vendor.ts';
 
 type Request = ImageRequest<Media>;
@@ -34,16 +34,16 @@ export function sized(rules: SizeRules): FieldMap<Request> {
 export function fixedSizes(sizes: Readonly<Record<string, string>>): FieldMap<Request> {
   return {
     size: (size, field): WireFields => {
-      const wanted = size.replace('x', '*');
       if (size === 'auto') return {};
-      if (Object.values(sizes).includes(wanted)) return { size: wanted };
-      throw unsupported(field, { oneOf: Object.values(sizes).map((each) => each.replace('*', 'x')) });
+      oneOf(
+        '',
+        Object.values(sizes).map((each) => each.replace('*', 'x')),
+      )(size, field);
+      return { size: size.replace('x', '*') };
     },
     aspectRatio: (ratio, field, request): WireFields => {
       if (isLeftOpen(ratio) || !isLeftOpen(request.size)) return {};
-      const size = sizes[ratio];
-      if (size === undefined) throw unsupported(field, { oneOf: Object.keys(sizes) });
-      return { size };
+      return wordFor('size', sizes)(ratio, field);
     },
   };
 }
@@ -79,14 +79,10 @@ function sizeOfShape({ resolution, aspectRatio }: Request, field: string, rules:
 /** The area of the square, in the shape asked for, and never more. */
 function pixelsOf([across, down]: readonly [number, number], side: number): string {
   const [long, short] = [Math.max(across, down), Math.min(across, down)];
-  const longer = toStep(side * Math.sqrt(long / short), Math.floor);
-  const nearest = toStep((longer * short) / long, Math.round);
+  const longer = Math.floor((side * Math.sqrt(long / short)) / SIDE_STEP) * SIDE_STEP;
+  const nearest = Math.round((longer * short) / long / SIDE_STEP) * SIDE_STEP;
   const shorter = longer * nearest <= side * side ? nearest : nearest - SIDE_STEP;
   return across > down ? `${longer}*${shorter}` : `${shorter}*${longer}`;
-}
-
-function toStep(pixels: number, round: (steps: number) => number): number {
-  return round(pixels / SIDE_STEP) * SIDE_STEP;
 }
 
 function shapeIn(ratio: string, field: string, { shapeMax }: SizeRules): readonly [across: number, down: number] {

@@ -4,6 +4,8 @@ import { type AlibabaProvider, createAlibaba } from '@ai-sdk/alibaba';
 import { KEY } from './emulator/calls.ts';
 import { DashscopeEmulator } from './emulator.ts';
 
+type CallOptions = Parameters<NonNullable<ReturnType<AlibabaProvider['video']>['doStart']>>[0];
+
 const files = { picture: Buffer.from('p'), clip: Buffer.from('c'), sound: Buffer.from('s') };
 const PLAIN = { prompt: 'Waves', n: 1, aspectRatio: undefined, resolution: undefined, fps: undefined, seed: undefined };
 const NO_FRAMES = { image: undefined, frameImages: undefined, inputReferences: undefined, providerOptions: {} };
@@ -20,14 +22,15 @@ describe('a library that calls the vendor takes the emulator for it', () => {
   after(() => emulator.stop());
 
   const BY = [{ type: 'url', url: 'https://files.example/a.mp4' } as const];
-  for (const [model, options] of [
-    ['wan2.5-t2v-preview', { ...USUAL, resolution: '1280x720' as const, generateAudio: false, seed: 7 }],
+  const CLIPS: readonly (readonly [model: string, options: CallOptions])[] = [
+    ['wan2.5-t2v-preview', { ...USUAL, resolution: '1280x720', generateAudio: false, seed: 7 }],
     ['wan2.6-t2v', { ...USUAL, providerOptions: { alibaba: { shotType: 'multi', promptExtend: true } } }],
     ['wan2.6-r2v', { ...USUAL, inputReferences: BY, generateAudio: true }],
-    ['wan2.7-t2v', { ...USUAL, aspectRatio: '9:16' as const, resolution: '1920x1080' as const }],
+    ['wan2.7-t2v', { ...USUAL, aspectRatio: '9:16', resolution: '1920x1080' }],
     ['wan2.7-r2v', { ...USUAL, inputReferences: [...BY, still] }],
     ['wan3.0-video', { ...USUAL, image: still, generateAudio: false }],
-  ] as const) {
+  ];
+  for (const [model, options] of CLIPS) {
     test(`a clip by ${model}, from its submission to its address`, async () => {
       const clip = library.video(model);
       const started = await clip.doStart?.(options);

@@ -4,7 +4,7 @@ import { unsupported } from '../../unsupported.ts';
 import { onlyFormat, voiced } from '../kit/field-maps.ts';
 import { countAt, objectAt, stringAt } from '../kit/json.ts';
 import { languageCode } from '../kit/languages.ts';
-import { type FieldMap, mapFields, textWithin, type WireFields } from '../kit/mapping.ts';
+import { type FieldMap, mapFields, oneOfNumbers, textWithin, type WireFields, wordFor } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuseKeys } from '../kit/refusals.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
@@ -26,14 +26,10 @@ const TAKES: FieldMap<Request> = {
   ...onlyFormat('wav'),
   // It makes no other, and has no word for it.
   sampleRate: (rate, field) => {
-    if (rate !== SAMPLE_RATE) throw unsupported(field, { oneOf: [SAMPLE_RATE] });
+    oneOfNumbers('', [SAMPLE_RATE])(rate, field);
     return {};
   },
-  language: (language, field) => {
-    const name = LANGUAGES[languageCode(language) ?? ''];
-    if (name === undefined) throw unsupported(field, { oneOf: Object.keys(LANGUAGES) });
-    return { language_type: name };
-  },
+  language: (language, field) => wordFor('language_type', LANGUAGES)(languageCode(language) ?? '', field),
 };
 
 /** Everything is input: this call has no other half. */

@@ -41,7 +41,7 @@ export function fieldsOf(request: Request, family: VideoFamily): WireFields {
   }
   const always: WireFields = {
     // The vendor's own choice is the dearest tier.
-    ...(shape === 'size' ? { size: sizeFor(request, 'resolution', tiers) } : { resolution: TIER_USUAL.toUpperCase() }),
+    ...(shape === 'size' ? { size: sizeFor(request, tiers) } : { resolution: TIER_USUAL.toUpperCase() }),
     // A clip that is changed has a length of its own.
     ...(seconds === undefined && sourceVideo === undefined && { duration: SECONDS_USUAL }),
     ...(audio === 'chosen' && { audio: false }),
@@ -51,8 +51,19 @@ export function fieldsOf(request: Request, family: VideoFamily): WireFields {
 
 const none = (): WireFields => ({});
 
+const SOUND: Readonly<Record<VideoFamily['audio'], FieldMap<Request>>> = {
+  chosen: { generateAudio: as('audio') },
+  none: {},
+  always: {
+    generateAudio: (isWanted, field) => {
+      if (!isWanted) throw unsupported(field, { oneOf: ['true'] });
+      return {};
+    },
+  },
+};
+
 function takesOf(family: VideoFamily): FieldMap<Request> {
-  const { seconds, slots } = family;
+  const { seconds, slots, audio } = family;
   return {
     prompt: as('prompt'),
     negativePrompt: textWithin('negative_prompt', 0, NEGATIVE_CHARS_MAX),
@@ -60,7 +71,7 @@ function takesOf(family: VideoFamily): FieldMap<Request> {
     seed: between('seed', 0, SEED_MAX),
     watermark: as('watermark'),
     ...shapeOf(family),
-    ...soundOf(family),
+    ...SOUND[audio],
     // Sent in a shape of their own.
     ...(slots.firstFrame !== undefined && { firstFrame: none }),
     ...(slots.lastFrame !== undefined && { lastFrame: none }),
@@ -73,7 +84,7 @@ function takesOf(family: VideoFamily): FieldMap<Request> {
 
 function shapeOf({ shape, tiers }: VideoFamily): FieldMap<Request> {
   if (shape === 'size') {
-    const take = (_value: string, field: string, request: Request) => ({ size: sizeFor(request, field, tiers) });
+    const take = (_value: string, _field: string, request: Request) => ({ size: sizeFor(request, tiers) });
     return { size: take, resolution: take, aspectRatio: take };
   }
   return {
@@ -90,36 +101,18 @@ function shapeOf({ shape, tiers }: VideoFamily): FieldMap<Request> {
 }
 
 /** The caller's size, or the one of its tier and shape. */
-function sizeFor(request: Request, field: string, tiers: readonly string[]): string {
+function sizeFor(request: Request, tiers: readonly string[]): string {
   const { size, resolution, aspectRatio } = request;
   if (size !== undefined && size !== 'auto') {
-    const known = tiers.flatMap((tier) => Object.values(SIZES[tier] ?? {}));
-    const wanted = size.replace('x', '*');
-    if (!known.includes(wanted)) throw unsupported('size', { oneOf: known.map((each) => each.replace('*', 'x')) });
-    return wanted;
+    const known = tiers.flatMap((tier) => Object.values(SIZES[tier] ?? {}).map((each) => each.replace('*', 'x')));
+    if (!known.includes(size)) throw unsupported('size', { oneOf: known });
+    return size.replace('x', '*');
   }
   const tier = resolution?.toLowerCase() ?? TIER_USUAL;
   if (!tiers.includes(tier)) throw unsupported('resolution', { oneOf: tiers });
   const isFree = aspectRatio === undefined || aspectRatio === 'auto' || aspectRatio === 'adaptive';
   const sizes = SIZES[tier] ?? {};
   const chosen = sizes[isFree ? SHAPE_USUAL : aspectRatio];
-  if (chosen === undefined)
-    throw unsupported(field === 'resolution' ? 'aspect_ratio' : field, { oneOf: Object.keys(sizes) });
+  if (chosen === undefined) throw unsupported('aspect_ratio', { oneOf: Object.keys(sizes) });
   return chosen;
-}
-
-function soundOf({ audio }: VideoFamily): FieldMap<Request> {
-  switch (audio) {
-    case 'chosen':
-      return { generateAudio: as('audio') };
-    case 'none':
-      return {};
-    case 'always':
-      return {
-        generateAudio: (isWanted, field) => {
-          if (!isWanted) throw unsupported(field, { oneOf: ['true'] });
-          return {};
-        },
-      };
-  }
 }

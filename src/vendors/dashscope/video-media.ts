@@ -19,11 +19,10 @@ export function mediaOf(
 ): Record<string, WireMedia> {
   const given = slotsOf(request);
   checkCounts(given, needs);
-  const hasReferences = given.pictures.length + given.clips.length + given.sound.length > 0;
-  const isMixed = isEitherOr === true && given.firstFrame.length > 0 && hasReferences;
-  refuse(NAMES.firstFrame, isMixed, {
-    notWith: NAMES[given.pictures.length > 0 ? 'pictures' : given.clips.length > 0 ? 'clips' : 'sound'],
-  });
+  const reference = REFERENCES.find((slot) => given[slot].length > 0);
+  if (isEitherOr === true && given.firstFrame.length > 0 && reference !== undefined) {
+    throw unsupported(NAMES.firstFrame, { notWith: NAMES[reference] });
+  }
   const items: Item[] = SLOTS.flatMap((slot) => {
     const name = slots[slot];
     return name === undefined ? [] : given[slot].map((media): Item => [name, addressOf(media, slot, name)]);
@@ -37,6 +36,7 @@ export function mediaOf(
 }
 
 const SLOTS: readonly Slot[] = ['source', 'firstFrame', 'lastFrame', 'pictures', 'clips', 'sound'];
+const REFERENCES: readonly Slot[] = ['pictures', 'clips', 'sound'];
 const NAMES: Readonly<Record<Slot, string>> = {
   source: 'ref_video_url',
   firstFrame: 'first_frame',
