@@ -8,7 +8,7 @@ import { DashscopeEmulator } from '../emulator.ts';
 import { work } from '../work.ts';
 
 export const KEY = 'key-of-the-operator';
-export const ORDER: TaskOrder = { id: 'job_1-0', count: 1, startWithinMs: 600_000 };
+const ORDER: TaskOrder = { id: 'job_1-0', count: 1, startWithinMs: 600_000 };
 export const image = work.image ?? assert.fail('the vendor makes pictures');
 export const video = work.video ?? assert.fail('the vendor makes clips');
 export const speech = work.speech ?? assert.fail('the vendor speaks');
