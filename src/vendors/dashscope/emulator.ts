@@ -155,7 +155,7 @@ export class DashscopeEmulator extends ScriptedServer {
   }
 }
 
-function status(id: string, word: string, output: object = {}, usage: object | undefined = undefined): Answer {
+function status(id: string, word: string, output: object = {}, usage?: object): Answer {
   return json(200, { request_id: 'r', output: { task_id: id, task_status: word, ...output }, usage });
 }
 

@@ -66,8 +66,8 @@ const messages =
   };
 
 function problemIn(part: Body, rules: Fields): string | undefined {
-  const [[name = '', value] = []] = Object.entries(part);
-  return rules[name] === undefined ? `has an unknown part ${name}` : rules[name](value);
+  const [name = ''] = Object.keys(part);
+  return rules[name] === undefined ? `has an unknown part ${name}` : rules[name](part[name]);
 }
 
 const SEED = { seed: whole(0, 2 ** 31 - 1), watermark: flag };
