@@ -8,8 +8,9 @@ import { countAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
 import { as, type FieldMap, firstMatch, mapFields, oneOf, type WireFields } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuseKeys, refuseOutside } from '../kit/refusals.ts';
+import { sized } from '../kit/size-field.ts';
 import type { Media, Output, TaskWork } from '../vendor.ts';
-import { sized } from './image-size.ts';
+
 import { wire } from './wire.ts';
 
 type Request = ImageRequest<Media>;

@@ -1,8 +1,8 @@
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import type { FieldMap, WireFields } from '../kit/mapping.ts';
-import { shapeIn, sidesIn, sidesOfShape, sizeOrShape } from '../kit/pixel-size.ts';
 import type { Media } from '../vendor.ts';
+import type { FieldMap, WireFields } from './mapping.ts';
+import { shapeIn, sidesIn, sidesOfShape, sizeOrShape } from './pixel-size.ts';
 
 type Request = ImageRequest<Media>;
 
