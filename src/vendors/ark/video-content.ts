@@ -1,5 +1,6 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { publicUrl } from '../kit/inline-media.ts';
 import type { WireMedia } from '../kit/mapping.ts';
 import { refuse } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
@@ -35,11 +36,11 @@ function referencesOf(request: Request, { references }: VideoFamily): WireMedia[
   return [
     ...pictures('reference_image', ...all),
     ...referenceVideos.map((clip) => {
-      const video_url = { url: addressOf(clip, 'reference_videos') };
+      const video_url = { url: publicUrl(clip, 'reference_videos') };
       return { type: 'video_url', video_url, role: 'reference_video' };
     }),
     ...referenceAudios.map((sound) => {
-      const audio_url = { url: addressOf(sound, 'reference_audios') };
+      const audio_url = { url: publicUrl(sound, 'reference_audios') };
       return { type: 'audio_url', audio_url, role: 'reference_audio' };
     }),
   ];
@@ -51,10 +52,4 @@ function pictures(role: string, ...media: readonly (Media | undefined)[]): WireM
 
 function refuseMore(field: string, media: readonly Media[], most: number): void {
   refuse(field, media.length > most, most === 0 ? 'none' : { atMost: most });
-}
-
-/** Clips and sounds are taken by their address only. What has no bytes has not been looked at yet. */
-function addressOf({ url, bytes }: Media, field: string): string {
-  if (url === undefined && bytes > 0) throw unsupported(field, { oneOf: ['public addresses'] });
-  return url ?? '';
 }

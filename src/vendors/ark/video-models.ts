@@ -1,6 +1,6 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type FieldMap, firstMatch, mapFields, oneOf, type WireFields } from '../kit/mapping.ts';
+import { as, autoOnly, type FieldMap, firstMatch, implied, mapFields, oneOf, type WireFields } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import { refuse, refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
@@ -71,16 +71,10 @@ function takesOf({ seconds, resolutions, hasSound, canFixCamera }: VideoFamily):
       return { duration: length };
     },
     resolution: (tier, field) => oneOf('resolution', resolutions)(tier.toLowerCase(), field),
-    size: (size, field) => {
-      if (size !== 'auto') throw unsupported(field);
-      return {};
-    },
+    size: autoOnly,
     // Only some of the models know `adaptive` for words alone; without the field each chooses.
     aspectRatio: (ratio, field) => (ratio === 'auto' ? {} : oneOf('ratio', RATIOS)(ratio, field)),
-    fps: (fps, field) => {
-      if (fps !== FRAMES_PER_SECOND) throw unsupported(field, { oneOf: [FRAMES_PER_SECOND] });
-      return {};
-    },
+    fps: implied(FRAMES_PER_SECOND),
     seed: (seed, field) => {
       refuseOutside(field, seed, -1, SEED_MAX);
       return { seed };

@@ -1,7 +1,7 @@
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import type { Upstream } from '../kit/http.ts';
-import { as, between, type FieldMap, mapFields, oneOf, textWithin, type WireFields } from '../kit/mapping.ts';
+import { as, between, type FieldMap, implied, mapFields, textWithin, type WireFields } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { Call } from '../kit/wire.ts';
@@ -56,11 +56,7 @@ function fieldsOf(request: Request, { pictures: [min, max], sizes, hasNegativePr
     prompt: as('prompt'),
     seed: between('seed', 0, SEED_MAX),
     watermark: as('watermark'),
-    // They make no other, and have no word for it.
-    outputFormat: (format, field) => {
-      oneOf('', ['png'])(format, field);
-      return {};
-    },
+    outputFormat: implied('png'),
     ...(hasNegativePrompt && { negativePrompt: textWithin('negative_prompt', 0, NEGATIVE_CHARS_MAX) }),
     ...(max > 0 && { referenceImages: (media, field) => picturesOf(media, field, request, max) }),
     ...sizes,

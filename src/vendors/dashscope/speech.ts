@@ -1,12 +1,13 @@
 import { UpstreamError } from '../../errors.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { onlyFormat, voiced } from '../kit/field-maps.ts';
+import { voiced } from '../kit/field-maps.ts';
 import { countAt, objectAt, stringAt } from '../kit/json.ts';
 import { languageCode } from '../kit/languages.ts';
-import { type FieldMap, mapFields, oneOfNumbers, textWithin, type WireFields, wordFor } from '../kit/mapping.ts';
+import { type FieldMap, implied, mapFields, textWithin, type WireFields, wordFor } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuseKeys } from '../kit/refusals.ts';
+import { piecesOf } from '../kit/sound.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
 import { callFor } from './tasks.ts';
 import { GENERATION, wire } from './wire.ts';
@@ -23,16 +24,12 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 const TAKES: FieldMap<Request> = {
   input: textWithin('text', 1, TEXT_CHARS_MAX),
   ...voiced('voice'),
-  ...onlyFormat('wav'),
-  // It makes no other, and has no word for it.
-  sampleRate: (rate, field) => {
-    oneOfNumbers('', [SAMPLE_RATE])(rate, field);
-    return {};
-  },
+  format: implied('wav'),
+  sampleRate: implied(SAMPLE_RATE),
   language: (language, field) => wordFor('language_type', LANGUAGES)(languageCode(language) ?? '', field),
 };
 
-/** Everything is input: this call has no other half. */
+/** What is not modelled and not among these goes into the other half. */
 const INPUTS = ['text', 'voice', 'language_type', 'instructions', 'optimize_instructions'];
 
 /** Speech while the caller waits. The sound lies at a link that lives for a day and is fetched without the key. */
@@ -63,8 +60,4 @@ function fieldsOf(request: Request): WireFields {
   if (input === undefined) throw unsupported('input', { atLeast: 1, unit: 'character' });
   if (voice === undefined && referenceId === undefined) throw unsupported('voice', { atLeast: 1 });
   return mapFields(request, { takes: TAKES }, SOUND_NAMES);
-}
-
-async function* piecesOf(...data: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* data;
 }

@@ -2,15 +2,18 @@ import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import {
   as,
+  autoOnly,
   between,
   type FieldMap,
+  implied,
+  isAutomatic,
   mapFields,
-  oneOf,
   oneOfNumbers,
   shapeAmong,
   textWithin,
   type WireFields,
   wholeSeconds,
+  wordFor,
 } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
@@ -35,7 +38,7 @@ const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function fieldsOf(request: Request, family: VideoFamily): WireFields {
   const { seconds, sourceVideo, size } = request;
   const { shape, audio, tiers } = family;
-  if (size !== undefined && size !== 'auto' && request.resolution !== undefined) {
+  if (!isAutomatic(size) && request.resolution !== undefined) {
     // A tier has its price, and a size of the caller's own would get around it.
     throw unsupported('resolution', { notWith: 'size' });
   }
@@ -54,12 +57,7 @@ const none = (): WireFields => ({});
 const SOUND: Readonly<Record<VideoFamily['audio'], FieldMap<Request>>> = {
   chosen: { generateAudio: as('audio') },
   none: {},
-  always: {
-    generateAudio: (isWanted, field) => {
-      if (!isWanted) throw unsupported(field, { oneOf: ['true'] });
-      return {};
-    },
-  },
+  always: { generateAudio: implied(true) },
 };
 
 function takesOf(family: VideoFamily): FieldMap<Request> {
@@ -88,14 +86,8 @@ function shapeOf({ shape, tiers }: VideoFamily): FieldMap<Request> {
     return { size: take, resolution: take, aspectRatio: take };
   }
   return {
-    size: (size, field) => {
-      if (size !== 'auto') throw unsupported(field);
-      return {};
-    },
-    resolution: (tier, field) => {
-      oneOf('', tiers)(tier.toLowerCase(), field);
-      return { resolution: tier.toUpperCase() };
-    },
+    size: autoOnly,
+    resolution: wordFor('resolution', Object.fromEntries(tiers.map((tier) => [tier, tier.toUpperCase()]))),
     aspectRatio: shapeAmong('ratio', shape === 'ratio' ? RATIOS : []),
   };
 }
@@ -103,16 +95,15 @@ function shapeOf({ shape, tiers }: VideoFamily): FieldMap<Request> {
 /** The caller's size, or the one of its tier and shape. */
 function sizeFor(request: Request, tiers: readonly string[]): string {
   const { size, resolution, aspectRatio } = request;
-  if (size !== undefined && size !== 'auto') {
+  if (!isAutomatic(size)) {
     const known = tiers.flatMap((tier) => Object.values(SIZES[tier] ?? {}).map((each) => each.replace('*', 'x')));
     if (!known.includes(size)) throw unsupported('size', { oneOf: known });
     return size.replace('x', '*');
   }
   const tier = resolution?.toLowerCase() ?? TIER_USUAL;
   if (!tiers.includes(tier)) throw unsupported('resolution', { oneOf: tiers });
-  const isFree = aspectRatio === undefined || aspectRatio === 'auto' || aspectRatio === 'adaptive';
   const sizes = SIZES[tier] ?? {};
-  const chosen = sizes[isFree ? SHAPE_USUAL : aspectRatio];
+  const chosen = sizes[isAutomatic(aspectRatio) ? SHAPE_USUAL : aspectRatio];
   if (chosen === undefined) throw unsupported('aspect_ratio', { oneOf: Object.keys(sizes) });
   return chosen;
 }

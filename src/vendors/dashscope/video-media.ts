@@ -1,5 +1,6 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
+import { publicUrl } from '../kit/inline-media.ts';
 import type { WireMedia } from '../kit/mapping.ts';
 import { refuse } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
@@ -25,7 +26,7 @@ export function mediaOf(
   }
   const items: Item[] = SLOTS.flatMap((slot) => {
     const name = slots[slot];
-    return name === undefined ? [] : given[slot].map((media): Item => [name, addressOf(media, slot, name)]);
+    return name === undefined ? [] : given[slot].map((media): Item => [name, placed(media, slot, name)]);
   });
   if (hasMediaList === true) {
     return items.length === 0 ? {} : { media: items.map(([type, url]) => ({ type, url })) };
@@ -72,10 +73,8 @@ function checkCounts(given: Readonly<Record<Slot, readonly Media[]>>, needs: Slo
   refuse(NAMES.sound, given.sound.length > 1, { atMost: 1 });
 }
 
-/** Clips and sounds are taken by their address only, and so is what stands in the list. What has no bytes has not been looked at yet. */
-function addressOf(media: Media, slot: Slot, name: string): WireMedia {
+/** Clips and sounds are taken by their address only, and so is what stands in the list. */
+function placed(media: Media, slot: Slot, name: string): WireMedia {
   const isPicture = slot === 'firstFrame' || slot === 'lastFrame' || slot === 'pictures';
-  if (isPicture && name !== LIST) return media;
-  if (media.url === undefined && media.bytes > 0) throw unsupported(NAMES[slot], { oneOf: ['public addresses'] });
-  return media.url ?? '';
+  return isPicture && name !== LIST ? media : publicUrl(media, NAMES[slot]);
 }

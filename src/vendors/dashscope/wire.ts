@@ -10,8 +10,7 @@ export const GENERATION = '/api/v1/services/aigc/multimodal-generation/generatio
 export const wire = defineWire({
   headers: ({ apiKey }) => ({ authorization: `Bearer ${apiKey}` }),
   faults: {
-    errorIn: (body) =>
-      codeIn(body) === undefined ? undefined : { code: codeIn(body) ?? '', message: messageOf(body) },
+    errorIn,
     codesIn: (body) => [codeIn(body)],
     codes: {
       policy: ['DataInspectionFailed', 'data_inspection_failed', 'IPInfringementSuspect'],
@@ -39,6 +38,11 @@ export const wire = defineWire({
     exception: faultInWords,
   },
 });
+
+function errorIn(body: JsonObject): JsonObject | undefined {
+  const code = codeIn(body);
+  return code === undefined ? undefined : { code, message: messageOf(body) };
+}
 
 /** The compatible format tells it one level deeper; a success may have it empty. */
 function codeIn(body: JsonObject): string | undefined {

@@ -1,11 +1,20 @@
 import { UpstreamError } from '../../errors.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { onlyFormat, voiced } from '../kit/field-maps.ts';
+import { voiced } from '../kit/field-maps.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
-import { as, type FieldMap, firstMatch, type ModelFamily, mapFields, single, type WireFields } from '../kit/mapping.ts';
+import {
+  as,
+  type FieldMap,
+  firstMatch,
+  implied,
+  type ModelFamily,
+  mapFields,
+  single,
+  type WireFields,
+} from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
-import { kilobits } from '../kit/sound.ts';
+import { kilobits, piecesOf } from '../kit/sound.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
 import { directUrl } from './queue.ts';
 import { resultOf } from './results.ts';
@@ -17,7 +26,7 @@ const spoken: FieldMap<Request> = { input: as('text') };
 const eleven: FieldMap<Request> = {
   ...spoken,
   ...voiced('voice'),
-  ...onlyFormat('mp3'),
+  format: implied('mp3'),
   language: as('language_code'),
 };
 const cloning: FieldMap<Request> = { ...spoken, seed: as('seed'), referenceAudio: single('audio_url') };
@@ -110,8 +119,4 @@ function audioSetting(_value: unknown, _field: string, { format, sampleRate, bit
       ...(bitrate !== undefined && { bitrate: String(kilobits(bitrate) * 1000) }),
     },
   };
-}
-
-async function* piecesOf(...data: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* data;
 }

@@ -1,7 +1,7 @@
 import type { SoundRequest, VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
-import { as, type FieldMap, implied, oneOfNumbers, type WireFields } from './mapping.ts';
+import { as, type FieldMap, oneOfNumbers, type WireFields } from './mapping.ts';
 import { kilobits } from './sound.ts';
 
 type Sound = SoundRequest<Media>;
@@ -16,11 +16,6 @@ export function voiced(name: string): FieldMap<Sound> {
       return { [name]: id };
     },
   };
-}
-
-/** Of a model that makes but one format, which is not asked for. */
-export function onlyFormat(format: 'mp3' | 'wav'): FieldMap<Sound> {
-  return { format: implied(format) };
 }
 
 export function sampleRates(...hertz: readonly number[]): FieldMap<Sound> {

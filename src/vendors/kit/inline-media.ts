@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { INLINE_MEDIA_BYTES_MAX, UPSTREAM_PIECE_BYTES } from '../../limits.ts';
+import { unsupported } from '../../unsupported.ts';
 import type { Media } from '../vendor.ts';
 import type { WireFields, WireMedia } from './mapping.ts';
 import type { CallBody } from './wire.ts';
@@ -27,6 +28,12 @@ export function jsonWithMedia(
   const encoded = inline.reduce((sum, { bytes }) => sum + Math.ceil(bytes / 3) * 4, 0);
   const bytes = texts.reduce((sum, piece) => sum + piece.length, encoded);
   return { type: 'application/json', content: { bytes, pieces: pieces(texts, inline) } };
+}
+
+/** Of media that the vendor fetches by itself. Throws ApiError for those without; what has no bytes has not been looked at yet. */
+export function publicUrl({ url, bytes }: Media, field: string): string {
+  if (url === undefined && bytes > 0) throw unsupported(field, { oneOf: ['public addresses'] });
+  return url ?? '';
 }
 
 /** So that it goes as bytes, however large it is. */

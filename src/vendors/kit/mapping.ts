@@ -16,6 +16,8 @@ export type WireMedia =
       readonly [key: string]: WireMedia;
     };
 
+type Plain = string | number | boolean;
+
 /** How a model takes each public field of a request. A field that is not here is one that it cannot take. */
 export type FieldMap<Request> = { readonly [Key in keyof Request]?: Mapping<Request, NonNullable<Request[Key]>> };
 type Mapping<Request, Value> = (value: Value, field: string, request: Request) => WireFields;
@@ -151,17 +153,23 @@ export function autoOnly(word: string, field: string): WireFields {
   return {};
 }
 
-/** Words for what the model makes anyway: nothing is sent for them. */
-export function implied(...words: readonly string[]): (word: string, field: string) => WireFields {
-  return (word, field) => {
-    if (!words.includes(word.toLowerCase())) throw unsupported(field, { oneOf: words });
+/** Values of what the model makes anyway: nothing is sent for them. */
+export function implied(...values: readonly Plain[]): (value: Plain, field: string) => WireFields {
+  return (value, field) => {
+    const given = typeof value === 'string' ? value.toLowerCase() : value;
+    if (!values.includes(given)) throw unsupported(field, { oneOf: values.map(String) });
     return {};
   };
 }
 
-/** A shape out of a list; `auto` and `adaptive` leave it to the model. */
+/** Whether a size or a shape is left to the model. */
+export function isAutomatic(value: string | undefined): value is undefined | 'auto' | 'adaptive' {
+  return value === undefined || value === 'auto' || value === 'adaptive';
+}
+
+/** A shape out of a list, or the model's own choice. */
 export function shapeAmong(name: string, shapes: readonly string[]): (shape: string, field: string) => WireFields {
-  return (shape, field) => (shape === 'auto' || shape === 'adaptive' ? {} : oneOf(name, shapes)(shape, field));
+  return (shape, field) => (isAutomatic(shape) ? {} : oneOf(name, shapes)(shape, field));
 }
 
 /** A text by its length in characters. */

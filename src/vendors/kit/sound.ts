@@ -47,6 +47,11 @@ async function untilSound(first: Buffer, pieces: AsyncIterator<Buffer>): Promise
   return head;
 }
 
+/** Sound that is already here, as a stream. */
+export async function* piecesOf(...data: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* data;
+}
+
 /** Callers write a bitrate of 128 as well as of 128000. */
 export function kilobits(bitrate: number): number {
   return bitrate < 1000 ? bitrate : bitrate / 1000;

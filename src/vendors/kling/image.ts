@@ -1,6 +1,6 @@
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { type FieldMap, mapFields, oneOf, single, type WireFields } from '../kit/mapping.ts';
+import { autoOnly, type FieldMap, mapFields, oneOf, single, type WireFields } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuseKeys, refuseLength } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
@@ -25,10 +25,7 @@ const TAKES: FieldMap<Request> = {
     refuseLength(field, negative_prompt, 0, WORDS_MAX);
     return { negative_prompt };
   },
-  size: (size, field) => {
-    if (size !== 'auto') throw unsupported(field);
-    return {};
-  },
+  size: autoOnly,
   resolution: (tier, field) => oneOf('resolution', ['1k', '2k'])(tier.toLowerCase(), field),
   aspectRatio: (ratio, field) => (ratio === 'auto' ? {} : oneOf('aspect_ratio', RATIOS)(ratio, field)),
   referenceImages: single('image'),

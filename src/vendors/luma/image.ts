@@ -1,6 +1,6 @@
 import type { ImageRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type FieldMap, mapFields, oneOf } from '../kit/mapping.ts';
+import { as, autoOnly, type FieldMap, mapFields, oneOf } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
 import { addressOf, generationWork, RATIOS } from './generations.ts';
@@ -12,11 +12,7 @@ const FORMATS: Readonly<Record<string, string>> = { jpeg: 'jpg', png: 'png' };
 
 const TAKES: FieldMap<Request> = {
   prompt: as('prompt'),
-  // `auto` leaves it to the model.
-  size: (size, field) => {
-    if (size !== 'auto') throw unsupported(field);
-    return {};
-  },
+  size: autoOnly,
   aspectRatio: (ratio, field) => (ratio === 'auto' ? {} : oneOf('aspect_ratio', RATIOS)(ratio, field)),
   outputFormat: (format, field) => {
     const name = FORMATS[format];

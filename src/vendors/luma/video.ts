@@ -1,6 +1,6 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type FieldMap, mapFields, oneOf, type WireFields } from '../kit/mapping.ts';
+import { as, autoOnly, type FieldMap, mapFields, oneOf, type WireFields } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import type { Media } from '../vendor.ts';
 import { addressOf, type Creation, generationWork, RATIOS } from './generations.ts';
@@ -24,11 +24,7 @@ const CLIP: FieldMap<Request> = {
   },
   resolution: (tier, field) => oneOf('resolution', TIERS)(tier.toLowerCase(), field),
   aspectRatio: (ratio, field) => (ratio === 'auto' ? {} : oneOf('aspect_ratio', RATIOS)(ratio, field)),
-  // `auto` leaves it to the model.
-  size: (size, field) => {
-    if (size !== 'auto') throw unsupported(field);
-    return {};
-  },
+  size: autoOnly,
 };
 
 /** How far from the clip that is changed: in the middle, where no unmodelled key says otherwise. It is required. */

@@ -4,6 +4,7 @@ import { countAt, defined, isObject, objectAt, requiredString } from '../kit/jso
 import { refuseFields } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { refuseKeys, refuseLength, refuseOutside } from '../kit/refusals.ts';
+import { piecesOf } from '../kit/sound.ts';
 import type { WireValue } from '../kit/wire.ts';
 import type { Media, Speech, SpeechWork } from '../vendor.ts';
 import { languageName } from './languages.ts';
@@ -100,8 +101,4 @@ function checkDesign(request: Request): void {
   if (voiceDescription === undefined) throw unsupported('voice_description', { atLeast: 1, unit: 'character' });
   // The vendor writes no text by itself.
   refuseLength('input', input, 1, PREVIEW_CHARS_MAX);
-}
-
-async function* piecesOf(data: Buffer): AsyncGenerator<Buffer> {
-  yield data;
 }

@@ -1,9 +1,10 @@
 import type { SoundRequest } from '../../schemas/index.ts';
-import { bitrates, described, onlyFormat, sampleRates } from '../kit/field-maps.ts';
+import { bitrates, described, sampleRates } from '../kit/field-maps.ts';
 import {
   as,
   between,
   type FieldMap,
+  implied,
   oneOf,
   single,
   textWithin,
@@ -45,7 +46,7 @@ const FAMILIES: Families<Request> = [
     /^elevenlabs\/music/,
     // It leaves voices out unless told not to.
     {
-      takes: { ...COMPOSED, ...onlyFormat('mp3'), durationSeconds: milliseconds },
+      takes: { ...COMPOSED, format: implied('mp3'), durationSeconds: milliseconds },
       always: { force_instrumental: false },
     },
   ],

@@ -1,13 +1,14 @@
 import { UpstreamError } from '../../errors.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { bitrates, onlyFormat, sampleRates, voiced } from '../kit/field-maps.ts';
+import { bitrates, sampleRates, voiced } from '../kit/field-maps.ts';
 import { stringAt } from '../kit/json.ts';
 import {
   as,
   between,
   type FieldMap,
   firstMatch,
+  implied,
   mapFields,
   oneOf,
   single,
@@ -17,6 +18,7 @@ import {
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { stateIn } from '../kit/queue.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
+import { piecesOf } from '../kit/sound.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
 import { callFor, type Families } from './predictions.ts';
 import { failureOf, resultOf, STATES } from './results.ts';
@@ -46,7 +48,7 @@ const MINIMAX: Fields = {
 const ELEVEN: Fields = {
   input: as('prompt'),
   ...voiced('voice'),
-  ...onlyFormat('mp3'),
+  format: implied('mp3'),
   speed: between('speed', 0.7, 1.2),
   language: as('language_code'),
 };
@@ -56,7 +58,9 @@ const FAMILIES: Families<Request> = [
   [/^elevenlabs\//, { takes: ELEVEN }],
   [
     /\/chatterbox/,
-    { takes: { input: as('prompt'), ...onlyFormat('wav'), seed: as('seed'), referenceAudio: single('audio_prompt') } },
+    {
+      takes: { input: as('prompt'), format: implied('wav'), seed: as('seed'), referenceAudio: single('audio_prompt') },
+    },
   ],
 ];
 
@@ -105,8 +109,4 @@ export const speech: SpeechWork = {
 function fieldsOf(request: Request, model: string): WireFields {
   if (request.input === undefined) throw unsupported('input', { atLeast: 1, unit: 'character' });
   return mapFields(request, firstMatch(FAMILIES, model) ?? { takes: ANY }, SOUND_NAMES);
-}
-
-async function* piecesOf(...data: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* data;
 }

@@ -1,7 +1,6 @@
 import type { VideoRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import type { FieldMap, WireMedia } from '../kit/mapping.ts';
-import { mapFields } from '../kit/mapping.ts';
+import { type FieldMap, implied, mapFields, type WireMedia } from '../kit/mapping.ts';
 import { VIDEO_NAMES } from '../kit/public-names.ts';
 import { refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
@@ -98,12 +97,7 @@ const FLAGS: Readonly<Record<NonNullable<VideoFamily['flags']>[number], FieldMap
   negative: { negativePrompt: (words) => ({ negativePrompt: words }) },
   audio: { generateAudio: (isWanted) => ({ audio: isWanted }) },
   // There is always sound.
-  sound: {
-    generateAudio: (isWanted, field) => {
-      if (!isWanted) throw unsupported(field, { oneOf: ['true'] });
-      return {};
-    },
-  },
+  sound: { generateAudio: implied(true) },
 };
 
 /** Some models require it, and the others' own default is not published: so it is always sent. */

@@ -3,11 +3,10 @@ import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_PICTURES_BYTES_MAX } from '../../limits.ts';
 import { canonicalQuality } from '../../quality.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
-import { unsupported } from '../../unsupported.ts';
 import type { JsonWithBlobs } from '../kit/blobs.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { amountAt, listAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
-import { as, type FieldMap, mapFields, oneOf, type WireMedia } from '../kit/mapping.ts';
+import { as, autoOnly, type FieldMap, mapFields, oneOf, type WireMedia } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { Media, Output, TaskWork } from '../vendor.ts';
@@ -27,10 +26,7 @@ const RESERVED = ['resolution', 'aspect_ratio', 'response_format', 'image', 'ima
 
 const TAKES: FieldMap<Request> = {
   prompt: as('prompt'),
-  size: (size, field) => {
-    if (size !== 'auto') throw unsupported(field);
-    return {};
-  },
+  size: autoOnly,
   resolution: (tier, field) => oneOf('resolution', TIERS)(tier.toLowerCase(), field),
   aspectRatio: oneOf('aspect_ratio', RATIOS),
   outputFormat: as('output_format'),

@@ -4,6 +4,7 @@ import { unsupported } from '../../../unsupported.ts';
 import { refuseFields } from '../../kit/mapping.ts';
 import { SOUND_NAMES } from '../../kit/public-names.ts';
 import { refuse } from '../../kit/refusals.ts';
+import { piecesOf } from '../../kit/sound.ts';
 import type { WireValue } from '../../kit/wire.ts';
 import type { Media, Speech, SpeechWork } from '../../vendor.ts';
 import { generate, type Medium, refuseReserved } from './generated.ts';
@@ -66,14 +67,10 @@ function partOf({ prompt }: Request, input: string, model: string): Record<strin
 function toSpeech({ mimeType, data }: Medium, wantsSamples: boolean): Speech {
   const isSamples = /^audio\/(?:l16|pcm)\b/i.test(mimeType);
   if (!isSamples && wantsSamples) throw new UpstreamError('garbled', `samples were asked for and ${mimeType} came`);
-  if (!isSamples) return { pieces: inOrder(data) };
+  if (!isSamples) return { pieces: piecesOf(data) };
   const rate = Number(/\brate=(\d{4,6})\b/.exec(mimeType)?.[1] ?? SAMPLE_RATE);
-  if (wantsSamples) return { pieces: inOrder(data), samples: { rate, channels: 1 } };
-  return { pieces: inOrder(waveHead(data.length, rate), data) };
-}
-
-async function* inOrder(...pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* pieces;
+  if (wantsSamples) return { pieces: piecesOf(data), samples: { rate, channels: 1 } };
+  return { pieces: piecesOf(waveHead(data.length, rate), data) };
 }
 
 const HEAD_BYTES = 44;

@@ -5,7 +5,7 @@ import { failed } from '../../kit/faults.ts';
 import type { Upstream } from '../../kit/http.ts';
 import { jsonWithMedia, withoutAddress } from '../../kit/inline-media.ts';
 import { requiredString } from '../../kit/json.ts';
-import { type FieldMap, mapFields, oneOf, secondsText, type WireFields } from '../../kit/mapping.ts';
+import { autoOnly, type FieldMap, implied, mapFields, oneOf, secondsText, type WireFields } from '../../kit/mapping.ts';
 import { VIDEO_NAMES } from '../../kit/public-names.ts';
 import { queueWork } from '../../kit/queue.ts';
 import { refuseOutside } from '../../kit/refusals.ts';
@@ -80,15 +80,9 @@ const TAKES: FieldMap<Request> = {
   resolution: (resolution, field) =>
     oneOf('resolution', ['360p', '720p', '1080p', '4k'])(resolution.toLowerCase(), field),
   aspectRatio: (ratio, field) => (ratio === 'auto' ? {} : oneOf('aspect_ratio', ['16:9', '9:16'])(ratio, field)),
-  size: (size, field) => {
-    if (size !== 'auto') throw unsupported(field);
-    return {};
-  },
+  size: autoOnly,
   // There is always sound.
-  generateAudio: (isWanted, field) => {
-    if (!isWanted) throw unsupported(field, { oneOf: ['true'] });
-    return {};
-  },
+  generateAudio: implied(true),
 };
 
 /** Throws ApiError for what the vendor cannot take. */
