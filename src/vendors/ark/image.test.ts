@@ -41,9 +41,9 @@ test('there is nothing to ask after, and nothing to find again', () => {
 type Sent = readonly [model: string, fields: Partial<ImageRequest<Media>>, sent: object];
 const SENT: readonly Sent[] = [
   [FOUR, { resolution: '4k' }, { size: '4K' }],
-  [FOUR, { resolution: '1K', aspectRatio: '16:9' }, { size: '1360x752' }],
+  [FOUR, { resolution: '1K', aspectRatio: '16:9' }, { size: '1360x768' }],
   [FOUR, { aspectRatio: '1:1' }, { size: '2048x2048' }],
-  [FOUR, { aspectRatio: '9:16', resolution: '2k' }, { size: '1520x2720' }],
+  [FOUR, { aspectRatio: '9:16', resolution: '2k' }, { size: '1536x2720' }],
   [FOUR, { size: '1536x1024' }, { size: '1536x1024' }],
   [FOUR, { size: 'auto', aspectRatio: 'auto' }, {}],
   [FOUR, { watermark: true, outputFormat: 'jpeg' }, { watermark: true }],
@@ -56,7 +56,7 @@ const SENT: readonly Sent[] = [
   ['seedream-4-5-251128', { resolution: '2k' }, { size: '2K' }],
   [LITE, { resolution: '3k', outputFormat: 'png' }, { size: '3K', output_format: 'png' }],
   [PRO, { resolution: '1k', aspectRatio: '1:1' }, { size: '1024x1024' }],
-  [PRO, { resolution: '2k', aspectRatio: '21:9', outputFormat: 'jpeg' }, { size: '3120x1328', output_format: 'jpeg' }],
+  [PRO, { resolution: '2k', aspectRatio: '21:9', outputFormat: 'jpeg' }, { size: '3120x1344', output_format: 'jpeg' }],
 ];
 for (const [model, fields, sent] of SENT) {
   test(`${model}: ${JSON.stringify(fields).slice(0, 90)} is sent as the vendor wants it`, () =>

@@ -5,27 +5,22 @@ import { unsupported } from '../../unsupported.ts';
 import { outputAt } from '../kit/data-url.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { countAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
-import { as, type FieldMap, firstMatch, mapFields, oneOf, type WireFields } from '../kit/mapping.ts';
+import { as, type FieldMap, firstMatch, mapFields, oneOf, only, type WireFields } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import { sized } from '../kit/size-field.ts';
 import type { Media, Output, TaskWork } from '../vendor.ts';
-
 import { wire } from './wire.ts';
 
 type Request = ImageRequest<Media>;
 
 const SEED_MAX = 2 ** 31 - 1;
 
+const SIZES = { separator: 'x', shapeMax: 16, sideUsual: 2048, hasTierNames: true } as const;
+
 const usual: FieldMap<Request> = { prompt: as('prompt'), watermark: as('watermark') };
 const anyFormat: FieldMap<Request> = { outputFormat: oneOf('output_format', ['png', 'jpeg']) };
-/** It makes no other, and has no word for it. */
-const jpegOnly: FieldMap<Request> = {
-  outputFormat: (format, field) => {
-    oneOf('', ['jpeg'])(format, field);
-    return {};
-  },
-};
+const jpegOnly: FieldMap<Request> = { outputFormat: only('jpeg') };
 const seeded: FieldMap<Request> = {
   seed: (seed, field) => {
     refuseOutside(field, seed, -1, SEED_MAX);
@@ -37,7 +32,7 @@ const SEEDREAM_4: FieldMap<Request> = {
   ...usual,
   ...jpegOnly,
   ...pictures(14),
-  ...sized({ tiers: ['1k', '2k', '4k'], pixelsMin: 1280 * 720, pixelsMax: 4096 * 4096 }),
+  ...sized({ ...SIZES, tiers: ['1k', '2k', '4k'], pixelsMin: 1280 * 720, pixelsMax: 4096 * 4096 }),
 };
 
 /** The first that fits the name counts. */
@@ -48,7 +43,7 @@ const FAMILIES: readonly (readonly [RegExp, FieldMap<Request>])[] = [
       ...usual,
       ...anyFormat,
       ...pictures(10),
-      ...sized({ tiers: ['1k', '2k'], pixelsMin: 1024 * 1024, pixelsMax: 2048 * 2048 }),
+      ...sized({ ...SIZES, tiers: ['1k', '2k'], pixelsMin: 1024 * 1024, pixelsMax: 2048 * 2048 }),
     },
   ],
   [
@@ -57,12 +52,12 @@ const FAMILIES: readonly (readonly [RegExp, FieldMap<Request>])[] = [
       ...usual,
       ...anyFormat,
       ...pictures(14),
-      ...sized({ tiers: ['2k', '3k'], pixelsMin: 2560 * 1440, pixelsMax: 3072 * 3072 }),
+      ...sized({ ...SIZES, tiers: ['2k', '3k'], pixelsMin: 2560 * 1440, pixelsMax: 3072 * 3072 }),
     },
   ],
   [
     /seedream-4-5/,
-    { ...SEEDREAM_4, ...sized({ tiers: ['2k', '4k'], pixelsMin: 2560 * 1440, pixelsMax: 4096 * 4096 }) },
+    { ...SEEDREAM_4, ...sized({ ...SIZES, tiers: ['2k', '4k'], pixelsMin: 2560 * 1440, pixelsMax: 4096 * 4096 }) },
   ],
   [
     /seedream-3/,
@@ -70,7 +65,7 @@ const FAMILIES: readonly (readonly [RegExp, FieldMap<Request>])[] = [
       ...usual,
       ...jpegOnly,
       ...seeded,
-      ...sized({ tiers: ['1k', '2k'], pixelsMin: 512 * 512, pixelsMax: 2048 * 2048 }),
+      ...sized({ ...SIZES, tiers: ['1k', '2k'], pixelsMin: 512 * 512, pixelsMax: 2048 * 2048 }),
     },
   ],
 ];

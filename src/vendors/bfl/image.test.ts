@@ -31,9 +31,9 @@ const REQUESTS: readonly { model: string; fields: Fields; wire: object }[] = [
   { model: PRO, fields: { size: 'auto' }, wire: {} },
   { model: PRO, fields: { size: 'auto', resolution: '2K' }, wire: { width: 2048, height: 2048 } },
   { model: PRO, fields: { resolution: '1k' }, wire: { width: 1024, height: 1024 } },
-  { model: PRO, fields: { aspectRatio: '16:9' }, wire: { width: 1360, height: 752 } },
-  { model: PRO, fields: { aspectRatio: '9:16', resolution: '2k' }, wire: { width: 1520, height: 2720 } },
-  { model: PRO, fields: { aspectRatio: '2.33:1' }, wire: { width: 1552, height: 656 } },
+  { model: PRO, fields: { aspectRatio: '16:9' }, wire: { width: 1360, height: 768 } },
+  { model: PRO, fields: { aspectRatio: '9:16', resolution: '2k' }, wire: { width: 1536, height: 2720 } },
+  { model: PRO, fields: { aspectRatio: '2.33:1' }, wire: { width: 1552, height: 672 } },
   { model: PRO, fields: { aspectRatio: 'auto' }, wire: {} },
   { model: PRO, fields: { referenceImages: [media] }, wire: { input_image: base64 } },
   {

@@ -76,12 +76,12 @@ export function shapeIn(ratio: string, field: string, shapeMax: number): Sides {
   return [across, down];
 }
 
-/** The area of the square with that side, in the shape asked for, and never more. */
+/** As near to the shape as the step allows, with no more pixels than the square of the side: that is what is paid for. */
 export function sidesOfShape([across, down]: Sides, side: number, { step, sideMax }: PixelGrid): Sides {
-  const roundDown = (pixels: number) => Math.floor(pixels / step) * step;
   const [long, short] = [Math.max(across, down), Math.min(across, down)];
-  const longer = roundDown(Math.min(side * Math.sqrt(long / short), sideMax));
-  const shorter = roundDown(Math.min((longer * short) / long, (side * side) / longer));
+  const longer = Math.floor(Math.min(side * Math.sqrt(long / short), sideMax) / step) * step;
+  const nearest = Math.round((longer * short) / long / step) * step;
+  const shorter = longer * nearest <= side * side ? nearest : nearest - step;
   return across > down ? [longer, shorter] : [shorter, longer];
 }
 
