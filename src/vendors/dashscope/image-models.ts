@@ -39,20 +39,20 @@ const SIZES_2048 = {
   shapeMax: 8,
   tiers: ['1k', '2k'],
 };
-const NAMED = { ...SIZES_2048, pixelsMin: 768 ** 2, hasTierNames: true };
+const NAMED_TIERS = { ...SIZES_2048, pixelsMin: 768 ** 2, hasTierNames: true };
 const SHAPES = { '16:9': '1664*928', '4:3': '1472*1104', '1:1': '1328*1328', '3:4': '1104*1472', '9:16': '928*1664' };
 
 const WAN_2_7: ImageFamily = {
   ...TASK,
   pictures: [0, 9],
-  sizes: sized(NAMED),
+  sizes: sized(NAMED_TIERS),
   hasNegativePrompt: false,
   defaults: { watermark: false, enable_sequential: false },
 };
 const WAN_2_6_IMAGE: ImageFamily = {
   ...TASK,
   pictures: [1, 4],
-  sizes: sized({ ...NAMED, sideUsual: 1024, shapeMax: 4 }),
+  sizes: sized({ ...NAMED_TIERS, sideUsual: 1024, shapeMax: 4 }),
   defaults: { ...USUAL.defaults, enable_interleave: false },
 };
 
@@ -76,7 +76,10 @@ const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
   [/^wan2\.5-t2i/, { ...FIELDS, pictures: [0, 0], sizes: sized(SIZES_1280) }],
   [/^wan2\.6-t2i/, { ...TASK, pictures: [0, 0], sizes: sized(SIZES_1280) }],
   [/^wan2\.6-image/, WAN_2_6_IMAGE],
-  [/^wan2\.7-image-pro/, { ...WAN_2_7, sizes: sized({ ...NAMED, pixelsMax: 4096 ** 2, tiers: ['1k', '2k', '4k'] }) }],
+  [
+    /^wan2\.7-image-pro/,
+    { ...WAN_2_7, sizes: sized({ ...NAMED_TIERS, pixelsMax: 4096 ** 2, tiers: ['1k', '2k', '4k'] }) },
+  ],
 ];
 
 /** A model that is not known takes what the latest ones take. */
