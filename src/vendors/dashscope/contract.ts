@@ -1,13 +1,27 @@
-import { type SentRequest, sidesOf, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import {
+  atFirstPoll,
+  type SentRequest,
+  sidesOf,
+  tierOfPixels,
+  type VendorContract,
+  type WireBody,
+} from '../emulator/contract.ts';
 import { DashscopeEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
-
-const NOTHING = Buffer.alloc(0);
 
 export const contract: VendorContract = {
   wire,
   refusal: (code) => ({ code, message: 'marker', request_id: 'r' }),
   isErrorInSuccess: true,
+  emulator: (apiKey, { clip, picture, wave }) => {
+    return atFirstPoll(new DashscopeEmulator(apiKey, { clip, picture, sound: wave }));
+  },
+  works: [
+    { kind: 'image', model: 'wan2.5-t2i-preview' },
+    { kind: 'video', model: 'wan2.7-t2v' },
+    { kind: 'speech', model: 'qwen3-tts-flash', fields: { voice: 'Cherry' } },
+    { kind: 'transcription', model: 'qwen3-asr-flash' },
+  ],
   models: [
     ...['qwen-image-plus', 'qwen-image-edit-plus', 'wan2.5-t2i-preview', 'wan2.6-image', 'wan2.7-image-pro'],
     ...['wan2.2-kf2v-flash', 'wan2.5-t2v-preview', 'wan2.6-i2v', 'wan2.6-r2v', 'wan2.7-t2v', 'wan2.7-videoedit'],
@@ -24,7 +38,6 @@ export const contract: VendorContract = {
   credential: {
     what: 'a list of the account’s tasks',
     request: 'GET /api/v1/tasks?page_no=1&page_size=1',
-    emulator: (apiKey) => new DashscopeEmulator(apiKey, { clip: NOTHING, picture: NOTHING, sound: NOTHING }),
   },
 };
 
