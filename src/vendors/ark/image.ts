@@ -5,7 +5,7 @@ import { unsupported } from '../../unsupported.ts';
 import { outputAt } from '../kit/data-url.ts';
 import { jsonWithMedia } from '../kit/inline-media.ts';
 import { countAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
-import { as, type FieldMap, firstMatch, mapFields, oneOf, only, type WireFields } from '../kit/mapping.ts';
+import { as, type FieldMap, firstMatch, implied, mapFields, oneOf, type WireFields } from '../kit/mapping.ts';
 import { IMAGE_NAMES } from '../kit/public-names.ts';
 import { refuseKeys, refuseOutside } from '../kit/refusals.ts';
 import { sized } from '../kit/size-field.ts';
@@ -20,7 +20,7 @@ const SIZES = { separator: 'x', shapeMax: 16, sideUsual: 2048, hasTierNames: tru
 
 const usual: FieldMap<Request> = { prompt: as('prompt'), watermark: as('watermark') };
 const anyFormat: FieldMap<Request> = { outputFormat: oneOf('output_format', ['png', 'jpeg']) };
-const jpegOnly: FieldMap<Request> = { outputFormat: only('jpeg') };
+const jpegOnly: FieldMap<Request> = { outputFormat: implied('jpeg') };
 const seeded: FieldMap<Request> = {
   seed: (seed, field) => {
     refuseOutside(field, seed, -1, SEED_MAX);
