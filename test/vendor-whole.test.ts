@@ -127,7 +127,8 @@ for (const { name, fault, end } of OUTCOMES) {
         const met = fault(work);
         bay.first.fault = met === 'none' ? undefined : met;
         const { told, submissions } = end(work);
-        const answer = await stage.answered(bay.ask());
+        // Nothing but the poll of a transcript waits for the clock while its caller does.
+        const answer = await (isTask(work) ? stage.answered(bay.ask()) : bay.ask());
         if (isJob(work)) {
           assert.equal(answer.status, 202, answer.text);
           const job = await bay.ended(answer.json.id);
