@@ -36,27 +36,23 @@ const UNITS_OF_MODE: Readonly<Record<string, RegExp>> = {
   per_request: /^an? (song|voice)$/,
 };
 
-/** Examples whose prices are still to be put into this form: what is wrong with them is shown and fails nothing. */
-const PENDING = ['examples/dashscope.yaml'];
-
 for (const file of globSync('examples/*.yaml').sort()) {
   describe(file, () => {
-    const options = { todo: PENDING.includes(file) };
     const text = readFileSync(file, 'utf8');
     const prices = pricesIn(text);
 
-    test('says in the words of all examples what a credit is', options, () => {
+    test('says in the words of all examples what a credit is', () => {
       assert.equal(text.split('\n').filter((line) => line === HEADER).length, 1, HEADER);
     });
 
-    test('every line of a price has a source with its date, or is a placeholder', options, () => {
+    test('every line of a price has a source with its date, or is a placeholder', () => {
       assert.ok(prices.length > 0);
       for (const { line, comment } of prices) {
         assert.ok(DATED.test(comment) || comment.startsWith('placeholder: '), `line ${line}: ${comment}`);
       }
     });
 
-    test('the credits are the dollars of the list', options, () => {
+    test('the credits are the dollars of the list', () => {
       for (const { line, comment, mode, key, numbers, headline } of prices) {
         const sourced = SOURCED.exec(comment)?.groups;
         if (key.endsWith('_ratio')) {
