@@ -1,5 +1,6 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
+import { TaskServer } from '../emulator/task-server.ts';
 import { GENERATION, MODELS, type Model, problemOf } from './emulator/fields.ts';
 
 /** How a task ends: well, by the vendor's word for its state, or by the code of its error. */
@@ -23,9 +24,7 @@ const TYPES = { clip: 'video/mp4', picture: 'image/png', sound: 'audio/wav' } as
  * The vendor's server and the host of its results in one. It refuses what the vendor would refuse, and has an account of
  * its own: one that may owe money, and a limit of calls.
  */
-export class DashscopeEmulator extends ScriptedServer {
-  /** How often a task is waiting or running before it is over. */
-  readsUntilDone = 1;
+export class DashscopeEmulator extends TaskServer {
   isInArrears = false;
   isThrottled = false;
   /** Words of a prompt that moderation refuses. */
@@ -34,7 +33,6 @@ export class DashscopeEmulator extends ScriptedServer {
   readonly endings: Ending[] = [];
   /** How many pictures of each task are refused by moderation. */
   refusedPictures = 0;
-  areLinksDead = false;
   readonly tasks: Task[] = [];
   readonly #apiKey: string;
   readonly #files: Files;
@@ -43,16 +41,6 @@ export class DashscopeEmulator extends ScriptedServer {
     super((request) => this.#answer(request));
     this.#apiKey = apiKey;
     this.#files = files;
-  }
-
-  /** The requests of one kind. */
-  sent(method: string, path = /./): Recorded[] {
-    return this.requests.filter((request) => request.method === method && path.test(request.path));
-  }
-
-  /** The bodies of all submissions. */
-  get submissions(): Record<string, unknown>[] {
-    return this.sent('POST').map(({ bytes }) => JSON.parse(bytes.toString()));
   }
 
   async #answer(request: Recorded): Promise<Answer> {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { plainImage, plainVideo } from '../../../../test/support/plain-requests.ts';
-import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { ImageRequest, VideoRequest } from '../../../schemas/index.ts';
-import { type Media, type TaskOrder, type Upstream, UpstreamPools } from '../../index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
+import type { Media, TaskOrder, Upstream } from '../../index.ts';
 import { DashscopeEmulator } from '../emulator.ts';
 import { work } from '../work.ts';
+
+export { isFault } from '../../emulator/calls.ts';
 
 export const KEY = 'key-of-the-operator';
 const ORDER: TaskOrder = { id: 'job_1-0', count: 1, startWithinMs: 600_000 };
@@ -20,15 +22,7 @@ export async function withEmulator(
 ): Promise<void> {
   const files = { clip: Buffer.from('a clip'), picture: Buffer.from('a picture'), sound: Buffer.from('a sound') };
   const emulator = new DashscopeEmulator(KEY, files);
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  try {
-    await run(emulator, { model, address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  await withUpstream(emulator, { model, apiKey: KEY }, (upstream) => run(emulator, upstream));
 }
 
 /** Checks and submits a clip as plainly as can be, and gives its task as it is stored. */
@@ -49,13 +43,4 @@ export async function draw(upstream: Upstream, fields: Partial<ImageRequest<Medi
 
 export async function poll(task: JsonObject, upstream: Upstream) {
   return video.poll?.(task, upstream);
-}
-
-export function isFault(fault: Fault, fields: Partial<UpstreamError> = {}): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(error instanceof UpstreamError, String(error));
-    assert.equal(error.fault, fault, error.message);
-    for (const [name, value] of Object.entries(fields)) assert.equal(error[name as keyof UpstreamError], value, name);
-    return true;
-  };
 }
