@@ -3,9 +3,9 @@ import { listingModels } from '../kit/model-list.ts';
 import type { VendorWork } from '../vendor.ts';
 import { chatOver } from './chat.ts';
 import { embedding } from './embedding.ts';
-import { image } from './media/image.ts';
+import { imageOver } from './media/image.ts';
 import { music } from './media/music.ts';
-import { speech } from './media/speech.ts';
+import { speechOver } from './media/speech.ts';
 import { transcription } from './media/transcription.ts';
 import { video } from './media/video.ts';
 import { nativeOver } from './native.ts';
@@ -21,9 +21,9 @@ export const work: VendorWork = {
   chat: chatOver(wire),
   native: nativeOver(wire),
   embedding,
-  image,
+  image: imageOver(wire),
   video,
   music,
-  speech,
+  speech: speechOver(wire),
   transcription,
 };

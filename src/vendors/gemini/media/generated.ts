@@ -5,9 +5,9 @@ import type { JsonWithBlobs } from '../../kit/blobs.ts';
 import type { Upstream } from '../../kit/http.ts';
 import { objectAt, objectsAt, stringAt } from '../../kit/json.ts';
 import { refuseKeys } from '../../kit/refusals.ts';
-import type { CallBody } from '../../kit/wire.ts';
+import type { CallBody, Wire } from '../../kit/wire.ts';
 import type { TaskUsage } from '../../vendor.ts';
-import { blockOf, toCall, usageOf, wire } from '../wire.ts';
+import { blockOf, toCall, usageOf } from '../wire.ts';
 
 /** A picture or a sound out of an answer. */
 export interface Medium {
@@ -22,7 +22,12 @@ export interface Generated {
 }
 
 /** Asks a model that answers with media inside the answer. Throws UpstreamError, also where the answer holds none. */
-export async function generate(upstream: Upstream, kind: 'image' | 'audio', body: CallBody): Promise<Generated> {
+export async function generate(
+  wire: Wire,
+  upstream: Upstream,
+  kind: 'image' | 'audio',
+  body: CallBody,
+): Promise<Generated> {
   const call = toCall(upstream, { action: 'generateContent', body });
   const answer = await wire.jsonWithBlobs(upstream, call, 'data', UPSTREAM_PICTURES_BYTES_MAX);
   return { media: mediaIn(answer, kind), usage: tokensIn(answer.json) };

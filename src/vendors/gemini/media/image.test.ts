@@ -7,11 +7,13 @@ import { inMemoryMedia, type Media, type Upstream, UpstreamPools } from '../../i
 import { isFault, KEY, MARKER, upstreamAt } from '../emulator/calls.ts';
 import { inline } from '../emulator/media.ts';
 import { GeminiEmulator } from '../emulator.ts';
-import { image } from './image.ts';
+import { wire } from '../wire.ts';
+import { imageOver } from './image.ts';
 
 const MODEL = 'gemini-3.1-flash-image';
 const ORDER = { id: 'order', count: 1, startWithinMs: 60_000 };
 const PICTURE = Buffer.from('a picture');
+const image = imageOver(wire);
 const pools = new UpstreamPools();
 let emulator: GeminiEmulator;
 

@@ -5,26 +5,32 @@ import { type FieldMap, firstMatch, mapFields, oneOf, type WireFields } from '..
 import { exactSize } from '../../kit/pixel-size.ts';
 import { IMAGE_NAMES } from '../../kit/public-names.ts';
 import { refuse } from '../../kit/refusals.ts';
-import type { CallBody } from '../../kit/wire.ts';
+import type { CallBody, Wire } from '../../kit/wire.ts';
 import type { Media, TaskWork } from '../../vendor.ts';
 import { generate, refuseReserved } from './generated.ts';
 
 type Request = ImageRequest<Media>;
 
-/** One picture for each call, made while the line is open. There is no task, and so nothing to ask after. */
-export const image: TaskWork<Request> = {
-  check(request, model) {
-    refuseReserved(request.extra);
-    shapeOf(request, model);
-  },
+/**
+ * One picture for each call, made while the line is open. There is no task, and so nothing to ask after. `more` are fields
+ * of `imageConfig` that only the servers behind this wire take.
+ */
+export function imageOver(wire: Wire, more: FieldMap<Request> = {}): TaskWork<Request> {
+  return {
+    check(request, model) {
+      refuseReserved(request.extra);
+      imageConfigOf(request, model, more);
+    },
 
-  perCall: () => 1,
+    perCall: () => 1,
 
-  async submit(request, _order, upstream) {
-    const { media, usage } = await generate(upstream, 'image', toBody(request, upstream.model));
-    return { state: 'succeeded', outputs: media.map(({ data }) => ({ data })), usage };
-  },
-};
+    async submit(request, _order, upstream) {
+      const body = toBody(request, imageConfigOf(request, upstream.model, more));
+      const { media, usage } = await generate(wire, upstream, 'image', body);
+      return { state: 'succeeded', outputs: media.map(({ data }) => ({ data })), usage };
+    },
+  };
+}
 
 interface ImageFamily {
   readonly ratios: readonly string[];
@@ -47,9 +53,10 @@ const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
 const USUAL: ImageFamily = { ratios: RATIOS, tiers: TIERS };
 
 /** Shape and size, in the vendor's words. Throws ApiError for what the model cannot take. */
-function shapeOf(request: Request, model: string): WireFields {
+function imageConfigOf(request: Request, model: string, more: FieldMap<Request>): WireFields {
   const { ratios, tiers } = firstMatch(FAMILIES, model) ?? USUAL;
   const takes: FieldMap<Request> = {
+    ...more,
     prompt: () => ({}),
     referenceImages: () => ({}),
     size: exactSize((size) => squareOf(size, request, tiers)),
@@ -76,11 +83,10 @@ function sizeOf(tier: string): string {
 }
 
 /** Pictures come before the words that speak of them, and always as bytes. */
-function toBody(request: Request, model: string): CallBody {
+function toBody(request: Request, imageConfig: WireFields): CallBody {
   const pictures = request.referenceImages.map((picture) => ({
     inlineData: { mimeType: picture.mimeType, data: withoutAddress(picture) },
   }));
-  const imageConfig = shapeOf(request, model);
   const body = {
     ...request.extra,
     contents: [{ role: 'user', parts: [...pictures, { text: request.prompt }] }],

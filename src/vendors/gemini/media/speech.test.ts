@@ -8,7 +8,8 @@ import { inMemoryMedia, type Media, UpstreamPools } from '../../index.ts';
 import { isFault, KEY, MARKER, upstreamAt } from '../emulator/calls.ts';
 import { inline } from '../emulator/media.ts';
 import { GeminiEmulator } from '../emulator.ts';
-import { speech } from './speech.ts';
+import { wire } from '../wire.ts';
+import { speechOver } from './speech.ts';
 
 type Request = SoundRequest<Media>;
 
@@ -16,6 +17,7 @@ const OLD = 'gemini-3.1-flash-tts-preview';
 const NEW = 'gemini-3.8-flash-tts';
 const wave = await toneAs('wav', { seconds: 0.5, sampleRate: 24_000 });
 const samples = wave.subarray(44);
+const speech = speechOver(wire);
 const pools = new UpstreamPools();
 let emulator: GeminiEmulator;
 

@@ -5,7 +5,7 @@ import { refuseFields } from '../../kit/mapping.ts';
 import { SOUND_NAMES } from '../../kit/public-names.ts';
 import { refuse } from '../../kit/refusals.ts';
 import { piecesOf } from '../../kit/sound.ts';
-import type { WireValue } from '../../kit/wire.ts';
+import type { Wire, WireValue } from '../../kit/wire.ts';
 import type { Media, Speech, SpeechWork } from '../../vendor.ts';
 import { generate, type Medium, refuseReserved } from './generated.ts';
 
@@ -17,17 +17,19 @@ const SAMPLE_RATE = 24_000;
 const VOICE = 'Kore';
 
 /** Speech that comes whole, inside an answer. The vendor counts tokens, so its length is measured here. */
-export const speech: SpeechWork = {
-  check(request, upstreamModel) {
-    toWire(request, upstreamModel);
-  },
+export function speechOver(wire: Wire): SpeechWork {
+  return {
+    check(request, upstreamModel) {
+      toWire(request, upstreamModel);
+    },
 
-  async speak(request, upstream) {
-    const json = toWire(request, upstream.model);
-    const { media } = await generate(upstream, 'audio', { json });
-    return toSpeech(media[0], request.format === 'pcm');
-  },
-};
+    async speak(request, upstream) {
+      const json = toWire(request, upstream.model);
+      const { media } = await generate(wire, upstream, 'audio', { json });
+      return toSpeech(media[0], request.format === 'pcm');
+    },
+  };
+}
 
 /** Throws ApiError for what no model of this vendor takes. */
 function toWire(request: Request, model: string): WireValue {
