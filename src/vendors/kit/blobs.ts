@@ -54,7 +54,7 @@ export async function readJsonWith(
 const TAIL_CHARS = 64;
 
 /** Text is kept as Latin-1, a character for each byte, until it is whole. */
-class BlobSplitter {
+export class BlobSplitter {
   readonly blobs: Buffer[] = [];
   readonly #decoders: BlobDecoders;
   readonly #start: RegExp;
@@ -121,6 +121,11 @@ export class Base64Decoder implements BlobDecoder {
   push(text: string): void {
     this.#pending += text;
     if (!this.#isFirst || this.#pending.length >= DATA_PREFIX_CHARS_MAX) this.#decode(false);
+  }
+
+  /** What has been decoded since the last time, for a reader that holds no more of it than that. */
+  take(): Buffer {
+    return Buffer.concat(this.#pieces.splice(0));
   }
 
   end(): Buffer {
