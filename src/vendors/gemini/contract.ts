@@ -31,7 +31,7 @@ export const contract: VendorContract = {
   ],
 };
 
-function sentPicture({ generationConfig: { imageConfig = {} } }: WireBody): SentRequest {
+export function sentPicture({ generationConfig: { imageConfig = {} } }: WireBody): SentRequest {
   const { imageSize, aspectRatio } = imageConfig;
   const side = Number.parseInt(imageSize ?? '', 10) * 1024;
   return {

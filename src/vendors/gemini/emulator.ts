@@ -21,6 +21,8 @@ export interface GeminiOptions {
   readonly marker?: string;
   /** Between the frames; the vendor's own is CRLF. */
   readonly lineEnd?: string;
+  /** A cloud's host of the same models, which takes a few fields more. */
+  readonly isCloud?: boolean;
   /** What its models make. */
   readonly samples?: Partial<Samples>;
 }
@@ -58,13 +60,13 @@ export class GeminiEmulator extends RecordingServer {
   readonly #lineEnd: string;
   readonly #terms: Terms;
 
-  constructor({ apiKey, models, marker = 'upstream-marker', lineEnd = '\r\n', samples }: GeminiOptions = {}) {
+  constructor({ apiKey, models, marker = 'upstream-marker', lineEnd = '\r\n', isCloud, samples }: GeminiOptions = {}) {
     super();
     this.#samples = { ...NO_SAMPLES, ...samples };
     this.interactions = new Interactions(this.#samples);
     this.#marker = marker;
     this.#lineEnd = lineEnd;
-    this.#terms = { apiKey, models };
+    this.#terms = { apiKey, models, isCloud };
   }
 
   /** One for each request to come; when they are used up, the model greets. */
@@ -110,11 +112,15 @@ export class GeminiEmulator extends RecordingServer {
     if (this.isBroke && method === 'POST') return this.#refuse(response, ERRORS['no credit']);
     const [next] = this.#scripts;
     if (next?.kind === 'policy') this.interactions.endings.push('policy');
-    const answer = this.interactions.answer(method, path, bytes, this.url);
+    await this.answerTask(this.interactions.answer(method, path, bytes, this.url), bytes, response);
+  }
+
+  /** Gives an answer of a task, or what the next script says in its place. */
+  protected async answerTask(answer: InteractionAnswer, bytes: Buffer, response: ServerResponse): Promise<void> {
     const script = answer.status < 300 ? this.#scripts.shift() : undefined;
     if (script === undefined || script.kind === 'answer' || script.kind === 'policy')
       return this.#give(answer, response);
-    if (script.kind === 'vectors') throw new Error('an interaction has no vectors');
+    if (script.kind === 'vectors') throw new Error('a task has no vectors');
     await this.#follow(script, NO_TARGET, bytes, response);
   }
 

@@ -47,3 +47,16 @@ export function pictures(name: string, most = Number.POSITIVE_INFINITY): FieldMa
   };
   return { inputReference: take, referenceImages: take };
 }
+
+/** Frames and pictures to go by, for models that make no clip of both. Throws ApiError. */
+export function framesOrPictures(
+  { firstFrame, lastFrame, inputReference, referenceImages }: Video,
+  picturesMax: number,
+): { readonly frames: readonly Media[]; readonly pictures: readonly Media[] } {
+  const frames = [firstFrame, lastFrame].flatMap((frame) => frame ?? []);
+  const pictures = [...(inputReference === undefined ? [] : [inputReference]), ...referenceImages];
+  if (lastFrame !== undefined && firstFrame === undefined) throw unsupported('first_frame', { atLeast: 1 });
+  if (pictures.length > picturesMax) throw unsupported('reference_image_urls', { atMost: picturesMax });
+  if (frames.length > 0 && pictures.length > 0) throw unsupported('first_frame', { notWith: 'reference_image_urls' });
+  return { frames, pictures };
+}

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { numbersOf } from '../emulator/vectors.ts';
-import { GeminiEmulator } from '../gemini/emulator.ts';
+import { GeminiEmulator, type GeminiOptions } from '../gemini/emulator.ts';
+import { Operations } from './emulator/operations.ts';
 
 export interface VertexOptions {
   /** Of express mode. */
@@ -8,6 +9,8 @@ export interface VertexOptions {
   /** The tokens that it takes. */
   readonly tokens?: ReadonlySet<string>;
   readonly marker?: string;
+  /** What its models make. */
+  readonly samples?: GeminiOptions['samples'];
 }
 
 interface CloudCall {
@@ -19,22 +22,29 @@ interface CloudCall {
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
 type Json = any;
 
-const PROJECT = '/v1/projects/project-1/locations/us-central1';
+const PLACE = 'projects/project-1/locations/us-central1';
+const PROJECT = `/v1/${PLACE}`;
 const ACTION = /^\/publishers\/(google|anthropic)\/models\/([^/:]+):(\w+)(\?.*)?$/;
+/** Those that the Developer API does not have. */
+const OWN_ACTIONS = ['predict', 'embedContent', 'predictLongRunning', 'fetchPredictOperation'];
 const PREDICT_FIELDS = ['content', 'task_type', 'title'];
 const MESSAGE_FIELDS = [
   ...['anthropic_version', 'max_tokens', 'messages', 'system', 'stream', 'tools', 'tool_choice', 'stop_sequences'],
   ...['thinking', 'output_config', 'metadata'],
 ];
 
-/** One project in one location: Gemini's actions under the project's path, vectors, and Claude's messages. */
+/** One project in one location: Gemini's actions under the project's path, vectors, clips, and Claude's messages. */
 export class VertexEmulator extends GeminiEmulator {
   /** Every request as it came, in Google Cloud's own terms. */
   readonly calls: CloudCall[] = [];
+  readonly operations: Operations;
   readonly #options: VertexOptions;
 
   constructor(options: VertexOptions) {
-    super({ apiKey: 'inner', ...(options.marker !== undefined && { marker: options.marker }) });
+    const { marker, samples } = options;
+    const made = { isCloud: true, ...(samples !== undefined && { samples }) };
+    super({ apiKey: 'inner', ...made, ...(marker !== undefined && { marker }) });
+    this.operations = new Operations(samples?.clip ?? Buffer.from('clip'), PLACE);
     this.#options = options;
   }
 
@@ -50,12 +60,14 @@ export class VertexEmulator extends GeminiEmulator {
     const isKnown = isExpress
       ? bearer === '' && headers['x-goog-api-key'] === this.#options.apiKey
       : this.#options.tokens?.has(bearer) === true;
-    const prefix = isExpress ? '/v1' : PROJECT;
+    // The names of operations have the project in them, also in express mode.
+    const prefix = isExpress && !path.endsWith(':fetchPredictOperation') ? '/v1' : PROJECT;
     const [, publisher, model = '', action = '', query = ''] =
       ACTION.exec(path.startsWith(prefix) ? path.slice(prefix.length) : '') ?? [];
     if (!isKnown) return this.#refuse(request, response, 401, 'UNAUTHENTICATED');
     if (publisher === undefined) return this.#refuse(request, response, 404, 'NOT_FOUND');
-    if (publisher === 'google' && !['predict', 'embedContent'].includes(action)) {
+    if (this.isBroke) return this.#refuse(request, response, 403, 'PERMISSION_DENIED', 'BILLING_DISABLED');
+    if (publisher === 'google' && !OWN_ACTIONS.includes(action)) {
       this.calls.push({ path, headers: { ...headers }, body: undefined });
       headers['x-goog-api-key'] = 'inner';
       request.url = `/v1beta/models/${model}:${action}${query}`;
@@ -63,17 +75,29 @@ export class VertexEmulator extends GeminiEmulator {
     }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const body: Json = JSON.parse(Buffer.concat(chunks).toString());
+    const bytes = Buffer.concat(chunks);
+    const body: Json = JSON.parse(bytes.toString());
+    this.record(request, response, bytes);
     this.calls.push({ path, headers: { ...headers }, body });
+    if (action === 'predictLongRunning') return this.answerTask(this.operations.begin(model, body), bytes, response);
+    if (action === 'fetchPredictOperation') return this.answerTask(this.operations.read(model, body), bytes, response);
     if (action === 'predict') this.#predict(model, body, response);
     else if (action === 'embedContent') this.#embed(body, response);
     else this.#message(action, body, response);
   }
 
-  async #refuse(request: IncomingMessage, response: ServerResponse, code: number, status: string): Promise<void> {
+  async #refuse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    code: number,
+    status: string,
+    reason = status,
+  ): Promise<void> {
     request.resume();
+    this.record(request, response, Buffer.alloc(0));
     this.calls.push({ path: request.url ?? '', headers: { ...request.headers }, body: undefined });
-    send(response, code, { error: { code, message: `refused by ${this.#options.marker}`, status } });
+    const details = [{ reason }];
+    send(response, code, { error: { code, message: `refused by ${this.#options.marker}`, status, details } });
   }
 
   #predict(model: string, { instances = [], parameters = {} }: Json, response: ServerResponse): unknown {

@@ -32,6 +32,10 @@ export const claudeWire = defineWire({
   faults: { ...claudeRules, exception: (body, status) => claudeRules.exception(body) ?? cloudFault(body, status) },
 });
 
+/** Unverified. An organisation's policy about its own projects is not among these. */
+const AGAINST_POLICY =
+  /\bviolat(?:es?|ed|ion)\b.{0,80}\b(?:usage guidelines|(?:usage|use|content|safety) polic(?:y|ies)|responsible ai)\b|\bsupport codes?: ?\d/i;
+
 /** What Google tells by the status of its own envelope, or in words. */
 function cloudFault(body: JsonObject, status: number | undefined): Fault | undefined {
   if (status !== undefined && status >= 500) return undefined;
@@ -40,5 +44,6 @@ function cloudFault(body: JsonObject, status: number | undefined): Fault | undef
   if (/billing (account|is|to be)|requires billing/i.test(message)) return 'account';
   // An object of the caller's own, which the project cannot read.
   if (/gs:\/\//.test(message) && (status === 403 || status === 404)) return 'client';
-  return stringAt(error, 'status') === 'FAILED_PRECONDITION' ? 'config' : undefined;
+  if (stringAt(error, 'status') === 'FAILED_PRECONDITION') return 'config';
+  return AGAINST_POLICY.test(message) ? 'policy' : undefined;
 }

@@ -15,6 +15,7 @@ export interface IncomingCall {
 export interface Terms {
   readonly apiKey: string | undefined;
   readonly models: readonly string[] | undefined;
+  readonly isCloud: boolean | undefined;
 }
 
 /** A path of the vendor, taken apart. */
@@ -45,13 +46,13 @@ export function refusalOf(call: IncomingCall, terms: Terms): Refusal | undefined
   if (!/^application\/json\b/.test(call.headers['content-type'] ?? '')) return invalid('Unsupported content type.');
   const body = parsed(call.bytes);
   if (body === undefined) return invalid('Invalid JSON payload received.');
-  const fault = bodyFault(body, target);
+  const fault = bodyFault(body, target, terms.isCloud === true);
   return fault === undefined ? undefined : invalid(fault);
 }
 
-function bodyFault(body: Json, { action, model }: Target): string | undefined {
+function bodyFault(body: Json, { action, model }: Target, isCloud: boolean): string | undefined {
   if (action === 'batchEmbedContents') return batchFault(body, model);
-  return action === 'countTokens' ? countFault(body) : requestFault(body, model);
+  return action === 'countTokens' ? countFault(body) : requestFault(body, model, isCloud);
 }
 
 function parsed(bytes: Buffer): Json | undefined {
@@ -92,7 +93,7 @@ function countFault(body: Json): string | undefined {
   return inner === undefined ? contentsFault(body.contents, '') : requestFault(inner, '');
 }
 
-function requestFault(body: Json, model: string): string | undefined {
+function requestFault(body: Json, model: string, isCloud = false): string | undefined {
   return (
     unknownName(body, FIELDS.request, '') ??
     contentsFault(body.contents, model) ??
@@ -100,7 +101,7 @@ function requestFault(body: Json, model: string): string | undefined {
     firstOf(listOf(body.tools), toolFault) ??
     callingFault(field(objectOf(field(body, 'toolConfig')) ?? {}, 'functionCallingConfig')) ??
     configFault(objectOf(field(body, 'generationConfig')) ?? {}) ??
-    mediaConfigFault(objectOf(field(body, 'generationConfig')) ?? {}, body.contents, model)
+    mediaConfigFault(objectOf(field(body, 'generationConfig')) ?? {}, body.contents, model, isCloud)
   );
 }
 

@@ -23,19 +23,21 @@ export const NO_SAMPLES: Samples = {
 };
 
 const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9', '1:4', '4:1', '1:8', '8:1'];
+/** What only a cloud's host takes of `imageConfig`. */
+const CLOUD_FIELDS = ['personGeneration', 'prominentPeople', 'imageOutputOptions'];
 const WAVES = ['AUDIO_WAV', 'AUDIO_L16', 'AUDIO_MULAW', 'AUDIO_ALAW'];
 const VOICES =
   'Zephyr Puck Charon Kore Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat';
 
 /** What the vendor has against how a request wants media made. */
-export function mediaConfigFault(config: Json, contents: unknown, model: string): string | undefined {
+export function mediaConfigFault(config: Json, contents: unknown, model: string, isCloud: boolean): string | undefined {
   const modalities = list(config.responseModalities);
   const odd = modalities.find((modality) => !['TEXT', 'IMAGE', 'AUDIO'].includes(String(modality)));
   if (odd !== undefined) return `Invalid value at generation_config.response_modalities: ${JSON.stringify(odd)}`;
   if (modalities.includes('IMAGE') && !isImageModel(model)) return unsupported('image');
   if (modalities.includes('AUDIO') !== isSpeechModel(model)) return unsupported('audio');
   return (
-    imageFault(object(config.imageConfig), model) ??
+    imageFault(object(config.imageConfig), model, isCloud) ??
     speechFault(object(config.speechConfig), model) ??
     formatFault(config.responseFormat, model) ??
     styleFault(contents, model)
@@ -59,11 +61,13 @@ function isStructured(model: string): boolean {
   return isSpeechModel(model) && !/^gemini-(2\.5|3\.1)-/.test(model);
 }
 
-function imageFault(config: Json | undefined, model: string): string | undefined {
+function imageFault(config: Json | undefined, model: string, isCloud: boolean): string | undefined {
   if (config === undefined) return undefined;
   const { aspectRatio = '1:1', imageSize = '1K', ...others } = config;
-  const [unknown] = Object.keys(others);
+  const [unknown] = Object.keys(others).filter((name) => !isCloud || !CLOUD_FIELDS.includes(name));
   if (unknown !== undefined) return `Unknown name "${unknown}" at 'generation_config.image_config': Cannot find field.`;
+  const { mimeType = 'image/png' } = object(others.imageOutputOptions) ?? {};
+  if (!['image/png', 'image/jpeg'].includes(String(mimeType))) return 'Unsupported output mime type.';
   if (!RATIOS.includes(String(aspectRatio))) return 'aspect_ratio must be one of the supported ratios.';
   const sizes = /flash-lite-image/.test(model) ? ['1K'] : ['1K', '2K', '4K'];
   const all = /gemini-3\.1-flash-image/.test(model) ? ['512', ...sizes] : sizes;

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../json.ts';
 import type { VideoRequest } from '../../../schemas/index.ts';
 import { unsupported } from '../../../unsupported.ts';
 import { failed } from '../../kit/faults.ts';
+import { framesOrPictures } from '../../kit/field-maps.ts';
 import type { Upstream } from '../../kit/http.ts';
 import { jsonWithMedia, withoutAddress } from '../../kit/inline-media.ts';
 import { requiredString } from '../../kit/json.ts';
@@ -97,12 +98,8 @@ interface Input {
 
 /** Frames, pictures to go by and a clip to change are three tasks, and never mixed. */
 function mediaOf(request: Request): Input {
-  const { firstFrame, lastFrame, inputReference, referenceImages, sourceVideo } = request;
-  const frames = [firstFrame, lastFrame].flatMap((frame) => frame ?? []);
-  const pictures = [...(inputReference === undefined ? [] : [inputReference]), ...referenceImages];
-  if (lastFrame !== undefined && firstFrame === undefined) throw unsupported('first_frame', { atLeast: 1 });
-  if (pictures.length > PICTURES_MAX) throw unsupported('reference_image_urls', { atMost: PICTURES_MAX });
-  if (frames.length > 0 && pictures.length > 0) throw unsupported('first_frame', { notWith: 'reference_image_urls' });
+  const { sourceVideo } = request;
+  const { frames, pictures } = framesOrPictures(request, PICTURES_MAX);
   if (sourceVideo !== undefined) {
     if (frames.length > 0) throw unsupported('first_frame', { notWith: 'ref_video_url' });
     if (pictures.length > 0) throw unsupported('reference_image_urls', { notWith: 'ref_video_url' });
