@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type BenchKind, JobBench, UNTOUCHED } from '../../../test/support/job-bench.ts';
+import { after, describe, test } from 'node:test';
+import { type BenchKind, openBench, UNTOUCHED } from '../../../test/support/job-bench.ts';
 import { VIDEOS, videoModel } from '../../../test/support/media-models.ts';
 import { clip as encodeClip, picture } from '../../../test/support/media-samples.ts';
 import { until } from '../../../test/support/postgres.ts';
@@ -35,7 +35,7 @@ const film: BenchKind = {
 };
 
 // The vendor in the whole program, by a service account's key.
-const bench = new JobBench({
+const bench = openBench({
   vendor: 'vertex',
   kinds: [drawing, film],
   emulator: () => {
@@ -44,13 +44,7 @@ const bench = new JobBench({
   },
   upstream: { api_key: SECRET, credential: { kind: 'service_account', token_url: `${google.origin}/token` } },
 });
-before(() => bench.start());
-after(async () => {
-  await bench.stop();
-  await google.stop();
-});
-beforeEach(() => bench.begin());
-afterEach(() => bench.finish());
+after(() => google.stop());
 
 const begun = (emulator: VertexEmulator) =>
   emulator.calls.filter(({ path }) => /:(generateContent|predictLongRunning)$/.test(path)).length;
