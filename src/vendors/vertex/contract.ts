@@ -18,7 +18,8 @@ export const contract: VendorContract = {
     { kind: 'native', model: 'gemini-2.5-pro' },
     { kind: 'embedding', model: 'gemini-embedding-001' },
     { kind: 'image', model: 'gemini-3.1-flash-image' },
-    { kind: 'video', model: 'veo-3.1-generate-001' },
+    // A poll has a body as well.
+    { kind: 'video', model: 'veo-3.1-generate-001', submission: /:predictLongRunning$/ },
     { kind: 'speech', model: 'gemini-3.8-flash-tts' },
   ],
   policy: (kind) => {
