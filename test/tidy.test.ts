@@ -178,20 +178,35 @@ test('no vendor is named outside its folder', () => {
   assert.deepEqual(faults, []);
 });
 
-test('a vendor imports no other vendor but the format that one offers to other hosts of it', () => {
+test('a vendor imports no other vendor, and a format only through its index.ts', () => {
   const faults = sources
     .filter((file) => /^src\/vendors\/[^/]+\//.test(file))
     .filter((file) => importsOf(file).some((target) => isOtherVendor(file, target)));
   assert.deepEqual(faults, []);
 });
 
+test('a vendor or a format has at most 900 lines beside its tests, contract and emulator', () => {
+  const work = sources.filter((file) => !/\/(?:emulator|contract)\b/.test(file));
+  const folderIn = /^src\/vendors\/(?:formats\/)?(?!kit\/)[^/]+(?=\/)/;
+  const folders = Map.groupBy(work, (file) => folderIn.exec(file)?.[0] ?? 'elsewhere');
+  folders.delete('elsewhere');
+  assert.ok(folders.size >= vendors.length - 1);
+  const lines = [...folders].map(([folder, files]) => [folder, files.map(textOf).join('').split('\n').length - 1]);
+  assert.deepEqual(
+    lines.filter(([, count = 0]) => Number(count) > 900),
+    [],
+  );
+});
+
 test('the terms of a vendor import nothing of its work at run time', () => {
-  const light = sources.filter((file) => /^src\/vendors\/[\w-]+\/(?:index|terms)\.ts$/.test(file));
+  const light = sources.filter((file) =>
+    /^src\/vendors\/(?:[\w-]+\/(?:index|terms)|formats\/[\w-]+\/terms)\.ts$/.test(file),
+  );
   assert.ok(light.length >= vendors.length - 1);
   const faults = light.flatMap((file) => {
-    const allowed = basename(file) === 'index.ts' ? ["'./terms.ts'"] : [];
-    const imported = [...textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*? from ('[^']+');$/gm)];
-    return imported.filter(([, path = '']) => !allowed.includes(path)).map(([line]) => `${file}: ${line}`);
+    const isLight = (path: string) => basename(file) === 'index.ts' && basename(path) === 'terms.ts';
+    const imported = [...textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*? from '([^']+)';$/gm)];
+    return imported.filter(([, path = '']) => !isLight(path)).map(([line]) => `${file}: ${line}`);
   });
   assert.deepEqual(faults, []);
 });
@@ -326,9 +341,10 @@ function importFault(file: string, target: string): string[] {
 function isOtherVendor(file: string, target: string): boolean {
   const own = file.split('/')[2];
   const [, folder, name, ...rest] = target.split('/');
-  const isOffered =
-    rest.join('/') === 'format.ts' || (file.endsWith('emulator.ts') && rest.join('/') === 'emulator.ts');
-  return folder === 'vendors' && rest.length > 0 && name !== own && name !== 'kit' && !isOffered;
+  if (folder !== 'vendors' || rest.length === 0 || name === own || name === 'kit') return false;
+  // The hosts of a format are data, which an upstream is checked by before its vendor is loaded.
+  if (name === 'formats') return !['index.ts', 'terms.ts'].includes(rest.at(-1) ?? '');
+  return !(file.endsWith('emulator.ts') && rest.join('/') === 'emulator.ts');
 }
 
 /** Counts from a function's first line to the brace that closes it at the same indentation. */

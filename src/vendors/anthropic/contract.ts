@@ -1,6 +1,6 @@
 import type { VendorContract } from '../emulator/contract.ts';
+import { wire } from '../formats/messages/index.ts';
 import { AnthropicEmulator } from './emulator.ts';
-import { wire } from './wire.ts';
 
 const POLICY_WORDS = 'Output blocked by content filtering policy';
 

@@ -4,11 +4,11 @@ import Anthropic from '@anthropic-ai/sdk';
 import { ApiError, UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { type ChatRequest, chatSchema, toChatRequest } from '../../schemas/index.ts';
+import { chatOver } from '../formats/messages/chat.ts';
+import { wire } from '../formats/messages/wire.ts';
 import { type Upstream, UpstreamPools } from '../kit/http.ts';
 import type { ChatChunk } from '../vendor.ts';
-import { chatOver } from './chat.ts';
 import { AnthropicEmulator, type Frame, type Scripted, textBlock, toolBlock } from './emulator.ts';
-import { wire } from './wire.ts';
 
 const MARKER = 'marker-7f3a';
 const chat = chatOver(wire);

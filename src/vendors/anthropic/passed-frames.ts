@@ -1,12 +1,11 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { FormatFrame } from '../format-work.ts';
+import { countTokens, frameOf, NO_TOKENS, toUsage } from '../formats/messages/index.ts';
 import type { EventReader } from '../kit/chunks.ts';
 import { objectAt, stringAt } from '../kit/json.ts';
 import type { SseEvent } from '../kit/sse.ts';
 import type { TokenUsage } from '../vendor.ts';
-import { countTokens, NO_TOKENS, toUsage } from './answer.ts';
-import { frameOf } from './stream.ts';
 
 /** Events that are passed on as they came; a copy of each is read for usage, faults and the end. */
 export class PassedReader implements EventReader<FormatFrame> {

@@ -2,16 +2,21 @@ import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { withMember } from '../../json-splice.ts';
 import type { FormatFrame, FormatRequest, FormatWork } from '../format-work.ts';
+import {
+  countTokens,
+  NO_TOKENS,
+  parseMessage,
+  toUsage,
+  UNSTREAMED_TOKENS_MAX,
+  wire,
+} from '../formats/messages/index.ts';
 import { EventChunks } from '../kit/chunks.ts';
 import { readBytes, type Upstream } from '../kit/http.ts';
 import { countAt, objectAt } from '../kit/json.ts';
 import type { Call, CallBody } from '../kit/wire.ts';
-import { countTokens, NO_TOKENS, parseMessage, toUsage } from './answer.ts';
-import { UNSTREAMED_TOKENS_MAX } from './chat.ts';
 import { allowedBetas, refuseServerTools } from './features.ts';
 import { joinFrames } from './join.ts';
 import { PassedReader } from './passed-frames.ts';
-import { wire } from './wire.ts';
 
 const PATH = '/v1/messages';
 const VERSIONS: ReadonlySet<string> = new Set(['2023-06-01', '2026-10-21']);

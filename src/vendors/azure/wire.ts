@@ -1,10 +1,10 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { faultRules } from '../formats/chat-completions/index.ts';
 import type { FaultRules } from '../kit/faults.ts';
 import type { Upstream } from '../kit/http.ts';
 import { objectAt, stringAt } from '../kit/json.ts';
 import { defineWire } from '../kit/wire.ts';
-import { faultRules } from '../openai/format.ts';
 import { dropToken, entraHeaders } from './credential.ts';
 
 const { codes } = faultRules;

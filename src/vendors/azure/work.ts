@@ -1,13 +1,7 @@
+import { chatOver, embeddingOver } from '../formats/chat-completions/index.ts';
+import { imageOver, speechOver, transcriptionFamily, transcriptionOver } from '../formats/openai-media/index.ts';
 import { readingCheck } from '../kit/credential-check.ts';
 import { refuse } from '../kit/refusals.ts';
-import {
-  chatOver,
-  embeddingOver,
-  imageOver,
-  speechOver,
-  transcriptionFamily,
-  transcriptionOver,
-} from '../openai/format.ts';
 import type { VendorWork } from '../vendor.ts';
 import { wire } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { type AnswerDelta, type Message, toCompletion } from '../anthropic/format.ts';
+import { type AnswerDelta, type Message, toCompletion } from '../formats/messages/index.ts';
 import { countOr, isObject, objectAt, objectsAt, requiredString, stringAt } from '../kit/json.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';
 import type { StreamEvent } from './event-stream.ts';

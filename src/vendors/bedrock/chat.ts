@@ -1,4 +1,4 @@
-import { toChunks } from '../anthropic/format.ts';
+import { toChunks } from '../formats/messages/index.ts';
 import type { Upstream } from '../kit/http.ts';
 import type { ChatWork } from '../vendor.ts';
 import { readDeltas, toAnswer } from './answer.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { ChatRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { toConversation } from '../anthropic/format.ts';
+import { toConversation } from '../formats/messages/index.ts';
 import {
   functionsIn,
   refuseUntranslated,

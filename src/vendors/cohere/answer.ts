@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { type AnswerDelta, type Message, toCompletion } from '../anthropic/format.ts';
+import { type AnswerDelta, type Message, toCompletion } from '../formats/messages/index.ts';
 import { countOr, objectAt, objectsAt, requiredString, stringAt } from '../kit/json.ts';
 import { parseEvent, readEvents } from '../kit/sse.ts';
 import type { ChatAnswer, TokenUsage } from '../vendor.ts';

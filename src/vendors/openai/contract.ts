@@ -1,6 +1,6 @@
 import { type SentRequest, sidesOf, tierOfPixels, type VendorContract, type WireBody } from '../emulator/contract.ts';
+import { wire } from '../formats/chat-completions/index.ts';
 import { OpenAiEmulator } from './emulator.ts';
-import { wire } from './wire.ts';
 
 export const contract: VendorContract = {
   wire,

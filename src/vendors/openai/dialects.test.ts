@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { toCall } from '../formats/chat-completions/request.ts';
+import { DIALECTS } from '../formats/chat-completions/terms.ts';
 import { chat, collect, HELLO, isFault, KEY, requestOf, withEmulator } from './emulator/calls.ts';
 import { COMPATIBLE } from './emulator.ts';
-import { toCall } from './request.ts';
-import { DIALECTS } from './terms.ts';
 
 /** Of a call at the dialect's own address, all that is not the same for every dialect. */
 async function wireOf(speaks: string, fields: JsonObject): Promise<JsonObject> {

@@ -1,5 +1,5 @@
+import { DIALECTS, KEYED_HOSTS } from '../formats/chat-completions/terms.ts';
 import type { ListedVendor } from '../listed.ts';
-import { DIALECTS, KEYED_HOSTS } from './terms.ts';
 
 /** Servers that only speak this format often run without a key. */
 export const openai: ListedVendor = {

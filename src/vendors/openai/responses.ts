@@ -1,6 +1,8 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { FormatFrame, FormatWork } from '../format-work.ts';
+import { wire } from '../formats/chat-completions/index.ts';
+import { DIALECTS } from '../formats/chat-completions/terms.ts';
 import { EventChunks, type EventReader } from '../kit/chunks.ts';
 import { dialectOf } from '../kit/dialects.ts';
 import type { Upstream } from '../kit/http.ts';
@@ -8,8 +10,6 @@ import { countAt, listAt, objectAt, stringAt } from '../kit/json.ts';
 import { parseEvent, type SseEvent } from '../kit/sse.ts';
 import type { Call } from '../kit/wire.ts';
 import type { TokenUsage } from '../vendor.ts';
-import { DIALECTS } from './terms.ts';
-import { wire } from './wire.ts';
 
 /** The responses format at its author, and at upstreams whose configuration says that they speak as the author does. */
 export const responses: FormatWork = {

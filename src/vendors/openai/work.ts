@@ -1,9 +1,9 @@
+import { chatOver, embeddingOver, wire } from '../formats/chat-completions/index.ts';
+import { imageOver, speechOver, transcriptionOver } from '../formats/openai-media/index.ts';
 import { readingCheck } from '../kit/credential-check.ts';
 import { byId, listingModels } from '../kit/model-list.ts';
 import type { VendorWork } from '../vendor.ts';
-import { chatOver, embeddingOver, imageOver, speechOver, transcriptionOver } from './format.ts';
 import { responses } from './responses.ts';
-import { wire } from './wire.ts';
 
 export const work: VendorWork = {
   check: readingCheck(wire, 'a list of its models', '/models'),

@@ -1,4 +1,4 @@
-import { chatOver as claudeOver } from '../anthropic/format.ts';
+import { chatOver as claudeOver } from '../formats/messages/index.ts';
 import { chatOver } from '../gemini/format.ts';
 import type { ChatWork } from '../vendor.ts';
 import { claudeWire, wire } from './wire.ts';

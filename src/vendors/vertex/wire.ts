@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { faultRules as claudeRules } from '../anthropic/format.ts';
+import { faultRules as claudeRules } from '../formats/messages/index.ts';
 import { faultRules } from '../gemini/format.ts';
 import type { Upstream } from '../kit/http.ts';
 import { objectAt, stringAt } from '../kit/json.ts';
