@@ -1,6 +1,6 @@
 import type { SentRequest, VendorContract, WireBody } from '../emulator/contract.ts';
+import { wire } from '../formats/generate-content/index.ts';
 import { GeminiEmulator } from './emulator.ts';
-import { wire } from './wire.ts';
 
 export const contract: VendorContract = {
   wire,

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../json.ts';
 import type { EmbeddingInput, EmbeddingRequest } from '../../schemas/index.ts';
+import { modelPath, toCall, usageOf, wire } from '../formats/generate-content/index.ts';
 import { embedInBatches, vectorsIn } from '../kit/embedding-batches.ts';
 import { objectsAt } from '../kit/json.ts';
 import { refuse, refuseKeys } from '../kit/refusals.ts';
 import type { WireValue } from '../kit/wire.ts';
 import type { EmbeddingWork } from '../vendor.ts';
-import { modelPath, toCall, usageOf, wire } from './wire.ts';
 
 /** The most that one call takes; a longer list of inputs is sent in several. */
 const BATCH = { inputs: 100 };

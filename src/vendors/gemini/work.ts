@@ -1,15 +1,12 @@
+import { imageOver, speechOver } from '../formats/gemini-media/index.ts';
+import { chatOver, nativeOver, wire } from '../formats/generate-content/index.ts';
 import { stringAt } from '../kit/json.ts';
 import { listingModels } from '../kit/model-list.ts';
 import type { VendorWork } from '../vendor.ts';
-import { chatOver } from './chat.ts';
 import { embedding } from './embedding.ts';
-import { imageOver } from './media/image.ts';
 import { music } from './media/music.ts';
-import { speechOver } from './media/speech.ts';
 import { transcription } from './media/transcription.ts';
 import { video } from './media/video.ts';
-import { nativeOver } from './native.ts';
-import { wire } from './wire.ts';
 
 export const work: VendorWork = {
   listModels: listingModels(wire, {

@@ -30,3 +30,10 @@ function shortCode(code: string): string | undefined {
   const { language } = new Intl.Locale(code);
   return language === 'und' ? undefined : language;
 }
+
+const ENGLISH = new Intl.DisplayNames(['en'], { type: 'language' });
+
+/** The English name of each language, by its code: so some upstreams are told a language. */
+export function languageNames(codes: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(codes.split(/\s+/).map((code) => [code, ENGLISH.of(code) ?? code]));
+}

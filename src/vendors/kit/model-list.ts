@@ -69,3 +69,9 @@ function modelsIn(answer: JsonValue, key: string | readonly string[]): readonly 
     return models.filter(isObject);
   });
 }
+
+/** Of a next page that is told as an address, its cursor alone: nothing is asked of an address that came in an answer. */
+export function cursorAt(answer: JsonObject, key: string): string | undefined {
+  const address = stringAt(answer, key) ?? '';
+  return (URL.canParse(address) && new URL(address).searchParams.get('cursor')) || undefined;
+}

@@ -1,13 +1,14 @@
-import { languageCode } from '../kit/languages.ts';
+import { languageCode, languageNames } from '../kit/languages.ts';
 
-/** By ISO code, as the vendor writes them. */
+/** As the vendor writes them. */
 const NAMES: ReadonlyMap<string, string> = new Map(
-  `zh Chinese,yue Chinese|Yue,en English,ar Arabic,ru Russian,es Spanish,fr French,pt Portuguese,de German,tr Turkish,
-nl Dutch,uk Ukrainian,vi Vietnamese,id Indonesian,ja Japanese,it Italian,ko Korean,th Thai,pl Polish,ro Romanian,el Greek,
-cs Czech,fi Finnish,hi Hindi,bg Bulgarian,da Danish,he Hebrew,ms Malay,fa Persian,sk Slovak,sv Swedish,hr Croatian,
-tl Filipino,hu Hungarian,no Norwegian,sl Slovenian,ca Catalan,nn Nynorsk,ta Tamil,af Afrikaans`
-    .split(/,\s*/)
-    .map((entry) => [entry.slice(0, entry.indexOf(' ')), entry.slice(entry.indexOf(' ') + 1).replace('|', ',')]),
+  Object.entries({
+    ...languageNames(`zh en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi bg da he ms fa sk sv hr hu no sl ca
+ta af`),
+    yue: 'Chinese,Yue',
+    tl: 'Filipino',
+    nn: 'Nynorsk',
+  }),
 );
 
 /** Undefined for a language that the vendor does not list. */

@@ -24,32 +24,26 @@ const seeded: Fields = { ...described('prompt'), seed: as('seed') };
 const GUIDED: Fields = { ...seeded, guidanceScale: between('cfg_scale', 1, 25) };
 const RATES: Fields = { ...sampleRates(16_000, 24_000, 32_000, 44_100), ...bitrates(32_000, 64_000, 128_000, 256_000) };
 const MINIMAX: Fields = { ...RATES, ...described('prompt'), format: oneOf('audio_format', ['mp3', 'wav', 'pcm']) };
-const COMPOSED: Fields = { ...described('prompt'), instrumental: as('force_instrumental') };
+const SHORT_SONGS: Fields = {
+  ...MINIMAX,
+  ...described('prompt', textWithin('prompt', 10, 300)),
+  lyrics: textWithin('lyrics', 10, 600),
+};
+const COMPOSED: Fields = {
+  ...described('prompt'),
+  instrumental: as('force_instrumental'),
+  format: implied('mp3'),
+  durationSeconds: milliseconds,
+};
 /** Songs are never without words. */
 const sung = { lyrics: 'lyrics' };
 
 const FAMILIES: Families<Request> = [
   [/\/music-01/, { takes: { ...RATES, lyrics: as('lyrics'), referenceAudio: single('song_file') }, needs: sung }],
-  [
-    /\/music-1\.5/,
-    {
-      takes: {
-        ...MINIMAX,
-        ...described('prompt', textWithin('prompt', 10, 300)),
-        lyrics: textWithin('lyrics', 10, 600),
-      },
-      needs: { ...prompted, ...sung },
-    },
-  ],
+  [/\/music-1\.5/, { takes: SHORT_SONGS, needs: { ...prompted, ...sung } }],
   [/\/music-2/, { takes: { ...MINIMAX, lyrics: textWithin('lyrics', 1, 3500) }, needs: sung }],
-  [
-    /^elevenlabs\/music/,
-    // It leaves voices out unless told not to.
-    {
-      takes: { ...COMPOSED, format: implied('mp3'), durationSeconds: milliseconds },
-      always: { force_instrumental: false },
-    },
-  ],
+  // It leaves voices out unless told not to.
+  [/^elevenlabs\/music/, { takes: COMPOSED, always: { force_instrumental: false } }],
   [/\/lyria-2/, { takes: seeded }],
   [/\/stable-audio-2\.5/, { takes: { ...GUIDED, durationSeconds: wholeSeconds('duration', 1, 190) } }],
 ];

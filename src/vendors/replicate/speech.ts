@@ -3,6 +3,7 @@ import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
 import { bitrates, sampleRates, voiced } from '../kit/field-maps.ts';
 import { stringAt } from '../kit/json.ts';
+import { languageNames } from '../kit/languages.ts';
 import {
   as,
   between,
@@ -14,10 +15,11 @@ import {
   single,
   textWithin,
   type WireFields,
+  wordFor,
 } from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
 import { stateIn } from '../kit/queue.ts';
-import { refuse, refuseKeys } from '../kit/refusals.ts';
+import { refuseKeys } from '../kit/refusals.ts';
 import { piecesOf } from '../kit/sound.ts';
 import type { Media, SpeechWork } from '../vendor.ts';
 import { callFor, type Families } from './predictions.ts';
@@ -27,9 +29,12 @@ import { faultOfRun, wire } from './wire.ts';
 type Request = SoundRequest<Media>;
 type Fields = FieldMap<Request>;
 
-const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
-const LANGUAGES =
-  'zh yue en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi bg da he ms fa sk sv hr fil hu no sl ca ta af';
+const LANGUAGES = {
+  ...languageNames(
+    'zh yue en ar ru es fr pt de tr nl uk vi id ja it ko th pl ro el cs fi hi bg da he ms fa sk sv hr fil hu no sl ca ta af',
+  ),
+  yue: 'Chinese,Yue',
+};
 
 const MINIMAX: Fields = {
   input: textWithin('text', 1, 10_000),
@@ -39,11 +44,7 @@ const MINIMAX: Fields = {
   volume: between('volume', 0, 10),
   ...sampleRates(8000, 16_000, 22_050, 24_000, 32_000, 44_100),
   ...bitrates(32_000, 64_000, 128_000, 256_000),
-  language: (language, field) => {
-    const known = LANGUAGES.split(' ');
-    refuse(field, !known.includes(language), { oneOf: known });
-    return { language_boost: language === 'yue' ? 'Chinese,Yue' : (NAMES.of(language) ?? language) };
-  },
+  language: wordFor('language_boost', LANGUAGES),
 };
 const ELEVEN: Fields = {
   input: as('prompt'),
@@ -52,16 +53,17 @@ const ELEVEN: Fields = {
   speed: between('speed', 0.7, 1.2),
   language: as('language_code'),
 };
+const CHATTERBOX: Fields = {
+  input: as('prompt'),
+  format: implied('wav'),
+  seed: as('seed'),
+  referenceAudio: single('audio_prompt'),
+};
 
 const FAMILIES: Families<Request> = [
   [/\/speech-(02|2)/, { takes: MINIMAX }],
   [/^elevenlabs\//, { takes: ELEVEN }],
-  [
-    /\/chatterbox/,
-    {
-      takes: { input: as('prompt'), format: implied('wav'), seed: as('seed'), referenceAudio: single('audio_prompt') },
-    },
-  ],
+  [/\/chatterbox/, { takes: CHATTERBOX }],
 ];
 
 /** Of a model that is not known, all is asked for under the names that the vendor's models mostly have. */

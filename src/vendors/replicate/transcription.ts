@@ -22,18 +22,16 @@ interface Family {
   readonly always?: JsonObject;
 }
 
+const WHISPER: Family = {
+  audio: 'audio',
+  prompt: 'initial_prompt',
+  hasTemperature: true,
+  translation: { translate: true },
+  always: { transcription: 'plain text', translate: false },
+};
 /** The first that fits the name counts. */
 const FAMILIES: readonly (readonly [RegExp, Family])[] = [
-  [
-    /\/whisper/,
-    {
-      audio: 'audio',
-      prompt: 'initial_prompt',
-      hasTemperature: true,
-      translation: { translate: true },
-      always: { transcription: 'plain text', translate: false },
-    },
-  ],
+  [/\/whisper/, WHISPER],
   [/\/gpt-4o-(mini-)?transcribe/, { audio: 'audio_file', prompt: 'prompt', hasTemperature: true }],
 ];
 const USUAL: Family = { audio: 'audio' };

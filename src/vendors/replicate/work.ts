@@ -1,6 +1,7 @@
 import { readingCheck } from '../kit/credential-check.ts';
+import { withQuery } from '../kit/forms.ts';
 import { stringAt } from '../kit/json.ts';
-import { listingModels } from '../kit/model-list.ts';
+import { cursorAt, listingModels } from '../kit/model-list.ts';
 import type { VendorWork } from '../vendor.ts';
 import { image } from './image.ts';
 import { music } from './music.ts';
@@ -12,10 +13,10 @@ import { wire } from './wire.ts';
 export const work: VendorWork = {
   check: readingCheck(wire, 'the account', '/account'),
   listModels: listingModels(wire, {
-    path: (next) => `/models${next === undefined ? '' : `?cursor=${encodeURIComponent(next)}`}`,
+    path: (cursor) => withQuery('/models', { cursor }),
     key: 'results',
     name: (model) => `${stringAt(model, 'owner')}/${stringAt(model, 'name')}`,
-    next: (answer) => cursorIn(stringAt(answer, 'next') ?? ''),
+    next: (answer) => cursorAt(answer, 'next'),
   }),
   image,
   video,
@@ -23,8 +24,3 @@ export const work: VendorWork = {
   speech,
   transcription,
 };
-
-/** The next page is told as an address, of which its cursor alone is read. */
-function cursorIn(address: string): string | undefined {
-  return (URL.canParse(address) && new URL(address).searchParams.get('cursor')) || undefined;
-}

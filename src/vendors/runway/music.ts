@@ -1,8 +1,17 @@
 import type { SoundRequest } from '../../schemas/index.ts';
 import { unsupported } from '../../unsupported.ts';
-import { as, type FieldMap, mapFields, oneOf, type WireFields, type WireMedia } from '../kit/mapping.ts';
+import {
+  as,
+  between,
+  type FieldMap,
+  implied,
+  mapFields,
+  oneOf,
+  oneOfNumbers,
+  type WireFields,
+  type WireMedia,
+} from '../kit/mapping.ts';
 import { SOUND_NAMES } from '../kit/public-names.ts';
-import { refuseOutside } from '../kit/refusals.ts';
 import type { Media } from '../vendor.ts';
 import { promptOf, seedOf, uriOf } from './inputs.ts';
 import { type Creation, taskWork } from './tasks.ts';
@@ -11,29 +20,18 @@ type Request = SoundRequest<Media>;
 
 const SPEECH = '/v1/text_to_speech';
 const EFFECT = '/v1/sound_effect';
-const EFFECT_SECONDS = { from: 0.5, to: 30 };
 const REFERENCES_MAX = 3;
-const RATES: readonly number[] = [8_000, 16_000, 24_000, 32_000, 44_100, 48_000];
-const SPEED = { from: 0.7, to: 1.2 };
 const SPOKEN_CHARS_MAX = 1000;
 
 const none = (): WireFields => ({});
 /** Of models that make but one format, which is not asked for. */
-const mp3: FieldMap<Request> = {
-  format: (format, field) => {
-    if (format !== 'mp3') throw unsupported(field, { oneOf: ['mp3'] });
-    return {};
-  },
-};
+const mp3: FieldMap<Request> = { format: implied('mp3') };
 
 const effects: FieldMap<Request> = {
   ...mp3,
   prompt: none,
   input: none,
-  durationSeconds: (seconds, field) => {
-    refuseOutside(field, seconds, EFFECT_SECONDS.from, EFFECT_SECONDS.to);
-    return { duration: seconds };
-  },
+  durationSeconds: between('duration', 0.5, 30),
   loop: as('loop'),
 };
 
@@ -42,10 +40,7 @@ const spoken: FieldMap<Request> = { ...mp3, input: none, voice: none, referenceI
 const spokenV3: FieldMap<Request> = {
   ...spoken,
   language: as('languageCode'),
-  speed: (speed, field) => {
-    refuseOutside(field, speed, SPEED.from, SPEED.to);
-    return { speed };
-  },
+  speed: between('speed', 0.7, 1.2),
   seed: seedOf,
 };
 
@@ -57,10 +52,7 @@ const seedAudio: FieldMap<Request> = {
   referenceAudio: none,
   format: (format, field) =>
     oneOf('outputFormat', Object.values(FORMATS))(FORMATS[format] ?? refuseFormat(field), field),
-  sampleRate: (rate, field) => {
-    if (!RATES.includes(rate)) throw unsupported(field, { oneOf: RATES });
-    return { sampleRate: rate };
-  },
+  sampleRate: oneOfNumbers('sampleRate', [8_000, 16_000, 24_000, 32_000, 44_100, 48_000]),
 };
 
 /**

@@ -1,5 +1,5 @@
+import { chatOver } from '../formats/generate-content/index.ts';
 import { chatOver as claudeOver } from '../formats/messages/index.ts';
-import { chatOver } from '../gemini/format.ts';
 import type { ChatWork } from '../vendor.ts';
 import { claudeWire, wire } from './wire.ts';
 

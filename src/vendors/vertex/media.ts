@@ -1,5 +1,5 @@
 import { unsupported } from '../../unsupported.ts';
-import { imageOver, speechOver } from '../gemini/format.ts';
+import { imageOver, speechOver } from '../formats/gemini-media/index.ts';
 import { wire } from './wire.ts';
 
 const FORMATS = ['png', 'jpeg'];

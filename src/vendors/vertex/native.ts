@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../errors.ts';
-import { nativeOver } from '../gemini/format.ts';
+import { nativeOver } from '../formats/generate-content/index.ts';
 import type { NativeRequest, NativeWork } from '../vendor.ts';
 import { wire } from './wire.ts';
 

@@ -1,7 +1,7 @@
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { faultRules } from '../formats/generate-content/index.ts';
 import { faultRules as claudeRules } from '../formats/messages/index.ts';
-import { faultRules } from '../gemini/format.ts';
 import type { Upstream } from '../kit/http.ts';
 import { objectAt, stringAt } from '../kit/json.ts';
 import { defineWire, type WireRules } from '../kit/wire.ts';

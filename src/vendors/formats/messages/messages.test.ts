@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { ApiError, UpstreamError } from '../../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../../json.ts';
 import { chatSchema, toChatRequest } from '../../../schemas/index.ts';
+import { isObject } from '../../kit/json.ts';
+import type { ChatAnswer, TokenUsage } from '../../vendor.ts';
 import { toAnswer } from './answer.ts';
 import { toWire } from './request.ts';
 import { type AnswerDelta, joinDeltas, readDeltas, toChunks } from './stream.ts';
 import { wire } from './wire.ts';
-import { isObject } from '../../kit/json.ts';
-import type { ChatAnswer, TokenUsage } from '../../vendor.ts';
 
 const HELLO = { role: 'user', content: 'Hello' };
 const HELLO_WIRE = { role: 'user', content: [{ type: 'text', text: 'Hello' }] };

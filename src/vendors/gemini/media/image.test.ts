@@ -3,12 +3,12 @@ import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { plainImage } from '../../../../test/support/plain-requests.ts';
 import { ApiError, type Fault } from '../../../errors.ts';
 import type { ImageRequest } from '../../../schemas/index.ts';
+import { imageOver } from '../../formats/gemini-media/image.ts';
+import { wire } from '../../formats/generate-content/wire.ts';
 import { inMemoryMedia, type Media, type Upstream, UpstreamPools } from '../../index.ts';
 import { isFault, KEY, MARKER, upstreamAt } from '../emulator/calls.ts';
 import { inline } from '../emulator/media.ts';
 import { GeminiEmulator } from '../emulator.ts';
-import { wire } from '../wire.ts';
-import { imageOver } from './image.ts';
 
 const MODEL = 'gemini-3.1-flash-image';
 const ORDER = { id: 'order', count: 1, startWithinMs: 60_000 };

@@ -1,12 +1,12 @@
 import { type Fault, UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
+import { dataIn } from '../../formats/gemini-media/index.ts';
+import { wire } from '../../formats/generate-content/index.ts';
 import { failed } from '../../kit/faults.ts';
 import type { Upstream } from '../../kit/http.ts';
 import { countAt, objectAt, objectsAt, requiredString, stringAt } from '../../kit/json.ts';
 import { refuseKeys } from '../../kit/refusals.ts';
 import type { Failed, Output, TaskUsage } from '../../vendor.ts';
-import { wire } from '../wire.ts';
-import { dataIn } from './generated.ts';
 
 /** The vendor's other way to ask a model: for clips, music and transcripts there is no other. It keeps what it made. */
 export const INTERACTIONS = '/v1beta/interactions';

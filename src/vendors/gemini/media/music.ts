@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../json.ts';
 import { UPSTREAM_RESPONSE_BYTES_MAX } from '../../../limits.ts';
 import type { SoundRequest } from '../../../schemas/index.ts';
 import { unsupported } from '../../../unsupported.ts';
+import { wire } from '../../formats/generate-content/index.ts';
 import { failed } from '../../kit/faults.ts';
 import type { Upstream } from '../../kit/http.ts';
 import { requiredString } from '../../kit/json.ts';
@@ -12,7 +13,6 @@ import { queueWork, stateIn } from '../../kit/queue.ts';
 import { refuse, refuseOutside } from '../../kit/refusals.ts';
 import type { Call } from '../../kit/wire.ts';
 import type { Media, Progress, TaskWork } from '../../vendor.ts';
-import { wire } from '../wire.ts';
 import {
   contentOf,
   failedInteraction,

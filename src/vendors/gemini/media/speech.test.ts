@@ -4,12 +4,12 @@ import { toneAs } from '../../../../test/support/media-samples.ts';
 import { plainSound } from '../../../../test/support/plain-requests.ts';
 import { ApiError } from '../../../errors.ts';
 import type { SoundRequest } from '../../../schemas/index.ts';
+import { speechOver } from '../../formats/gemini-media/speech.ts';
+import { wire } from '../../formats/generate-content/wire.ts';
 import { inMemoryMedia, type Media, UpstreamPools } from '../../index.ts';
 import { isFault, KEY, MARKER, upstreamAt } from '../emulator/calls.ts';
 import { inline } from '../emulator/media.ts';
 import { GeminiEmulator } from '../emulator.ts';
-import { wire } from '../wire.ts';
-import { speechOver } from './speech.ts';
 
 type Request = SoundRequest<Media>;
 

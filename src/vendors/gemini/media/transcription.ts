@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { TranscriptionRequest } from '../../../schemas/index.ts';
+import { wire } from '../../formats/generate-content/index.ts';
 import { jsonWithMedia, withoutAddress } from '../../kit/inline-media.ts';
 import { objectsAt, requiredString, stringAt } from '../../kit/json.ts';
 import { askAfter, stateIn } from '../../kit/queue.ts';
@@ -8,7 +9,6 @@ import { refuse } from '../../kit/refusals.ts';
 import { readTranscript } from '../../kit/transcripts.ts';
 import type { CallBody } from '../../kit/wire.ts';
 import type { AudioFile, Transcript, TranscriptionWork, TranscriptWord } from '../../vendor.ts';
-import { wire } from '../wire.ts';
 import {
   contentOf,
   failedInteraction,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../json.ts';
 import type { VideoRequest } from '../../../schemas/index.ts';
 import { unsupported } from '../../../unsupported.ts';
+import { wire } from '../../formats/generate-content/index.ts';
 import { failed } from '../../kit/faults.ts';
 import { framesOrPictures } from '../../kit/field-maps.ts';
 import type { Upstream } from '../../kit/http.ts';
@@ -11,7 +12,6 @@ import { VIDEO_NAMES } from '../../kit/public-names.ts';
 import { queueWork } from '../../kit/queue.ts';
 import { refuseOutside } from '../../kit/refusals.ts';
 import type { Media, Progress } from '../../vendor.ts';
-import { wire } from '../wire.ts';
 import {
   contentOf,
   failedInteraction,

@@ -1,7 +1,7 @@
-import { UpstreamError } from '../../errors.ts';
-import { countAt } from '../kit/json.ts';
-import type { Wire } from '../kit/wire.ts';
-import type { ChatWork } from '../vendor.ts';
+import { UpstreamError } from '../../../errors.ts';
+import { countAt } from '../../kit/json.ts';
+import type { Wire } from '../../kit/wire.ts';
+import type { ChatWork } from '../../vendor.ts';
 import { toAnswer, toChunks } from './chat-answer.ts';
 import { toWire } from './chat-request.ts';
 import { readFrames } from './frames.ts';

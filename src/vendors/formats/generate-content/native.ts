@@ -1,7 +1,7 @@
-import { UpstreamError } from '../../errors.ts';
-import { parseObject, readBytes, type Upstream } from '../kit/http.ts';
-import { type Call, contentTypeOf, type Wire } from '../kit/wire.ts';
-import type { NativeFrame, NativeRequest, NativeWork } from '../vendor.ts';
+import { UpstreamError } from '../../../errors.ts';
+import { parseObject, readBytes, type Upstream } from '../../kit/http.ts';
+import { type Call, contentTypeOf, type Wire } from '../../kit/wire.ts';
+import type { NativeFrame, NativeRequest, NativeWork } from '../../vendor.ts';
 import { type Frame, readFrames } from './frames.ts';
 import { toCall, usageOf } from './wire.ts';
 

@@ -1,9 +1,9 @@
-import type { JsonObject, JsonValue } from '../../json.ts';
-import { unsupported } from '../../unsupported.ts';
-import { type ChatToolCall, requiredObject, requiredText, toolCallsIn } from '../kit/chat-fields.ts';
-import { parseDataUrl } from '../kit/data-url.ts';
-import { isObject, objectAt, stringAt } from '../kit/json.ts';
-import { invalid } from '../kit/refusals.ts';
+import type { JsonObject, JsonValue } from '../../../json.ts';
+import { unsupported } from '../../../unsupported.ts';
+import { type ChatToolCall, requiredObject, requiredText, toolCallsIn } from '../../kit/chat-fields.ts';
+import { parseDataUrl } from '../../kit/data-url.ts';
+import { isObject, objectAt, stringAt } from '../../kit/json.ts';
+import { invalid } from '../../kit/refusals.ts';
 
 export type WirePart = {
   readonly text?: string;

@@ -1,8 +1,8 @@
-import { UpstreamError } from '../../errors.ts';
-import { randomBase62 } from '../../ids.ts';
-import type { JsonObject } from '../../json.ts';
-import { countAt, isObject, itemsAt, objectAt, stringAt } from '../kit/json.ts';
-import type { ChatAnswer, ChatChunk } from '../vendor.ts';
+import { UpstreamError } from '../../../errors.ts';
+import { randomBase62 } from '../../../ids.ts';
+import type { JsonObject } from '../../../json.ts';
+import { countAt, isObject, itemsAt, objectAt, stringAt } from '../../kit/json.ts';
+import type { ChatAnswer, ChatChunk } from '../../vendor.ts';
 import type { Frame } from './frames.ts';
 import { blockOf, usageOf } from './wire.ts';
 

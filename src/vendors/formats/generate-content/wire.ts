@@ -1,10 +1,10 @@
-import type { Fault } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import type { FaultRules } from '../kit/faults.ts';
-import type { Upstream } from '../kit/http.ts';
-import { countOr, itemsAt, objectAt, objectsAt, stringAt } from '../kit/json.ts';
-import { type Call, type CallBody, defineWire } from '../kit/wire.ts';
-import type { NativeAction, TokenUsage } from '../vendor.ts';
+import type { Fault } from '../../../errors.ts';
+import type { JsonObject } from '../../../json.ts';
+import type { FaultRules } from '../../kit/faults.ts';
+import type { Upstream } from '../../kit/http.ts';
+import { countOr, itemsAt, objectAt, objectsAt, stringAt } from '../../kit/json.ts';
+import { type Call, type CallBody, defineWire } from '../../kit/wire.ts';
+import type { NativeAction, TokenUsage } from '../../vendor.ts';
 
 /** How long to stay away is told as `"12.5s"` in a detail of the error. */
 export const faultRules = {

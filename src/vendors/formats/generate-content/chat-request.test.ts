@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError, type ErrorCode } from '../../errors.ts';
-import { type JsonObject, parseJson } from '../../json.ts';
-import type { ChatRequest } from '../../schemas/index.ts';
-import { isObject } from '../kit/json.ts';
+import { ApiError, type ErrorCode } from '../../../errors.ts';
+import { type JsonObject, parseJson } from '../../../json.ts';
+import type { ChatRequest } from '../../../schemas/index.ts';
+import { isObject } from '../../kit/json.ts';
 import { toWire } from './chat-request.ts';
 
 const HI = { role: 'user', content: 'Hi' };

@@ -1,14 +1,14 @@
-import type { JsonObject, JsonValue } from '../../json.ts';
-import type { ChatRequest } from '../../schemas/index.ts';
-import { unsupported } from '../../unsupported.ts';
+import type { JsonObject, JsonValue } from '../../../json.ts';
+import type { ChatRequest } from '../../../schemas/index.ts';
+import { unsupported } from '../../../unsupported.ts';
 import {
   functionsIn,
   refuseUntranslated,
   responseFormatIn,
   stopSequencesIn,
   toolChoiceIn,
-} from '../kit/chat-fields.ts';
-import { defined } from '../kit/json.ts';
+} from '../../kit/chat-fields.ts';
+import { defined } from '../../kit/json.ts';
 import { toConversation, type WireContent, type WirePart } from './messages.ts';
 
 /** The body of generateContent, as far as chat needs it. What is undefined is not written. */

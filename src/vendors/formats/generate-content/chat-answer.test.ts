@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Fault, UpstreamError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import type { ChatChunk } from '../vendor.ts';
+import { type Fault, UpstreamError } from '../../../errors.ts';
+import type { JsonObject } from '../../../json.ts';
+import type { ChatChunk } from '../../vendor.ts';
 import { toAnswer, toChunks } from './chat-answer.ts';
 import { usageOf } from './wire.ts';
 

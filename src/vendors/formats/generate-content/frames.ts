@@ -1,9 +1,9 @@
-import { UpstreamError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import type { FaultTable } from '../kit/faults.ts';
-import { parseObject } from '../kit/http.ts';
-import { countAt, isObject, itemsAt, stringAt } from '../kit/json.ts';
-import { parseEvent, readEvents, type SseEvent } from '../kit/sse.ts';
+import { UpstreamError } from '../../../errors.ts';
+import type { JsonObject } from '../../../json.ts';
+import type { FaultTable } from '../../kit/faults.ts';
+import { parseObject } from '../../kit/http.ts';
+import { countAt, isObject, itemsAt, stringAt } from '../../kit/json.ts';
+import { parseEvent, readEvents, type SseEvent } from '../../kit/sse.ts';
 import { blockOf } from './wire.ts';
 
 export interface Frame {

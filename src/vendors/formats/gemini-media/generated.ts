@@ -7,7 +7,7 @@ import { objectAt, objectsAt, stringAt } from '../../kit/json.ts';
 import { refuseKeys } from '../../kit/refusals.ts';
 import type { CallBody, Wire } from '../../kit/wire.ts';
 import type { TaskUsage } from '../../vendor.ts';
-import { blockOf, toCall, usageOf } from '../wire.ts';
+import { blockOf, toCall, usageOf } from '../generate-content/index.ts';
 
 /** A picture or a sound out of an answer. */
 export interface Medium {
