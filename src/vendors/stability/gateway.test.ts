@@ -1,27 +1,41 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { dataUrl } from '../../../test/support/asked-forms.ts';
-import { type BenchKind, JobBench, UNTOUCHED } from '../../../test/support/job-bench.ts';
+import { openBench } from '../../../test/support/job-bench.ts';
+import { type JobCase, JobSuite } from '../../../test/support/job-suite.ts';
 import { MUSIC, musicModel } from '../../../test/support/media-models.ts';
 import { picture, toneAs } from '../../../test/support/media-samples.ts';
-import { until } from '../../../test/support/postgres.ts';
 import { CLIP_PRICE, IMAGE_PRICE, IMAGES, imageModel } from '../../../test/support/studio.ts';
-import { upstreamHealth } from '../../../test/support/upstream-health.ts';
 import { StabilityEmulator } from './emulator.ts';
 
 const KEY = 'key-of-the-operator';
 const PNG = await picture('png', { width: 64, height: 64 });
 const MADE = { image: PNG, audio: await toneAs('mp3', { seconds: 1 }) };
 
-const drawing: BenchKind = {
+type Kind = JobCase<StabilityEmulator>;
+
+const policy: Kind['policy'] = {
+  'at once': (emulator) => {
+    emulator.forbidden = /gate/;
+    return {};
+  },
+  'of what was made': (emulator) => {
+    emulator.filtered = 1;
+    return {};
+  },
+};
+const drawing: Kind = {
   model: 'studio/drawing',
   path: IMAGES,
   upstreamModel: 'core',
   body: { prompt: 'a gate' },
   price: IMAGE_PRICE,
   written: imageModel,
+  result: MADE.image,
+  unsupported: { seed: 0 },
+  policy,
 };
-const repainting: BenchKind = {
+const repainting: Kind = {
   ...drawing,
   model: 'studio/repainting',
   path: '/v1/images/edits',
@@ -29,100 +43,67 @@ const repainting: BenchKind = {
   body: { prompt: 'a gate', image: dataUrl(PNG), mask: dataUrl(PNG) },
 };
 /** Made as a task. */
-const enlargement: BenchKind = {
+const enlargement: Kind = {
   ...repainting,
   model: 'studio/enlargement',
   upstreamModel: 'creative',
   body: { prompt: 'a gate', image: dataUrl(PNG) },
 };
-const sound: BenchKind = {
+const sound: Kind = {
+  ...drawing,
   model: 'studio/sound',
   path: MUSIC,
   upstreamModel: 'stable-audio-2.5',
   body: { prompt: 'a gate', duration_seconds: 20 },
   price: CLIP_PRICE,
   written: musicModel,
+  result: MADE.audio,
 };
 /** Made as a task. */
-const longSound: BenchKind = { ...sound, model: 'studio/long-sound', upstreamModel: 'stable-audio-3' };
-const KINDS = [
-  [drawing, MADE.image],
-  [repainting, MADE.image],
-  [enlargement, MADE.image],
-  [sound, MADE.audio],
-  [longSound, MADE.audio],
-] as const;
+const longSound: Kind = { ...sound, model: 'studio/long-sound', upstreamModel: 'stable-audio-3' };
+const KINDS = [drawing, repainting, enlargement, sound, longSound];
 
 // The vendor in the whole program.
-const bench = new JobBench({
+const bench = openBench({
   vendor: 'stability',
-  kinds: KINDS.map(([kind]) => kind),
+  kinds: KINDS,
   emulator: () => new StabilityEmulator(KEY, MADE),
   upstream: { api_key: KEY },
 });
-before(() => bench.start());
-after(() => bench.stop());
-beforeEach(() => bench.begin());
-afterEach(() => bench.finish());
-
-const submitted = () => [bench.first.sent('POST').length, bench.second.sent('POST').length];
-
-for (const [kind, result] of KINDS) {
-  describe(kind.model, () => {
-    test('is delivered and charged once, and tells neither the vendor nor the key', async () => {
-      const job = await bench.made(kind);
-      assert.deepEqual(await bench.delivered(job.id), [result]);
-      assert.deepEqual([submitted(), await bench.money()], [[1, 0], bench.paid(kind)]);
-      assert.doesNotMatch(JSON.stringify(job), /stability|stable|v2beta/);
-      assert.ok(!bench.lines.join('').includes(KEY));
-    });
-
-    test('that moderation blurs or silences costs nothing and goes nowhere else', async () => {
-      bench.first.filtered = 1;
-      const job = await bench.ended(await bench.create(kind));
-      assert.deepEqual([job.status, job.error_code], ['failed', 'content_rejected'], JSON.stringify(job));
-      assert.deepEqual([submitted(), await bench.money()], [[1, 0], UNTOUCHED]);
-    });
-  });
-}
-
+const suite = new JobSuite(bench, {
+  key: KEY,
+  secrets: /stability|stable|v2beta/,
+  files: /results/,
+  emptyTold: 'by a status of its own',
+  empty: (emulator) => {
+    emulator.credits = 0;
+  },
+  throttle: (emulator) => {
+    emulator.requestsLeft = 0;
+  },
+  adopts: false,
+});
 for (const kind of [drawing, sound]) {
-  describe(kind.model, () => {
-    test('with a field that the model does not take is refused before anything is held', async () => {
-      const answer = await bench.ask(kind, { seed: 0 });
-      assert.deepEqual([answer.status, answer.json.error.code], [400, 'unsupported_parameter'], answer.text);
-      assert.deepEqual([submitted(), await bench.money()], [[0, 0], UNTOUCHED]);
-    });
+  suite.testUnsupported(kind);
+  suite.testEmptyAccount(kind);
+  suite.testThrottle(kind);
+  suite.testLostAnswers(kind);
+}
+for (const kind of [enlargement, longSound]) {
+  suite.testRestart(kind);
+  suite.testUnanswered(kind);
+}
+suite.testExample();
 
-    test('is made elsewhere when the account is out of money, which rests for longer than one request', async () => {
-      bench.first.credits = 0;
-      for (const _ of [1, 2]) await bench.made(kind);
-      assert.deepEqual([submitted(), await bench.money()], [[1, 2], bench.paid(kind, 2)]);
-      const { whole } = await upstreamHealth(bench.gateway, 'stability-0');
-      assert.equal(whole.state, 'open', JSON.stringify(whole));
-    });
-
-    test('is made elsewhere when the account has called too often', async () => {
-      bench.first.requestsLeft = 0;
-      await bench.made(kind);
-      assert.deepEqual([submitted(), await bench.money()], [[1, 1], bench.paid(kind)]);
-    });
-
-    test('whose prompt moderation refuses costs nothing and goes nowhere else', async () => {
-      bench.first.forbidden = /gate/;
-      const job = await bench.ended(await bench.create(kind));
-      assert.deepEqual([job.status, job.error_code], ['failed', 'content_rejected'], JSON.stringify(job));
-      assert.deepEqual([submitted(), await bench.money()], [[1, 0], UNTOUCHED]);
-    });
-
-    for (const fault of ['reset', 'garbage', 'empty'] as const) {
-      test(`whose answer is lost after acceptance (${fault}) is not asked for twice, and costs nothing`, async () => {
-        bench.first.script({ kind: 'fault', fault });
-        const job = await bench.ended(await bench.create(kind));
-        assert.deepEqual([job.status, job.error_code], ['failed', 'upstream_failed'], JSON.stringify(job));
-        assert.deepEqual([submitted(), await bench.money()], [[1, 0], UNTOUCHED]);
-      });
-    }
+// Results are no links: they come with the answer, or lie behind the key.
+for (const kind of KINDS) {
+  suite.testPolicy(kind);
+  test(`${kind.model} is delivered and charged once, and tells neither the vendor nor the key`, async () => {
+    const job = await bench.made(kind);
+    assert.deepEqual(await bench.delivered(job.id), [kind.result]);
+    assert.deepEqual([bench.submitted(), await bench.money()], [[1, 0], bench.paid(kind)]);
+    assert.doesNotMatch(JSON.stringify(job), /stability|stable|v2beta/);
+    assert.ok(!bench.lines.join('').includes(KEY));
   });
 }
 
@@ -139,24 +120,4 @@ test('a picture and its mask go as files', async () => {
   const files = { image: 'image.png image/png', mask: 'mask.png image/png' };
   assert.deepEqual(bench.first.submissions, [{ prompt: 'a gate', ...files, grow_mask: '3' }]);
   assert.ok(bench.first.requests[0]?.bytes.includes(PNG));
-});
-
-test('a process that begins anew asks after the task that the last one had submitted', async () => {
-  bench.first.readsUntilDone = 3;
-  const id = await bench.create(enlargement);
-  await until(async () => (await bench.read(id)).status === 'running');
-  await bench.restart();
-  assert.equal((await bench.ended(id)).status, 'succeeded');
-  assert.deepEqual(await bench.delivered(id), [PNG]);
-  assert.deepEqual([submitted(), await bench.money()], [[1, 0], bench.paid(enlargement)]);
-});
-
-test('a task whose submission the last process got no answer to is given up, never submitted twice, and costs nothing', async () => {
-  bench.first.script({ kind: 'fault', fault: 'silence' });
-  const id = await bench.create(enlargement);
-  await until(() => bench.first.submissions.length === 1);
-  await bench.restart();
-  const job = await bench.ended(id);
-  assert.deepEqual([job.status, job.error_code], ['failed', 'upstream_failed'], JSON.stringify(job));
-  assert.deepEqual([submitted(), await bench.money()], [[1, 0], UNTOUCHED]);
 });
