@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { TaskServer } from '../../src/vendors/emulator/task-server.ts';
+import type { Recorded } from '../../src/vendors/emulator/recording-server.ts';
+import type { ScriptedServer } from '../../src/vendors/emulator/scripted-server.ts';
 import type { Fields } from './documents.ts';
 import { ADMIN_TOKEN } from './gateway.ts';
 import { type BenchEmulator, type BenchKind, type JobBench, UNTOUCHED } from './job-bench.ts';
 import { until } from './postgres.ts';
 import { upstreamHealth } from './upstream-health.ts';
+
+interface JobEmulator extends ScriptedServer {
+  sent(method: string, path?: RegExp): Recorded[];
+  /** Where results are links. */
+  areLinksDead?: boolean;
+  /** How often a task is running before it is done, where there are tasks. */
+  readsUntilDone?: number;
+}
 
 /** A kind of job, and how it differs from others in the tests that all have. */
 export interface JobCase<Emulator> extends BenchKind {
@@ -38,7 +47,7 @@ interface SuiteRules<Emulator> {
 }
 
 /** What holds for the jobs of any vendor. Each method declares tests. */
-export class JobSuite<Emulator extends TaskServer, Spare extends BenchEmulator = Emulator> {
+export class JobSuite<Emulator extends JobEmulator, Spare extends BenchEmulator = Emulator> {
   readonly #bench: JobBench<Emulator, Spare>;
   readonly #rules: SuiteRules<Emulator>;
 
