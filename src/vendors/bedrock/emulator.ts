@@ -10,6 +10,8 @@ export interface BedrockOptions {
   readonly apiKey?: string;
   /** A user's key, whose signatures are checked by AWS's own signer. */
   readonly accessKey?: { readonly id: string; readonly secret: string };
+  /** What its models draw. */
+  readonly picture?: Buffer;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
@@ -22,14 +24,27 @@ const CONVERSE_FIELDS = [
   'serviceTier',
 ];
 const CONFIG_FIELDS = ['maxTokens', 'temperature', 'topP', 'stopSequences'];
+const PICTURE_FIELDS: Readonly<Record<string, (value: Json) => boolean>> = {
+  prompt: (text) => typeof text === 'string' && text.length >= 1 && text.length <= 10_000,
+  negative_prompt: (text) => typeof text === 'string' && text.length <= 10_000,
+  aspect_ratio: (shape) => '21:9 16:9 3:2 5:4 1:1 4:5 2:3 9:16 9:21'.split(' ').includes(shape),
+  seed: (seed) => Number.isInteger(seed) && seed >= 0 && seed <= 4_294_967_294,
+  output_format: (format) => ['png', 'jpeg', 'webp'].includes(format),
+  mode: (mode) => ['text-to-image', 'image-to-image'].includes(mode),
+  image: (base64) => /^[\w+/]+={0,2}$/.test(base64),
+  strength: (share) => share >= 0 && share <= 1,
+  style_preset: (style) => typeof style === 'string',
+};
 const COHERE_FIELDS = ['texts', 'input_type', 'truncate', 'output_dimension'];
 const codec = new EventStreamCodec(
   (bytes) => (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8')),
   (text) => Buffer.from(text, 'utf8'),
 );
 
-/** One region of one account: Converse, and the bodies of Titan's and Cohere's embedding models. */
+/** One region of one account: Converse, the bodies of Titan's and Cohere's embedding models, and of Stability's pictures. */
 export class BedrockEmulator extends ScriptedServer {
+  /** A prompt that is filtered. */
+  readonly forbidden = 'a forbidden gate';
   readonly #options: BedrockOptions;
 
   constructor(options: BedrockOptions) {
@@ -37,15 +52,32 @@ export class BedrockEmulator extends ScriptedServer {
     this.#options = options;
   }
 
+  /** The requests of one kind. */
+  sent(method: string, path = /./): Recorded[] {
+    return this.requests.filter((request) => request.method === method && path.test(request.path));
+  }
+
   async #answer(asked: Recorded): Promise<Answer> {
     if (!(await this.#isKnown(asked))) return refusal(403, 'AccessDeniedException', 'not authorized');
     const [, model = '', action = ''] = /^\/model\/([^/]+)\/(converse|converse-stream|invoke)$/.exec(asked.path) ?? [];
     if (asked.method !== 'POST' || action === '') return refusal(404, 'UnknownOperationException', 'no such path');
     const body: Json = JSON.parse(asked.bytes.toString());
+    if (action === 'invoke' && model.includes('stability.')) return this.#draw(body);
     if (action === 'invoke') return invoked(decodeURIComponent(model), body);
     const fault = converseFault(body);
     if (fault !== undefined) return refusal(400, 'ValidationException', fault);
     return action === 'converse' ? json(200, MESSAGE) : streamOf(EVENTS);
+  }
+
+  #draw(body: Json): Answer {
+    const odd = Object.keys(body).find((name) => PICTURE_FIELDS[name]?.(body[name]) !== true);
+    if (odd !== undefined || body.prompt === undefined) {
+      return refusal(400, 'ValidationException', `Malformed input request: ${odd ?? 'prompt'}`);
+    }
+    if (body.prompt === this.forbidden)
+      return json(200, { images: [], seeds: [], finish_reasons: ['Filter reason: prompt'] });
+    const images = [(this.#options.picture ?? Buffer.from('picture')).toString('base64')];
+    return json(200, { images, seeds: [body.seed ?? 7], finish_reasons: [null] });
   }
 
   /** Signs what came with the same key and compares. */
