@@ -3,6 +3,7 @@ import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_PICTURES_BYTES_MAX } from '../../limits.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
 import { Base64Decoder, type BlobDecoder, type BlobDecoders, readJsonWith } from '../kit/blobs.ts';
+import { jsonWithMedia } from '../kit/inline-media.ts';
 import { listAt } from '../kit/json.ts';
 import {
   autoOnly,
@@ -48,8 +49,8 @@ export const image: TaskWork<Request> = {
   perCall: () => 1,
 
   async submit(request, _order, upstream) {
-    const json = { ...request.extra, ...fieldsOf(request) };
-    const reply = await wire.send(upstream, { path: pathOf(upstream, 'invoke'), body: { json } });
+    const body = jsonWithMedia({ ...request.extra, ...fieldsOf(request) });
+    const reply = await wire.send(upstream, { path: pathOf(upstream, 'invoke'), body });
     const answer = await readJsonWith(FIRST_OF_LIST, reply, 'images', UPSTREAM_PICTURES_BYTES_MAX);
     wire.faults.throwIfError(answer.json);
     throwIfFiltered(answer.json);
@@ -60,7 +61,7 @@ export const image: TaskWork<Request> = {
 };
 
 /** Throws ApiError for what the models cannot take. */
-function fieldsOf(request: Request): JsonObject {
+function fieldsOf(request: Request): WireFields {
   return mapFields(request, { takes: TAKES }, IMAGE_NAMES);
 }
 
