@@ -4,7 +4,7 @@ import type { Fault } from '../src/errors.ts';
 import type { SubmissionFault } from './support/faulty-proxy.ts';
 import type { Money } from './support/paid-calls.ts';
 import { upstreamHealth } from './support/upstream-health.ts';
-import { WholeStage } from './support/whole-stage.ts';
+import { WholeProgram } from './support/whole-program.ts';
 import {
   contractedVendors,
   isAdopted,
@@ -97,9 +97,9 @@ function refused({ isStream }: WholeWork, status: number, body: object): Submiss
     : { kind: 'refused', status, type: 'application/json', body: json };
 }
 
-const stage = new WholeStage();
-before(() => stage.start());
-after(() => stage.stop());
+const program = new WholeProgram();
+before(() => program.start());
+after(() => program.stop());
 
 for (const [vendor, contract] of contractedVendors) {
   test(`${vendor.name}: every kind of work is listed, and how its rules are told`, () => {
@@ -116,30 +116,30 @@ for (const [vendor, contract] of contractedVendors) {
 for (const { name, fault, end } of OUTCOMES) {
   const works = wholeWorks.filter((work) => fault(work) !== undefined);
   describe(name, { concurrency: name === 'timeout' ? 32 : AT_ONCE }, () => {
-    before(() => stage.begin(name.replace(' ', '-'), works, name === 'timeout' ? { timeout_seconds: 1 } : {}));
+    before(() => program.begin(name.replace(' ', '-'), works, name === 'timeout' ? { timeout_seconds: 1 } : {}));
     after(async () => {
-      await stage.gateway.assertBooksBalance();
-      await stage.end();
+      await program.gateway.assertBooksBalance();
+      await program.end();
     });
     for (const work of works) {
       test(`${work.name}: ${name}`, async () => {
-        const bay = stage.bay(work);
+        const trial = program.trial(work);
         const met = fault(work);
-        bay.first.fault = met === 'none' ? undefined : met;
+        trial.first.fault = met === 'none' ? undefined : met;
         const { told, submissions } = end(work);
         // Nothing but the poll of a transcript waits for the clock while its caller does.
-        const answer = await (isTask(work) ? stage.answered(bay.ask()) : bay.ask());
+        const answer = await (isTask(work) ? program.answered(trial.ask()) : trial.ask());
         if (isJob(work)) {
           assert.equal(answer.status, 202, answer.text);
-          const job = await bay.ended(answer.json.id);
+          const job = await trial.ended(answer.json.id);
           assert.equal(job.error_code ?? 'made', told, JSON.stringify(job));
         } else {
           const code = answer.json?.error?.code ?? 'made';
           assert.deepEqual([answer.status, code], told === 'made' ? [200, told] : [400, told], answer.text);
         }
-        assert.deepEqual([bay.submissions, await bay.money()], [submissions, told === 'made' ? PAID : UNTOUCHED]);
+        assert.deepEqual([trial.submissions, await trial.money()], [submissions, told === 'made' ? PAID : UNTOUCHED]);
         if (name === 'account') {
-          const { whole } = await upstreamHealth(stage.gateway, bay.firstId);
+          const { whole } = await upstreamHealth(program.gateway, trial.firstId);
           assert.equal(whole.state, 'open', JSON.stringify(whole));
         }
       });
@@ -149,19 +149,19 @@ for (const { name, fault, end } of OUTCOMES) {
 
 describe('restart', { concurrency: AT_ONCE }, () => {
   before(async () => {
-    await stage.begin('restart', wholeWorks);
-    await stage.interrupt(wholeWorks);
+    await program.begin('restart', wholeWorks);
+    await program.interrupt(wholeWorks);
   });
   after(async () => {
-    await stage.gateway.assertBooksBalance();
-    await stage.end();
+    await program.gateway.assertBooksBalance();
+    await program.end();
   });
   for (const work of wholeWorks) {
     test(`${work.name}: restart while running`, async () => {
-      const bay = stage.bay(work);
+      const trial = program.trial(work);
       // What has no task may have been made or not: it is not asked for twice, and is free.
       const [told, cost] = isTask(work) ? ['made', PAID] : ['not made', UNTOUCHED];
-      assert.deepEqual([await bay.resumed(), bay.submissions, await bay.money()], [told, [1, 0], cost]);
+      assert.deepEqual([await trial.resumed(), trial.submissions, await trial.money()], [told, [1, 0], cost]);
     });
   }
 });

@@ -28,18 +28,18 @@ const RESULTS: Results = {
 };
 
 /** The whole program with every vendor, and for each kind of work two upstreams of it, the first one preferred. */
-export class WholeStage {
+export class WholeProgram {
   /** One for all processes: with a clock that runs behind, the leases of the last one would not end. */
   readonly #clock = new ManualClock();
   #database: TestDatabase | undefined;
   #db: PooledDb | undefined;
   #gateway: Gateway | undefined;
   #agent = new Agent();
-  #bays: ReadonlyMap<WholeWork, Bay> = new Map();
+  #trials: ReadonlyMap<WholeWork, Trial> = new Map();
   #reading: Promise<ReadonlySet<string>> | undefined;
 
   get gateway(): Gateway {
-    return this.#gateway ?? assert.fail('the stage has not been started');
+    return this.#gateway ?? assert.fail('the program has not been started');
   }
 
   async start(): Promise<void> {
@@ -55,19 +55,19 @@ export class WholeStage {
     await this.#database?.drop();
   }
 
-  /** New upstreams for each work, so that no breaker remembers an earlier scene. `fields` are those of the first. */
-  async begin(scene: string, works: readonly WholeWork[], fields: Fields = {}): Promise<void> {
-    const bays = works.map((work, at) => new Bay(this, work, `${scene}-${at}`, this.#agent));
-    await Promise.all(bays.map((bay) => bay.start()));
+  /** New upstreams for each work, so that no breaker remembers an earlier outcome. `fields` are those of the first. */
+  async begin(outcome: string, works: readonly WholeWork[], fields: Fields = {}): Promise<void> {
+    const trials = works.map((work, at) => new Trial(this, work, `${outcome}-${at}`, this.#agent));
+    await Promise.all(trials.map((trial) => trial.start()));
     await this.gateway.putConfig({
-      upstreams: bays.flatMap((bay) => bay.upstreams(fields)),
-      models: bays.map((bay) => bay.model()),
+      upstreams: trials.flatMap((trial) => trial.upstreams(fields)),
+      models: trials.map((trial) => trial.model()),
     });
-    this.#bays = new Map(bays.map((bay) => [bay.work, bay]));
+    this.#trials = new Map(trials.map((trial) => [trial.work, trial]));
   }
 
   async end(): Promise<void> {
-    await Promise.all([...this.#bays.values()].map((bay) => bay.stop()));
+    await Promise.all([...this.#trials.values()].map((trial) => trial.stop()));
   }
 
   /**
@@ -75,17 +75,17 @@ export class WholeStage {
    * on the same database.
    */
   async interrupt(works: readonly WholeWork[]): Promise<void> {
-    for (const work of works) await this.bay(work).leaveRunning();
+    for (const work of works) await this.trial(work).leaveRunning();
     const tasks = works.filter(isTask).length;
     await until(async () => (await this.#savedTasks()) === tasks);
     await this.gateway.stop(0);
     await this.#open();
-    for (const bay of this.#bays.values()) bay.first.release();
+    for (const trial of this.#trials.values()) trial.first.release();
   }
 
   /** Tasks that a process could poll which begins now. */
   async #savedTasks(): Promise<number> {
-    const upstreams = [...this.#bays.values()].map(({ firstId }) => firstId);
+    const upstreams = [...this.#trials.values()].map(({ firstId }) => firstId);
     const [row] = await this.rows<{ count: number }>(
       `select (select count(*) from job_attempts where state = 'accepted' and upstream_id = any ($1))::int
          + (select count(*) from transcriptions where task is not null and upstream_id = any ($1))::int as count`,
@@ -94,12 +94,12 @@ export class WholeStage {
     return row?.count ?? 0;
   }
 
-  bay(work: WholeWork): Bay {
-    return this.#bays.get(work) ?? assert.fail(`${work.name} is not on the stage`);
+  trial(work: WholeWork): Trial {
+    return this.#trials.get(work) ?? assert.fail(`${work.name} is not under trial`);
   }
 
   rows<Row extends object>(sql: string, values: unknown[]): Promise<readonly Row[]> {
-    return this.#db?.rows<Row>(sql, values) ?? assert.fail('the stage has not been started');
+    return this.#db?.rows<Row>(sql, values) ?? assert.fail('the program has not been started');
   }
 
   /** Lets time pass until there is an answer. */
@@ -138,21 +138,21 @@ export class WholeStage {
 }
 
 /** One kind of work of one vendor: its two upstreams, and a caller with 1000 credits. */
-class Bay {
+class Trial {
   readonly work: WholeWork;
   readonly first: FaultyProxy;
   readonly second: FaultyProxy;
-  readonly #stage: WholeStage;
+  readonly #program: WholeProgram;
   readonly #id: string;
   #caller: NewCaller | undefined;
   #pending: Promise<Answer> | undefined;
 
-  constructor(stage: WholeStage, work: WholeWork, id: string, agent: Agent) {
+  constructor(program: WholeProgram, work: WholeWork, id: string, agent: Agent) {
     const { contract, offered } = work;
     const proxy = () => new FaultyProxy(contract.emulator(KEY, RESULTS, offered.kind), agent, offered.submission);
     [this.first, this.second] = [proxy(), proxy()];
     this.work = work;
-    this.#stage = stage;
+    this.#program = program;
     this.#id = id;
   }
 
@@ -191,14 +191,14 @@ class Bay {
   }
 
   async ask(): Promise<Answer> {
-    const { gateway } = this.#stage;
+    const { gateway } = this.#program;
     this.#caller ??= await paidCaller(gateway);
     const [path, options] = callOf(this.work, `house/${this.#id}`);
     return gateway.call('POST', path, { key: this.caller.key, ...options });
   }
 
   async read(path: string): Promise<Answer['json']> {
-    return (await this.#stage.gateway.call('GET', path, { key: this.caller.key })).json;
+    return (await this.#program.gateway.call('GET', path, { key: this.caller.key })).json;
   }
 
   /** Asks, and returns when the first upstream has accepted the work, whose result it keeps back. */
@@ -222,12 +222,12 @@ class Bay {
 
   async #transcribed(): Promise<'made' | 'not made'> {
     const sql = 'select id from transcriptions where account_id = $1';
-    const [{ id } = assert.fail('there is no record')] = await this.#stage.rows<{ id: string }>(sql, [
+    const [{ id } = assert.fail('there is no record')] = await this.#program.rows<{ id: string }>(sql, [
       this.caller.accountId,
     ]);
     let status = '';
     await until(async () => {
-      await this.#stage.openJobs();
+      await this.#program.openJobs();
       ({ status } = await this.read(`${TRANSCRIPTIONS}/${id}`));
       return status === 'completed' || status === 'unavailable';
     });
@@ -238,7 +238,7 @@ class Bay {
   async ended(id: string): Promise<Answer['json']> {
     let job: Answer['json'];
     await until(async () => {
-      if ((await this.#stage.openJobs()).has(id)) return false;
+      if ((await this.#program.openJobs()).has(id)) return false;
       job = await this.read(`/v1/jobs/${id}`);
       return !OPEN.includes(job.status);
     });
@@ -254,8 +254,8 @@ class Bay {
   async money(): Promise<Money> {
     let money: Money | undefined;
     await until(async () => {
-      money = await moneyOf(this.#stage.gateway, this.caller);
-      if (money.reserved > 0) await this.#stage.openJobs();
+      money = await moneyOf(this.#program.gateway, this.caller);
+      if (money.reserved > 0) await this.#program.openJobs();
       return money.reserved === 0;
     });
     return money ?? assert.fail();
