@@ -21,8 +21,8 @@ const KEY = 'key-of-the-operator';
 const CHAT = '/v1/chat/completions';
 const LOADED_MODULES = new URL('./support/loaded-modules.ts', import.meta.url).href;
 
-/** A module of a vendor besides its terms. */
-const WORK_MODULE = /\/(?:vendors|packages)\/(?!kit\/)([\w-]+)\/(?!index\.ts$|terms\.ts$)/;
+/** A module of a vendor, or of a format, besides its terms. */
+const WORK_MODULE = /\/(?:vendors|packages)\/(?:formats\/)?(?!kit\/|formats\/)([\w-]+)\/(?!index\.ts$|terms\.ts$)/;
 
 /** As `acme`, from a module that throws. */
 const broken: ListedVendor = { ...acme, load: () => import('./support/broken-vendor.ts') };
@@ -36,10 +36,11 @@ test('a process loads the vendors of its file, those of a new configuration befo
   const openai = await started(t, new OpenAiEmulator({ apiKey: KEY, models: ['wire-name'] }));
   const first = { id: 'first', vendor: 'openai', base_url: openai.url, api_key: KEY };
   await apply(program, [first]);
-  assert.deepEqual(loadedVendors(), ['bfl', 'openai']);
+  const openaiFormats = ['chat-completions', 'openai-media'];
+  assert.deepEqual(loadedVendors(), ['bfl', 'openai', ...openaiFormats].sort());
   const anthropic = await started(t, new AnthropicEmulator({ apiKey: KEY }));
   await apply(program, [first, { id: 'second', vendor: 'anthropic', base_url: anthropic.url, api_key: KEY }]);
-  assert.deepEqual(loadedVendors(), ['anthropic', 'bfl', 'openai']);
+  assert.deepEqual(loadedVendors(), ['anthropic', 'messages', 'bfl', 'openai', ...openaiFormats].sort());
   const modules = loadedVendors.modules();
   const key = await paidKey(program);
   for (const model of ['talk/first', 'talk/second']) {
