@@ -58,12 +58,17 @@ export class JobSuite<Emulator extends JobEmulator, Spare extends BenchEmulator 
 
   testAll(kind: JobCase<Emulator>): void {
     this.testDelivery(kind);
+    this.testWithinCall(kind);
+    this.testRestart(kind);
+  }
+
+  /** What holds also where the work is done within the call, and no task outlives a process. */
+  testWithinCall(kind: JobCase<Emulator>): void {
     this.testUnsupported(kind);
     this.testEmptyAccount(kind);
     this.testThrottle(kind);
     this.testLostAnswers(kind);
     this.testPolicy(kind);
-    this.testRestart(kind);
     this.testUnanswered(kind);
   }
 
@@ -145,6 +150,21 @@ export class JobSuite<Emulator extends JobEmulator, Spare extends BenchEmulator 
       const begun = bench.gateway.clock.now().getTime();
       assert.equal((await bench.ended(id)).status, 'succeeded');
       this.#rules.afterRestart?.(bench.first, (bench.gateway.clock.now().getTime() - begun) / 1000);
+      assert.deepEqual(await bench.delivered(id), [kind.result]);
+      assert.deepEqual([bench.submitted(), await bench.money()], [[1, 0], bench.paid(kind)]);
+    });
+  }
+
+  /** Of results that are links of the answer itself. `setLinks` takes them away and gives them back. */
+  testFetchAfterRestart(kind: JobCase<Emulator>, setLinks: (emulator: Emulator, areDown: boolean) => void): void {
+    const bench = this.#bench;
+    test(`${kind.model} that a process was told of is fetched by the next one`, async () => {
+      setLinks(bench.first, true);
+      const id = await bench.create(kind);
+      await until(() => bench.first.sent('GET', this.#rules.files).length > 0);
+      await bench.restart();
+      setLinks(bench.first, false);
+      assert.equal((await bench.ended(id)).status, 'succeeded');
       assert.deepEqual(await bench.delivered(id), [kind.result]);
       assert.deepEqual([bench.submitted(), await bench.money()], [[1, 0], bench.paid(kind)]);
     });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Fault, UpstreamError } from '../../src/errors.ts';
-import type { Script } from '../../src/vendors/emulator/scripted-server.ts';
-import type { Upstream } from '../../src/vendors/index.ts';
+import type { Script, ScriptedServer } from '../../src/vendors/emulator/scripted-server.ts';
+import type { Speech, Upstream } from '../../src/vendors/index.ts';
 
 interface VoiceEmulator<ErrorName> {
   isBusy: boolean;
@@ -103,4 +103,29 @@ function uncertainOutcomes(errorInSuccess: string): readonly [name: string, scri
     ['is answered with a web page', answer('text/html', '<html></html>'), 'garbled'],
     ['is accepted for later', { kind: 'instead', status: 202, body: '{"request_id":"x"}' }, 'garbled'],
   ];
+}
+
+interface SpeakingVendor {
+  readonly withEmulator: (
+    run: (emulator: Pick<ScriptedServer, 'requests' | 'script'>, upstream: Upstream) => Promise<void>,
+  ) => Promise<void>;
+  readonly speak: (upstream: Upstream) => Promise<Speech>;
+}
+
+export function testLeavingReader({ withEmulator, speak }: SpeakingVendor): void {
+  test('a reader that stops lets the vendor go', () =>
+    withEmulator(async (emulator, upstream) => {
+      const gate = Promise.withResolvers<void>();
+      async function* body() {
+        yield Buffer.from('one');
+        await gate.promise;
+      }
+      emulator.script({ kind: 'instead', status: 200, headers: { 'content-type': 'audio/mpeg' }, body: body() });
+      const { pieces } = await speak(upstream);
+      const reading = pieces[Symbol.asyncIterator]();
+      assert.deepEqual(await reading.next(), { value: Buffer.from('one'), done: false });
+      await reading.return?.();
+      assert.equal(await emulator.requests[0]?.isAbandoned, true);
+      gate.resolve();
+    }));
 }

@@ -1,6 +1,7 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
 import { formWithFile, secondsOf, speechAs } from '../emulator/sounds.ts';
+import { VoiceServer } from '../emulator/voice-server.ts';
 import { parsed } from '../openai/emulator/checks.ts';
 import { refusalOfRecording, refusalOfSpeech } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
@@ -17,66 +18,51 @@ interface Submission {
 export const VOICE = '694f9389-aac1-45b6-b726-9d9369183238';
 
 /** The vendor's routes for speech and recordings, as strict as it is. It has an account that may be empty or busy. */
-export class CartesiaEmulator extends ScriptedServer {
+export class CartesiaEmulator extends VoiceServer<ErrorName> {
   /** What it did, answered or not. */
   readonly submissions: Submission[] = [];
   readonly voices = new Set([VOICE]);
-  isBroke = false;
-  isBusy = false;
-  readonly #apiKey: string;
-  readonly #marker: string;
 
-  constructor(apiKey: string, marker: string) {
-    super((recorded) => this.#answer(recorded));
-    this.#apiKey = apiKey;
-    this.#marker = marker;
-  }
-
-  /** The next requests are refused in this way. */
-  refuse(...errors: readonly ErrorName[]): void {
-    for (const error of errors) this.script({ kind: 'instead', ...this.#refused(error) });
-  }
-
-  async #answer(recorded: Recorded): Promise<Answer> {
+  protected async answer(recorded: Recorded): Promise<Answer> {
     const { method, path, headers } = recorded;
     const { pathname } = new URL(path, this.url);
-    if (headers.authorization !== `Bearer ${this.#apiKey}`) return this.#refused('badKey');
-    if (headers['cartesia-version'] !== '2026-08-14') return this.#refused('noVersion');
+    if (headers.authorization !== `Bearer ${this.apiKey}`) return this.refused('badKey');
+    if (headers['cartesia-version'] !== '2026-08-14') return this.refused('noVersion');
     if (method === 'GET' && pathname === '/voices') return json({ data: [...this.voices].map((id) => ({ id })) });
-    if (this.isBroke) return this.#refused('noCredit');
-    if (this.isBusy) return this.#refused('busy');
+    if (this.isBroke) return this.refused('noCredit');
+    if (this.isBusy) return this.refused('busy');
     if (method === 'POST' && path === '/tts/bytes') return this.#speak(recorded);
-    return method === 'POST' && path === '/stt' ? this.#listen(recorded) : this.#refused('noRoute');
+    return method === 'POST' && path === '/stt' ? this.#listen(recorded) : this.refused('noRoute');
   }
 
   async #speak(recorded: Recorded): Promise<Answer> {
     const isJson = recorded.headers['content-type'] === 'application/json';
     const fields = isJson ? parsed(recorded.bytes) : undefined;
-    if (fields === undefined) return this.#refused('invalid');
+    if (fields === undefined) return this.refused('invalid');
     const refusal = refusalOfSpeech(fields, this.voices);
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     this.submissions.push({ route: 'speech', fields });
     const format = fields.output_format as Json;
-    const headers = { 'content-type': TYPES[String(format.container)] ?? '', 'x-request-id': this.#marker };
+    const headers = { 'content-type': TYPES[String(format.container)] ?? '', 'x-request-id': this.marker };
     return { status: 200, headers, body: await soundFor(format) };
   }
 
   async #listen(recorded: Recorded): Promise<Answer> {
     const form = await formWithFile(recorded, 'file');
-    if (form === undefined) return this.#refused('invalid');
+    if (form === undefined) return this.refused('invalid');
     const { fields, file } = form;
     const refusal = refusalOfRecording(fields);
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     const duration = await secondsOf(file.bytes);
-    if (duration === undefined) return this.#refused('badAudio');
+    if (duration === undefined) return this.refused('badAudio');
     this.submissions.push({ route: 'recording', fields, file });
     const { language = 'en' } = fields;
     const words = 'timestamp_granularities[]' in fields ? WORDS : undefined;
-    return json({ type: 'transcript', text: TEXT, duration, language, words, request_id: this.#marker });
+    return json({ type: 'transcript', text: TEXT, duration, language, words, request_id: this.marker });
   }
 
-  #refused(error: ErrorName): Answer {
-    return refusalAnswer(ERRORS[error], this.#marker);
+  protected refused(error: ErrorName): Answer {
+    return refusalAnswer(ERRORS[error], this.marker);
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { testLeavingReader } from '../../../test/support/voice-faults.ts';
 import type { JsonObject } from '../../json.ts';
 import type { SoundRequest } from '../../schemas/index.ts';
 import { inMemoryMedia, type Media } from '../index.ts';
@@ -124,18 +125,4 @@ describe('what a model cannot take is refused by its name', () => {
   }
 });
 
-test('a reader that stops lets the vendor go', () =>
-  withEmulator(async (emulator, upstream) => {
-    const gate = Promise.withResolvers<void>();
-    async function* body() {
-      yield Buffer.from('one');
-      await gate.promise;
-    }
-    emulator.script({ kind: 'instead', status: 200, headers: { 'content-type': 'audio/mpeg' }, body: body() });
-    const { pieces } = await speech.speak(speechRequest(), upstream);
-    const reading = pieces[Symbol.asyncIterator]();
-    assert.deepEqual(await reading.next(), { value: Buffer.from('one'), done: false });
-    await reading.return?.();
-    assert.equal(await emulator.requests[0]?.isAbandoned, true);
-    gate.resolve();
-  }));
+testLeavingReader({ withEmulator, speak: (upstream) => speech.speak(speechRequest(), upstream) });

@@ -1,6 +1,7 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
 import { secondsOf, speechAs } from '../emulator/sounds.ts';
+import { VoiceServer } from '../emulator/voice-server.ts';
 import { refusalOfListening, refusalOfSpeaking } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
 
@@ -23,65 +24,50 @@ const MODELS = {
 };
 
 /** The vendor's routes for recordings and speech, as strict as it is. It has an account that may be empty or busy. */
-export class DeepgramEmulator extends ScriptedServer {
+export class DeepgramEmulator extends VoiceServer<ErrorName> {
   /** What it did, answered or not. */
   readonly submissions: Submission[] = [];
-  isBroke = false;
-  isBusy = false;
-  readonly #apiKey: string;
-  readonly #marker: string;
 
-  constructor(apiKey: string, marker: string) {
-    super((recorded) => this.#answer(recorded));
-    this.#apiKey = apiKey;
-    this.#marker = marker;
-  }
-
-  /** The next requests are refused in this way. */
-  refuse(...errors: readonly ErrorName[]): void {
-    for (const error of errors) this.script({ kind: 'instead', ...this.#refused(error) });
-  }
-
-  async #answer(recorded: Recorded): Promise<Answer> {
+  protected async answer(recorded: Recorded): Promise<Answer> {
     const { method, path, headers } = recorded;
     const { pathname, searchParams } = new URL(path, this.url);
     // A key stands behind another word than a token does.
-    if (headers.authorization !== `Token ${this.#apiKey}`) return this.#refused('badKey');
-    if (method === 'GET' && pathname === '/v1/projects') return json({ projects: [{ project_id: this.#marker }] });
+    if (headers.authorization !== `Token ${this.apiKey}`) return this.refused('badKey');
+    if (method === 'GET' && pathname === '/v1/projects') return json({ projects: [{ project_id: this.marker }] });
     if (method === 'GET' && pathname === '/v1/models') return json(MODELS);
     const options = Object.fromEntries([...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]));
-    if (method !== 'POST') return this.#refused('noProject');
-    if (this.isBroke) return this.#refused('noCredit');
-    if (this.isBusy) return this.#refused('busy');
+    if (method !== 'POST') return this.refused('noProject');
+    if (this.isBroke) return this.refused('noCredit');
+    if (this.isBusy) return this.refused('busy');
     if (pathname === '/v1/listen') return this.#listen(recorded, options);
-    return pathname === '/v1/speak' ? this.#speak(recorded, options) : this.#refused('noProject');
+    return pathname === '/v1/speak' ? this.#speak(recorded, options) : this.refused('noProject');
   }
 
   async #listen({ headers, bytes }: Recorded, options: Submission['options']): Promise<Answer> {
     const refusal = refusalOfListening(options);
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
-    if (headers['content-type'] === 'application/json') return this.#refused('badJson');
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
+    if (headers['content-type'] === 'application/json') return this.refused('badJson');
     const seconds = await secondsOf(bytes);
-    if (seconds === undefined) return this.#refused('badAudio');
+    if (seconds === undefined) return this.refused('badAudio');
     this.submissions.push({ route: 'listen', options, audio: bytes });
-    if (options.callback !== undefined) return json({ request_id: this.#marker });
-    return json(transcriptFor(options, seconds, this.#marker));
+    if (options.callback !== undefined) return json({ request_id: this.marker });
+    return json(transcriptFor(options, seconds, this.marker));
   }
 
   async #speak({ headers, bytes }: Recorded, options: Submission['options']): Promise<Answer> {
     const fields = headers['content-type'] === 'application/json' ? parsed(bytes) : undefined;
-    if (fields === undefined || Object.keys(fields).some((name) => name !== 'text')) return this.#refused('badJson');
+    if (fields === undefined || Object.keys(fields).some((name) => name !== 'text')) return this.refused('badJson');
     const refusal = refusalOfSpeaking(options, fields.text, VOICES);
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     const text = String(fields.text);
     this.submissions.push({ route: 'speak', options, text });
     const body = await soundFor(options);
-    const own = { 'dg-request-id': this.#marker, 'dg-model-name': this.#marker, 'dg-char-count': String(text.length) };
+    const own = { 'dg-request-id': this.marker, 'dg-model-name': this.marker, 'dg-char-count': String(text.length) };
     return { status: 200, headers: { 'content-type': TYPES[options.encoding?.[0] ?? 'mp3'] ?? '', ...own }, body };
   }
 
-  #refused(error: ErrorName): Answer {
-    return refusalAnswer(ERRORS[error], this.#marker);
+  protected refused(error: ErrorName): Answer {
+    return refusalAnswer(ERRORS[error], this.marker);
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { plainImage } from '../../../test/support/plain-requests.ts';
 import { ApiError, type Fault, UpstreamError } from '../../errors.ts';
-import { type Upstream, UpstreamPools } from '../index.ts';
+import { type Submitted, type Upstream, UpstreamPools, type VendorWork } from '../index.ts';
 
 interface Startable {
   readonly url: string;
@@ -23,6 +24,20 @@ export async function withUpstream(
     await pools.close();
     await emulator.stop();
   }
+}
+
+export type Picture = Parameters<typeof plainImage>[0];
+
+/** Checked as the engine does it, and then submitted for as many as one call can bring. */
+export async function submitPicture(
+  { image = assert.fail('no pictures') }: Pick<VendorWork, 'image'>,
+  upstream: Upstream,
+  fields: Picture = {},
+): Promise<Submitted> {
+  const request = plainImage(fields);
+  image.check(request, upstream.model);
+  const count = image.perCall(request, upstream.model);
+  return image.submit(request, { id: 'order-1', count, startWithinMs: 600_000 }, upstream);
 }
 
 export function isFault(fault: Fault, fields: Partial<UpstreamError> = {}): (error: unknown) => boolean {

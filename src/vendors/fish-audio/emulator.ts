@@ -1,6 +1,7 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
 import { formWithFile, SPEECH_SECONDS, secondsOf, speechAs } from '../emulator/sounds.ts';
+import { VoiceServer } from '../emulator/voice-server.ts';
 import { refusalOfDesign, refusalOfRecording, refusalOfSpeech } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
 import { decodeMsgpack } from './emulator/msgpack.ts';
@@ -20,32 +21,17 @@ export const VOICE = '8ef4a238714b45718ce04243307c57a7';
 const MODELS = new Set(['s1', 's2-pro', 's2.1-pro', 's2.1-pro-free', 'drama-3-preview']);
 
 /** The vendor's routes for speech, voices and recordings, as strict as it is. It has an account that may be empty or busy. */
-export class FishAudioEmulator extends ScriptedServer {
+export class FishAudioEmulator extends VoiceServer<ErrorName> {
   /** What it did, answered or not. */
   readonly submissions: Submission[] = [];
   readonly voices = new Set([VOICE]);
-  isBroke = false;
-  isBusy = false;
-  readonly #apiKey: string;
-  readonly #marker: string;
 
-  constructor(apiKey: string, marker: string) {
-    super((recorded) => this.#answer(recorded));
-    this.#apiKey = apiKey;
-    this.#marker = marker;
-  }
-
-  /** The next requests are refused in this way. */
-  refuse(...errors: readonly ErrorName[]): void {
-    for (const error of errors) this.script({ kind: 'instead', ...this.#refused(error) });
-  }
-
-  async #answer(recorded: Recorded): Promise<Answer> {
+  protected async answer(recorded: Recorded): Promise<Answer> {
     const { method, path, headers } = recorded;
-    if (headers.authorization !== `Bearer ${this.#apiKey}`) return this.#refused('badKey');
-    if (method === 'GET' && path === '/wallet/self/api-credit') return json({ credit: '7.5', user_id: this.#marker });
-    if (this.isBroke) return this.#refused('noCredit');
-    if (this.isBusy) return this.#refused('busy');
+    if (headers.authorization !== `Bearer ${this.apiKey}`) return this.refused('badKey');
+    if (method === 'GET' && path === '/wallet/self/api-credit') return json({ credit: '7.5', user_id: this.marker });
+    if (this.isBroke) return this.refused('noCredit');
+    if (this.isBusy) return this.refused('busy');
     switch (`${method} ${path}`) {
       case 'POST /v1/tts':
         return this.#speak(recorded);
@@ -54,32 +40,32 @@ export class FishAudioEmulator extends ScriptedServer {
       case 'POST /v1/asr':
         return this.#listen(recorded);
       default:
-        return this.#refused('noRoute');
+        return this.refused('noRoute');
     }
   }
 
   async #speak({ headers, bytes }: Recorded): Promise<Answer> {
     const isJson = headers['content-type'] === 'application/json';
     const fields = isJson || headers['content-type'] === 'application/msgpack' ? read(bytes, isJson) : undefined;
-    if (fields === undefined) return this.#refused('unreadable');
+    if (fields === undefined) return this.refused('unreadable');
     const refusal = refusalOfSpeech(fields, isJson, this.voices);
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     const header = String(headers.model);
     this.submissions.push({ route: 'speech', model: MODELS.has(header) ? header : 's2.1-pro', fields });
     const format = typeof fields.format === 'string' ? fields.format : 'mp3';
     const body = await soundFor(format, Number(fields.sample_rate ?? (format === 'opus' ? 48_000 : 44_100)));
-    return { status: 200, headers: { 'content-type': TYPES[format] ?? '', 'x-request-id': this.#marker }, body };
+    return { status: 200, headers: { 'content-type': TYPES[format] ?? '', 'x-request-id': this.marker }, body };
   }
 
   async #design({ headers, bytes }: Recorded): Promise<Answer> {
     const fields = headers['content-type'] === 'application/json' ? read(bytes, true) : undefined;
-    if (fields === undefined) return this.#refused('unreadable');
+    if (fields === undefined) return this.refused('unreadable');
     const refusal = refusalOfDesign(fields, headers.model);
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     this.submissions.push({ route: 'design', model: String(headers.model), fields });
     const audio_base64 = (await soundFor('wav', 44_100)).toString('base64');
     const candidates = Array.from({ length: Number(fields.n ?? 2) }, (_, index) => {
-      const id = `voice-${this.#marker}-${index}`;
+      const id = `voice-${this.marker}-${index}`;
       return { id, index, audio_base64, sample_rate: 44_100, duration_ms: SPEECH_SECONDS * 1000 };
     });
     return json({ candidates });
@@ -88,18 +74,18 @@ export class FishAudioEmulator extends ScriptedServer {
   async #listen(recorded: Recorded): Promise<Answer> {
     const isPro = recorded.headers.model === 'transcribe-1-pro';
     const form = await formWithFile(recorded, 'audio');
-    if (form === undefined) return this.#refused('unreadable');
+    if (form === undefined) return this.refused('unreadable');
     const { fields, file } = form;
     const refusal = refusalOfRecording(fields, isPro);
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     const seconds = await secondsOf(file.bytes);
-    if (seconds === undefined) return this.#refused(isPro ? 'badAudio' : 'invalid');
+    if (seconds === undefined) return this.refused(isPro ? 'badAudio' : 'invalid');
     this.submissions.push({ route: 'recording', model: isPro ? 'transcribe-1-pro' : 'transcribe-1', fields, file });
-    return json({ ...transcriptFor(fields, isPro), duration: seconds, ...(isPro && { request_id: this.#marker }) });
+    return json({ ...transcriptFor(fields, isPro), duration: seconds, ...(isPro && { request_id: this.marker }) });
   }
 
-  #refused(error: ErrorName): Answer {
-    return refusalAnswer(ERRORS[error], this.#marker);
+  protected refused(error: ErrorName): Answer {
+    return refusalAnswer(ERRORS[error], this.marker);
   }
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
 import { formWithFile, secondsOf } from '../emulator/sounds.ts';
+import { VoiceServer } from '../emulator/voice-server.ts';
 import { parsed } from '../openai/emulator/checks.ts';
 import { refusalOfTask } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
@@ -26,28 +27,13 @@ interface Task {
 }
 
 /** The vendor's routes for recordings, as strict as it is. It has an account that may be empty or busy. */
-export class GladiaEmulator extends ScriptedServer {
+export class GladiaEmulator extends VoiceServer<ErrorName> {
   /** The recordings, by their address. */
   readonly uploads = new Map<string, Upload>();
   /** What it accepted, answered or not. */
   readonly submissions: Task[] = [];
   /** How often a task is read before it is done. */
   readsUntilDone = 0;
-  isBroke = false;
-  isBusy = false;
-  readonly #apiKey: string;
-  readonly #marker: string;
-
-  constructor(apiKey: string, marker: string) {
-    super((recorded) => this.#answer(recorded));
-    this.#apiKey = apiKey;
-    this.#marker = marker;
-  }
-
-  /** The next requests are refused in this way. */
-  refuse(...errors: readonly ErrorName[]): void {
-    for (const error of errors) this.script({ kind: 'instead', ...this.#refused(error) });
-  }
 
   /** As if it had been deleted; it was accepted all the same. */
   lose(id: string): void {
@@ -55,22 +41,22 @@ export class GladiaEmulator extends ScriptedServer {
     this.submissions.splice(at, 1);
   }
 
-  async #answer(recorded: Recorded): Promise<Answer> {
+  protected async answer(recorded: Recorded): Promise<Answer> {
     const { method, path, headers } = recorded;
-    if (headers['x-gladia-key'] !== this.#apiKey) return this.#refused('badKey');
+    if (headers['x-gladia-key'] !== this.apiKey) return this.refused('badKey');
     if (method === 'GET') return this.#read(path);
-    if (this.isBroke) return this.#refused('noCredit');
-    if (this.isBusy) return this.#refused('busy');
+    if (this.isBroke) return this.refused('noCredit');
+    if (this.isBusy) return this.refused('busy');
     if (method === 'POST' && path === '/v2/upload') return this.#upload(recorded);
-    return method === 'POST' && path === '/v2/pre-recorded' ? this.#create(recorded) : this.#refused('noTask');
+    return method === 'POST' && path === '/v2/pre-recorded' ? this.#create(recorded) : this.refused('noTask');
   }
 
   async #upload(recorded: Recorded): Promise<Answer> {
     const form = await formWithFile(recorded, 'audio');
-    if (form === undefined || Object.keys(form.fields).length > 0) return this.#refused('invalid');
+    if (form === undefined || Object.keys(form.fields).length > 0) return this.refused('invalid');
     const { name, bytes } = form.file;
     const seconds = await secondsOf(bytes);
-    if (seconds === undefined) return this.#refused('badAudio');
+    if (seconds === undefined) return this.refused('badAudio');
     const id = randomUUID();
     const audio_url = `https://api.gladia.io/file/${id}`;
     this.uploads.set(audio_url, { ...form.file, seconds });
@@ -80,9 +66,9 @@ export class GladiaEmulator extends ScriptedServer {
 
   #create({ headers, bytes }: Recorded): Answer {
     const body = headers['content-type'] === 'application/json' ? parsed(bytes) : undefined;
-    if (body === undefined) return this.#refused('invalid');
+    if (body === undefined) return this.refused('invalid');
     const refusal = refusalOfTask(body, new Set(this.uploads.keys()));
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     const id = randomUUID();
     this.submissions.push({ id, body, seconds: this.uploads.get(String(body.audio_url))?.seconds ?? 0, reads: 0 });
     return json(201, { id, result_url: `https://api.gladia.io/v2/pre-recorded/${id}` });
@@ -91,11 +77,11 @@ export class GladiaEmulator extends ScriptedServer {
   #read(path: string): Answer {
     const { pathname } = new URL(path, this.url);
     if (pathname === '/v2/pre-recorded') {
-      const items = this.submissions.map(({ id }) => ({ id, kind: 'pre-recorded', request_id: this.#marker }));
+      const items = this.submissions.map(({ id }) => ({ id, kind: 'pre-recorded', request_id: this.marker }));
       return json(200, { first: path, current: path, next: null, items });
     }
     const task = this.submissions.find(({ id }) => pathname === `/v2/pre-recorded/${id}`);
-    return task === undefined ? this.#refused('noTask') : json(200, this.#document(task));
+    return task === undefined ? this.refused('noTask') : json(200, this.#document(task));
   }
 
   #document(task: Task): object {
@@ -106,17 +92,17 @@ export class GladiaEmulator extends ScriptedServer {
     const ended = error_code === undefined ? 'done' : 'error';
     const status = isDone ? ended : open;
     return {
-      ...{ id, request_id: this.#marker, version: 2, kind: 'pre-recorded', created_at: '2026-11-18T00:00:00.000Z' },
+      ...{ id, request_id: this.marker, version: 2, kind: 'pre-recorded', created_at: '2026-11-18T00:00:00.000Z' },
       status,
       error_code: status === 'error' ? error_code : null,
-      file: { id: 'f', filename: this.#marker },
+      file: { id: 'f', filename: this.marker },
       request_params: body,
       result: status === 'done' ? resultOf(task) : null,
     };
   }
 
-  #refused(error: ErrorName): Answer {
-    return refusalAnswer(ERRORS[error], this.#marker);
+  protected refused(error: ErrorName): Answer {
+    return refusalAnswer(ERRORS[error], this.marker);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Recorded } from '../emulator/recording-server.ts';
-import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
+import type { Answer } from '../emulator/scripted-server.ts';
 import { SPEECH_SECONDS, speechAs } from '../emulator/sounds.ts';
+import { VoiceServer } from '../emulator/voice-server.ts';
 import { parsed } from '../openai/emulator/checks.ts';
 import { refusalOfSpeech } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
@@ -19,50 +20,35 @@ export const OWN_VOICE = '5bb7de05-c8fe-426a-8fcc-ba4fc4ce9f9c';
 const LISTED = { id: LIBRARY_VOICE_ID, name: LIBRARY_VOICE, provider: 'HUME_AI' };
 
 /** The vendor's routes for speech, as strict as it is. It has an account that may be empty or busy. */
-export class HumeEmulator extends ScriptedServer {
+export class HumeEmulator extends VoiceServer<ErrorName> {
   /** What it did, answered or not. */
   readonly submissions: Submission[] = [];
-  isBroke = false;
-  isBusy = false;
   readonly #library = new Set([LIBRARY_VOICE, LIBRARY_VOICE_ID]);
   readonly #own = new Set([OWN_VOICE, 'my voice']);
-  readonly #apiKey: string;
-  readonly #marker: string;
 
-  constructor(apiKey: string, marker: string) {
-    super((recorded) => this.#answer(recorded));
-    this.#apiKey = apiKey;
-    this.#marker = marker;
-  }
-
-  /** The next requests are refused in this way. */
-  refuse(...errors: readonly ErrorName[]): void {
-    for (const error of errors) this.script({ kind: 'instead', ...this.#refused(error) });
-  }
-
-  async #answer(recorded: Recorded): Promise<Answer> {
+  protected async answer(recorded: Recorded): Promise<Answer> {
     const { method, path, headers } = recorded;
     const { pathname, searchParams } = new URL(path, this.url);
-    if (headers['user-agent'] === undefined) return this.#refused('atTheEdge');
-    if (headers['x-hume-api-key'] !== this.#apiKey) return this.#refused('badKey');
+    if (headers['user-agent'] === undefined) return this.refused('atTheEdge');
+    if (headers['x-hume-api-key'] !== this.apiKey) return this.refused('badKey');
     if (method === 'GET' && pathname === '/v0/tts/voices' && searchParams.has('provider'))
       return json({ page_number: 0, page_size: 1, total_pages: 1, voices_page: [LISTED] });
-    if (this.isBroke) return this.#refused('noCredit');
-    if (this.isBusy) return this.#refused('busy');
+    if (this.isBroke) return this.refused('noCredit');
+    if (this.isBusy) return this.refused('busy');
     if (method === 'POST' && path === '/v0/tts/file') return this.#speak(recorded, 'file');
-    return method === 'POST' && path === '/v0/tts' ? this.#speak(recorded, 'json') : this.#refused('noRoute');
+    return method === 'POST' && path === '/v0/tts' ? this.#speak(recorded, 'json') : this.refused('noRoute');
   }
 
   async #speak({ headers, bytes }: Recorded, route: Submission['route']): Promise<Answer> {
     const fields = headers['content-type'] === 'application/json' ? parsed(bytes) : undefined;
-    if (fields === undefined) return this.#refused('invalid');
+    if (fields === undefined) return this.refused('invalid');
     const refusal = refusalOfSpeech(fields, this.#library, this.#own);
-    if (refusal !== undefined) return refusalAnswer(refusal, this.#marker);
+    if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     this.submissions.push({ route, fields });
     const { type: format = 'mp3' } = (fields.format ?? {}) as { type?: string };
     const sound = await soundFor(format);
     if (route === 'json') return json(this.#generations(sound, format, Number(fields.num_generations ?? 1)));
-    return { status: 200, headers: { 'content-type': TYPES[format] ?? '', 'x-request-id': this.#marker }, body: sound };
+    return { status: 200, headers: { 'content-type': TYPES[format] ?? '', 'x-request-id': this.marker }, body: sound };
   }
 
   #generations(sound: Buffer, format: string, length: number): object {
@@ -80,11 +66,11 @@ export class HumeEmulator extends ScriptedServer {
         snippets: [[snippet]],
       };
     });
-    return { generations, request_id: this.#marker };
+    return { generations, request_id: this.marker };
   }
 
-  #refused(error: ErrorName): Answer {
-    return refusalAnswer(ERRORS[error], this.#marker);
+  protected refused(error: ErrorName): Answer {
+    return refusalAnswer(ERRORS[error], this.marker);
   }
 }
 

@@ -4,7 +4,6 @@ import { dataUrl } from '../../../test/support/asked-forms.ts';
 import { openBench } from '../../../test/support/job-bench.ts';
 import { type JobCase, JobSuite } from '../../../test/support/job-suite.ts';
 import { picture } from '../../../test/support/media-samples.ts';
-import { until } from '../../../test/support/postgres.ts';
 import { IMAGE_PRICE, IMAGES, imageModel } from '../../../test/support/studio.ts';
 import { IdeogramEmulator } from './emulator.ts';
 
@@ -58,12 +57,10 @@ const suite = new JobSuite(bench, {
 });
 suite.testDelivery(drawing);
 suite.testDelivery(edit);
-suite.testUnsupported(drawing);
-suite.testEmptyAccount(drawing);
-suite.testThrottle(drawing);
-suite.testLostAnswers(drawing);
-suite.testPolicy(drawing);
-suite.testUnanswered(drawing);
+suite.testWithinCall(drawing);
+suite.testFetchAfterRestart(drawing, (emulator, areDown) => {
+  emulator.areLinksDown = areDown;
+});
 suite.testExample();
 
 test('many pictures are few calls, and those that are not safe are not paid for', async () => {
@@ -75,15 +72,4 @@ test('many pictures are few calls, and those that are not safe are not paid for'
   );
   assert.equal((await bench.delivered(job.id)).length, 8);
   assert.deepEqual([bench.submitted(), await bench.money()], [[2, 0], bench.paid(drawing, 8)]);
-});
-
-test('a process that begins anew fetches what the last one was told of', async () => {
-  bench.first.areLinksDown = true;
-  const id = await bench.create(drawing);
-  await until(() => bench.first.sent('GET', /^\/files/).length > 0);
-  await bench.restart();
-  bench.first.areLinksDown = false;
-  assert.equal((await bench.ended(id)).status, 'succeeded');
-  assert.deepEqual(await bench.delivered(id), [PICTURE]);
-  assert.deepEqual([bench.submitted(), await bench.money()], [[1, 0], bench.paid(drawing)]);
 });

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainImage } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
+import { isFault, isRefused, type Picture } from '../emulator/calls.ts';
 import { inMemoryMedia } from '../index.ts';
-import { draw, isFault, isRefused, KEY, type Picture, withEmulator } from './emulator/calls.ts';
+import { draw, KEY, withEmulator } from './emulator/calls.ts';
 import { json } from './emulator.ts';
 import { SIZES_3, SIZES_4 } from './sizes.ts';
 import { work } from './work.ts';
@@ -113,14 +114,14 @@ describe('results', () => {
       emulator.withheldPictures = 1;
       const links = [1, 2].map((each) => ({ url: `${emulator.origin}/files/${each}.png?exp=1&sig=s` }));
       assert.deepEqual(await draw(at(V3), { n: 3 }), { state: 'succeeded', outputs: links });
-      await assert.rejects(draw(at(V3)), isFault('policy', false));
+      await assert.rejects(draw(at(V3)), isFault('policy', { isUncertain: false }));
     }));
 
   for (const data of [[], [{ is_image_safe: true, url: null }], [{ is_image_safe: true, url: '' }], [1], {}]) {
     test(`without a picture are garbled: ${JSON.stringify(data)}`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.script({ kind: 'instead', ...json(200, { created: 'x', data }) });
-        await assert.rejects(draw(at(V3)), isFault('garbled', true));
+        await assert.rejects(draw(at(V3)), isFault('garbled', { isUncertain: true }));
       }));
   }
 });
@@ -151,20 +152,20 @@ describe('refusals', () => {
     test(`${status} ${JSON.stringify(body)} is ${fault}`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.script({ kind: 'instead', ...json(status, body) });
-        await assert.rejects(draw(at(V3)), isFault(fault, false));
+        await assert.rejects(draw(at(V3)), isFault(fault, { isUncertain: false }));
       }));
   }
 
   test('of the vendor itself: a key, a version, a prompt, a throttle, an empty account', () =>
     withEmulator(async ({ emulator, at }) => {
-      await assert.rejects(draw({ ...at(V3), apiKey: 'other' }), isFault('account', false));
-      await assert.rejects(draw(at('ideogram-v9')), isFault('config', false));
-      await assert.rejects(draw(at(V3), { prompt: emulator.forbidden }), isFault('policy', false));
-      await assert.rejects(draw(at(V3), { extra: { no_such_field: 1 } }), isFault('client', false));
+      await assert.rejects(draw({ ...at(V3), apiKey: 'other' }), isFault('account', { isUncertain: false }));
+      await assert.rejects(draw(at('ideogram-v9')), isFault('config', { isUncertain: false }));
+      await assert.rejects(draw(at(V3), { prompt: emulator.forbidden }), isFault('policy', { isUncertain: false }));
+      await assert.rejects(draw(at(V3), { extra: { no_such_field: 1 } }), isFault('client', { isUncertain: false }));
       emulator.isBusy = true;
-      await assert.rejects(draw(at(V3)), isFault('rate', false));
+      await assert.rejects(draw(at(V3)), isFault('rate', { isUncertain: false }));
       emulator.isBroke = true;
-      await assert.rejects(draw(at(V3)), isFault('account', false));
+      await assert.rejects(draw(at(V3)), isFault('account', { isUncertain: false }));
     }));
 });
 

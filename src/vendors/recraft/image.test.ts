@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainImage } from '../../../test/support/plain-requests.ts';
 import { ApiError, type Fault } from '../../errors.ts';
+import { isFault, isRefused, type Picture } from '../emulator/calls.ts';
 import { inMemoryMedia } from '../index.ts';
-import { draw, isFault, isRefused, KEY, type Picture, withEmulator } from './emulator/calls.ts';
+import { draw, KEY, withEmulator } from './emulator/calls.ts';
 import { json } from './emulator.ts';
 import { work } from './work.ts';
 
@@ -72,7 +73,7 @@ describe('results', () => {
     test(`without a picture are garbled: ${JSON.stringify(data)}`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.script({ kind: 'instead', ...json(200, { created: 1, credits: 1, data }) });
-        await assert.rejects(draw(at(V3)), isFault('garbled', true));
+        await assert.rejects(draw(at(V3)), isFault('garbled', { isUncertain: true }));
       }));
   }
 });
@@ -104,19 +105,19 @@ describe('refusals', () => {
     test(`${status} ${JSON.stringify(body)} is ${fault}`, () =>
       withEmulator(async ({ emulator, at }) => {
         emulator.script({ kind: 'instead', ...json(status, body) });
-        await assert.rejects(draw(at(V3)), isFault(fault, false));
+        await assert.rejects(draw(at(V3)), isFault(fault, { isUncertain: false }));
       }));
   }
 
   test('of the vendor itself: a key, a prompt, a field, a throttle, an empty account', () =>
     withEmulator(async ({ emulator, at }) => {
-      await assert.rejects(draw({ ...at(V3), apiKey: 'other' }), isFault('account', false));
-      await assert.rejects(draw(at(V3), { prompt: emulator.forbidden }), isFault('policy', false));
-      await assert.rejects(draw(at(V3), { extra: { no_such_field: 1 } }), isFault('client', false));
+      await assert.rejects(draw({ ...at(V3), apiKey: 'other' }), isFault('account', { isUncertain: false }));
+      await assert.rejects(draw(at(V3), { prompt: emulator.forbidden }), isFault('policy', { isUncertain: false }));
+      await assert.rejects(draw(at(V3), { extra: { no_such_field: 1 } }), isFault('client', { isUncertain: false }));
       emulator.isBusy = true;
-      await assert.rejects(draw(at(V3)), isFault('rate', false));
+      await assert.rejects(draw(at(V3)), isFault('rate', { isUncertain: false }));
       emulator.isBroke = true;
-      await assert.rejects(draw(at(V3)), isFault('account', false));
+      await assert.rejects(draw(at(V3)), isFault('account', { isUncertain: false }));
     }));
 });
 

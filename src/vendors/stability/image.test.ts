@@ -3,9 +3,10 @@ import { describe, test } from 'node:test';
 import { plainImage } from '../../../test/support/plain-requests.ts';
 import { type JsonObject, parseJson } from '../../json.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
+import { isFault } from '../emulator/calls.ts';
 import { inMemoryMedia } from '../kit/in-memory-media.ts';
 import type { Media } from '../vendor.ts';
-import { draw, image, isFault, isRefused, KEY, MADE, withEmulator } from './emulator/calls.ts';
+import { draw, image, isRefused, KEY, MADE, withEmulator } from './emulator/calls.ts';
 
 type Fields = Partial<ImageRequest<Media>>;
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { plainSound, plainTranscription } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest, TranscriptionRequest } from '../../../schemas/index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
 import { clip } from '../../emulator/sounds.ts';
-import { type AudioFile, type Media, type Transcript, type Upstream, UpstreamPools } from '../../index.ts';
+import type { AudioFile, Media, Transcript, Upstream } from '../../index.ts';
 import { CartesiaEmulator, VOICE } from '../emulator.ts';
 import { speech } from '../speech.ts';
 import { transcription } from '../transcription.ts';
@@ -14,20 +15,9 @@ export function speechRequest(fields: Partial<SoundRequest<Media>> = {}): SoundR
   return plainSound({ input: 'Hello there.', voice: VOICE, ...fields });
 }
 
-export async function withEmulator(
-  run: (emulator: CartesiaEmulator, upstream: Upstream) => Promise<void>,
-): Promise<void> {
+export function withEmulator(run: (emulator: CartesiaEmulator, upstream: Upstream) => Promise<void>): Promise<void> {
   const emulator = new CartesiaEmulator(KEY, MARKER);
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  try {
-    const upstream = { address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools };
-    await run(emulator, { model: 'sonic-3.5', ...upstream });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  return withUpstream(emulator, { model: 'sonic-3.5', apiKey: KEY }, (upstream) => run(emulator, upstream));
 }
 
 /** Checks a request and reads its sound to the end. */

@@ -2,27 +2,18 @@ import assert from 'node:assert/strict';
 import { plainTranscription } from '../../../../test/support/plain-requests.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { TranscriptionRequest } from '../../../schemas/index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
 import { clip } from '../../emulator/sounds.ts';
-import { type AudioFile, type TranscriptionProgress, type Upstream, UpstreamPools } from '../../index.ts';
+import type { AudioFile, TranscriptionProgress, Upstream } from '../../index.ts';
 import { GladiaEmulator } from '../emulator.ts';
 import { transcription } from '../transcription.ts';
 
 export const KEY = 'gladia-upstream';
 export const MARKER = 'mk8G';
 
-export async function withEmulator(
-  run: (emulator: GladiaEmulator, upstream: Upstream) => Promise<void>,
-): Promise<void> {
+export function withEmulator(run: (emulator: GladiaEmulator, upstream: Upstream) => Promise<void>): Promise<void> {
   const emulator = new GladiaEmulator(KEY, MARKER);
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  try {
-    await run(emulator, { model: 'solaria-1', address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  return withUpstream(emulator, { model: 'solaria-1', apiKey: KEY }, (upstream) => run(emulator, upstream));
 }
 
 /** The task of a request that was accepted. */

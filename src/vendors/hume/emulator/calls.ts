@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { plainSound } from '../../../../test/support/plain-requests.ts';
 import type { SoundRequest } from '../../../schemas/index.ts';
-import { type Media, type Upstream, UpstreamPools, type VoicePreview } from '../../index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
+import type { Media, Upstream, VoicePreview } from '../../index.ts';
 import { HumeEmulator, LIBRARY_VOICE } from '../emulator.ts';
 import { speech } from '../speech.ts';
 
@@ -12,17 +13,9 @@ export function speechRequest(fields: Partial<SoundRequest<Media>> = {}): SoundR
   return plainSound({ input: 'Hello there.', voice: LIBRARY_VOICE, ...fields });
 }
 
-export async function withEmulator(run: (emulator: HumeEmulator, upstream: Upstream) => Promise<void>): Promise<void> {
+export function withEmulator(run: (emulator: HumeEmulator, upstream: Upstream) => Promise<void>): Promise<void> {
   const emulator = new HumeEmulator(KEY, MARKER);
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  try {
-    await run(emulator, { model: 'octave-2', address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  return withUpstream(emulator, { model: 'octave-2', apiKey: KEY }, (upstream) => run(emulator, upstream));
 }
 
 /** Checks a request and reads its sound to the end. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { plainImage, plainSound } from '../../../../test/support/plain-requests.ts';
-import { ApiError, type Fault, UpstreamError } from '../../../errors.ts';
+import { ApiError } from '../../../errors.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { ImageRequest, SoundRequest } from '../../../schemas/index.ts';
-import { type Media, type Submitted, type TaskOrder, type Upstream, UpstreamPools } from '../../index.ts';
+import { withUpstream } from '../../emulator/calls.ts';
+import type { Media, Submitted, TaskOrder, Upstream } from '../../index.ts';
 import { StabilityEmulator } from '../emulator.ts';
 import { work } from '../work.ts';
 
@@ -13,17 +14,9 @@ export const MADE = { image: Buffer.from('a picture'), audio: Buffer.from('a sou
 export const image = work.image ?? assert.fail('the vendor makes pictures');
 export const music = work.music ?? assert.fail('the vendor makes music');
 
-export async function withEmulator(run: (emulator: StabilityEmulator, upstream: Upstream) => Promise<void>) {
+export function withEmulator(run: (emulator: StabilityEmulator, upstream: Upstream) => Promise<void>): Promise<void> {
   const emulator = new StabilityEmulator(KEY, MADE);
-  await emulator.start();
-  const pools = new UpstreamPools();
-  const { signal } = new AbortController();
-  try {
-    await run(emulator, { model: 'core', address: emulator.url, apiKey: KEY, timeoutMs: 60_000, signal, pools });
-  } finally {
-    await pools.close();
-    await emulator.stop();
-  }
+  return withUpstream(emulator, { model: 'core', apiKey: KEY }, (upstream) => run(emulator, upstream));
 }
 
 /** Checked as before a job is admitted, then sent. */
@@ -42,15 +35,6 @@ export async function play(upstream: Upstream, fields: Partial<SoundRequest<Medi
 export function taskOf(submitted: Submitted): JsonObject {
   assert.ok(submitted.state === 'accepted');
   return submitted.task;
-}
-
-export function isFault(fault: Fault, fields: Partial<UpstreamError> = {}): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(error instanceof UpstreamError, String(error));
-    assert.equal(error.fault, fault, error.message);
-    for (const [name, value] of Object.entries(fields)) assert.equal(error[name as keyof UpstreamError], value, name);
-    return true;
-  };
 }
 
 export function isRefused(field: string): (error: unknown) => boolean {
