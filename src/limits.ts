@@ -32,8 +32,10 @@ export const REQUEST_TIMEOUT_MS = 600_000;
 export const TIMEOUT_CHECK_MS = 2_000;
 export const ADMIN_BODY_BYTES_MAX = MIB;
 export const CONFIG_BODY_BYTES_MAX = 8 * MIB;
-/** Above it a thread parses the document: these many characters take a tenth of a second at worst. */
-export const CONFIG_INLINE_CHARS_MAX = 32 * KIB;
+/** Above it a thread parses the document: these many characters take a hundredth of a second. */
+export const CONFIG_INLINE_CHARS_MAX = 4 * KIB;
+/** Up to it such a document is read a second time where something is wrong with it, to say in which line. */
+export const CONFIG_LOCATED_CHARS_MAX = 32 * KIB;
 export const ESTIMATE_BODY_BYTES_MAX = 32 * MIB;
 export const PATH_PARAM_CHARS_MAX = 2048;
 export const LOGGED_PATH_CHARS_MAX = 200;

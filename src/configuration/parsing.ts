@@ -1,4 +1,4 @@
-import { CONFIG_INLINE_CHARS_MAX } from '../limits.ts';
+import { CONFIG_INLINE_CHARS_MAX, CONFIG_LOCATED_CHARS_MAX } from '../limits.ts';
 import { Thread } from '../thread.ts';
 import { type ConfigDocument, parseSource, type SourcedDocument } from './document.ts';
 import { DocumentError, type DocumentProblem, refuseUnlocated } from './problems.ts';
@@ -16,13 +16,21 @@ export type ParsingReport =
 
 /**
  * As `parseSource`, without holding up other requests: a large text takes seconds, so a thread parses it, which is there
- * only while there are such texts. What is found out about such a document later has paths and no lines.
+ * only while there are such texts. What is found out about a very large one later has paths and no lines.
  */
 export async function parseSourceAsync(text: string, vendors: readonly VendorTerms[]): Promise<SourcedDocument> {
   if (text.length <= CONFIG_INLINE_CHARS_MAX) return parseSource(text, vendors);
   const report = await parsing.take({ text, vendors: vendors.map(plainTerms) });
   if (report.state === 'refused') throw new DocumentError(report.problems);
-  return { document: report.document, refuse: refuseUnlocated };
+  const isLocated = text.length <= CONFIG_LOCATED_CHARS_MAX;
+  return { document: report.document, refuse: isLocated ? refuseLocated(text, vendors) : refuseUnlocated };
+}
+
+/** What has lines cannot be sent by a thread: they are made again where they are needed. */
+function refuseLocated(text: string, vendors: readonly VendorTerms[]): SourcedDocument['refuse'] {
+  return (findings) => {
+    if (findings.length > 0) parseSource(text, vendors).refuse(findings);
+  };
 }
 
 /** Of dialects only the names are needed; what they hold cannot be sent to a thread. */

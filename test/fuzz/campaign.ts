@@ -37,6 +37,15 @@ export interface Campaign {
   readonly findings: readonly Finding[];
 }
 
+const NOT_ASKED: ProbeReport = {
+  asked: 0,
+  longestMs: 0,
+  longestOwnMs: 0,
+  late: 0,
+  lateOwn: 0,
+  failed: 0,
+  ownDelayMs: 0,
+};
 const PARTS = 10;
 const DEADLINE_MS = 60_000;
 /** Longer than an upstream's deadline. */
@@ -69,7 +78,7 @@ export async function runCampaign(
   player.findings.addErrors(world.errors);
   if (!world.isUp) player.findings.add('the process ended', undefined);
   player.findings.addGrowth(memory, options.requests);
-  const health = world.isUp ? await world.health() : { asked: 0, longestMs: 0, late: 0, failed: 0, ownDelayMs: 0 };
+  const health = world.isUp ? await world.health() : NOT_ASKED;
   return {
     requests: player.played,
     seconds,
@@ -237,12 +246,12 @@ class Player {
     for (const fault of await chargedRefusals(this.#world.db)) this.findings.add(fault, undefined);
   }
 
-  show(memory: Memory | undefined, { longestMs, late }: ProbeReport): string {
+  show(memory: Memory | undefined, { longestMs, late, lateOwn }: ProbeReport): string {
     const mib = (bytes = 0) => Math.round(bytes / 1024 / 1024);
     const parts = [
       `${this.played} requests`,
       `${mib(memory?.usedBytes)} MiB used, ${mib(memory?.residentBytes)} MiB resident`,
-      `longest wait for /healthz ${Math.round(longestMs)} ms (${late} above the goal)`,
+      `longest wait for /healthz ${Math.round(longestMs)} ms (${late} above the goal, ${lateOwn} without the host)`,
       `${this.findings.all.length} findings`,
     ];
     return parts.join(', ');

@@ -1,13 +1,21 @@
 // Asks a gateway for its health every tenth of a second, from a process of its own, whether or not the last was answered.
+// It rests while the gateway is made to collect its garbage for a measurement.
 import { Agent, request } from 'node:http';
 import { STALL_MS_MAX } from './goals.ts';
+import { stolenMs, stolenSince } from './stolen.ts';
 
-/** To the driver, when it asks. */
+/** `rest` is answered when nothing is asked for any more. */
+export type ProbeOrder = 'report' | 'rest' | 'go on';
+
+/** To the driver, after each order. */
 export interface ProbeReport {
   readonly asked: number;
   readonly longestMs: number;
-  /** Answers that took longer than the goal. */
+  /** The same without what the machine's host took away meanwhile. */
+  readonly longestOwnMs: number;
+  /** Answers that took longer than the goal, and of them those that would have without the host as well. */
   readonly late: number;
+  readonly lateOwn: number;
   /** Not answered, or not with 200. */
   readonly failed: number;
   /** How much later than planned this process itself came to run: what the machine adds to every figure. */
@@ -19,22 +27,43 @@ const GIVE_UP_MS = 10_000;
 
 const url = process.argv[2];
 const agent = new Agent({ keepAlive: true });
-const report = { asked: 0, longestMs: 0, late: 0, failed: 0, ownDelayMs: 0 };
+const report = { asked: 0, longestMs: 0, longestOwnMs: 0, late: 0, lateOwn: 0, failed: 0, ownDelayMs: 0 };
+let isResting = false;
+let pending = 0;
 
 function ask(address: string): void {
-  const startedMs = performance.now();
+  const [startedMs, stolen] = [performance.now(), stolenMs()];
   const done = (isGood: boolean) => {
     const tookMs = performance.now() - startedMs;
+    const hostMs = stolenSince(stolen);
+    const ownMs = tookMs - hostMs;
     report.longestMs = Math.max(report.longestMs, tookMs);
+    report.longestOwnMs = Math.max(report.longestOwnMs, ownMs);
     if (tookMs > STALL_MS_MAX) report.late++;
+    if (ownMs > STALL_MS_MAX) {
+      report.lateOwn++;
+      console.error(`late: /healthz after ${tookMs.toFixed(0)} ms, of which the host took ${hostMs}`);
+    }
     if (!isGood) report.failed++;
+    pending--;
+    if (isResting && pending === 0) tell();
   };
   report.asked++;
+  pending++;
   const asking = request(address, { agent, timeout: GIVE_UP_MS }, (answer) => {
     answer.resume().once('end', () => done(answer.statusCode === 200));
   });
   asking.on('timeout', () => asking.destroy());
   asking.on('error', () => done(false)).end();
+}
+
+function tell(): void {
+  process.send?.({ ...report });
+}
+
+function obey(order: ProbeOrder): void {
+  if (order !== 'report') isResting = order === 'rest';
+  if (order !== 'rest' || pending === 0) tell();
 }
 
 if (url !== undefined) {
@@ -43,8 +72,8 @@ if (url !== undefined) {
     const nowMs = performance.now();
     report.ownDelayMs = Math.max(report.ownDelayMs, nowMs - plannedMs);
     plannedMs = nowMs + EVERY_MS;
-    ask(`${url}/healthz`);
+    if (!isResting) ask(`${url}/healthz`);
   }, EVERY_MS);
   process.once('disconnect', () => process.exit());
-  process.on('message', () => process.send?.({ ...report }));
+  process.on('message', obey);
 }

@@ -12,7 +12,7 @@ import { silentLog } from '../support/database.ts';
 import { Apps } from '../support/tokens.ts';
 import { configurationOf } from './catalogue.ts';
 import type { BrowserSecrets, Secrets } from './credentials.ts';
-import type { ProbeReport } from './health-probe.ts';
+import type { ProbeOrder, ProbeReport } from './health-probe.ts';
 import type { GatewayReport, Question } from './process.ts';
 import type { UpstreamReport } from './upstream.ts';
 
@@ -95,15 +95,24 @@ export class FuzzWorld {
   }
 
   async memory(): Promise<Memory> {
-    this.#tell('memory');
-    for (;;) {
-      const [report] = (await once(this.#gateway, 'message')) as [GatewayReport];
-      if (report.report === 'memory') return report;
+    await this.#orderProbe('rest');
+    try {
+      this.#tell('memory');
+      for (;;) {
+        const [report] = (await once(this.#gateway, 'message')) as [GatewayReport];
+        if (report.report === 'memory') return report;
+      }
+    } finally {
+      await this.#orderProbe('go on');
     }
   }
 
-  async health(): Promise<ProbeReport> {
-    this.#probe.send('report');
+  health(): Promise<ProbeReport> {
+    return this.#orderProbe('report');
+  }
+
+  async #orderProbe(order: ProbeOrder): Promise<ProbeReport> {
+    this.#probe.send(order);
     const [report] = (await once(this.#probe, 'message')) as [ProbeReport];
     return report;
   }

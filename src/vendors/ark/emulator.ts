@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
@@ -142,8 +143,4 @@ function picturesOf(body: Task['body']): number {
 
 function refusal(status: number, code: string, message: string): Answer {
   return json(status, { error: { code, message: `${message} Request id: 0217`, param: '', type: 'BadRequest' } });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { plainImage } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
+import { json } from '../emulator/json.ts';
 import { inMemoryMedia, type Media } from '../index.ts';
 import { draw, image, isFault, KEY, ORDER, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 
 const PRO = 'dola-seedream-5-0-pro-260628';
 const LITE = 'seedream-5-0-260128';

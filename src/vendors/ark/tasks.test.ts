@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../../errors.ts';
+import { json } from '../emulator/json.ts';
 import { isFault, poll, submit, video, withEmulator } from './emulator/calls.ts';
-import { type Ending, json } from './emulator.ts';
+import type { Ending } from './emulator.ts';
 
 test('a task waits, runs and ends with its clip and what it took', () =>
   withEmulator(async (emulator, upstream) => {

@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { jsonIn } from '../emulator/json.ts';
 import { LocalServer } from '../emulator/local-server.ts';
-import {
-  type IncomingCall,
-  parsed,
-  type Refusal,
-  refusalOfKey,
-  refusalOfTask,
-  refusalOfUpload,
-} from './emulator/checks.ts';
+import { type IncomingCall, type Refusal, refusalOfKey, refusalOfTask, refusalOfUpload } from './emulator/checks.ts';
 import { AssemblyAiTask, type Hearing } from './emulator/task.ts';
 
 export interface AssemblyAiOptions {
@@ -141,7 +135,7 @@ export class AssemblyAiEmulator extends LocalServer {
 
   #refusalOf(step: Step, recorded: IncomingCall): Refusal | undefined {
     if (step === 'upload') return refusalOfUpload(recorded);
-    return step === 'create' ? refusalOfTask(parsed(recorded), new Set(this.uploads.keys())) : undefined;
+    return step === 'create' ? refusalOfTask(jsonIn(recorded), new Set(this.uploads.keys())) : undefined;
   }
 
   /** What the vendor does: keeps a recording, accepts a task, tells of it. */
@@ -153,7 +147,7 @@ export class AssemblyAiEmulator extends LocalServer {
         return { body: { upload_url: url } };
       }
       case 'create': {
-        const body = parsed(recorded) ?? {};
+        const body = jsonIn(recorded) ?? {};
         const task = new AssemblyAiTask(body, this.uploads.get(String(body.audio_url)));
         this.tasks.push(task);
         return { body: task.document(this.#options.marker) };

@@ -1,6 +1,7 @@
 import { Sha256 } from '@smithy/core/checksum';
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
 import { numbersOf } from '../emulator/vectors.ts';
@@ -173,8 +174,4 @@ function invoked(model: string, body: Json): Answer {
 export function refusal(status: number, name: string, message: string): Answer {
   const answer = json(status, { message });
   return { ...answer, headers: { ...answer.headers, 'x-amzn-errortype': `${name}:http://internal.amazon.com/` } };
-}
-
-function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

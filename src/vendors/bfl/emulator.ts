@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
@@ -92,8 +93,4 @@ export class BflEmulator extends TaskServer {
 
 function detail(status: number, words: string): Answer {
   return json(status, { detail: words });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

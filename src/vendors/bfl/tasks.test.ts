@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../../errors.ts';
+import { json } from '../emulator/json.ts';
 import { isFault, poll, submit, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 
 test('a task waits, ends with its picture and tells what it cost', () =>
   withEmulator(async ({ emulator, upstream }) => {

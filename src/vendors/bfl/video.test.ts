@@ -3,10 +3,10 @@ import { describe, test } from 'node:test';
 import { plainVideo } from '../../../test/support/plain-requests.ts';
 import { ApiError } from '../../errors.ts';
 import type { VideoRequest } from '../../schemas/index.ts';
+import { json } from '../emulator/json.ts';
 import { inMemoryMedia } from '../kit/in-memory-media.ts';
 import type { Media } from '../vendor.ts';
 import { withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 import { work as bfl } from './work.ts';
 
 type Fields = Partial<VideoRequest<Media>>;

@@ -1,8 +1,8 @@
+import { json, jsonIn } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { formWithFile, secondsOf, speechAs } from '../emulator/sounds.ts';
 import { VoiceServer } from '../emulator/voice-server.ts';
-import { parsed } from '../openai/emulator/checks.ts';
 import { refusalOfRecording, refusalOfSpeech } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
 
@@ -28,7 +28,7 @@ export class CartesiaEmulator extends VoiceServer<ErrorName> {
     const { pathname } = new URL(path, this.url);
     if (headers.authorization !== `Bearer ${this.apiKey}`) return this.refused('badKey');
     if (headers['cartesia-version'] !== '2026-08-14') return this.refused('noVersion');
-    if (method === 'GET' && pathname === '/voices') return json({ data: [...this.voices].map((id) => ({ id })) });
+    if (method === 'GET' && pathname === '/voices') return json(200, { data: [...this.voices].map((id) => ({ id })) });
     if (this.isBroke) return this.refused('noCredit');
     if (this.isBusy) return this.refused('busy');
     if (method === 'POST' && path === '/tts/bytes') return this.#speak(recorded);
@@ -36,8 +36,7 @@ export class CartesiaEmulator extends VoiceServer<ErrorName> {
   }
 
   async #speak(recorded: Recorded): Promise<Answer> {
-    const isJson = recorded.headers['content-type'] === 'application/json';
-    const fields = isJson ? parsed(recorded.bytes) : undefined;
+    const fields = jsonIn(recorded);
     if (fields === undefined) return this.refused('invalid');
     const refusal = refusalOfSpeech(fields, this.voices);
     if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
@@ -58,16 +57,12 @@ export class CartesiaEmulator extends VoiceServer<ErrorName> {
     this.submissions.push({ route: 'recording', fields, file });
     const { language = 'en' } = fields;
     const words = 'timestamp_granularities[]' in fields ? WORDS : undefined;
-    return json({ type: 'transcript', text: TEXT, duration, language, words, request_id: this.marker });
+    return json(200, { type: 'transcript', text: TEXT, duration, language, words, request_id: this.marker });
   }
 
   protected refused(error: ErrorName): Answer {
     return refusalAnswer(ERRORS[error], this.marker);
   }
-}
-
-function json(body: object): Answer {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
 const TYPES: Readonly<Record<string, string>> = { mp3: 'audio/mpeg', wav: 'audio/wav', raw: 'audio/pcm' };

@@ -3,9 +3,10 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { plainEmbedding } from '../../../test/support/plain-requests.ts';
 import { UpstreamError } from '../../errors.ts';
 import { chatSchema, type EmbeddingRequest, toChatRequest } from '../../schemas/index.ts';
+import { json } from '../emulator/json.ts';
 import { base64Of, numbersOf } from '../emulator/vectors.ts';
 import { type Upstream, UpstreamPools } from '../index.ts';
-import { CohereEmulator, eventsOf, json, refusal, TEXT_EVENTS } from './emulator.ts';
+import { CohereEmulator, eventsOf, refusal, TEXT_EVENTS } from './emulator.ts';
 import { work } from './work.ts';
 
 const chat = work.chat ?? assert.fail();

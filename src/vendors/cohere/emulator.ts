@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
 import { numbersOf } from '../emulator/vectors.ts';
@@ -180,8 +181,4 @@ export function eventsOf(events: readonly Json[]): Answer {
 
 export function refusal(status: number, message: string): Answer {
   return json(status, { id: 'r-1', message });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

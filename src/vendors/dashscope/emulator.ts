@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
@@ -149,8 +150,4 @@ function status(id: string, word: string, output: object = {}, usage?: object): 
 
 function refusal(code: number, name: string, message: string): Answer {
   return json(code, { code: name, message, request_id: 'r' });
-}
-
-export function json(code: number, body: object): Answer {
-  return { status: code, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

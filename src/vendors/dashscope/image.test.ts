@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { plainImage } from '../../../test/support/plain-requests.ts';
 import { ApiError } from '../../errors.ts';
 import type { ImageRequest } from '../../schemas/index.ts';
+import { json } from '../emulator/json.ts';
 import { inMemoryMedia, type Media } from '../index.ts';
 import { draw, image, isFault, KEY, poll, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 
 type Fields = Partial<ImageRequest<Media>>;
 

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { plainSound, plainTranscription } from '../../../test/support/plain-requests.ts';
 import { ApiError } from '../../errors.ts';
 import type { SoundRequest, TranscriptionRequest } from '../../schemas/index.ts';
+import { json } from '../emulator/json.ts';
 import { type AudioFile, inMemoryMedia, type Media, type Upstream } from '../index.ts';
 import { isFault, KEY, speech, transcription, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 
 const GENERATION = '/api/v1/services/aigc/multimodal-generation/generation';
 const VOICE = 'qwen3-tts-flash';

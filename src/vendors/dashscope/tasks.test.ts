@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { json } from '../emulator/json.ts';
 import type { Upstream } from '../index.ts';
 import { film, isFault, poll, withEmulator } from './emulator/calls.ts';
-import { type DashscopeEmulator, json } from './emulator.ts';
+import type { DashscopeEmulator } from './emulator.ts';
 import { wire } from './wire.ts';
 
 const run = (test: (emulator: DashscopeEmulator, upstream: Upstream) => Promise<void>) =>

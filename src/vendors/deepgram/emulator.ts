@@ -1,3 +1,4 @@
+import { json, jsonIn } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { secondsOf, speechAs } from '../emulator/sounds.ts';
@@ -33,8 +34,8 @@ export class DeepgramEmulator extends VoiceServer<ErrorName> {
     const { pathname, searchParams } = new URL(path, this.url);
     // A key stands behind another word than a token does.
     if (headers.authorization !== `Token ${this.apiKey}`) return this.refused('badKey');
-    if (method === 'GET' && pathname === '/v1/projects') return json({ projects: [{ project_id: this.marker }] });
-    if (method === 'GET' && pathname === '/v1/models') return json(MODELS);
+    if (method === 'GET' && pathname === '/v1/projects') return json(200, { projects: [{ project_id: this.marker }] });
+    if (method === 'GET' && pathname === '/v1/models') return json(200, MODELS);
     const options = Object.fromEntries([...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]));
     if (method !== 'POST') return this.refused('noProject');
     if (this.isBroke) return this.refused('noCredit');
@@ -50,12 +51,12 @@ export class DeepgramEmulator extends VoiceServer<ErrorName> {
     const seconds = await secondsOf(bytes);
     if (seconds === undefined) return this.refused('badAudio');
     this.submissions.push({ route: 'listen', options, audio: bytes });
-    if (options.callback !== undefined) return json({ request_id: this.marker });
-    return json(transcriptFor(options, seconds, this.marker));
+    if (options.callback !== undefined) return json(200, { request_id: this.marker });
+    return json(200, transcriptFor(options, seconds, this.marker));
   }
 
-  async #speak({ headers, bytes }: Recorded, options: Submission['options']): Promise<Answer> {
-    const fields = headers['content-type'] === 'application/json' ? parsed(bytes) : undefined;
+  async #speak(recorded: Recorded, options: Submission['options']): Promise<Answer> {
+    const fields = jsonIn(recorded);
     if (fields === undefined || Object.keys(fields).some((name) => name !== 'text')) return this.refused('badJson');
     const refusal = refusalOfSpeaking(options, fields.text, VOICES);
     if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
@@ -68,18 +69,6 @@ export class DeepgramEmulator extends VoiceServer<ErrorName> {
 
   protected refused(error: ErrorName): Answer {
     return refusalAnswer(ERRORS[error], this.marker);
-  }
-}
-
-function json(body: object): Answer {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-}
-
-function parsed(bytes: Buffer): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
   }
 }
 

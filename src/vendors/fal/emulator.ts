@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { objectIn } from '../emulator/json.ts';
 import { LocalServer } from '../emulator/local-server.ts';
-import { parsed, refusalOf, type Target, targetOf } from './emulator/checks.ts';
+import { refusalOf, type Target, targetOf } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, type Failure } from './emulator/errors.ts';
 import { FileHost } from './emulator/files.ts';
 import { FalTask, type Files, type Outcome, STILL_RUNNING } from './emulator/tasks.ts';
@@ -136,7 +137,7 @@ export class FalEmulator extends LocalServer {
   /** What the vendor does: accepts a task, tells its status, gives its result or stops it. */
   #answer(target: Target, { bytes, path }: Recorded): Failure {
     if (target.step === 'submit') {
-      const task = new FalTask(target.model, target.app, parsed(bytes) ?? {}, this.#outcomes.shift() ?? SUCCESS);
+      const task = new FalTask(target.model, target.app, objectIn(bytes) ?? {}, this.#outcomes.shift() ?? SUCCESS);
       this.tasks.push(task);
       if (this.#options.isDirect) {
         task.advance('COMPLETED');

@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { formWithFile, SPEECH_SECONDS, secondsOf, speechAs } from '../emulator/sounds.ts';
@@ -29,7 +30,8 @@ export class FishAudioEmulator extends VoiceServer<ErrorName> {
   protected async answer(recorded: Recorded): Promise<Answer> {
     const { method, path, headers } = recorded;
     if (headers.authorization !== `Bearer ${this.apiKey}`) return this.refused('badKey');
-    if (method === 'GET' && path === '/wallet/self/api-credit') return json({ credit: '7.5', user_id: this.marker });
+    if (method === 'GET' && path === '/wallet/self/api-credit')
+      return json(200, { credit: '7.5', user_id: this.marker });
     if (this.isBroke) return this.refused('noCredit');
     if (this.isBusy) return this.refused('busy');
     switch (`${method} ${path}`) {
@@ -68,7 +70,7 @@ export class FishAudioEmulator extends VoiceServer<ErrorName> {
       const id = `voice-${this.marker}-${index}`;
       return { id, index, audio_base64, sample_rate: 44_100, duration_ms: SPEECH_SECONDS * 1000 };
     });
-    return json({ candidates });
+    return json(200, { candidates });
   }
 
   async #listen(recorded: Recorded): Promise<Answer> {
@@ -81,16 +83,12 @@ export class FishAudioEmulator extends VoiceServer<ErrorName> {
     const seconds = await secondsOf(file.bytes);
     if (seconds === undefined) return this.refused(isPro ? 'badAudio' : 'invalid');
     this.submissions.push({ route: 'recording', model: isPro ? 'transcribe-1-pro' : 'transcribe-1', fields, file });
-    return json({ ...transcriptFor(fields, isPro), duration: seconds, ...(isPro && { request_id: this.marker }) });
+    return json(200, { ...transcriptFor(fields, isPro), duration: seconds, ...(isPro && { request_id: this.marker }) });
   }
 
   protected refused(error: ErrorName): Answer {
     return refusalAnswer(ERRORS[error], this.marker);
   }
-}
-
-function json(body: object): Answer {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
 function read(bytes: Buffer, isJson: boolean): Json | undefined {

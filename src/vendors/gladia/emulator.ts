@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { json, jsonIn } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { formWithFile, secondsOf } from '../emulator/sounds.ts';
 import { VoiceServer } from '../emulator/voice-server.ts';
-import { parsed } from '../openai/emulator/checks.ts';
 import { refusalOfTask } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
 
@@ -64,8 +64,8 @@ export class GladiaEmulator extends VoiceServer<ErrorName> {
     return json(200, { audio_url, audio_metadata: { ...file, audio_duration: seconds, number_of_channels: 1 } });
   }
 
-  #create({ headers, bytes }: Recorded): Answer {
-    const body = headers['content-type'] === 'application/json' ? parsed(bytes) : undefined;
+  #create(recorded: Recorded): Answer {
+    const body = jsonIn(recorded);
     if (body === undefined) return this.refused('invalid');
     const refusal = refusalOfTask(body, new Set(this.uploads.keys()));
     if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
@@ -104,10 +104,6 @@ export class GladiaEmulator extends VoiceServer<ErrorName> {
   protected refused(error: ErrorName): Answer {
     return refusalAnswer(ERRORS[error], this.marker);
   }
-}
-
-function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
 /** What the vendor hears in every clip. */

@@ -1,8 +1,8 @@
+import { json, jsonIn } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { SPEECH_SECONDS, speechAs } from '../emulator/sounds.ts';
 import { VoiceServer } from '../emulator/voice-server.ts';
-import { parsed } from '../openai/emulator/checks.ts';
 import { refusalOfSpeech } from './emulator/checks.ts';
 import { ERRORS, type ErrorName, refusalAnswer } from './emulator/errors.ts';
 
@@ -32,7 +32,7 @@ export class HumeEmulator extends VoiceServer<ErrorName> {
     if (headers['user-agent'] === undefined) return this.refused('atTheEdge');
     if (headers['x-hume-api-key'] !== this.apiKey) return this.refused('badKey');
     if (method === 'GET' && pathname === '/v0/tts/voices' && searchParams.has('provider'))
-      return json({ page_number: 0, page_size: 1, total_pages: 1, voices_page: [LISTED] });
+      return json(200, { page_number: 0, page_size: 1, total_pages: 1, voices_page: [LISTED] });
     if (this.isBroke) return this.refused('noCredit');
     if (this.isBusy) return this.refused('busy');
     if (method === 'POST' && path === '/v0/tts/file') return this.#speak(recorded, 'file');
@@ -40,14 +40,14 @@ export class HumeEmulator extends VoiceServer<ErrorName> {
   }
 
   async #speak({ headers, bytes }: Recorded, route: Submission['route']): Promise<Answer> {
-    const fields = headers['content-type'] === 'application/json' ? parsed(bytes) : undefined;
+    const fields = jsonIn({ headers, bytes });
     if (fields === undefined) return this.refused('invalid');
     const refusal = refusalOfSpeech(fields, this.#library, this.#own);
     if (refusal !== undefined) return refusalAnswer(refusal, this.marker);
     this.submissions.push({ route, fields });
     const { type: format = 'mp3' } = (fields.format ?? {}) as { type?: string };
     const sound = await soundFor(format);
-    if (route === 'json') return json(this.#generations(sound, format, Number(fields.num_generations ?? 1)));
+    if (route === 'json') return json(200, this.#generations(sound, format, Number(fields.num_generations ?? 1)));
     return { status: 200, headers: { 'content-type': TYPES[format] ?? '', 'x-request-id': this.marker }, body: sound };
   }
 
@@ -72,10 +72,6 @@ export class HumeEmulator extends VoiceServer<ErrorName> {
   protected refused(error: ErrorName): Answer {
     return refusalAnswer(ERRORS[error], this.marker);
   }
-}
-
-function json(body: object): Answer {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
 const TYPES: Readonly<Record<string, string>> = { mp3: 'audio/mpeg', wav: 'audio/wav', pcm: 'audio/pcm' };

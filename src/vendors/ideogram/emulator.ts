@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
 import { problemOf } from './emulator/fields.ts';
@@ -84,8 +85,4 @@ async function fieldsIn(type: string, bytes: Buffer): Promise<Body | undefined> 
 
 function refusal(status: number, detail: string): Answer {
   return json(status, { detail, status, title: 'marker', type: 'about:blank' });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

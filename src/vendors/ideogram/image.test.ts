@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { plainImage } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
 import { isFault, isRefused, type Picture } from '../emulator/calls.ts';
+import { json } from '../emulator/json.ts';
 import { inMemoryMedia } from '../index.ts';
 import { draw, KEY, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 import { SIZES_3, SIZES_4 } from './sizes.ts';
 import { work } from './work.ts';
 

@@ -1,4 +1,5 @@
 import { errors, jwtVerify } from 'jose';
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
@@ -164,8 +165,4 @@ function success(data: object): Answer {
 
 function refusal(status: number, code: number, message: string): Answer {
   return json(status, { code, message, request_id: 'marker' });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

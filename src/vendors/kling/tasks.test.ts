@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainVideo } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
+import { json } from '../emulator/json.ts';
 import type { Upstream } from '../index.ts';
 import { draw, isFault, KEY, ORDER, poll, submit, video, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 
 const FLOWS = [
   ['kling-v2-6', '/v1/videos/text2video'],

@@ -1,7 +1,8 @@
+import { json, jsonIn } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
-import { isRecord, problemsOf } from './emulator/fields.ts';
+import { problemsOf } from './emulator/fields.ts';
 
 interface Generation {
   readonly id: string;
@@ -71,8 +72,8 @@ export class LumaEmulator extends TaskServer {
     return { status: 204, body: '' };
   }
 
-  #submit(path: string, { headers, bytes }: Recorded): Answer {
-    const body = headers['content-type'] === 'application/json' ? parseBody(bytes) : undefined;
+  #submit(path: string, sent: Recorded): Answer {
+    const body = jsonIn(sent);
     if (body === undefined) return detail(400, 'Body is not valid JSON');
     const problems = problemsOf(path, body);
     if (problems === undefined) return detail(404, 'Not Found');
@@ -128,19 +129,6 @@ function viewOf({ id, asset, request }: Generation, state: string) {
   return { id, generation_type: asset, state, created_at, ...none, model: request.model, request };
 }
 
-function parseBody(sent: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(sent.toString());
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function detail(status: number, words: string): Answer {
   return json(status, { detail: words });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

@@ -4,11 +4,11 @@ import { plainImage, plainVideo } from '../../../test/support/plain-requests.ts'
 import { ApiError, type Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { ImageRequest, VideoRequest } from '../../schemas/index.ts';
+import { json } from '../emulator/json.ts';
 import type { Upstream } from '../kit/http.ts';
 import { inMemoryMedia } from '../kit/in-memory-media.ts';
 import type { Media } from '../vendor.ts';
 import { isFault, KEY, submit, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 import { work as luma } from './work.ts';
 
 type Videos = Partial<VideoRequest<Media>>;

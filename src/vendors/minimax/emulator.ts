@@ -1,3 +1,4 @@
+import { json, jsonIn } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
@@ -57,7 +58,7 @@ export class MinimaxEmulator extends TaskServer {
 
   #take(path: string, { headers, bytes }: Recorded): Answer {
     if (path === '/v1/speech_to_text') return this.#transcribe(headers, bytes);
-    const body = headers['content-type'] === 'application/json' ? parseBody(bytes) : undefined;
+    const body = jsonIn({ headers, bytes });
     const problem = body === undefined ? 'no JSON' : problemOf(path, body);
     if (body === undefined || problem !== undefined) return this.#refused(path, 2013, `invalid params, ${problem}`);
     if (path === '/v1/get_voice') return json(200, { system_voice: [VOICE], base_resp: OK });
@@ -177,15 +178,3 @@ const V2_REFUSALS: Readonly<Record<number, readonly [status: number, type: strin
   2013: [400, 'invalid_request_error'],
   2049: [401, 'authorized_error'],
 };
-
-function parseBody(bytes: Buffer): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-}

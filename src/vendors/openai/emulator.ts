@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { objectIn } from '../emulator/json.ts';
 import { type Recorded, RecordingServer, written } from '../emulator/recording-server.ts';
 import { documentOf, ERRORS, errorBody, framesOf, type Quirks, type Speaker } from './emulator/answers.ts';
 import { formatOf, soundAs, transcriptOf } from './emulator/audio.ts';
 import { type Recording, readRecording, readSpeech } from './emulator/audio-checks.ts';
-import { authorizationRefusal, parsed, type Refusal, refusalOf, type Terms } from './emulator/checks.ts';
+import { authorizationRefusal, type Refusal, refusalOf, type Terms } from './emulator/checks.ts';
 import { type EmbeddingServer, embeddingsOf, readEmbedding } from './emulator/embeddings.ts';
 import { Gallery } from './emulator/images.ts';
 import { readSubmission, type Submission } from './emulator/images-checks.ts';
@@ -96,7 +97,7 @@ export class OpenAiEmulator extends RecordingServer {
     if (recorded.method === 'GET' && recorded.path.endsWith('/models')) return this.#list(recorded, response);
     const refusal = refusalOf(recorded, this.#terms);
     if (refusal !== undefined) this.#refuse(response, refusal);
-    else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, parsed(recorded.bytes) ?? {}, response);
+    else await this.#follow(this.#scripts.shift() ?? { kind: 'answer' }, objectIn(recorded.bytes) ?? {}, response);
   }
 
   #list({ headers }: Recorded, response: ServerResponse): void {
@@ -159,7 +160,7 @@ export class OpenAiEmulator extends RecordingServer {
     const refusal = refusalOfResponse(recorded, terms);
     if (refusal !== undefined) return this.#refuse(response, refusal);
     const script = this.#scripts.shift() ?? { kind: 'answer' };
-    const body = parsed(recorded.bytes) ?? {};
+    const body = objectIn(recorded.bytes) ?? {};
     if (script.kind !== 'answer') return this.#follow(script, body, response);
     await script.after;
     const speaker = { marker: this.#marker, quirks: this.#quirks, model: String(body.model) };

@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
 import { problemOf } from './emulator/fields.ts';
@@ -84,8 +85,4 @@ function objectIn(bytes: Buffer): Readonly<Record<string, unknown>> | undefined 
 
 function refusal(status: number, code: string, field = 'marker'): Answer {
   return json(status, { code, message: `refused: ${field}` });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { plainImage } from '../../../test/support/plain-requests.ts';
 import { ApiError, type Fault } from '../../errors.ts';
 import { isFault, isRefused, type Picture } from '../emulator/calls.ts';
+import { json } from '../emulator/json.ts';
 import { inMemoryMedia } from '../index.ts';
 import { draw, KEY, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 import { work } from './work.ts';
 
 const [V2, V3, V4, PRO] = ['recraftv2', 'recraftv3', 'recraftv4_1', 'recraftv4_1_pro'];

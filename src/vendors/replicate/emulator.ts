@@ -1,3 +1,4 @@
+import { json, jsonIn } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
@@ -93,7 +94,7 @@ export class ReplicateEmulator extends TaskServer {
     if (canceled !== undefined) return this.#cancel(canceled);
     const [, place, name] = OF_MODEL.exec(pathname) ?? [];
     if (place === undefined && pathname !== '/v1/predictions') return notFound();
-    const body = request.headers['content-type'] === 'application/json' ? parseBody(request.bytes) : undefined;
+    const body = jsonIn(request);
     if (body === undefined) return problem(400, 'Bad request', 'The request body is not valid JSON');
     return this.#submit(place === undefined ? undefined : name, body, request);
   }
@@ -231,23 +232,10 @@ function isSpan(span: string | string[] | undefined): boolean {
   return span === undefined || /^\d+[smh]$/.test(String(span));
 }
 
-function parseBody(bytes: Buffer): Record<string, unknown> | undefined {
-  try {
-    const value = JSON.parse(bytes.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function notFound(): Answer {
   return json(404, { detail: 'The requested resource could not be found.', status: 404 });
 }
 
 function problem(status: number, title: string, detail: string): Answer {
   return json(status, { title, detail, status });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainSound, plainTranscription } from '../../../test/support/plain-requests.ts';
+import { json } from '../emulator/json.ts';
 import { type AudioFile, inMemoryMedia } from '../index.ts';
 import { isFault, versioned, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 import { work as replicate } from './work.ts';
 
 const speech = replicate.speech ?? assert.fail('the vendor speaks');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { plainImage, plainSound, plainVideo } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
+import { json } from '../emulator/json.ts';
 import { inMemoryMedia } from '../index.ts';
 import { isFault, ORDER, poll, submit, versioned, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 import { work as replicate } from './work.ts';
 
 const MODEL = 'black-forest-labs/flux-2-pro';

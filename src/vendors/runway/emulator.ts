@@ -1,9 +1,10 @@
 import type { TaskRetrieveResponse } from '@runwayml/sdk/resources';
+import { json, jsonIn } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
 import { MODELS } from './emulator/models.ts';
-import { isRecord, oneOf, type Problem, problemsIn } from './emulator/rules.ts';
+import { oneOf, type Problem, problemsIn } from './emulator/rules.ts';
 
 /** How a task ends: well, cancelled by its owner, or by a failure of this name, or of none. */
 export type Ending = 'SUCCEEDED' | 'CANCELLED' | { readonly failureCode: string | undefined };
@@ -73,8 +74,8 @@ export class RunwayEmulator extends TaskServer {
     return method === 'POST' ? this.#submit(route, request) : refusal(405, 'Method not allowed');
   }
 
-  #submit(route: string, { headers, bytes }: Recorded): Answer {
-    const body = headers['content-type'] === 'application/json' ? parseBody(bytes) : undefined;
+  #submit(route: string, sent: Recorded): Answer {
+    const body = jsonIn(sent);
     if (body === undefined) return refusal(400, 'Body is not valid JSON.');
     const problems = problemsOf(route, body);
     if (problems.length > 0)
@@ -138,19 +139,6 @@ function problemsOf(route: string, body: Readonly<Record<string, unknown>>): Pro
   return problemsIn(body, { ...model.fields, model: oneOf(name) }, model.required);
 }
 
-function parseBody(sent: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(sent.toString());
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function refusal(status: number, error: string): Answer {
   return json(status, { error });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { plainImage, plainVideo } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { json } from '../emulator/json.ts';
 import type { Upstream } from '../kit/http.ts';
 import { isFault, KEY, submit, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 import { work as runway } from './work.ts';
 
 const begin = (upstream: Upstream) => submit(runway.video, plainVideo({ prompt: 'Waves' }), upstream);

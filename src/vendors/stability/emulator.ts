@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../emulator/scripted-server.ts';
 import { problemsOf, ROUTES, type Route } from './emulator/fields.ts';
@@ -124,8 +125,4 @@ function written(form: FormData): Record<string, string> {
 
 export function refusal(status: number, name: string, ...errors: readonly string[]): Answer {
   return json(status, { id: 'marker', name, errors });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

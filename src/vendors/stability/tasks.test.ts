@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../../errors.ts';
 import { isFault } from '../emulator/calls.ts';
+import { json } from '../emulator/json.ts';
 import { inMemoryMedia } from '../kit/in-memory-media.ts';
 import { draw, image, KEY, MADE, music, play, taskOf, withEmulator } from './emulator/calls.ts';
-import { json, refusal } from './emulator.ts';
+import { refusal } from './emulator.ts';
 
 const png = inMemoryMedia(Buffer.from('a png'), 'image/png');
 const CREATIVE = 'creative';

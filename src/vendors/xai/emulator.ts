@@ -1,3 +1,4 @@
+import { json } from '../emulator/json.ts';
 import type { Recorded } from '../emulator/recording-server.ts';
 import type { Answer } from '../emulator/scripted-server.ts';
 import { TaskServer } from '../emulator/task-server.ts';
@@ -143,8 +144,4 @@ function problemOfForm(headers: Recorded['headers'], bytes: Buffer): string | un
 
 function refusal(status: number, error: string, code = 'invalid-argument'): Answer {
   return json(status, { code, error });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

@@ -4,9 +4,9 @@ import { plainVideo } from '../../../test/support/plain-requests.ts';
 import type { Fault } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { VideoRequest } from '../../schemas/index.ts';
+import { json } from '../emulator/json.ts';
 import { inMemoryMedia, type Media, type Upstream } from '../index.ts';
 import { isFault, isRefused, KEY, ORDER, withEmulator } from './emulator/calls.ts';
-import { json } from './emulator.ts';
 import { video } from './video.ts';
 
 type Fields = Partial<VideoRequest<Media>>;

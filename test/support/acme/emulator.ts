@@ -1,3 +1,4 @@
+import { json, jsonIn } from '../../../src/vendors/emulator/json.ts';
 import type { Recorded } from '../../../src/vendors/emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../../../src/vendors/emulator/scripted-server.ts';
 
@@ -22,13 +23,16 @@ export class AcmeEmulator extends ScriptedServer {
     return this.requests.filter((request) => request.method === method && path.test(request.path));
   }
 
-  async #answer({ method, path, headers, bytes }: Recorded): Promise<Answer> {
+  async #answer(asked: Recorded): Promise<Answer> {
+    const { method, path, headers } = asked;
     if (headers.authorization !== `Bearer ${this.#apiKey}`) return refusal(401, 'bad_key');
     const [, id = '', isContent] = /^\/v1\/pictures\/([^/]+)(\/content)?$/.exec(path) ?? [];
     if (method === 'GET' && isContent !== undefined) return { status: 200, body: this.picture };
     if (method === 'GET') return this.#status(id);
     if (method !== 'POST' || path !== '/v1/pictures') return refusal(404, 'not_found');
-    const unknown = Object.keys(JSON.parse(bytes.toString())).find((name) => !FIELDS.has(name));
+    const body = jsonIn(asked);
+    if (body === undefined) return refusal(400, 'no_json');
+    const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
     if (unknown !== undefined) return refusal(400, `unknown_field_${unknown}`);
     const task = `p-${this.#reads.size + 1}`;
     this.#reads.set(task, 0);
@@ -46,8 +50,4 @@ export class AcmeEmulator extends ScriptedServer {
 
 function refusal(status: number, code: string): Answer {
   return json(status, { error: { code, message: 'marker' } });
-}
-
-export function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../emulator/json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
@@ -22,8 +23,6 @@ const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
 const isShare: Check = (value) => typeof value === 'number' && value >= 0 && value <= 1;
 const isList: Check = (value) => Array.isArray(value);
 const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isOneOf =
   (...words: string[]): Check =>
   (value) =>
@@ -128,14 +127,4 @@ function refusalTogether(body: Json): Refusal | undefined {
 
 function wrong(error: string): Refusal {
   return { status: 400, error };
-}
-
-/** The body, if it is a JSON object. */
-export function parsed({ headers, bytes }: IncomingCall): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return isObject(value) && /^application\/json\b/.test(headers['content-type'] ?? '') ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

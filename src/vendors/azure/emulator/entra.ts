@@ -1,3 +1,4 @@
+import { json } from '../../emulator/json.ts';
 import type { Recorded } from '../../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../../emulator/scripted-server.ts';
 
@@ -76,8 +77,4 @@ export class EntraEmulator extends ScriptedServer {
 
 function refusal(status: number, error: string, error_description: string): Answer {
   return json(status, { error, error_description });
-}
-
-function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }

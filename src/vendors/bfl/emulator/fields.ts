@@ -1,3 +1,5 @@
+import { objectIn } from '../../emulator/json.ts';
+
 interface Problem {
   readonly loc: readonly string[];
   readonly msg: string;
@@ -114,7 +116,7 @@ const PIXELS_MAX = 2048 * 2048;
 export function problemsOf(name: string, contentType: string | undefined, sent: Buffer): Problem[] | undefined {
   const model = MODELS.get(name);
   if (model === undefined) return undefined;
-  const body = contentType === 'application/json' ? parseBody(sent) : undefined;
+  const body = contentType === 'application/json' ? objectIn(sent) : undefined;
   if (body === undefined) return [problem([], 'Input should be a valid dictionary', 'model_attributes_type')];
   const required = [...model.required, ...(OF_MODE[String(body.mode)] ?? [])];
   const missing = required.filter((field) => !(field in body));
@@ -135,13 +137,4 @@ export function problemsOf(name: string, contentType: string | undefined, sent: 
 
 function problem(field: readonly string[], msg: string, type: string): Problem {
   return { loc: ['body', ...field], msg, type };
-}
-
-function parseBody(sent: Buffer): Record<string, unknown> | undefined {
-  try {
-    const value = JSON.parse(sent.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

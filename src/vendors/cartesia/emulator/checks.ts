@@ -1,12 +1,5 @@
-import {
-  type Check,
-  isFlag,
-  isJsonObject,
-  isOneOf,
-  isText,
-  isWithin,
-  wrongField,
-} from '../../openai/emulator/checks.ts';
+import { isObject } from '../../emulator/json.ts';
+import { type Check, isFlag, isOneOf, isText, isWithin, wrongField } from '../../openai/emulator/checks.ts';
 import { codedError, ERRORS, type Refusal } from './errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -25,7 +18,7 @@ export const SPEECH: Checks = {
   model_id: isText,
   output_format: isFormat,
   transcript: isText,
-  voice: (value) => isText(value) || (isJsonObject(value) && isText(value.id)),
+  voice: (value) => isText(value) || (isObject(value) && isText(value.id)),
   generation_config: isConfig,
   language: isLanguage,
   locale: isLanguage,
@@ -53,7 +46,7 @@ export function refusalOfSpeech(fields: Json, voices: ReadonlySet<string>): Refu
   if (fields.language != null && fields.locale != null) return invalidField('locale');
   if (!MODELS.test(String(fields.model_id))) return ERRORS.noModel;
   const { voice } = fields;
-  return voices.has(String(isJsonObject(voice) ? voice.id : voice)) ? undefined : ERRORS.noVoice;
+  return voices.has(String(isObject(voice) ? voice.id : voice)) ? undefined : ERRORS.noVoice;
 }
 
 export function refusalOfRecording(fields: Json): Refusal | undefined {
@@ -68,11 +61,11 @@ function invalidField(name: string): Refusal {
 
 function isConfig(value: unknown): boolean {
   const checks = { emotion: isText, speed: isWithin(0.6, 1.5), volume: isWithin(0.5, 2) };
-  return isJsonObject(value) && wrongField(value, checks) === undefined;
+  return isObject(value) && wrongField(value, checks) === undefined;
 }
 
 function isFormat(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
+  if (!isObject(value)) return false;
   const isMp3 = value.container === 'mp3';
   const container = isMp3 ? isOneOf('mp3') : isOneOf('wav', 'raw');
   const coding = isMp3

@@ -1,15 +1,7 @@
 import { countCharacters } from '../../../text/index.ts';
+import { isObject, jsonIn } from '../../emulator/json.ts';
 import type { Recorded } from '../../emulator/recording-server.ts';
-import {
-  type Check,
-  isFlag,
-  isJsonObject,
-  isOneOf,
-  isText,
-  isWhole,
-  isWithin,
-  parsed,
-} from '../../openai/emulator/checks.ts';
+import { type Check, isFlag, isOneOf, isText, isWhole, isWithin } from '../../openai/emulator/checks.ts';
 import { ERRORS, type Refusal, today, unread } from './errors.ts';
 import { MUSIC_FIELDS, refusalOfSong } from './music-checks.ts';
 import { OUTPUT_FORMATS } from './sounds.ts';
@@ -55,7 +47,7 @@ const SPEECH: Readonly<Record<string, Check>> = {
   model_id: isText,
   language_code: isText,
   voice_settings: isSettings,
-  pronunciation_dictionary_locators: (value) => Array.isArray(value) && value.length <= 3 && value.every(isJsonObject),
+  pronunciation_dictionary_locators: (value) => Array.isArray(value) && value.length <= 3 && value.every(isObject),
   seed: isWholeWithin(0, 4_294_967_295),
   previous_text: isText,
   next_text: isText,
@@ -64,7 +56,7 @@ const SPEECH: Readonly<Record<string, Check>> = {
   use_pvc_as_ivc: isFlag,
   apply_text_normalization: isOneOf('auto', 'on', 'off'),
   apply_language_text_normalization: isFlag,
-  audio_effects: isJsonObject,
+  audio_effects: isObject,
 };
 
 const FIELDS: Readonly<Record<Route, Readonly<Record<string, Check>>>> = {
@@ -178,8 +170,8 @@ export function keyRefusal({ headers }: Recorded, { apiKey }: Terms): Refusal | 
   return key === apiKey ? undefined : ERRORS.badKey;
 }
 
-function readJson({ headers, bytes }: Recorded): Pick<Submission, 'fields'> | undefined {
-  const fields = headers['content-type'] === 'application/json' ? parsed(bytes) : undefined;
+function readJson(recorded: Recorded): Pick<Submission, 'fields'> | undefined {
+  const fields = jsonIn(recorded);
   return fields && { fields };
 }
 
@@ -253,5 +245,5 @@ function isSettings(value: unknown): boolean {
     use_speaker_boost: isFlag,
     speed: isWithin(0.7, 1.2),
   };
-  return isJsonObject(value) && unknownIn(value, checks) === undefined;
+  return isObject(value) && unknownIn(value, checks) === undefined;
 }

@@ -1,4 +1,5 @@
-import { type Check, isFlag, isJsonObject, isOneOf, isText, isWhole, isWithin } from '../../openai/emulator/checks.ts';
+import { isObject } from '../../emulator/json.ts';
+import { type Check, isFlag, isOneOf, isText, isWhole, isWithin } from '../../openai/emulator/checks.ts';
 import { ERRORS, type Refusal } from './errors.ts';
 
 type Json = Record<string, unknown>;
@@ -33,7 +34,7 @@ const CHUNK_PLAN: Readonly<Record<string, Check>> = {
 
 /** Every field of a plan is required. */
 function isOf(value: unknown, checks: Readonly<Record<string, Check>>): boolean {
-  if (!isJsonObject(value)) return false;
+  if (!isObject(value)) return false;
   const names = Object.keys(value);
   return names.length === Object.keys(checks).length && names.every((name) => checks[name]?.(value[name]) === true);
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { objectIn } from '../../emulator/json.ts';
 import { detailOf, type Failure } from './errors.ts';
 import type { Model } from './model.ts';
 import { MODELS } from './models.ts';
@@ -68,7 +69,7 @@ function isTimeout(text: string): boolean {
 }
 
 function refusalOfInput(bytes: Buffer, { fields, required }: Model): Failure | undefined {
-  const input = parsed(bytes);
+  const input = objectIn(bytes);
   if (input === undefined) return invalid([detailOf('json_invalid', 'JSON decode error', ['body'])]);
   const missing = required.filter((field) => input[field] === undefined);
   const wrong = Object.entries(input).flatMap(([field, value]) => {
@@ -90,14 +91,4 @@ function invalid(detail: readonly object[]): Failure {
 
 function refused(status: number, detail: string): Failure {
   return { status, body: { detail } };
-}
-
-/** The body, if it is a JSON object. */
-export function parsed(bytes: Buffer): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
 }

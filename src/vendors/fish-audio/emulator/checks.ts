@@ -1,14 +1,6 @@
 import { countCharacters } from '../../../text/index.ts';
-import {
-  type Check,
-  isFlag,
-  isJsonObject,
-  isOneOf,
-  isText,
-  isWhole,
-  isWithin,
-  wrongField,
-} from '../../openai/emulator/checks.ts';
+import { isObject } from '../../emulator/json.ts';
+import { type Check, isFlag, isOneOf, isText, isWhole, isWithin, wrongField } from '../../openai/emulator/checks.ts';
 import { ERRORS, type Refusal, validationError } from './errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -110,10 +102,10 @@ export function refusalOfRecording(fields: Json, isPro: boolean): Refusal | unde
 }
 
 function isReference(value: unknown): boolean {
-  return isJsonObject(value) && Buffer.isBuffer(value.audio) && value.audio.length > 0 && isText(value.text);
+  return isObject(value) && Buffer.isBuffer(value.audio) && value.audio.length > 0 && isText(value.text);
 }
 
 function isProsody(value: unknown): boolean {
   const checks = { speed: isWithin(0.5, 2), volume: isWithin(-20, 20), normalize_loudness: isFlag };
-  return isJsonObject(value) && wrongField(value, checks) === undefined;
+  return isObject(value) && wrongField(value, checks) === undefined;
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { objectIn } from '../../emulator/json.ts';
 import { ERRORS, type Refusal } from './answers.ts';
 import { batchFault } from './embeddings.ts';
 import { mediaConfigFault } from './media.ts';
@@ -44,7 +45,7 @@ export function refusalOf(call: IncomingCall, terms: Terms): Refusal | undefined
   if (terms.apiKey !== undefined && key !== terms.apiKey) return ERRORS['bad key'];
   if (terms.models !== undefined && !terms.models.includes(target.model)) return ERRORS['not found'];
   if (!/^application\/json\b/.test(call.headers['content-type'] ?? '')) return invalid('Unsupported content type.');
-  const body = parsed(call.bytes);
+  const body = objectIn(call.bytes);
   if (body === undefined) return invalid('Invalid JSON payload received.');
   const fault = bodyFault(body, target, terms.isCloud === true);
   return fault === undefined ? undefined : invalid(fault);
@@ -53,14 +54,6 @@ export function refusalOf(call: IncomingCall, terms: Terms): Refusal | undefined
 function bodyFault(body: Json, { action, model }: Target, isCloud: boolean): string | undefined {
   if (action === 'batchEmbedContents') return batchFault(body, model);
   return action === 'countTokens' ? countFault(body) : requestFault(body, model, isCloud);
-}
-
-function parsed(bytes: Buffer): Json | undefined {
-  try {
-    return objectOf(JSON.parse(bytes.toString('utf8')));
-  } catch {
-    return undefined;
-  }
 }
 
 function invalid(message: string): Refusal {

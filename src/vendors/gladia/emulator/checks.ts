@@ -1,4 +1,5 @@
-import { type Check, isFlag, isJsonObject, isOneOf, isText, wrongField } from '../../openai/emulator/checks.ts';
+import { isObject } from '../../emulator/json.ts';
+import { type Check, isFlag, isOneOf, isText, wrongField } from '../../openai/emulator/checks.ts';
 import { invalidField, type Refusal } from './errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -8,27 +9,27 @@ const isLanguages: Check = (value) => Array.isArray(value) && value.every(isOneO
 /** Every field of the vendor's library. */
 export const FIELDS: Readonly<Record<string, Check>> = {
   custom_vocabulary: isFlag,
-  custom_vocabulary_config: isJsonObject,
+  custom_vocabulary_config: isObject,
   callback_url: isText,
   callback: isFlag,
-  callback_config: isJsonObject,
+  callback_config: isObject,
   subtitles: isFlag,
-  subtitles_config: isJsonObject,
+  subtitles_config: isObject,
   diarization: isFlag,
-  diarization_config: isJsonObject,
+  diarization_config: isObject,
   translation: isFlag,
-  translation_config: isJsonObject,
+  translation_config: isObject,
   summarization: isFlag,
-  summarization_config: isJsonObject,
+  summarization_config: isObject,
   named_entity_recognition: isFlag,
   custom_spelling: isFlag,
-  custom_spelling_config: isJsonObject,
+  custom_spelling_config: isObject,
   sentiment_analysis: isFlag,
   audio_to_llm: isFlag,
-  audio_to_llm_config: isJsonObject,
+  audio_to_llm_config: isObject,
   pii_redaction: isFlag,
-  pii_redaction_config: isJsonObject,
-  custom_metadata: isJsonObject,
+  pii_redaction_config: isObject,
+  custom_metadata: isObject,
   sentences: isFlag,
   punctuation_enhanced: isFlag,
   language_config: isLanguageConfig,
@@ -44,5 +45,5 @@ export function refusalOfTask(body: Json, uploads: ReadonlySet<string>): Refusal
 }
 
 function isLanguageConfig(value: unknown): boolean {
-  return isJsonObject(value) && wrongField(value, { languages: isLanguages, code_switching: isFlag }) === undefined;
+  return isObject(value) && wrongField(value, { languages: isLanguages, code_switching: isFlag }) === undefined;
 }

@@ -1,14 +1,6 @@
 import { countCharacters } from '../../../text/index.ts';
-import {
-  type Check,
-  isFlag,
-  isJsonObject,
-  isOneOf,
-  isText,
-  isWhole,
-  isWithin,
-  wrongField,
-} from '../../openai/emulator/checks.ts';
+import { isObject } from '../../emulator/json.ts';
+import { type Check, isFlag, isOneOf, isText, isWhole, isWithin, wrongField } from '../../openai/emulator/checks.ts';
 import { ERRORS, type Refusal, validationError } from './errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,8 +13,8 @@ const isTextWithin =
 
 /** Every field of the vendor's library. */
 export const FIELDS: Checks = {
-  context: isJsonObject,
-  format: (value) => isJsonObject(value) && wrongField(value, { type: isOneOf('mp3', 'wav', 'pcm') }) === undefined,
+  context: isObject,
+  format: (value) => isObject(value) && wrongField(value, { type: isOneOf('mp3', 'wav', 'pcm') }) === undefined,
   include_timestamp_types: Array.isArray,
   num_generations: (value) => isWhole(value) && isWithin(1, 5)(value),
   split_utterances: isFlag,
@@ -59,11 +51,11 @@ export function refusalOfSpeech(
 }
 
 function isUtterance(value: unknown): boolean {
-  return isJsonObject(value) && value.text != null && wrongField(value, UTTERANCE) === undefined;
+  return isObject(value) && value.text != null && wrongField(value, UTTERANCE) === undefined;
 }
 
 function isVoice(value: unknown): boolean {
-  if (!isJsonObject(value) || (value.id == null) === (value.name == null)) return false;
+  if (!isObject(value) || (value.id == null) === (value.name == null)) return false;
   const checks = { id: isText, name: isText, provider: isOneOf('HUME_AI', 'CUSTOM_VOICE') };
   return wrongField(value, checks) === undefined;
 }

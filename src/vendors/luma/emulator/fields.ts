@@ -1,3 +1,5 @@
+import { isObject } from '../../emulator/json.ts';
+
 interface Problem {
   readonly loc: readonly string[];
   readonly msg: string;
@@ -24,7 +26,7 @@ function oneOf(...words: readonly string[]): Rule {
 }
 
 function object(fields: Fields, ...required: readonly string[]): Rule {
-  return (value) => (isRecord(value) ? problemsIn(value, fields, required)[0]?.msg : 'Input should be an object');
+  return (value) => (isObject(value) ? problemsIn(value, fields, required)[0]?.msg : 'Input should be an object');
 }
 
 function list(rule: Rule, max: number): Rule {
@@ -38,7 +40,7 @@ const ratio = oneOf('1:1', '16:9', '9:16', '4:3', '3:4', '21:9', '9:21');
 const reference = object({ url: address, weight }, 'url');
 const place = object({ url: address }, 'url');
 const keyframe: Rule = (value) =>
-  isRecord(value) && value.type === 'generation'
+  isObject(value) && value.type === 'generation'
     ? object({ type: text, id: text }, 'id')(value)
     : object({ type: oneOf('image'), url: address }, 'type', 'url')(value);
 
@@ -108,8 +110,4 @@ function problemsIn(body: Readonly<Record<string, unknown>>, fields: Fields, req
       return msg === undefined ? [] : [{ loc: ['body', name], msg, type: 'value_error', input }];
     }),
   ];
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

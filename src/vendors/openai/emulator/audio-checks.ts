@@ -1,13 +1,12 @@
 import { sniff } from '../../../media/index.ts';
 import { countCharacters } from '../../../text/index.ts';
+import { isObject, objectIn } from '../../emulator/json.ts';
 import {
   type Check,
   type IncomingCall,
-  isJsonObject,
   isOneOf,
   isText,
   isWithin,
-  parsed,
   type Refusal,
   refusalOfEnvelope,
   refusalOfFields,
@@ -31,7 +30,7 @@ const TEXT_CHARS_MAX = 4096;
 const SPEECH_FIELDS: Readonly<Record<string, Check>> = {
   model: isText,
   input: isText,
-  voice: (value) => isText(value) || (isJsonObject(value) && Object.keys(value).join() === 'id' && isText(value.id)),
+  voice: (value) => isText(value) || (isObject(value) && Object.keys(value).join() === 'id' && isText(value.id)),
   instructions: isText,
   response_format: isOneOf('mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'),
   speed: isWithin(0.25, 4),
@@ -45,7 +44,7 @@ export function readSpeech(
 ): { readonly fields: Json } | { readonly refusal: Refusal } {
   const outside = refusalOfEnvelope(call, terms);
   if (outside !== undefined) return { refusal: outside };
-  const body = parsed(call.bytes);
+  const body = objectIn(call.bytes);
   if (body === undefined) return { refusal: wrong('We could not parse the JSON body of your request.') };
   const refusal = refusalOfSpeech(body, terms);
   return refusal === undefined ? { fields: body } : { refusal };

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isObject, objectIn } from '../../emulator/json.ts';
 
 /** What the vendor answers to a request that it does not take. */
 export interface Refusal {
@@ -41,8 +42,6 @@ export type Check = (value: unknown) => boolean;
 export const isText: Check = (value) => typeof value === 'string';
 export const isFlag: Check = (value) => typeof value === 'boolean';
 const isList: Check = (value) => Array.isArray(value);
-export const isJsonObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isWithin =
   (low: number, high: number): Check =>
   (value) =>
@@ -63,7 +62,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   model: isText,
   messages: isList,
   stream: isFlag,
-  stream_options: isJsonObject,
+  stream_options: isObject,
   max_completion_tokens: isCount,
   max_tokens: isCount,
   temperature: isWithin(0, 2),
@@ -72,36 +71,36 @@ const FIELDS: Readonly<Record<string, Check>> = {
   stop: either(isText, (value) => Array.isArray(value) && value.length <= 4 && value.every(isText)),
   presence_penalty: isWithin(-2, 2),
   frequency_penalty: isWithin(-2, 2),
-  logit_bias: isJsonObject,
+  logit_bias: isObject,
   logprobs: isFlag,
   top_logprobs: isWithin(0, 20),
   seed: isWhole,
-  response_format: (value) => isJsonObject(value) && isOneOf('text', 'json_object', 'json_schema')(value.type),
+  response_format: (value) => isObject(value) && isOneOf('text', 'json_object', 'json_schema')(value.type),
   tools: (value) => Array.isArray(value) && value.every(isTool),
-  tool_choice: either(isOneOf('none', 'auto', 'required'), isJsonObject),
+  tool_choice: either(isOneOf('none', 'auto', 'required'), isObject),
   parallel_tool_calls: isFlag,
   reasoning_effort: isOneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
   verbosity: isOneOf('low', 'medium', 'high'),
   modalities: isList,
-  audio: isJsonObject,
-  prediction: isJsonObject,
+  audio: isObject,
+  prediction: isObject,
   service_tier: isOneOf('auto', 'default', 'flex', 'scale', 'priority', 'fast'),
   prompt_cache_key: isText,
-  prompt_cache_options: isJsonObject,
+  prompt_cache_options: isObject,
   safety_identifier: isText,
   user: isText,
   store: isFlag,
-  metadata: isJsonObject,
-  moderation: isJsonObject,
-  web_search_options: isJsonObject,
+  metadata: isObject,
+  moderation: isObject,
+  web_search_options: isObject,
   functions: isList,
-  function_call: either(isText, isJsonObject),
+  function_call: either(isText, isObject),
 };
 
 function isTool(tool: unknown): boolean {
-  if (!isJsonObject(tool) || !isOneOf('function', 'custom')(tool.type)) return false;
+  if (!isObject(tool) || !isOneOf('function', 'custom')(tool.type)) return false;
   const described = tool[String(tool.type)];
-  return isJsonObject(described) && isText(described.name);
+  return isObject(described) && isText(described.name);
 }
 
 const STREAM_OPTIONS = ['include_usage', 'include_obfuscation'];
@@ -141,7 +140,7 @@ export function authorizationRefusal(
 }
 
 function refusalOfBody(bytes: Buffer, terms: Terms): Refusal | undefined {
-  const body = parsed(bytes);
+  const body = objectIn(bytes);
   if (body === undefined) return wrong('We could not parse the JSON body of your request.');
   if (!isText(body.model)) return wrong('you must provide a model parameter');
   return (
@@ -189,14 +188,14 @@ function refusalOfMessages(messages: unknown, { knowsDeveloper, forbidsMembers }
 }
 
 function isMessage(message: unknown, roles: readonly string[]): boolean {
-  if (!isJsonObject(message) || !isOneOf(...roles)(message.role)) return false;
+  if (!isObject(message) || !isOneOf(...roles)(message.role)) return false;
   if (message.role === 'tool' && !isText(message.tool_call_id)) return false;
   if (message.role === 'assistant') return message.content != null || message.tool_calls != null;
   return isText(message.content) || isList(message.content);
 }
 
 function refusalOfOptions({ stream, stream_options: options }: Json, { isLenient }: Terms): Refusal | undefined {
-  if (!isJsonObject(options)) return undefined;
+  if (!isObject(options)) return undefined;
   if (stream !== true) return wrong("The 'stream_options' parameter is only allowed when 'stream' is enabled.");
   const unknown = Object.keys(options).find((name) => !STREAM_OPTIONS.includes(name));
   if (unknown === undefined || isLenient) return undefined;
@@ -209,14 +208,4 @@ export function wrongField(fields: Readonly<Json>, checks: Readonly<Record<strin
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     return check === undefined || (value !== null && !check(value));
   })?.[0];
-}
-
-/** The body, if it is a JSON object. */
-export function parsed(bytes: Buffer): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

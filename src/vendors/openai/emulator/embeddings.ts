@@ -1,3 +1,4 @@
+import { objectIn } from '../../emulator/json.ts';
 import { base64Of, numbersOf } from '../../emulator/vectors.ts';
 import {
   type Check,
@@ -6,7 +7,6 @@ import {
   isOneOf,
   isText,
   isWithin,
-  parsed,
   type Refusal,
   refusalOfEnvelope,
   refusalOfFields,
@@ -147,7 +147,7 @@ export function readEmbedding(
 ): { readonly fields: Json } | { readonly refusal: Refusal } {
   const outside = refusalOfEnvelope(call, terms);
   if (outside !== undefined) return { refusal: outside };
-  const body = parsed(call.bytes);
+  const body = objectIn(call.bytes);
   if (body === undefined) return { refusal: wrong('We could not parse the JSON body of your request.') };
   if (!isText(body.model)) return { refusal: wrong('you must provide a model parameter') };
   const { fields } = SERVERS[server];

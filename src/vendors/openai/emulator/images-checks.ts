@@ -1,14 +1,13 @@
 import type { Metadata } from 'sharp';
+import { isObject, objectIn } from '../../emulator/json.ts';
 import {
   type Check,
   type IncomingCall,
   isFlag,
-  isJsonObject,
   isOneOf,
   isText,
   isWhole,
   isWithin,
-  parsed,
   type Refusal,
   refusalOfEnvelope,
   refusalOfFields,
@@ -60,7 +59,7 @@ const FIELDS: Readonly<Record<Submission['route'], Readonly<Record<string, Check
     ...SHARED,
     output_format: isOneOf('png', 'jpeg', 'webp', 'gif', 'svg'),
     moderation: isOneOf('low', 'auto'),
-    svg: isJsonObject,
+    svg: isObject,
   },
   edits: { ...SHARED, output_format: isOneOf('png', 'jpeg', 'webp', 'gif'), input_fidelity: isOneOf('high', 'low') },
 };
@@ -86,7 +85,7 @@ export async function readSubmission(
 }
 
 function readJson({ bytes }: IncomingCall): Submission | undefined {
-  const fields = parsed(bytes);
+  const fields = objectIn(bytes);
   return fields && { route: 'generations', fields, files: [] };
 }
 

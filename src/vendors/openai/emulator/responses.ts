@@ -1,14 +1,13 @@
+import { isObject, objectIn } from '../../emulator/json.ts';
 import type { Answer, Speaker } from './answers.ts';
 import {
   type Check,
   type IncomingCall,
   isFlag,
-  isJsonObject,
   isOneOf,
   isText,
   isWhole,
   isWithin,
-  parsed,
   type Refusal,
   refusalOfEnvelope,
   refusalOfFields,
@@ -27,7 +26,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   input: (value) => isText(value) || isList(value),
   instructions: isText,
   stream: isFlag,
-  stream_options: isJsonObject,
+  stream_options: isObject,
   store: isFlag,
   background: isFlag,
   max_output_tokens: (value) => isWhole(value) && Number(value) >= 16,
@@ -35,28 +34,28 @@ const FIELDS: Readonly<Record<string, Check>> = {
   temperature: isWithin(0, 2),
   top_p: isWithin(0, 1),
   top_logprobs: isWithin(0, 20),
-  tools: (value) => Array.isArray(value) && value.every((tool) => isJsonObject(tool) && isText(tool.type)),
-  tool_choice: (value) => isOneOf('none', 'auto', 'required')(value) || isJsonObject(value),
+  tools: (value) => Array.isArray(value) && value.every((tool) => isObject(tool) && isText(tool.type)),
+  tool_choice: (value) => isOneOf('none', 'auto', 'required')(value) || isObject(value),
   parallel_tool_calls: isFlag,
-  text: isJsonObject,
-  reasoning: isJsonObject,
+  text: isObject,
+  reasoning: isObject,
   include: isList,
-  metadata: isJsonObject,
+  metadata: isObject,
   user: isText,
   safety_identifier: isText,
   prompt_cache_key: isText,
   service_tier: isOneOf('auto', 'default', 'flex', 'scale', 'priority', 'fast'),
   truncation: isOneOf('auto', 'disabled'),
   previous_response_id: isText,
-  conversation: (value) => isText(value) || isJsonObject(value),
-  prompt: isJsonObject,
+  conversation: (value) => isText(value) || isObject(value),
+  prompt: isObject,
 };
 
 /** Undefined if the vendor would take the request. */
 export function refusalOfResponse(call: IncomingCall, terms: Terms): Refusal | undefined {
   const refusal = refusalOfEnvelope(call, terms);
   if (refusal !== undefined) return refusal;
-  const body = parsed(call.bytes);
+  const body = objectIn(call.bytes);
   if (body === undefined) return wrong('We could not parse the JSON body of your request.');
   if (!isText(body.model)) return wrong("Missing required parameter: 'model'.", 'model', 'missing_required_parameter');
   return refusalOfModel(String(body.model), terms) ?? refusalOfFields(body, terms, FIELDS) ?? refusalOfInput(body);
@@ -66,7 +65,7 @@ export function refusalOfResponse(call: IncomingCall, terms: Terms): Refusal | u
 function refusalOfInput({ input }: Json): Refusal | undefined {
   if (!Array.isArray(input)) return undefined;
   for (const [at, item] of input.entries()) {
-    if (!isJsonObject(item)) return wrong(`Invalid type for 'input[${at}]'.`, `input[${at}]`, 'invalid_type');
+    if (!isObject(item)) return wrong(`Invalid type for 'input[${at}]'.`, `input[${at}]`, 'invalid_type');
     if (item.type === 'item_reference')
       return { ...wrong(`Item with id '${String(item.id)}' not found.`), status: 404 };
     const content = item.encrypted_content;

@@ -1,3 +1,4 @@
+import { isObject } from '../../emulator/json.ts';
 /** What is wrong with a value; undefined where nothing is. */
 export type Rule = (value: unknown) => string | undefined;
 export type Fields = Readonly<Record<string, Rule>>;
@@ -41,7 +42,7 @@ export function uri(kind: 'image' | 'video' | 'audio'): Rule {
 
 export function object(fields: Fields, required: readonly string[] = Object.keys(fields)): Rule {
   return (value) => {
-    if (!isRecord(value)) return 'Expected object';
+    if (!isObject(value)) return 'Expected object';
     return problemsIn(value, fields, required)[0]?.message;
   };
 }
@@ -71,8 +72,4 @@ export function problemsIn(
     return message === undefined ? [] : [{ path: [name], message }];
   });
   return [...missing, ...wrong];
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto';
+import { json } from '../../emulator/json.ts';
 import type { Recorded } from '../../emulator/recording-server.ts';
 import { type Answer, ScriptedServer } from '../../emulator/scripted-server.ts';
 
@@ -79,8 +80,4 @@ export class GoogleTokensEmulator extends ScriptedServer {
 
 function refusal(status: number, error: string, error_description: string): Answer {
   return json(status, { error, error_description });
-}
-
-function json(status: number, body: object): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
