@@ -62,3 +62,20 @@ test('a tunnel that is asked for and reset at once ends nothing but its connecti
   process.off('uncaughtExceptionMonitor', note);
   assert.deepEqual(uncaught, []);
 });
+
+test('a HEAD whose headers are too large is answered without a body', async () => {
+  using connection = await RawConnection.open(gateway.url);
+  await connection.send(requestText(`HEAD /healthz?${'x'.repeat(33_000)}`));
+  const answer = await connection.answer({ head: true });
+  assert.equal(answer.status, 431);
+  assert.equal(await connection.end(), '');
+});
+
+for (const type of ['application/vnd.mcp+json', 'application/json; charset=,']) {
+  test(`a message of MCP is taken as the content type ${JSON.stringify(type)}, as other JSON is`, async () => {
+    const { key } = await paidCaller(gateway);
+    const raw = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
+    const answer = await gateway.call('POST', '/mcp', { key, headers: { 'content-type': type }, raw });
+    assert.equal(answer.status, 200, answer.text);
+  });
+}

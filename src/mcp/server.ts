@@ -42,8 +42,9 @@ export async function answerMcp(
     maxRequestBodySize: MCP_BODY_BYTES_MAX,
     onerror: (error) => deps.log.debug({ request_id: call.requestId, err: error }, 'a request of MCP was refused'),
   });
-  // Both are answered, whatever a client remembers to say.
+  // Both are answered, and the body is JSON by now, whatever a client remembers to say.
   request.headers.accept = 'application/json, text/event-stream';
+  request.headers['content-type'] = 'application/json';
   await node.toNodeHandler(endpoint)(request as IncomingMessage & { method: string; url: string }, response, body);
 }
 

@@ -48,9 +48,9 @@ export function createGate(listener: Listener): Server {
     socket.on('error', () => socket.destroy());
     refuseInTurn(socket, 'not_found');
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: ParserError, socket: Socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
-    else if (!isLeaving(socket)) refuseInTurn(socket, parserRefusal(error.code));
+    else if (!isLeaving(socket)) refuseInTurn(socket, parserRefusal(error.code), isHead(error));
   });
   return server;
 }
@@ -78,6 +78,14 @@ function countHosts(rawHeaders: readonly string[]): number {
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
   return hosts;
+}
+
+/** `rawPacket` is the piece in which the parser stopped. */
+type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+
+/** The parser tells no method before the headers are whole: it is seen where they came in one piece. */
+function isHead({ rawPacket }: ParserError): boolean {
+  return rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
 }
 
 function parserRefusal(code: string | undefined): ErrorCode {

@@ -20,8 +20,8 @@ export function refuse(response: ServerResponse, requestId: string, code: ErrorC
   response.end(body);
 }
 
-/** The same for what the parser could not even make a request of, or has not read. */
-export function refuseSocket(socket: Socket, code: ErrorCode): void {
+/** The same for what the parser could not even make a request of, or has not read. No body answers a HEAD. */
+export function refuseSocket(socket: Socket, code: ErrorCode, isHead = false): void {
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -36,7 +36,7 @@ export function refuseSocket(socket: Socket, code: ErrorCode): void {
     'Connection: close',
   ];
   lingerBeforeClose(socket);
-  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.write(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`);
   socket.destroySoon();
 }
 
@@ -67,15 +67,15 @@ export function lingerBeforeClose(socket: Socket): void {
  * What could not be read may come behind requests that are still being answered: they get their answers first. When it
  * is the body of such a request itself, this refusal is its answer, unless that has begun.
  */
-export function refuseInTurn(socket: Socket, code: ErrorCode): void {
+export function refuseInTurn(socket: Socket, code: ErrorCode, isHead = false): void {
   const answer = answerOn(socket);
   if (answer?.req.complete === true) {
     lingerBeforeClose(socket);
-    answer.once('close', () => socket.writable && refuseInTurn(socket, code));
+    answer.once('close', () => socket.writable && refuseInTurn(socket, code, isHead));
   } else if (answer?.headersSent === true) {
     socket.destroy();
   } else {
-    refuseSocket(socket, code);
+    refuseSocket(socket, code, isHead);
   }
 }
 
