@@ -211,7 +211,7 @@ async function openClock(
   bus: Bus,
 ): Promise<{ clock: Clock; testClock: TestClock | undefined }> {
   const testClock = options.config.testClock ? new TestClock(db, bus) : undefined;
-  await testClock?.load();
+  await retryWhileUnavailable(async () => testClock?.load());
   return { clock: options.clock ?? testClock ?? systemClock, testClock };
 }
 

@@ -3,7 +3,7 @@ import { type Catalogue, type ListedModel, PUBLIC_GROUP } from './catalogue/inde
 import type { Clock } from './clock.ts';
 import type { FirstOperator } from './config.ts';
 import { MICRO_PER_CREDIT } from './credits.ts';
-import type { Db } from './db/index.ts';
+import { type Db, retryWhileUnavailable } from './db/index.ts';
 import { grant } from './ledger/index.ts';
 import type { Logger } from './log.ts';
 import { ensureFirstOperator, type FirstOperatorOutcome, invitations } from './people/index.ts';
@@ -48,11 +48,12 @@ export async function prepareFirstSteps(
   { db, clock, catalogue }: { db: Db; clock: Clock; catalogue: Catalogue },
   { mayMakeDemo, operatorEmail }: { mayMakeDemo: boolean; operatorEmail: string | undefined },
 ): Promise<FirstSteps> {
-  const [known] = await listAccounts(db, { limit: 1, after: undefined });
+  const [known] = await retryWhileUnavailable(() => listAccounts(db, { limit: 1, after: undefined }));
   const made = known === undefined && mayMakeDemo ? await makeDemoAccount(db, clock, operatorEmail) : undefined;
   const account = known ?? made?.account;
   const models = catalogue.snapshot.reachableFrom(account?.groups ?? [PUBLIC_GROUP]);
-  const link = mayMakeDemo ? await invitations.makeSignInLink({ db, clock }, BY_START, DEMO_EMAIL) : undefined;
+  const makeLink = () => invitations.makeSignInLink({ db, clock }, BY_START, DEMO_EMAIL);
+  const link = mayMakeDemo ? await retryWhileUnavailable(makeLink) : undefined;
   return { key: made?.key, signInLink: link?.secret, account, models };
 }
 

@@ -72,17 +72,20 @@ test('a start waits for a database that is slow to let it listen', async (t) => 
   await untilNoneIsLeft(db);
 });
 
-test('a start goes on after its connections to the database were lost', async (t) => {
-  const { link } = await listened(t);
-  link.holdAnswersTo(Buffer.from('from upstream_breakers'));
-  const starting = started(t, link);
-  await until(() => link.isHolding);
-  await link.cut();
-  link.letGo();
-  await link.restore();
-  const gateway = await starting;
-  assert.equal((await gateway.call('GET', '/healthz')).status, 200);
-});
+const READS_OF_A_START = { breakers: 'from upstream_breakers', accounts: 'or id = $3 or position' };
+for (const [name, statement] of Object.entries(READS_OF_A_START)) {
+  test(`a start goes on after its connections to the database were lost while it read ${name}`, async (t) => {
+    const { link } = await listened(t);
+    link.holdAnswersTo(Buffer.from(statement));
+    const starting = started(t, link);
+    await until(() => link.isHolding);
+    await link.cut();
+    link.letGo();
+    await link.restore();
+    const gateway = await starting;
+    assert.equal((await gateway.call('GET', '/healthz')).status, 200);
+  });
+}
 
 test('a process that cannot listen for a while leaves no connection behind', async (t) => {
   const { link, db } = await listened(t);
