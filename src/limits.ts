@@ -32,7 +32,7 @@ export const REQUEST_TIMEOUT_MS = 600_000;
 export const TIMEOUT_CHECK_MS = 2_000;
 export const ADMIN_BODY_BYTES_MAX = MIB;
 export const CONFIG_BODY_BYTES_MAX = 8 * MIB;
-/** Above it a thread parses the document: these many characters take a hundredth of a second. */
+/** Above it a thread parses the document: these many characters take a hundredth of a second or two, once the code is warm. */
 export const CONFIG_INLINE_CHARS_MAX = 4 * KIB;
 /** Up to it such a document is read a second time where something is wrong with it, to say in which line. */
 export const CONFIG_LOCATED_CHARS_MAX = 32 * KIB;

@@ -4,11 +4,7 @@ import type { ParsingOrder, ParsingReport } from './parsing.ts';
 import { DocumentError } from './problems.ts';
 
 /** The body of a thread that parses one large configuration after the other. */
-parentPort?.on('message', (order: ParsingOrder) => {
-  parentPort?.postMessage(reportOf(order));
-  // A syntax tree is many times its text. Left to itself, the heap of a thread grows by hundreds of MiB before a collection.
-  globalThis.gc?.();
-});
+parentPort?.on('message', (order: ParsingOrder) => parentPort?.postMessage(reportOf(order)));
 
 function reportOf({ text, vendors }: ParsingOrder): ParsingReport {
   try {

@@ -163,9 +163,7 @@ class Player {
       this.#noteSlow(one, performance.now() - startedMs);
       this.played++;
       for (const reply of exchange.replies) this.#count(one, reply);
-      const faults = this.#verdict.faultsOf(one, exchange);
-      const isExcused = faults.length > 0 && (await this.#isWaiting(exchange));
-      if (!isExcused) for (const fault of faults) this.findings.add(fault, one, exchange);
+      for (const fault of this.#verdict.faultsOf(one, exchange)) this.findings.add(fault, one, exchange);
       if (this.#options.only !== undefined) this.#options.progress(show(one, exchange));
       await this.#follow(one, exchange);
     }
@@ -195,17 +193,6 @@ class Player {
       const first = [...this.#underWay][0];
       this.findings.add(`the event loop stood still for ${Math.round(ms)} ms of processor time`, first);
     }
-  }
-
-  /** A job whose model was taken away by an operator waits minutes for a candidate, and its caller with it. */
-  async #isWaiting({ rest }: Exchange): Promise<boolean> {
-    const [, id] = /^x-job-id: (job_\w+)/m.exec(rest) ?? [];
-    if (id === undefined) return false;
-    const [job] = await this.#world.db.rows<{ waits: boolean }>(
-      `select status = 'queued' and not exists (select from job_attempts where job_id = id) as waits from jobs where id = $1`,
-      [id],
-    );
-    return job?.waits === true;
   }
 
   #count({ corpus, operation }: Case, { status, body }: Reply): void {

@@ -14,8 +14,8 @@ export interface Finding {
 const MIB = 1024 * 1024;
 /** What may still grow is bounded: caches, compiled code, and what the allocator keeps. */
 const GROWTH_MAX = { used: 48 * MIB, resident: 160 * MIB };
-/** Until here the program is still warming up: its caches and compiled code, and what the allocators of its threads keep. */
-const WARM_REQUESTS = { used: 20_000, resident: 100_000 };
+/** Until here the program is still warming up. */
+const WARM_REQUESTS = 20_000;
 
 export class Findings {
   readonly #seed: number;
@@ -59,12 +59,10 @@ export class Findings {
   }
 
   addGrowth(memory: readonly Memory[], requests: number): void {
-    const growth = (warm: number, bytesOf: (memory: Memory) => number) => {
-      const [first, last] = [memory[Math.ceil((warm / requests) * memory.length)], memory.at(-1)];
-      return first === undefined || last === undefined ? 0 : bytesOf(last) - bytesOf(first);
-    };
-    const used = growth(WARM_REQUESTS.used, ({ usedBytes }) => usedBytes);
-    const resident = growth(WARM_REQUESTS.resident, ({ residentBytes }) => residentBytes);
+    const first = memory[Math.min(memory.length - 1, Math.ceil((WARM_REQUESTS / requests) * memory.length))];
+    const last = memory.at(-1);
+    if (first === undefined || last === undefined) return;
+    const [used, resident] = [last.usedBytes - first.usedBytes, last.residentBytes - first.residentBytes];
     if (used > GROWTH_MAX.used) this.add(`memory in use grew by ${Math.round(used / MIB)} MiB`, undefined);
     if (resident > GROWTH_MAX.resident)
       this.add(`resident memory grew by ${Math.round(resident / MIB)} MiB`, undefined);

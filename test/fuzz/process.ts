@@ -2,7 +2,6 @@
 // never reached one, and how much memory is in use after a collection.
 import { applyEdits } from '../../packages/verify/src/edits.ts';
 import { BLOCKED_MS } from './goals.ts';
-import { stolenMs, stolenSince } from './stolen.ts';
 
 export type Question = 'memory' | 'stop';
 
@@ -36,15 +35,14 @@ function tellMemory(): void {
 
 /**
  * Measures stalls by processor time, which other programs on the machine do not change: what the main thread used between
- * two turns of a timer, it used without letting anything else run. A kernel may count as used what the host of a virtual
- * machine took away.
+ * two turns of a timer, it used without letting anything else run.
  */
 function watchEventLoop(): void {
-  let [before, stolen] = [process.threadCpuUsage(), stolenMs()];
+  let before = process.threadCpuUsage();
   setInterval(() => {
     const now = process.threadCpuUsage();
-    const ms = (now.user + now.system - before.user - before.system) / 1_000 - stolenSince(stolen);
-    [before, stolen] = [now, stolenMs()];
+    const ms = (now.user + now.system - before.user - before.system) / 1_000;
+    before = now;
     if (ms >= BLOCKED_MS) tell({ report: 'blocked', ms });
   }, TURN_MS).unref();
 }

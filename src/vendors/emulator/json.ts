@@ -9,7 +9,7 @@ export function json(status: number, body: object): Answer {
 
 /** The object that was sent. Undefined for anything else, and for one that was not said to be JSON. */
 export function jsonIn({ headers, bytes }: Pick<Recorded, 'headers' | 'bytes'>): Json | undefined {
-  return /^application\/json\b/.test(headers['content-type'] ?? '') ? objectIn(bytes) : undefined;
+  return headers['content-type'] === 'application/json' ? objectIn(bytes) : undefined;
 }
 
 export function objectIn(bytes: Buffer): Json | undefined {
