@@ -2,7 +2,7 @@
 //   npm run bench                                  everything
 //   npm run bench -- chat latency                  some parts
 //   npm run bench -- chat --tree ../before         the gateway of another checkout, with its packages installed, as the subject
-//   npm run bench -- chat --node-options '--cpu-prof --cpu-prof-dir=profiles'
+//   npm run bench -- chat --node-options='--cpu-prof --cpu-prof-dir=profiles'
 // For figures before and after a change: `git worktree add ../before COMMIT`, `npm ci` there, then both commands within the
 // hour. `ledger`, and of `media` the memory of puts, measure modules and not the program: always those of this checkout.
 // The load comes from wrk where that is installed (Debian: wrk), else from Node, which competes with what is measured.
