@@ -30,6 +30,22 @@ const ENDPOINTS: Readonly<Record<Kind, { readonly modality: string; readonly end
   transcribe: { modality: 'audio', endpoints: ['transcriptions'] },
 };
 
+/** Fields that a model does not accept are refused before anything is done with them. */
+const ACCEPTS: Readonly<Partial<Record<Kind, object>>> = {
+  image: {
+    resolutions: ['1k', '2k', '4k'],
+    aspect_ratios: ['1:1', '3:2', '2:3', '16:9', '9:16'],
+    sizes: ['256x256', '1024x1024', '1536x1024', '1024x1536', 'auto'],
+    slots: ['reference_images', 'mask'],
+  },
+  video: {
+    resolutions: ['480p', '720p'],
+    aspect_ratios: ['16:9', '9:16', '1:1'],
+    sizes: ['854x480', '1280x720'],
+    slots: ['first_frame', 'last_frame', 'input_reference', 'reference_images', 'ref_video', 'generate_audio'],
+  },
+};
+
 /** At which of the emulated upstreams of a name, and as what. */
 const WIRED: Readonly<Record<Kind, readonly [vendor: 'openai' | 'native' | 'queue', model: string]>> = {
   chat: ['openai', 'm'],
@@ -78,7 +94,8 @@ function wired(name: string, port: number): unknown[] {
 
 function modelOf(id: string, kind: Kind, upstream: string): unknown {
   const model = upstream === 'sandbox' ? kind : WIRED[kind][1];
-  return { id, owned_by: 'fuzz', ...ENDPOINTS[kind], pricing: PRICES[kind], routes: [{ upstream, model }] };
+  const shape = { ...ENDPOINTS[kind], pricing: PRICES[kind], accepts: ACCEPTS[kind] };
+  return { id, owned_by: 'fuzz', ...shape, routes: [{ upstream, model }] };
 }
 
 const KIND_OF_PATH: readonly (readonly [RegExp, Kind])[] = [

@@ -1,6 +1,7 @@
 // All that a campaign needs: a database, the upstreams, one gateway, a probe of its health, and credentials of every kind.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
@@ -27,6 +28,8 @@ const FLAGS = [
   ...['--expose-gc', '--external-memory-accounted-in-global-limit', '--heap-growing-percent=200'],
   ...['--memory-reducer-gc-count=0', '--no-parallel-scavenge'],
 ];
+/** What would run on other machines gives way to the gateway and its database. */
+const GENERATOR_PRIORITY = 10;
 
 export interface FuzzDatabase {
   readonly address: DbAddress;
@@ -85,6 +88,8 @@ export class FuzzWorld {
     });
     const url = await readyUrl(gateway);
     const probe = start('./health-probe.ts', [url], []);
+    // Only now, since processes inherit it.
+    for (const generator of [process, upstream]) setPriority(generator.pid ?? 0, GENERATOR_PRIORITY);
     const db = openDb(database.address, silentLog);
     return new FuzzWorld(url, db, ports, errors, { gateway, upstream, probe });
   }
