@@ -50,10 +50,12 @@ async function scratchFolder(): Promise<string> {
 }
 
 async function makeTemplate(): Promise<void> {
-  const postgres = openDb(server.connection, log, DB_FIRST_CONNECT_TIMEOUT_MS);
+  const postgres = openDb(server.connection, log, { connectMs: DB_FIRST_CONNECT_TIMEOUT_MS });
   await postgres.run(`create database ${TEMPLATE}`);
   await postgres.close();
-  const template = openDb({ ...server.connection, database: TEMPLATE }, log, DB_FIRST_CONNECT_TIMEOUT_MS);
+  const template = openDb({ ...server.connection, database: TEMPLATE }, log, {
+    connectMs: DB_FIRST_CONNECT_TIMEOUT_MS,
+  });
   await migrate(template, () => undefined);
   await template.close();
 }

@@ -195,7 +195,7 @@ function openJobs(deps: JobDeps): Pick<HttpDeps, 'admitJob' | 'jobWatches' | 'cl
 /** The first contact: a database that refuses is told at once, one that is slow to answer is waited for. */
 async function migrateAt(address: DbAddress, options: AppOptions, dataFolder?: string): Promise<void> {
   const { config, log, progress } = options;
-  const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
+  const db = openDb(address, log, { connectMs: DB_FIRST_CONNECT_TIMEOUT_MS });
   try {
     if (dataFolder === undefined) await probes.refuseSharedSessions(db);
     if (config.migrates) await migrate(db, progress, { dataFolder });

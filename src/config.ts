@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { isAddressRange, isEmail, isMailbox, isOrigin, isSmtpUrl } from './addresses.ts';
 import { type CloudSettings, cloudSettings } from './cloud-settings.ts';
-import { REPLICA_LAG_SECONDS_MAX } from './database-limits.ts';
 import {
   ADMIN_TOKEN_CHARS_MIN,
   ADMIN_TOKENS_MAX,
@@ -14,6 +13,7 @@ import {
   JOB_MINUTES_MAX,
   PASSWORD_CHARS_MAX,
   PASSWORD_CHARS_MIN,
+  REPLICA_LAG_SECONDS_MAX,
   REQUEST_LOG_DAYS_MAX,
   RPM_MAX,
   SIGN_UP_CREDITS_MAX,

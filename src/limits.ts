@@ -1,5 +1,6 @@
 /** Every bound in the program, with its unit in its name. Those of the public contract are named in docs/errors.md. */
 
+export * from './database-limits.ts';
 export * from './file-limits.ts';
 export * from './mcp-limits.ts';
 export * from './media-limits.ts';
@@ -198,13 +199,6 @@ export const BOOK_DIFFERENCES_MAX = 1_000;
 /** Upper bounds of the settings for a stop. */
 export const STOP_DELAY_SECONDS_MAX = 600;
 export const DRAIN_SECONDS_MAX = 3_600;
-export const DB_CONNECT_TIMEOUT_MS = 1_500;
-/** For a start, before which the database has not been heard of: the machine may be starting as a whole. */
-export const DB_FIRST_CONNECT_TIMEOUT_MS = 15_000;
-export const DB_STATEMENT_TIMEOUT_MS = 10_000;
-export const DB_LOCK_TIMEOUT_MS = 3_000;
-/** A process that stands still in a transaction keeps others from what it has locked for no longer than this. */
-export const DB_TRANSACTION_IDLE_MS_MAX = 5_000;
 export const HEALTH_PROBE_TIMEOUT_MS = 1_000;
 export const HEALTH_CACHE_MS = 1_000;
 export const HEARTBEAT_EVERY_MS = 500;

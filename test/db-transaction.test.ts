@@ -40,3 +40,24 @@ test('a process that stands still in a transaction loses it, and with it what it
   await assert.rejects(stood, DatabaseUnavailable);
   assert.deepEqual(await one.rows('select credits from tills'), [{ credits: 6 }]);
 });
+
+test('a transaction that raises the limit of its statements raises it at the server and for itself, and for itself alone', async (t) => {
+  const impatient = openDb(database.address, silentLog, { statementMs: 100 });
+  t.after(() => impatient.close());
+  const limit = `select current_setting('statement_timeout') as limit`;
+  // The client's own limit comes a second after the server's.
+  const slow = 'select pg_sleep(1.3)';
+  await assert.rejects(impatient.rows(slow), DatabaseUnavailable);
+  await impatient.transaction(async (tx) => {
+    await tx.limitStatements(20_000);
+    await tx.rows(slow);
+    await tx.script(slow);
+    assert.deepEqual(await tx.rows(limit), [{ limit: '20s' }]);
+  });
+  // On the same connection, which is idle again.
+  assert.deepEqual(await impatient.rows(limit), [{ limit: '100ms' }]);
+  await assert.rejects(
+    impatient.transaction((tx) => tx.rows(slow)),
+    DatabaseUnavailable,
+  );
+});

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Db, MigrationError, migrate, migrationState, openDb } from '../src/db/index.ts';
+import { DatabaseUnavailable, type Db, MigrationError, migrate, migrationState, openDb } from '../src/db/index.ts';
 import { VERSION } from '../src/version.ts';
 import { createDatabase, silentLog, type TestDatabase } from './support/database.ts';
 import { Gateway, type NewCaller } from './support/gateway.ts';
@@ -76,6 +76,16 @@ test('R-527: a process waits for the one that migrates, and then finds nothing l
   opened.resolve();
   await Promise.all([closedDoor, first, second]);
   assert.deepEqual(told, ['first: Migrated the database: 0001_slow']);
+});
+
+test('R-527: a migration, and a process that waits for it, may take longer than any statement of a session', async (t) => {
+  const database = await emptyDatabase(t);
+  const folder = releaseOf(t, { '0001_slow.sql': `create table made (); select pg_sleep(${SLOW_SECONDS});` });
+  const told: string[] = [];
+  const [one, other] = [open(t, database, IMPATIENT), open(t, database, IMPATIENT)];
+  await assert.rejects(one.rows(`select pg_sleep(${SLOW_SECONDS})`), DatabaseUnavailable);
+  await Promise.all([one, other].map((db) => migrate(db, (message) => void told.push(message), { folder })));
+  assert.deepEqual(told, ['Migrated the database: 0001_slow']);
 });
 
 test('a database that is up to date is left as it is', async (t) => {
@@ -257,8 +267,12 @@ async function emptyDatabase(t: TestContext): Promise<TestDatabase> {
   return database;
 }
 
-function open(t: TestContext, database: TestDatabase): Db {
-  const db = openDb(database.address, silentLog);
+/** The client gives a statement up a second after the server should have. */
+const IMPATIENT = { statementMs: 100 };
+const SLOW_SECONDS = 1.3;
+
+function open(t: TestContext, database: TestDatabase, limits?: typeof IMPATIENT): Db {
+  const db = openDb(database.address, silentLog, limits);
   atEnd(t, () => db.close());
   return db;
 }

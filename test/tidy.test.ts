@@ -247,6 +247,14 @@ test('settings are read in one place, and time comes from the clock', () => {
   assert.deepEqual(clocks, []);
 });
 
+test('how long a statement may take is said in one place, to the server and to the client at once', () => {
+  const faults = sources.filter((file) => /(?:statement|query)_timeout/.test(textOf(file)) && folderOf(file) !== 'db');
+  assert.deepEqual(
+    faults.filter((file) => packageOf(file) !== 'embedded-postgres'),
+    [],
+  );
+});
+
 test('no tracked text names a machine’s own folders', () => {
   const files = [
     ...sources,

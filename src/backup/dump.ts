@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Db, Tx } from '../db/index.ts';
+import { DB_LONG_STATEMENT_MS } from '../limits.ts';
 import { FORMAT, type Head, rowsName } from './layout.ts';
 import { schemaOf } from './schema.ts';
 import type { ArchiveWriter } from './writer.ts';
@@ -28,6 +29,7 @@ export async function dumpDatabase(
 ): Promise<readonly StoredKey[]> {
   return db.transaction(async (tx) => {
     await tx.run('set transaction isolation level repeatable read, read only');
+    await tx.limitStatements(DB_LONG_STATEMENT_MS);
     // The archive's disk may be slow; the snapshot is held for as long as rows are written.
     await tx.run('set local idle_in_transaction_session_timeout = 0');
     await tx.run(`set local datestyle = 'ISO'`);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual, promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { z } from 'zod';
 import type { Db, Tx } from '../db/index.ts';
+import { DB_LONG_STATEMENT_MS } from '../limits.ts';
 import { type Archive, ArchiveError } from './archive.ts';
 import { ROWS } from './layout.ts';
 import { schemaOf } from './schema.ts';
@@ -14,7 +15,7 @@ export async function loadDatabase(db: Db, archive: Archive): Promise<void> {
   await db.transaction(async (tx) => {
     // Neither triggers nor foreign keys: the rows are derived and sound already, and come in any order.
     await tx.run('set local session_replication_role = replica');
-    await tx.run('set local statement_timeout = 0');
+    await tx.limitStatements(DB_LONG_STATEMENT_MS);
     await tx.run(`set local timezone = 'UTC'`);
     const { tables } = await schemaOf(tx);
     if (!isDeepStrictEqual(tables, archive.head.tables)) {

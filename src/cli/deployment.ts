@@ -17,7 +17,7 @@ const log = pino({ level: 'silent' });
  */
 export async function withDatabase<Result>(config: Config, work: (db: PooledDb) => Promise<Result>): Promise<Result> {
   const { address, release } = await openDatabase(config);
-  const db = openDb(address, log, DB_FIRST_CONNECT_TIMEOUT_MS);
+  const db = openDb(address, log, { connectMs: DB_FIRST_CONNECT_TIMEOUT_MS });
   try {
     await migrations.refuseOtherHistory(db, config.databaseUrl === undefined ? resolve(config.dataFolder) : undefined);
     return await work(db);

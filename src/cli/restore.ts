@@ -69,7 +69,7 @@ async function fillFolder(folder: string, archive: Archive, start: typeof startE
 async function fillDatabase(folder: string, archive: Archive, start: typeof startEmbeddedPostgres): Promise<void> {
   const log = pino({ level: 'silent' });
   const server = await start({ folder, log, progress: (message) => console.error(message) });
-  const db = openDb(server.connection, log, DB_FIRST_CONNECT_TIMEOUT_MS);
+  const db = openDb(server.connection, log, { connectMs: DB_FIRST_CONNECT_TIMEOUT_MS });
   try {
     await migrate(db, () => undefined, { only: archive.head.migrations.map(({ number }) => number) });
     await loadDatabase(db, archive);

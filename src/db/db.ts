@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { DB_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { parsePostgresUrl } from '../postgres-url.ts';
 import { isDeadlock, isDemotion, isShutdown, translated } from './errors.ts';
 import type { PoolFigures } from './server-pool.ts';
+import { clientLimitMs, SESSION_LIMITS, type SessionLimits, type TimedQuery } from './server-session.ts';
 import { Servers, type ServersOptions } from './servers.ts';
 
 /** Where the database is: an address, which may name several servers, or the embedded server's socket. */
@@ -24,6 +24,8 @@ export interface Tx extends Queries {
   readonly inTransaction: true;
   /** Runs a text of several statements, as migrations are. */
   script(text: string): Promise<void>;
+  /** How long each statement may take from now on to the end of the transaction, at the server and for this process. */
+  limitStatements(ms: number): Promise<void>;
 }
 
 export interface Db extends Queries {
@@ -49,8 +51,8 @@ export interface PooledDb extends Db {
 
 const DEADLOCK_ATTEMPTS_MAX = 4;
 
-export function openDb(address: DbAddress, log: Logger, connectTimeoutMs: number = DB_CONNECT_TIMEOUT_MS): PooledDb {
-  const servers = new Servers({ ...serversAt(address), log, connectTimeoutMs });
+export function openDb(address: DbAddress, log: Logger, limits: Partial<SessionLimits> = {}): PooledDb {
+  const servers = new Servers({ ...serversAt(address), log, limits: { ...SESSION_LIMITS, ...limits } });
   return {
     rows: (statement, values) => translated(() => onSession(servers, (client) => rowsOn(client, statement, values))),
     run: (statement, values) => translated(() => onSession(servers, (client) => runOn(client, statement, values))),
@@ -130,18 +132,29 @@ async function transactionOn<Result>(servers: Servers, work: (tx: Tx) => Promise
 
 async function transactionOnce<Result>(servers: Servers, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const { client, release } = await servers.connect();
+  let timeoutMs: number | undefined;
+  const timed = {
+    query: (config: pg.QueryConfig): Promise<pg.QueryResult> => {
+      const limited: TimedQuery = { ...config, query_timeout: timeoutMs };
+      return client.query(limited);
+    },
+  };
   let broken: Error | undefined;
   try {
-    await client.query('begin');
+    await timed.query({ text: 'begin' });
     const result = await work({
       inTransaction: true,
-      rows: (statement, values) => rowsOn(client, statement, values),
-      run: (statement, values) => runOn(client, statement, values),
+      rows: (statement, values) => rowsOn(timed, statement, values),
+      run: (statement, values) => runOn(timed, statement, values),
       script: async (text) => {
-        await client.query(text);
+        await timed.query({ text });
+      },
+      limitStatements: async (ms) => {
+        await runOn(timed, `select set_config('statement_timeout', $1, true)`, [String(ms)]);
+        timeoutMs = clientLimitMs(ms);
       },
     });
-    await client.query('commit');
+    await timed.query({ text: 'commit' });
     return result;
   } catch (error) {
     await client.query('rollback').catch((failure: Error) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pass } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { DB_LONG_STATEMENT_MS } from '../limits.ts';
 import { VERSION } from '../version.ts';
 import type { Db, Queries, Tx } from './db.ts';
 import { DatabaseUnavailable } from './errors.ts';
@@ -196,10 +197,10 @@ async function whileLocked<Result>(apply: () => Promise<Result>): Promise<Result
   }
 }
 
-/** Held to the end of the transaction. */
+/** Held to the end of the transaction. It is waited for as long as a statement of another's migration may take. */
 async function lock(tx: Tx): Promise<void> {
-  await tx.run(`set local lock_timeout = '60s'`);
-  await tx.run(`set local statement_timeout = '600s'`);
+  await tx.run('set local lock_timeout = 0');
+  await tx.limitStatements(DB_LONG_STATEMENT_MS);
   await tx.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
 }
 

@@ -1,4 +1,4 @@
-import { REPLICA_LOOK_MS } from '../database-limits.ts';
+import { REPLICA_LOOK_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { Bus } from './bus.ts';
 import type { Db, PooledDb, Tx } from './db.ts';

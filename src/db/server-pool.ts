@@ -1,7 +1,14 @@
 import pg from 'pg';
 import type { Logger } from '../log.ts';
 import { isDemotion } from './errors.ts';
-import { clientOptions, prepareAndInspect, prepareSession, type Server, type ServerState } from './server-session.ts';
+import {
+  clientOptions,
+  prepareAndInspect,
+  prepareSession,
+  type Server,
+  type ServerState,
+  type SessionLimits,
+} from './server-session.ts';
 
 const POOL_CONNECTIONS_MAX = 16;
 
@@ -31,7 +38,7 @@ export interface PoolFigures {
 export const NO_POOL: PoolFigures = { max: POOL_CONNECTIONS_MAX, open: 0, idle: 0, waiting: 0, waits: 0 };
 
 export interface PoolOptions {
-  readonly connectTimeoutMs: number;
+  readonly limits: SessionLimits;
   readonly log: Logger;
   /** Throws where a server may not be used. Undefined asks the server nothing. */
   readonly accept: ((server: Server, state: ServerState) => void) | undefined;
@@ -49,13 +56,13 @@ export class ServerPool {
   #waits = 0;
 
   constructor(server: Server, options: PoolOptions) {
-    const { connectTimeoutMs, log } = options;
+    const { limits, log } = options;
     this.server = server;
     this.#options = options;
     // Its `verify` would leak the connection of a request that gave up waiting meanwhile.
     const hooks: Hooks = { onConnect: (client) => this.#begin(client) };
     const poolOptions = {
-      ...clientOptions(server, connectTimeoutMs),
+      ...clientOptions(server, limits),
       max: POOL_CONNECTIONS_MAX,
       idleTimeoutMillis: 30_000,
       allowExitOnIdle: true,
@@ -93,7 +100,7 @@ export class ServerPool {
   /** A connection outside the pool. The caller ends it. */
   async open(queryTimeoutMs: number): Promise<pg.Client> {
     const client = new pg.Client({
-      ...clientOptions(this.server, this.#options.connectTimeoutMs),
+      ...clientOptions(this.server, this.#options.limits),
       query_timeout: queryTimeoutMs,
     });
     client.on('error', () => undefined);
@@ -121,8 +128,8 @@ export class ServerPool {
   }
 
   async #begin(client: pg.ClientBase): Promise<void> {
-    const { accept, connectTimeoutMs } = this.#options;
-    if (accept === undefined) await prepareSession(client, connectTimeoutMs);
-    else accept(this.server, await prepareAndInspect(client, connectTimeoutMs));
+    const { accept, limits } = this.#options;
+    if (accept === undefined) await prepareSession(client, limits);
+    else accept(this.server, await prepareAndInspect(client, limits));
   }
 }

@@ -1,5 +1,10 @@
 import pg from 'pg';
-import { DB_LOCK_TIMEOUT_MS, DB_STATEMENT_TIMEOUT_MS, DB_TRANSACTION_IDLE_MS_MAX } from '../limits.ts';
+import {
+  DB_CONNECT_TIMEOUT_MS,
+  DB_LOCK_TIMEOUT_MS,
+  DB_STATEMENT_TIMEOUT_MS,
+  DB_TRANSACTION_IDLE_MS_MAX,
+} from '../limits.ts';
 import type { PostgresServer, SessionAttrs } from '../postgres-url.ts';
 import { UnsuitableServer } from './errors.ts';
 
@@ -14,6 +19,9 @@ export type Server =
       readonly database: string;
     };
 
+/** A limit of its own for one statement, by the client; the driver's types do not know it. */
+export type TimedQuery = pg.QueryConfig & { readonly query_timeout: number | undefined };
+
 /** What a server says of itself when a session begins. */
 export interface ServerState {
   readonly isStandby: boolean;
@@ -25,13 +33,29 @@ export interface ServerState {
   readonly systemId: string;
 }
 
-export function clientOptions(server: Server, connectTimeoutMs: number): pg.ClientConfig {
+/** What a session may take. */
+export interface SessionLimits {
+  readonly connectMs: number;
+  /** Of each statement; a transaction may raise it for itself. */
+  readonly statementMs: number;
+}
+
+export const SESSION_LIMITS: SessionLimits = {
+  connectMs: DB_CONNECT_TIMEOUT_MS,
+  statementMs: DB_STATEMENT_TIMEOUT_MS,
+};
+
+/** The server's own limit comes first; the client's is for a server that has stopped answering at all. */
+export function clientLimitMs(statementMs: number): number {
+  return statementMs + 1_000;
+}
+
+export function clientOptions(server: Server, { connectMs, statementMs }: SessionLimits): pg.ClientConfig {
   const { name: _name, ...place } = server;
   return {
     ...('url' in place ? { connectionString: place.url } : place),
-    connectionTimeoutMillis: connectTimeoutMs,
-    // The server's own limit comes first; this one is for a server that has stopped answering at all.
-    query_timeout: DB_STATEMENT_TIMEOUT_MS + 1_000,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: clientLimitMs(statementMs),
     keepAlive: true,
     application_name: 'tollgate',
     types: { getTypeParser },
@@ -46,11 +70,14 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
 }
 
 // By a statement, not as parameters of the start-up message, which a pooler in between refuses or swallows.
-const LIMITS = Object.entries({
-  statement_timeout: DB_STATEMENT_TIMEOUT_MS,
-  lock_timeout: DB_LOCK_TIMEOUT_MS,
-  idle_in_transaction_session_timeout: DB_TRANSACTION_IDLE_MS_MAX,
-}).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
+function settingsOf({ statementMs }: SessionLimits): readonly string[] {
+  const limits = {
+    statement_timeout: statementMs,
+    lock_timeout: DB_LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: DB_TRANSACTION_IDLE_MS_MAX,
+  };
+  return Object.entries(limits).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
+}
 
 const STATE = [
   'pg_is_in_recovery() as "isStandby"',
@@ -62,28 +89,32 @@ const STATE = [
 ];
 
 /** Begins a session in one round trip: limits of time, and what the server is, where that matters. */
-export async function prepareSession(client: pg.ClientBase, timeoutMs: number): Promise<void> {
-  await withinDeadline(client, `select ${LIMITS.join(', ')}`, timeoutMs);
+export async function prepareSession(client: pg.ClientBase, limits: SessionLimits): Promise<void> {
+  await withinDeadline(client, `select ${settingsOf(limits).join(', ')}`, limits);
 }
 
-export async function prepareAndInspect(client: pg.ClientBase, timeoutMs: number): Promise<ServerState> {
-  const { rows } = await withinDeadline(client, `select ${[...LIMITS, ...STATE].join(', ')}`, timeoutMs);
+export async function prepareAndInspect(client: pg.ClientBase, limits: SessionLimits): Promise<ServerState> {
+  const { rows } = await withinDeadline(client, `select ${[...settingsOf(limits), ...STATE].join(', ')}`, limits);
   return rows[0] as ServerState;
 }
 
 /** A server that takes a connection may say nothing more; a pooler that takes one may have to make one of its own first. */
-async function withinDeadline(client: pg.ClientBase, text: string, connectMs: number): Promise<pg.QueryResult> {
-  const config: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: 2 * connectMs };
+async function withinDeadline(
+  client: pg.ClientBase,
+  text: string,
+  { connectMs }: SessionLimits,
+): Promise<pg.QueryResult> {
+  const config: TimedQuery = { text, query_timeout: 2 * connectMs };
   return client.query(config);
 }
 
 /** Opens a connection, looks and closes it. */
-export async function inspect(server: Server, timeoutMs: number): Promise<ServerState> {
-  const client = new pg.Client(clientOptions(server, timeoutMs));
+export async function inspect(server: Server, limits: SessionLimits): Promise<ServerState> {
+  const client = new pg.Client(clientOptions(server, limits));
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return await prepareAndInspect(client, timeoutMs);
+    return await prepareAndInspect(client, limits);
   } finally {
     client.end().catch(() => undefined);
   }

@@ -1,15 +1,15 @@
 import type pg from 'pg';
-import { DEMOTION_EVERY_MS, SERVER_GRACE_MS, SERVER_WATCH_MS } from '../database-limits.ts';
+import { DEMOTION_EVERY_MS, SERVER_GRACE_MS, SERVER_WATCH_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { SessionAttrs } from '../postgres-url.ts';
 import { isPoolTimeout, UnsuitableServer } from './errors.ts';
 import { NO_POOL, type PoolFigures, ServerPool, type Session } from './server-pool.ts';
-import { inspect, rankOf, type Server, type ServerState, unsuitable } from './server-session.ts';
+import { inspect, rankOf, type Server, type ServerState, type SessionLimits, unsuitable } from './server-session.ts';
 
 export interface ServersOptions {
   readonly servers: readonly Server[];
   readonly sessionAttrs: SessionAttrs;
-  readonly connectTimeoutMs: number;
+  readonly limits: SessionLimits;
   readonly log: Logger;
 }
 
@@ -105,11 +105,11 @@ export class Servers {
   }
 
   async #inspectAll(): Promise<ServerPool> {
-    const { servers, connectTimeoutMs, sessionAttrs, log } = this.#options;
+    const { servers, limits, sessionAttrs, log } = this.#options;
     const problems: string[] = [];
     const suitable = await gather(servers, async (server) => {
       try {
-        const state = await inspect(server, connectTimeoutMs);
+        const state = await inspect(server, limits);
         if (rankOf(state, sessionAttrs) === undefined) throw unsuitable(server, state);
         return { server, state };
       } catch (error) {
@@ -183,9 +183,9 @@ export class Servers {
   async #lookForStrays(): Promise<void> {
     const inUse = this.#pool?.server;
     if (inUse === undefined || this.#search !== undefined) return;
-    const { servers, connectTimeoutMs, sessionAttrs } = this.#options;
+    const { servers, limits, sessionAttrs } = this.#options;
     const others = servers.filter((server) => server !== inUse);
-    const looks = others.map(async (server) => ({ server, state: await inspect(server, connectTimeoutMs) }));
+    const looks = others.map(async (server) => ({ server, state: await inspect(server, limits) }));
     const writable = (await Promise.allSettled(looks))
       .flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
       .filter(({ state }) => rankOf(state, sessionAttrs) !== undefined);

@@ -41,7 +41,7 @@ export interface TestLedger {
 export async function openLedger(): Promise<TestLedger> {
   const database = await createDatabase();
   // 200 transactions at once wait for 16 connections, on a busy machine longer than a gateway would.
-  const db = openDb(database.address, silentLog, DB_FIRST_CONNECT_TIMEOUT_MS);
+  const db = openDb(database.address, silentLog, { connectMs: DB_FIRST_CONNECT_TIMEOUT_MS });
   const clock = new ManualClock();
   afterEach(() => assertBalanced(db));
   after(async () => {
