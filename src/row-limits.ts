@@ -16,6 +16,8 @@ export const REQUEST_LOG_DAYS_MAX = 3_650;
 // Reports.
 /** Rows that one statement of an export reads. */
 export const EXPORT_ROWS_PER_READ = 1_000;
+/** Of a day of the ledger, where more than that have one time: of a million, each further statement sorts all. */
+export const EXPORT_ENTRIES_PER_READ = 5_000;
 /** Of one day of the ledger, compressed. */
 export const EXPORT_BYTES_MAX = 50 * 1024 * MIB;
 /** After a day's end its entries are there, unless a process's clock is behind by more than this. */

@@ -6,8 +6,9 @@ import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Secret } from '../src/config.ts';
-import { LedgerExport, listExports } from '../src/exports/index.ts';
+import { entriesOfDay, LedgerExport, listExports } from '../src/exports/index.ts';
 import { CallLedger } from '../src/ledger/index.ts';
+import { EXPORT_ENTRIES_PER_READ } from '../src/limits.ts';
 import { FolderStore } from '../src/storage/index.ts';
 import { ManualClock } from './support/clock.ts';
 import { Commands } from './support/commands.ts';
@@ -176,6 +177,50 @@ test('an entry that came late is in the file of its day after the next round', a
   assert.equal(again?.entries, (first?.entries ?? 0n) + 1n);
   assert.match(gunzipSync(await fileOf(again?.day ?? '')).toString(), new RegExp(`${account},2,reserve`));
 });
+
+test('however many entries have one time, as those of grants that lapse at once, no statement reads more than a page', async () => {
+  const count = 2 * EXPORT_ENTRIES_PER_READ + 7;
+  const at = new Date(clock.nowMs() + 1_000);
+  const ids = await Promise.all(Array.from({ length: 5 }, () => openAccount(ledger, 1n)));
+  // As many of one account as make a page end in the middle of it.
+  await db.transaction(async (tx) => {
+    await tx.script('alter table ledger_entries disable trigger user');
+    await tx.run(
+      `insert into ledger_entries (account_id, number, type, granted, available, reserved, charged, lapsed, balance, created_at,
+         grant_ids, parts)
+       select account_id, number + n / cardinality($1::text[]) + 1, 'lapse', 0, -1, 0, 0, 1, balance - 1, $2, '{}', '{}'
+       from generate_series(0, $3::int - 1) as n
+       join ledger_entries on account_id = ($1::text[])[n % cardinality($1::text[]) + 1] and number = 1`,
+      [ids, at, count],
+    );
+    await tx.script('alter table ledger_entries enable trigger user');
+  });
+  const pieces: number[] = [];
+  const day = at.toISOString().slice(0, 10);
+  const text = (await Array.fromAsync(entriesOfDay(db, day, { onPiece: (entries) => void pieces.push(entries) }))).join(
+    '',
+  );
+  assert.ok(Math.max(...pieces) <= EXPORT_ENTRIES_PER_READ, String(pieces));
+  const lapses = rowsOfCsv(text).filter(({ type }) => type === 'lapse');
+  const keys = lapses.map(({ account_id = '', number }) => `${account_id} ${number?.padStart(9)}`);
+  assert.equal(keys.length, count);
+  assert.deepEqual(keys, [...new Set(keys)].toSorted());
+  assert.equal(await countEntries(day), rowsOfCsv(text).length);
+  // The figures of these accounts follow from none of it.
+  await db.transaction(async (tx) => {
+    await tx.script('alter table ledger_entries disable trigger user');
+    await tx.run('delete from ledger_entries where created_at = $1', [at]);
+    await tx.script('alter table ledger_entries enable trigger user');
+  });
+});
+
+async function countEntries(day: string): Promise<number> {
+  const [row] = await db.rows<{ count: number }>(
+    `select count(*)::int as count from ledger_entries where (created_at at time zone 'UTC')::date = $1`,
+    [day],
+  );
+  return row?.count ?? 0;
+}
 
 test('a stop ends the round, and the day is left to the next', async () => {
   clock.advance(DAY);

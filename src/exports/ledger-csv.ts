@@ -3,7 +3,7 @@ import { createGzip } from 'node:zlib';
 import { creditsToText, type MicroCredits } from '../credits.ts';
 import { type CsvColumns, csvHead, csvRows } from '../csv.ts';
 import type { Db } from '../db/index.ts';
-import { EXPORT_ROWS_PER_READ } from '../limits.ts';
+import { DB_LONG_STATEMENT_MS, EXPORT_ENTRIES_PER_READ, EXPORT_ROWS_PER_READ } from '../limits.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -15,7 +15,8 @@ export interface EntriesOfDay {
 
 /**
  * A day's entries as pieces of a CSV file, in the order of time, then account and number. Each hour is cut into equal times
- * with about a thousand entries each: a statement reads a little, whatever the day had, and no transaction is held open.
+ * with about a thousand entries each, and where more have the same time they are read in pages by their keys: a statement
+ * reads a little, whatever the day had, and no transaction is held open.
  */
 export async function* entriesOfDay(db: Db, day: string, { onPiece }: EntriesOfDay = {}): AsyncGenerator<string> {
   yield csvHead(COLUMNS);
@@ -23,11 +24,29 @@ export async function* entriesOfDay(db: Db, day: string, { onPiece }: EntriesOfD
     const cuts = Math.ceil(entries / EXPORT_ROWS_PER_READ);
     for (let cut = 0; cut < cuts; cut++) {
       const at = (place: number) => new Date(Math.round(from + ((upto - from) * place) / cuts));
-      const rows = await db.rows<Row>(ENTRIES, [at(cut), at(cut + 1)]);
-      await onPiece?.(rows.length);
-      yield csvRows(COLUMNS, rows);
+      for await (const rows of pagesBetween(db, at(cut), at(cut + 1))) {
+        await onPiece?.(rows.length);
+        yield csvRows(COLUMNS, rows);
+      }
     }
   }
+}
+
+async function* pagesBetween(db: Db, from: Date, upto: Date): AsyncGenerator<readonly Row[]> {
+  for (let last: Row | undefined, isMore = true; isMore; ) {
+    const rows: readonly Row[] = await readLong<Row>(db, ENTRIES, [from, upto, last?.accountId, last?.number]);
+    yield rows;
+    last = rows.at(-1);
+    isMore = rows.length === EXPORT_ENTRIES_PER_READ;
+  }
+}
+
+/** An hour of a large deployment, from a cold disk, takes longer than a statement of a call may. */
+function readLong<Found>(db: Db, statement: string, values: readonly unknown[]): Promise<readonly Found[]> {
+  return db.transaction(async (tx) => {
+    await tx.limitStatements(DB_LONG_STATEMENT_MS);
+    return tx.rows<Found>(statement, values);
+  });
 }
 
 /** How many entries a day has now. */
@@ -42,7 +61,7 @@ async function hoursOf(db: Db, day: string): Promise<readonly Hour[]> {
   const hours: Hour[] = [];
   for (let from = dayMs; from < dayMs + DAY_MS; from += HOUR_MS) {
     const upto = from + HOUR_MS;
-    const [row] = await db.rows<{ entries: number }>(COUNT, [new Date(from), new Date(upto)]);
+    const [row] = await readLong<{ entries: number }>(db, COUNT, [new Date(from), new Date(upto)]);
     hours.push([from, upto, row?.entries ?? 0]);
   }
   return hours;
@@ -110,11 +129,19 @@ function partText(part: string | undefined): string {
 
 const COUNT = 'select count(*)::float8 as entries from ledger_entries where created_at >= $1 and created_at < $2';
 
-/** With `offset 0` each reservation is looked up: joined plainly, all of a small table would be read for every statement. */
+/**
+ * Between the times `$1` and `$2`, behind the entry of the account `$3` with the number `$4`. With `offset 0` each reservation is
+ * looked up: joined plainly, all of a small table would be read for every statement.
+ */
 const ENTRIES = `
   select e.created_at as "createdAt", e.account_id as "accountId", e.number, e.type, e.granted, e.available, e.reserved,
     e.charged, e.lapsed, e.balance, e.reservation_id as "reservationId", r.key_id as "keyId", r.request_id as "requestId",
     r.job_id as "jobId", r.model, r.endpoint, e.units, e.grant_ids as "grantIds", e.parts
-  from ledger_entries e left join lateral (select * from reservations where id = e.reservation_id offset 0) as r on true
-  where e.created_at >= $1 and e.created_at < $2
+  from (
+    select * from ledger_entries
+    where created_at >= $1 and created_at < $2 and ($3::text is null or (created_at, account_id, number) > (
+      select created_at, account_id, number from ledger_entries where account_id = $3 and number = $4::bigint))
+    order by created_at, account_id, number limit ${EXPORT_ENTRIES_PER_READ}
+  ) as e
+  left join lateral (select * from reservations where id = e.reservation_id offset 0) as r on true
   order by e.created_at, e.account_id, e.number`;
