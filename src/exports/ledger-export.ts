@@ -36,15 +36,16 @@ export class LedgerExport {
 
   /**
    * Writes every day that is over and not written, the oldest first. The day before each is counted again: an entry of a
-   * process whose clock is far behind may have come late, and then that day is written anew.
+   * process whose clock is far behind may have come late, and then that day is written anew. 'elsewhere' where another process
+   * writes the day that is next.
    */
-  async run(): Promise<void> {
+  async run(): Promise<'elsewhere' | undefined> {
     const { db, clock } = this.#deps;
     await postJournal(db, undefined);
     for (;;) {
       const day = await nextDay(db);
-      if (day === undefined || msOf(day) + DAY_MS + EXPORT_GRACE_MS > clock.nowMs()) return;
-      if (!(await this.#write(day))) return;
+      if (day === undefined || msOf(day) + DAY_MS + EXPORT_GRACE_MS > clock.nowMs()) return undefined;
+      if (!(await this.#write(day))) return 'elsewhere';
       const before = await findExport(db, dayOf(msOf(day) - DAY_MS));
       if (before !== undefined && (await countEntries(db, before.day)) !== Number(before.entries)) {
         await this.#write(before.day);

@@ -62,6 +62,13 @@ export class Signals {
     help: 'Jobs that this process has ended.',
     labelNames: ['kind', 'state'],
   });
+  readonly #dutyFailures = new Counter({
+    name: 'tollgate_duty_failures_total',
+    help: 'Rounds of work that is done by the clock which failed; each is tried again.',
+    labelNames: ['duty'],
+  });
+  /** When each duty last succeeded, or else began to be done. */
+  readonly #dutySuccesses = new Map<string, number>();
 
   /** `isModel` says whether a public model is configured: a caller may name any, and each name would be a series. */
   constructor(isModel: (id: string) => boolean) {
@@ -77,6 +84,20 @@ export class Signals {
       this.#attempts,
       this.#attemptSeconds,
       this.#jobs,
+      this.#dutyFailures,
+      {
+        kind: 'gauge',
+        family: {
+          name: 'tollgate_duty_success_age_seconds',
+          help: 'How long ago this process last did a duty, or began to.',
+          labelNames: ['duty'],
+        },
+        read: () =>
+          [...this.#dutySuccesses].map(([duty, atMs]) => ({
+            labels: [duty],
+            value: (performance.now() - atMs) / 1000,
+          })),
+      },
     ];
   }
 
@@ -99,6 +120,20 @@ export class Signals {
 
   jobEnded(kind: string, state: string): void {
     this.#jobs.add(1, [kind, state]);
+  }
+
+  /** From now on it is known, also while it has neither succeeded nor failed. */
+  dutyBegan(duty: string): void {
+    this.dutySucceeded(duty);
+    this.#dutyFailures.add(0, [duty]);
+  }
+
+  dutySucceeded(duty: string): void {
+    this.#dutySuccesses.set(duty, performance.now());
+  }
+
+  dutyFailed(duty: string): void {
+    this.#dutyFailures.add(1, [duty]);
   }
 
   modelLabel(model: string | undefined): string {

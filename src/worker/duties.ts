@@ -13,6 +13,7 @@ import { forgetRecords } from '../oauth/index.ts';
 import type { CleanUp } from '../objects/index.ts';
 import { identity, links, sessions } from '../people/index.ts';
 import { forgetRequests, type RequestLog } from '../request-log/index.ts';
+import type { Signals } from '../signals/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
 
@@ -27,6 +28,8 @@ export interface WorkerDeps {
   readonly callLedger: CallLedger;
   readonly transcriptions: Transcriptions;
   readonly log: Logger;
+  /** Present where metrics are exported. */
+  readonly signals: Signals | undefined;
   readonly testClock: TestClock | undefined;
   readonly writeProbe: probes.WriteProbe;
   readonly requestLog: RequestLog;
@@ -39,6 +42,7 @@ interface Duty {
   readonly everyMs: number;
   /** Runs also when a process tells of this. */
   readonly topic?: Topic;
+  /** May answer 'elsewhere': there is something to do, and another process is at it. */
   readonly run: () => unknown;
 }
 
@@ -124,11 +128,12 @@ async function forgetExpired(db: Db, now: Date): Promise<void> {
 /** Begins at once. Returns what ends it, after a last round of whatever must not be lost. */
 export function startDuties(deps: WorkerDeps): () => Promise<void> {
   const all = duties(deps);
-  const running = all.map((duty) => repeat(duty, deps.log));
-  for (const duty of all) if (duty.topic !== undefined) deps.bus.on(duty.topic, () => void runOnce(duty, deps.log));
+  for (const { name } of all) deps.signals?.dutyBegan(name);
+  const running = all.map((duty) => repeat(duty, deps));
+  for (const duty of all) if (duty.topic !== undefined) deps.bus.on(duty.topic, () => void runOnce(duty, deps));
   // In their order: this process's leases must be extended before leases are found to have run out.
   deps.testClock?.onMoved(async () => {
-    for (const duty of all) await runOnce(duty, deps.log);
+    for (const duty of all) await runOnce(duty, deps);
   });
   return async () => {
     deps.ledgerExport.stop();
@@ -139,11 +144,11 @@ export function startDuties(deps: WorkerDeps): () => Promise<void> {
 }
 
 /** One round after the other, never two at once; a round that fails is told and tried again at its next time. */
-function repeat(duty: Duty, log: Logger): () => Promise<void> {
+function repeat(duty: Duty, deps: RoundDeps): () => Promise<void> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const round = async (): Promise<void> => {
-    await runOnce(duty, log);
+    await runOnce(duty, deps);
     if (!stopped) timer = setTimeout(begin, duty.everyMs).unref();
   };
   let current = round();
@@ -157,10 +162,13 @@ function repeat(duty: Duty, log: Logger): () => Promise<void> {
   };
 }
 
-async function runOnce({ name, run }: Duty, log: Logger): Promise<void> {
+type RoundDeps = Pick<WorkerDeps, 'log' | 'signals'>;
+
+async function runOnce({ name, run }: Duty, { log, signals }: RoundDeps): Promise<void> {
   try {
-    await run();
+    if ((await run()) !== 'elsewhere') signals?.dutySucceeded(name);
   } catch (error) {
+    signals?.dutyFailed(name);
     log.warn({ duty: name, err: error }, 'a duty failed and will be tried again');
   }
 }
