@@ -61,6 +61,7 @@ test('of several hosts the one that takes writes is used, and after its death th
   await db.run('insert into facts values (3)');
   await assertUses(other, two);
   assert.equal(moves, 1);
+  assert.deepEqual([db.servers, other.servers], Array(2).fill({ failovers: 1, strays: 0 }));
   assert.deepEqual(await db.rows('select fact from facts order by fact'), [{ fact: 1 }, { fact: 3 }]);
 
   // The operator's mistake: the old primary is up again, takes writes, and knows nothing of the promotion.
@@ -71,6 +72,7 @@ test('of several hosts the one that takes writes is used, and after its death th
   await assertUses(opened(t, postgres.url()), two);
   await until(() => db.warnings.length > 0);
   assert.match(db.warnings.join(), /takes writes beside/);
+  assert.deepEqual(db.servers, { failovers: 1, strays: 1 });
   await two.kill();
   await untilRefused(() => db.run('insert into facts values (4)'), /stale primary of timeline 1/);
 });

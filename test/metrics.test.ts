@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { openDb } from '../src/db/index.ts';
 import { OpenAiEmulator } from '../src/vendors/openai/emulator.ts';
 import { VERSION } from '../src/version.ts';
+import { silentLog } from './support/database.ts';
 import { Scrape } from './support/exposition.ts';
 import { ADMIN_TOKEN, Gateway, type NewCaller } from './support/gateway.ts';
+import { takeAway } from './support/outage.ts';
 import { chatBody, paidCaller, tokenModel } from './support/paid-calls.ts';
 import { until } from './support/postgres.ts';
 
@@ -148,6 +151,72 @@ test('R-529: the last check of the books is told, and no scrape makes one', asyn
   }
 });
 
+test('R-529: a duty that fails is counted, and how long ago it succeeded is told', async () => {
+  const own = await Gateway.start({
+    settings: { TOLLGATE_METRICS_PORT: '0', TOLLGATE_LEDGER_EXPORT: '1', TOLLGATE_TEST_CLOCK: '1' },
+  });
+  const db = openDb(own.database.address, silentLog);
+  const duty = 'export the ledger';
+  const figures = async () => {
+    const seen = await Scrape.of(own.metricsUrl ?? '');
+    const age = seen.value('tollgate_duty_success_age_seconds', { duty }) ?? Number.NaN;
+    const scrapedMs = performance.now();
+    return {
+      failures: seen.value('tollgate_duty_failures_total', { duty }),
+      succeededMs: scrapedMs - 1000 * age,
+      scrapedMs,
+    };
+  };
+  try {
+    assert.equal((await figures()).failures, 0);
+    await db.run('alter table ledger_exports rename to away');
+    const before = await figures();
+    await own.admin('POST', '/clock', { advance_seconds: 1 });
+    const failed = await figures();
+    assert.equal(failed.failures, 1);
+    assert.ok(failed.succeededMs < before.scrapedMs);
+    await db.run('alter table away rename to ledger_exports');
+    await own.admin('POST', '/clock', { advance_seconds: 1 });
+    const mended = await figures();
+    assert.equal(mended.failures, 1);
+    assert.ok(mended.succeededMs > failed.scrapedMs);
+    // Another process is at the day that is next: that is neither.
+    await own.newCaller();
+    await db.run(
+      `insert into ledger_exports (day, owner, lease_until) select created_at::date, 'proc_other', 'infinity' from accounts`,
+    );
+    await own.admin('POST', '/clock', { advance_seconds: 3 * 24 * 3_600 });
+    const elsewhere = await figures();
+    assert.equal(elsewhere.failures, 1);
+    assert.ok(elsewhere.succeededMs < mended.scrapedMs);
+  } finally {
+    await db.close();
+    await own.stop();
+  }
+});
+
+test('R-529: a database that is away is neither reachable nor writable, until it is back', async () => {
+  const own = await Gateway.start({ settings: { TOLLGATE_METRICS_PORT: '0' } });
+  const figures = async () => {
+    const seen = await Scrape.of(own.metricsUrl ?? '');
+    return [seen.value('tollgate_database_reachable'), seen.value('tollgate_database_writable')].join();
+  };
+  try {
+    await until(async () => (await figures()) === '1,1');
+    const giveBack = await takeAway(own.database);
+    await until(async () => (await figures()) === '0,0').finally(giveBack);
+    await until(async () => (await figures()) === '1,1');
+    const db = openDb(own.database.address, silentLog);
+    await db.run(`alter database ${own.database.address.database} set default_transaction_read_only = on`);
+    await db.close();
+    const restart = await takeAway(own.database);
+    await restart();
+    await until(async () => (await figures()) === '1,0');
+  } finally {
+    await own.stop();
+  }
+});
+
 test('R-529: without a setting there are no metrics on the callers’ port, and a port of their own serves nothing else', async () => {
   for (const key of [caller.key, ADMIN_TOKEN, '']) {
     const answer = await gateway.call('GET', '/metrics', { key });
@@ -203,4 +272,17 @@ test('docs/operating.md lists every metric with its kind and labels, and no othe
     const documented = list.split(/[ `,]+/).filter((label) => label !== '');
     if (found !== undefined) assert.deepEqual([...found].sort(), documented.sort(), name);
   }
+});
+
+test('docs/operating.md lists every duty', async () => {
+  const text = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8');
+  const { points } = await scrape();
+  const names = points.flatMap(({ name, labels }) =>
+    name === 'tollgate_duty_failures_total' ? [labels.duty ?? ''] : [],
+  );
+  assert.ok(names.length > 10);
+  assert.deepEqual(
+    names.filter((name) => !text.includes(`\`${name}\``)),
+    [],
+  );
 });

@@ -4,7 +4,7 @@ import { parsePostgresUrl } from '../postgres-url.ts';
 import { isDeadlock, isDemotion, isShutdown, translated } from './errors.ts';
 import type { PoolFigures } from './server-pool.ts';
 import { clientLimitMs, SESSION_LIMITS, type SessionLimits, type TimedQuery } from './server-session.ts';
-import { Servers, type ServersOptions } from './servers.ts';
+import { type ServerFigures, Servers, type ServersOptions } from './servers.ts';
 
 /** Where the database is: an address, which may name several servers, or the embedded server's socket. */
 export type DbAddress =
@@ -47,6 +47,7 @@ export interface PooledDb extends Db {
   /** What an operator should know of the servers. */
   readonly warnings: readonly string[];
   readonly pool: PoolFigures;
+  readonly servers: ServerFigures;
 }
 
 const DEADLOCK_ATTEMPTS_MAX = 4;
@@ -63,6 +64,9 @@ export function openDb(address: DbAddress, log: Logger, limits: Partial<SessionL
       return servers.warnings;
     },
     get pool() {
+      return servers.poolFigures;
+    },
+    get servers() {
       return servers.figures;
     },
     close: () => servers.close(),

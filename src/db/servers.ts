@@ -13,6 +13,14 @@ export interface ServersOptions {
   readonly log: Logger;
 }
 
+/** What became of several servers since this process started. */
+export interface ServerFigures {
+  /** How often another server came into use. */
+  readonly failovers: number;
+  /** Servers beside the one in use that take writes. */
+  readonly strays: number;
+}
+
 interface Found {
   readonly server: Server;
   readonly state: ServerState;
@@ -36,6 +44,8 @@ export class Servers {
   #demotedAtMs = Number.NEGATIVE_INFINITY;
   /** Servers beside the one in use that take writes. */
   #strays: readonly string[] = [];
+  #lastUsed: Server | undefined;
+  #failovers = 0;
 
   constructor(options: ServersOptions) {
     this.#options = options;
@@ -53,8 +63,12 @@ export class Servers {
   }
 
   /** Of the connections to the server in use. */
-  get figures(): PoolFigures {
+  get poolFigures(): PoolFigures {
     return this.#pool?.figures ?? NO_POOL;
+  }
+
+  get figures(): ServerFigures {
+    return { failovers: this.#failovers, strays: this.#strays.length };
   }
 
   /** Called when another server is in use from now on. */
@@ -153,6 +167,8 @@ export class Servers {
     if (this.#pool?.server === server) return this.#pool;
     const previous = this.#pool;
     this.#pool = this.#newPool(server);
+    if (this.#lastUsed !== undefined && this.#lastUsed !== server) this.#failovers++;
+    this.#lastUsed = server;
     previous?.cut();
     for (const listener of this.#onMoved) listener();
     return this.#pool;

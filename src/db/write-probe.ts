@@ -9,6 +9,12 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   '25006': 'it is read-only',
 };
 
+/** SQLSTATE of a lock that was not given in time. */
+const LOCKED = '55P03';
+
+/** 'away': the database could not be reached, or did not answer in time. */
+type Outcome = 'written' | 'refused' | 'away';
+
 /** Thrown to roll a successful trial back. */
 class Rollback extends Error {}
 
@@ -21,32 +27,39 @@ export class WriteProbe {
   readonly #db: Db;
   readonly #log: Logger;
   #problem: string | undefined;
+  #outcome: Outcome | undefined;
 
   constructor(db: Db, log: Logger) {
     this.#db = db;
     this.#log = log;
   }
 
-  /** What the last trial found; undefined when it could write. */
+  /** Why it was refused the last time that it was reached; undefined when it could write. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** A database that cannot be reached at all tells nothing new: that is for reads to find out. */
+  /** What became of the last trial; undefined before the first. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
+  }
+
   async run(): Promise<void> {
     const state = await this.#try();
-    if (state === undefined) return;
-    const problem = state === 'written' ? undefined : PROBLEMS[state];
+    // Another process that tries at the same moment has the same disk.
+    if (state === LOCKED) return;
+    const problem = PROBLEMS[state];
+    this.#outcome = state === 'written' || state === 'away' ? state : 'refused';
+    // A database that cannot be reached at all tells nothing of its disk.
     if (state !== 'written' && problem === undefined) return;
     if (problem !== this.#problem) this.#log.warn({ problem: problem ?? null }, 'whether the database takes writes');
     this.#problem = problem;
   }
 
-  /** 'written', or the SQLSTATE of the refusal. */
-  async #try(): Promise<string | undefined> {
+  /** 'written', 'away', or the SQLSTATE of the refusal. */
+  async #try(): Promise<string> {
     try {
       await this.#db.transaction(async (tx) => {
-        // Another process that tries at the same moment has the same disk.
         await tx.run(`set local lock_timeout = '200ms'`);
         // A new file, so that no page of an earlier trial is used again.
         await tx.run('truncate write_probe');
@@ -55,9 +68,11 @@ export class WriteProbe {
       });
     } catch (error) {
       if (error instanceof Rollback) return 'written';
-      const cause = error instanceof DatabaseUnavailable ? error.cause : error;
-      return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+      const isUnavailable = error instanceof DatabaseUnavailable;
+      const cause = isUnavailable ? error.cause : error;
+      const state = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+      return isUnavailable && state !== LOCKED && PROBLEMS[state] === undefined ? 'away' : state;
     }
-    return undefined;
+    return 'written';
   }
 }

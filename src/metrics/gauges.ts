@@ -50,8 +50,23 @@ function ofProcess({ db, bus, config, throttle, writeProbe, version }: MetricsDe
       'Requests that were admitted or refused without Redis because it was away.',
       () => throttle.status.decidedAlone,
     ),
-    gauge('tollgate_database_writable', 'Whether the last trial write was taken.', () =>
-      Number(writeProbe.problem === undefined),
+    gauge('tollgate_database_reachable', 'Whether the last trial write reached the database.', () => {
+      const { outcome } = writeProbe;
+      return outcome && Number(outcome !== 'away');
+    }),
+    gauge('tollgate_database_writable', 'Whether the last trial write was taken.', () => {
+      const { outcome } = writeProbe;
+      return outcome && Number(outcome === 'written');
+    }),
+    counter(
+      'tollgate_database_failovers_total',
+      'How often another of several database servers came into use.',
+      () => db.servers.failovers,
+    ),
+    gauge(
+      'tollgate_database_stray_primaries',
+      'Database servers beside the one in use that take writes; must be 0.',
+      () => db.servers.strays,
     ),
     gauge('tollgate_db_pool_max', 'Connections that this process may open.', () => db.pool.max),
     labelled('tollgate_db_pool_connections', 'Connections of this process.', ['state'], () => [
