@@ -353,6 +353,9 @@ create table ledger_checks (
   checked_at timestamp with time zone,
   -- What that check found.
   balanced boolean,
+  -- Process that checks the books now, by the clock.
+  owner text,
+  lease_until timestamp with time zone,
   PRIMARY KEY (only_row),
   CHECK (only_row),
   constraint ledger_checks_verdict CHECK ((checked_at IS NULL) = (balanced IS NULL))

@@ -4,6 +4,7 @@ import { type CloudSettings, cloudSettings } from './cloud-settings.ts';
 import {
   ADMIN_TOKEN_CHARS_MIN,
   ADMIN_TOKENS_MAX,
+  BOOKS_MINUTES_MAX,
   CONCURRENCY_MAX,
   CONNECTIONS_MAX_MAX,
   DRAIN_SECONDS_MAX,
@@ -86,6 +87,8 @@ export interface Config {
   readonly requestLogDays: number;
   /** For how many days jobs that have ended are kept; negative keeps them for ever. */
   readonly jobDays: number;
+  /** How old the last check of the books may become; 0 checks none by the clock. */
+  readonly booksEveryMs: number;
   /** Whether each day's entries are written to the object store. */
   readonly exportsLedger: boolean;
   /** Made at a start that finds no operator. */
@@ -171,6 +174,7 @@ export function loadConfig(env: Environment): Config {
     transcriptDays: settings.integer('TOLLGATE_TRANSCRIPT_DAYS', 30, -1_000_000, 36_500),
     requestLogDays: settings.integer('TOLLGATE_REQUEST_LOG_DAYS', 30, 0, REQUEST_LOG_DAYS_MAX),
     jobDays: jobDays(settings),
+    booksEveryMs: 60_000 * settings.integer('TOLLGATE_BOOKS_MINUTES', 10, 0, BOOKS_MINUTES_MAX),
     exportsLedger: settings.flag('TOLLGATE_LEDGER_EXPORT'),
     firstOperator: firstOperator(settings),
     signUp: {

@@ -1,6 +1,7 @@
 import { LedgerExport } from './exports/index.ts';
 import { createHttpServer, type HttpDeps } from './http/index.ts';
 import { Engine, type JobDeps } from './jobs/index.ts';
+import { verdicts } from './ledger/index.ts';
 import { JobLoop, startDuties } from './worker/index.ts';
 
 /** What moves the gateway: requests, and the clock. */
@@ -13,9 +14,11 @@ export interface Edges {
 
 /** Starts duties, job loop and HTTP server, as far as the process's role has them; all of them or none. */
 export async function startEdges(deps: HttpDeps, jobDeps: JobDeps): Promise<Edges> {
-  const { role, port, host, stopDelayMs } = deps.config;
-  const ledgerExport = new LedgerExport({ ...deps, processId: deps.bus.processId });
-  const stopDuties = startDuties({ ...deps, ledgerExport });
+  const { role, port, host, stopDelayMs, booksEveryMs } = deps.config;
+  const { processId } = deps.bus;
+  const ledgerExport = new LedgerExport({ ...deps, processId });
+  const booksCheck = new verdicts.BooksCheck({ ...deps, processId, everyMs: booksEveryMs });
+  const stopDuties = startDuties({ ...deps, ledgerExport, booksCheck });
   const jobLoop = role === 'serve' ? undefined : new JobLoop({ ...deps, engine: new Engine(jobDeps) });
   const server = await createHttpServer(deps);
   const stop = async (drainMs: number, delayMs = 0) => {

@@ -92,6 +92,7 @@ export const ERROR_TABLE = {
   key_over: [409, 'The key has expired and cannot be rolled; make a new one.'],
   duplicate_reference: [409, 'A grant with this reference exists already.'],
   credits_not_available: [409, 'The account does not have that many unspent credits to take back.'],
+  books_too_long: [409, 'More entries would have to be read than an answer has time for.'],
   grant_over: [409, 'The grant has expired or is a taking back; its expiry cannot be changed.'],
   sign_up_closed: [403, 'Sign-up is closed here: invitations are neither made nor accepted. Ask an operator.'],
   duplicate_email: [409, 'An account with this email exists already.'],

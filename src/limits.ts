@@ -192,8 +192,6 @@ export const USAGE_ROWS_MAX = 10_000;
 export const CALLER_CACHE_ENTRIES_MAX = 50_000;
 export const BUCKETS_MAX = 200_000;
 export const MODEL_LISTS_CACHED_MAX = 200;
-/** Imbalances that a check of the books names. */
-export const BOOK_DIFFERENCES_MAX = 1_000;
 
 // Waits.
 /** Upper bounds of the settings for a stop. */

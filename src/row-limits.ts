@@ -13,6 +13,20 @@ export const REQUEST_LINES_HELD_MAX = 20_000;
 export const REQUEST_LINES_PER_STATEMENT = 500;
 export const REQUEST_LOG_DAYS_MAX = 3_650;
 
+// Books.
+/** Imbalances that a check of the books names. */
+export const BOOK_DIFFERENCES_MAX = 1_000;
+/** What one statement of a check reads. */
+export const BOOK_ENTRIES_PER_READ = 20_000n;
+export const BOOK_ACCOUNTS_PER_READ = 10_000;
+export const BOOK_ROWS_PER_READ = 10_000;
+/** What a check may read while a caller waits for its answer: a minute or so. */
+export const BOOK_ENTRIES_PER_REQUEST_MAX = 1_000_000;
+/** The upper bound of the setting for how often they are checked by the clock. */
+export const BOOKS_MINUTES_MAX = 1_440;
+/** How long a process has the check to itself without extending its lease. */
+export const BOOKS_LEASE_MS = 60_000;
+
 // Reports.
 /** Rows that one statement of an export reads. */
 export const EXPORT_ROWS_PER_READ = 1_000;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import { openDb } from '../src/db/index.ts';
+import { BOOK_ENTRIES_PER_REQUEST_MAX } from '../src/limits.ts';
 import { silentLog } from './support/database.ts';
 import { ADMIN_TOKEN, type Answer, Gateway } from './support/gateway.ts';
 import { captureLog, dumpOf } from './support/leaks.ts';
@@ -366,4 +367,18 @@ test('the books count accounts and entries, and name the first figure that does 
   assert.deepEqual(await books(), { ...counts, balanced: false, entries_checked: 0, difference });
   const { json } = await cooked.admin('GET', '/books?full=1');
   assert.deepEqual(json, { ...counts, balanced: false, entries_checked: 1, difference });
+});
+
+test('books of so many entries that no answer can wait for them are refused, and the command is named', async (t) => {
+  const large = await Gateway.start();
+  t.after(() => large.stop());
+  await large.newCaller();
+  const db = openDb(large.database.address, silentLog);
+  t.after(() => db.close());
+  await db.run('update balances set entries = $1', [BOOK_ENTRIES_PER_REQUEST_MAX + 1]);
+  for (const path of ['/books', '/books?full=1']) {
+    const { status, json } = await large.admin('GET', path);
+    assert.deepEqual([status, json.error.code], [409, 'books_too_long']);
+    assert.match(json.error.message, /^1000001 entries would .*Run "tollgate books verify"\.$/);
+  }
 });

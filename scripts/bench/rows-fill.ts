@@ -85,8 +85,10 @@ const FIGURES = [
      entries = balances.entries + 2 * calls, updated_at = greatest(balances.updated_at, $2)
    from ${SHARES} where share.account_id = balances.account_id`,
   `update grants set remaining = remaining - 700 * calls from ${SHARES} where grant_id = grants.id and $2::timestamptz is not null`,
-  `update key_spending set spent = spent + 700 * calls from ${SHARES}
-   where share.key_id = key_spending.key_id and $2::timestamptz is not null`,
+  // Of no period that any of the calls was in.
+  `update key_spending set spent = spent + 700 * calls, day = '2000-01-01', week = '2000-01-01', month = '2000-01-01',
+     day_spent = 0, week_spent = 0, month_spent = 0
+   from ${SHARES} where share.key_id = key_spending.key_id and $2::timestamptz is not null`,
 ];
 
 /** Accounts take turns, so that the entries of each lie among those of all others, as traffic leaves them. */

@@ -1,6 +1,7 @@
 // What old rows cost: the same calls and jobs on a young deployment and on one with the rows of a year, in turn.
 //   npm run bench:rows                                            at 10^5, 10^6 and 10^7 ledger entries, about half an hour
 //   npm run bench:rows -- --entries 100000 --folder /big/disk     10^7 entries need 10 GB in the folder, /tmp by default
+//   npm run bench:rows -- --only books                            how long a check of all of them takes, and nothing else
 // Both gateways run as an operator starts them; what is filled in is SQL (rows-fill.ts). Linux alone, as the bench is.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { request } from 'undici';
 import { chatLoad } from './chat.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { loadFor, measureRounds } from './load.ts';
+import { bookRows } from './rows-books.ts';
 import { addAccounts, addCalls, type Past } from './rows-fill.ts';
 import { forkServer } from './servers.ts';
 import { median, printTable, type Row, ratioRow } from './table.ts';
@@ -22,13 +24,19 @@ const JOBS_AT_ONCE = 32;
 const GOAL = '≤ 1.1';
 
 const { values } = parseArgs({
-  options: { entries: { type: 'string', default: '100000,1000000,10000000' }, folder: { type: 'string' } },
+  options: {
+    entries: { type: 'string', default: '100000,1000000,10000000' },
+    folder: { type: 'string' },
+    only: { type: 'string' },
+  },
 });
 if (values.folder !== undefined) process.env.TMPDIR = values.folder;
 const sizes = values.entries.split(',').map(Number);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
 
-const subject = { tree: join(import.meta.dirname, '../..'), nodeOptions: '' };
+const tree = join(import.meta.dirname, '../..');
+// What is filled in balances when all of it is there; a check by the clock would come before.
+const subject = { tree, nodeOptions: '', settings: { TOLLGATE_BOOKS_MINUTES: '0' } };
 const upstream = await forkServer('./fake-upstream.ts');
 const studio = await forkServer('./fake-studio.ts');
 const { young, old, youngClient, client, past } = await startPair();
@@ -39,7 +47,8 @@ try {
     await fill(filled, entries / 2);
     filled = entries / 2;
     console.error('Measuring …');
-    printTable(await measure(entries));
+    if (values.only !== 'books') printTable(await measure(entries));
+    printTable(await bookRows(tree, old, entries));
   }
 } finally {
   await Promise.all([client.end(), youngClient.end()]);

@@ -1,7 +1,7 @@
 import { loadConfig } from '../config.ts';
 import { creditsToText } from '../credits.ts';
 import { type Db, migrationState } from '../db/index.ts';
-import { bookReport } from '../ledger/index.ts';
+import { verdicts } from '../ledger/index.ts';
 import { BOOK_DIFFERENCES_MAX } from '../limits.ts';
 import { CommandError, type Invocation } from './command.ts';
 import { withDatabase } from './deployment.ts';
@@ -9,7 +9,7 @@ import { withDatabase } from './deployment.ts';
 export async function verifyBooks({ options, environment }: Invocation): Promise<number> {
   const report = await withDatabase(loadConfig(environment), async (db) => {
     await refuseOtherRelease(db);
-    return bookReport.reportBooks(db);
+    return verdicts.reportBooks(db);
   });
   console.log(options.json === undefined ? linesOf(report).join('\n') : JSON.stringify(booksJson(report)));
   return report.differences.length === 0 ? 0 : 1;
@@ -26,7 +26,7 @@ async function refuseOtherRelease(db: Db): Promise<void> {
   throw new CommandError(`The books are not of this release: ${problem}. Use the release that wrote them.`);
 }
 
-function linesOf({ counts, credits, differences }: bookReport.BooksReport): readonly string[] {
+function linesOf({ counts, credits, differences }: verdicts.BooksReport): readonly string[] {
   const found = differences.map(({ figure, id, account, entries, recorded, computed }) => {
     const place = [account != null && account !== id && `account ${account}`, entries != null && `entries ${entries}`];
     const where = place.filter((part) => part !== false).join(', ');
@@ -43,7 +43,7 @@ function linesOf({ counts, credits, differences }: bookReport.BooksReport): read
 }
 
 /** Amounts as exact text: sums over all accounts may exceed what a JSON number holds. */
-function booksJson({ counts, credits, differences }: bookReport.BooksReport): object {
+function booksJson({ counts, credits, differences }: verdicts.BooksReport): object {
   return {
     balanced: differences.length === 0,
     ...counts,

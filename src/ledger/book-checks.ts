@@ -1,5 +1,6 @@
 import type { Tx } from '../db/index.ts';
-import { BOOK_DIFFERENCES_MAX } from '../limits.ts';
+import { BOOK_DIFFERENCES_MAX, BOOK_ROWS_PER_READ } from '../limits.ts';
+import type { Range } from './book-pages.ts';
 import { ENTRY_CHECKS, FIGURES, RESERVATION_CHECKS, SUMS, TABLES, type Table, WORK_CHECKS } from './book-statements.ts';
 
 export type { Table };
@@ -16,67 +17,10 @@ export interface Difference {
   readonly entries?: string | null;
 }
 
-/** Entries of one account with numbers above `after`, up to `upto`. */
-export interface Range {
-  readonly accountId: string;
-  readonly after: bigint;
-  readonly upto: bigint;
-}
-
 /** A row that is right, and the figures of it that its checkpoint stores. */
 export interface Checked {
   readonly id: string;
   readonly checkpoint: readonly string[];
-}
-
-export async function readCounts(tx: Tx): Promise<{ accounts: number; entries: number }> {
-  const [row] = await tx.rows<{ accounts: number; entries: number }>(
-    'select count(*)::float8 as accounts, coalesce(sum(entries), 0)::float8 as entries from balances',
-  );
-  return { accounts: row?.accounts ?? 0, entries: row?.entries ?? 0 };
-}
-
-interface Totals {
-  readonly counts: Readonly<Record<string, number>>;
-  readonly credits: Readonly<Record<string, bigint>>;
-}
-
-/** Sums over all accounts as recorded, and how many rows there are. */
-export async function readTotals(tx: Tx): Promise<Totals> {
-  const [credits = {}] = await tx.rows<Totals['credits']>(
-    `select coalesce(sum(granted), 0)::bigint as granted, coalesce(sum(available), 0)::bigint as available,
-       coalesce(sum(reserved), 0)::bigint as reserved, coalesce(sum(charged), 0)::bigint as charged,
-       coalesce(sum(lapsed), 0)::bigint as lapsed, coalesce(sum(debt), 0)::bigint as debt
-     from balances`,
-  );
-  const [counts = {}] = await tx.rows<Totals['counts']>(
-    `select (select count(*) from accounts)::float8 as accounts, (select count(*) from ledger_entries)::float8 as entries,
-       (select count(*) from grants)::float8 as grants, (select count(*) from reservations)::float8 as reservations,
-       (select count(*) from open_reservations)::float8 as open_reservations,
-       (select count(*) from jobs)::float8 as jobs, (select count(*) from transcriptions)::float8 as transcriptions,
-       (select coalesce(sum(json_array_length(changes)), 0) from ledger_journal)::float8 as unposted_changes`,
-  );
-  return { counts, credits };
-}
-
-/** What no check has read yet: of each account by one look at the end of its entries, whatever its balance says. */
-export function selectRanges(tx: Tx, isFull: boolean): Promise<readonly Range[]> {
-  if (isFull) {
-    return tx.rows<Range>(
-      `select account_id as "accountId", 0::bigint as after, max(number) as upto
-       from ledger_entries group by account_id order by account_id`,
-    );
-  }
-  return tx.rows<Range>(
-    `select b.account_id as "accountId", coalesce(c.figures[7], 0) as after, last.upto
-     from balances b
-     left join ledger_checkpoints c on c.kind = 'balances' and c.id = b.account_id
-     cross join lateral (
-       select max(number) as upto from ledger_entries e
-       where e.account_id = b.account_id and e.number > coalesce(c.figures[7], 0)
-     ) as last
-     where last.upto is not null order by b.account_id`,
-  );
 }
 
 type Sums = Record<Table, Map<string, bigint[]>>;
@@ -88,12 +32,12 @@ type Differences = AsyncGenerator<Difference, void>;
  */
 export async function* findDifferences(
   tx: Tx,
-  pages: readonly (readonly Range[])[],
+  pages: AsyncIterable<readonly Range[]>,
   isFull: boolean,
   onChanged: (table: Table, row: Checked) => void,
 ): Differences {
   const sums: Sums = { balances: new Map(), grants: new Map(), key_spending: new Map() };
-  for (const page of pages) yield* readPage(tx, page, isFull, sums);
+  for await (const page of pages) yield* readPage(tx, page, isFull, sums);
   if (isFull) yield* checkReservations(tx);
   else yield* await tx.rows<Difference>(RESERVATION_CHECKS.open);
   yield* await findStray(tx);
@@ -104,7 +48,6 @@ export async function* findDifferences(
 
 /** Adds up a page, and names each entry that does not follow from the one before it. */
 async function* readPage(tx: Tx, page: readonly Range[], isFull: boolean, sums: Sums): Differences {
-  if (page.length === 0) return;
   const values = [page.map((range) => range.accountId), page.map(({ after }) => after), page.map(({ upto }) => upto)];
   yield* await tx.rows<Difference>(ENTRY_CHECKS, values);
   for (const table of TABLES) {
@@ -136,8 +79,6 @@ interface Row {
   readonly checkpoint: readonly string[];
 }
 
-const PAGE_ROWS = 10_000;
-
 /** Recorded must be what the checkpoint knows plus what the entries since then say. */
 async function* compareTable(
   tx: Tx,
@@ -146,17 +87,11 @@ async function* compareTable(
   isFull: boolean,
   onChanged: (row: Checked) => void,
 ): Differences {
-  for (let after = ''; ; ) {
-    const page = await tx.rows<Row>(`${FIGURES[table].changed} limit ${PAGE_ROWS}`, [after, isFull]);
-    for (const row of page) {
-      const differences = compareRow(table, row, sums.get(row.id));
-      sums.delete(row.id);
-      if (differences.length === 0) onChanged(row);
-      else yield* differences;
-    }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE_ROWS) break;
-    after = last.id;
+  for await (const row of inPages<Row>(tx, FIGURES[table].changed, [isFull])) {
+    const differences = compareRow(table, row, sums.get(row.id));
+    sums.delete(row.id);
+    if (differences.length === 0) onChanged(row);
+    else yield* differences;
   }
   yield* compareUnchanged(tx, table, sums, isFull);
   if (!isFull) yield* await findVanished(tx, table);
@@ -170,8 +105,8 @@ async function* compareUnchanged(
   isFull: boolean,
 ): Differences {
   const moved = [...sums].filter(([, figures]) => figures.some((figure) => figure !== 0n)).map(([id]) => id);
-  for (let at = 0; at < moved.length; at += PAGE_ROWS) {
-    const ids = moved.slice(at, at + PAGE_ROWS);
+  for (let at = 0; at < moved.length; at += BOOK_ROWS_PER_READ) {
+    const ids = moved.slice(at, at + BOOK_ROWS_PER_READ);
     const rows = new Map((await tx.rows<Row>(FIGURES[table].named, [ids, isFull])).map((row) => [row.id, row]));
     for (const id of ids) {
       const row = rows.get(id);
@@ -208,7 +143,7 @@ function findVanished(tx: Tx, table: Table): Promise<readonly Difference[]> {
 async function* checkReservations(tx: Tx): Differences {
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const [page] = await tx.rows<{ last: string | null }>(
-      `select max(id::text) as last from (select id from reservations where id > $1 order by id limit ${PAGE_ROWS}) as page`,
+      `select max(id::text) as last from (select id from reservations where id > $1 order by id limit ${BOOK_ROWS_PER_READ}) as page`,
       [after],
     );
     const last = page?.last ?? undefined;
@@ -221,7 +156,7 @@ async function* checkReservations(tx: Tx): Differences {
 function findStray(tx: Tx): Promise<readonly Difference[]> {
   return tx.rows<Difference>(
     `select 'open_reservations' as figure, reservation_id::text as id, 'open' as recorded, 'none' as computed
-     from open_reservations where not exists (select from reservations where id = reservation_id)
+     from open_reservations where (select id from reservations where id = reservation_id) is null
      limit ${BOOK_DIFFERENCES_MAX}`,
   );
 }
@@ -239,14 +174,26 @@ function checkPurses(tx: Tx): Promise<readonly Difference[]> {
 
 const WORK_TABLES = ['jobs', 'transcriptions'] as const;
 
-/** Each page has its last id on every row, and no more than that where nothing differs. */
-async function* checkWork(tx: Tx, table: keyof typeof WORK_CHECKS): Differences {
+function checkWork(tx: Tx, table: keyof typeof WORK_CHECKS): Differences {
+  return inPages<Difference>(tx, WORK_CHECKS[table]);
+}
+
+/**
+ * What a statement finds in the rows above the id `$1`, `$2` of them at a time. Each page has its last id on every row that
+ * it answers, and no more than that where nothing was found.
+ */
+async function* inPages<Found extends { readonly id: string }>(
+  tx: Tx,
+  statement: string,
+  values: readonly unknown[] = [],
+): AsyncGenerator<Found, void> {
   for (let after: string | null = ''; after !== null; ) {
-    const page: readonly (Difference & { readonly last: string | null })[] = await tx.rows(WORK_CHECKS[table], [
+    const page: readonly (Found & { readonly last: string | null })[] = await tx.rows(statement, [
       after,
-      PAGE_ROWS,
+      BOOK_ROWS_PER_READ,
+      ...values,
     ]);
-    for (const { last: _, ...difference } of page) if (difference.id !== null) yield difference;
+    for (const { last: _, ...found } of page) if (found.id !== null) yield found as unknown as Found;
     after = page[0]?.last ?? null;
   }
 }

@@ -14,7 +14,30 @@ const entriesFrom = (least: string) => `${RANGES} cross join lateral (
   ) as e`;
 const RANGED = entriesFrom('>');
 
-// The row before each range comes along, to compare with.
+/** What each entry says of itself, and what follows from the row before it and from what it is about. */
+const ENTRY_FIGURES: readonly (readonly [figure: string, recorded: string, computed: string])[] = [
+  ['ledger_entries.number', 'number', 'number_before + 1'],
+  ['ledger_entries.granted', 'granted', '(page.available + page.reserved + page.charged + page.lapsed)'],
+  ['ledger_entries.balance', 'balance', '(balance_before + page.available)'],
+  ['ledger_entries.created_at', 'page.created_at', 'greatest(page.created_at, created_before)'],
+  [
+    'ledger_entries.parts',
+    'from_grants',
+    `case type when 'charge' then 0 when 'cover' then least(from_grants, -1) else page.available end`,
+  ],
+  [
+    'reservations.account_id',
+    'reservations.account_id',
+    'case when page.reservation_id is not null then page.account_id end',
+  ],
+  [
+    'grants.account_id',
+    '(select min(account_id) from grants where id = any (page.grant_ids))',
+    `case when page.grant_ids <> '{}' then page.account_id end`,
+  ],
+];
+
+// The row before each range comes along, to compare with. Texts are made of rows that differ alone: they cost more than all else.
 export const ENTRY_CHECKS = `
   with page as (
     select e.*, range.after, lag(number, 1, 0::bigint) over earlier as number_before,
@@ -28,18 +51,10 @@ export const ENTRY_CHECKS = `
   from page
   left join reservations on reservations.id = page.reservation_id
   cross join lateral (values
-    ('ledger_entries.number', number::text, (number_before + 1)::text),
-    ('ledger_entries.granted', granted::text, (page.available + page.reserved + page.charged + page.lapsed)::text),
-    ('ledger_entries.balance', balance::text, (balance_before + page.available)::text),
-    ('ledger_entries.created_at', page.created_at::text, greatest(page.created_at, created_before)::text),
-    ('ledger_entries.parts', from_grants::text,
-      case type when 'charge' then '0' when 'cover' then least(from_grants, -1)::text else page.available::text end),
-    ('reservations.account_id', reservations.account_id,
-      case when page.reservation_id is not null then page.account_id end),
-    ('grants.account_id', (select min(account_id) from grants where id = any (page.grant_ids)),
-      case when page.grant_ids <> '{}' then page.account_id end)
+    ${ENTRY_FIGURES.map(([figure, recorded, computed]) => `('${figure}', (${recorded})::text, (${computed})::text)`).join(',\n    ')}
   ) as checks (figure, recorded, computed)
-  where recorded is distinct from computed and number > after
+  where number > after and recorded is distinct from computed
+    and (${ENTRY_FIGURES.map(([, recorded, computed]) => `${recorded} is distinct from ${computed}`).join(' or ')})
   order by page.account_id, number limit ${BOOK_DIFFERENCES_MAX}`;
 
 /** What the entries of some ranges say about each derived figure, in the order of its columns in FIGURES. */
@@ -68,9 +83,9 @@ export const SUMS: Record<Table, string> = {
 interface Figures {
   readonly id: string;
   readonly columns: readonly string[];
-  /** Rows above `$1` that are not as their checkpoint says; with `$2` no checkpoint says anything. */
+  /** Those of `$2` rows above the id `$1` that are not as their checkpoint says; with `$3` no checkpoint says anything. */
   readonly changed: string;
-  /** Rows of the ids `$1`, whatever they are; with `$2` as above. */
+  /** Rows of the ids `$1`, whatever they are; with `$2` as with `$3` above. */
   readonly named: string;
 }
 
@@ -88,7 +103,7 @@ export const FIGURES: Record<Table, Figures> = {
       ...plain(['granted', 'available', 'reserved', 'charged', 'lapsed', 'debt', 'entries']),
       open_reservations: ['coalesce(opened.count, 0)', 'c.figures[8]'],
     },
-    from: `balances t left join (
+    beside: `left join (
       select r.account_id, count(*) from open_reservations o join reservations r on r.id = o.reservation_id
       group by r.account_id) as opened on opened.account_id = t.account_id`,
     kind: 'balances',
@@ -97,7 +112,6 @@ export const FIGURES: Record<Table, Figures> = {
     id: 'id',
     account: 't.account_id',
     columns: plain(['amount', 'remaining']),
-    from: 'grants t',
     kind: 'grants',
   }),
   key_spending: figures({
@@ -110,11 +124,17 @@ export const FIGURES: Record<Table, Figures> = {
       week_spent: ['week_spent', OF_PERIOD('week', 5)],
       month_spent: ['month_spent', OF_PERIOD('month', 7)],
     },
-    from: 'key_spending t',
     kind: 'key_spending',
     checkpoint: `held, spent, ${DAYS('day')}, day_spent, ${DAYS('week')}, week_spent, ${DAYS('month')}, month_spent`,
   }),
 };
+
+/** What is found in `page`, the `$2` rows above the id `$1`, each with the last id of all of them. */
+function pageOf(table: string, id: string, found: string): string {
+  return `
+    with page as (select * from ${table} where ${id} > $1 order by ${id} limit $2), found as (${found})
+    select (select max(${id}) from page) as last, found.* from (select) as one left join found on true`;
+}
 
 type Columns = Readonly<Record<string, readonly [recorded: string, known: string]>>;
 
@@ -128,7 +148,8 @@ interface FigureTable {
   /** The account of a row. */
   readonly account: string;
   readonly columns: Columns;
-  readonly from: string;
+  /** Joined to the table, which is called t. */
+  readonly beside?: string;
   readonly kind: Table;
   readonly checkpoint?: string;
 }
@@ -138,14 +159,20 @@ function figures(table: FigureTable): Figures {
   const recorded = `array[${pairs.map(([column]) => column).join(', ')}]::bigint[]`;
   const known = `array[${pairs.map(([, figure]) => `coalesce(${figure}, 0)`).join(', ')}]::bigint[]`;
   const checkpoint = table.checkpoint === undefined ? recorded : `array[${table.checkpoint}]::bigint[]`;
-  const read = `select t.${table.id} as id, ${table.account} as account, ${recorded}::text[] as recorded, ${known}::text[] as known,
-    ${checkpoint}::text[] as checkpoint
-    from ${table.from} left join ledger_checkpoints c on c.kind = '${table.kind}' and c.id = t.${table.id}`;
+  const readFrom = (rows: string) => `
+    select t.${table.id} as id, ${table.account} as account, ${recorded}::text[] as recorded, ${known}::text[] as known,
+      ${checkpoint}::text[] as checkpoint
+    from ${rows} as t ${table.beside ?? ''} left join lateral (
+      select figures from ledger_checkpoints where kind = '${table.kind}' and id = t.${table.id} offset 0) as c on true`;
   return {
     id: table.id,
     columns: Object.keys(table.columns),
-    changed: `${read} and not $2 where t.${table.id} > $1 and ${recorded} <> ${known} order by t.${table.id}`,
-    named: `${read} and not $2 where t.${table.id} = any ($1)`,
+    changed: pageOf(
+      table.kind,
+      table.id,
+      `${readFrom('page')} and not $3 where ${recorded} <> ${known} order by t.${table.id}`,
+    ),
+    named: `${readFrom(table.kind)} and not $2 where t.${table.id} = any ($1)`,
   };
 }
 
@@ -185,19 +212,20 @@ function reservationChecks(reservations: string): string {
     where recorded is distinct from computed limit ${BOOK_DIFFERENCES_MAX}`;
 }
 
-/** Above the id `$1`, in pages of `$2`: a job or transcription ended when its reservation did, at what that was charged. */
+/** In pages: a job or transcription ended when its reservation did, at what that was charged. */
 export const WORK_CHECKS = {
   jobs: workChecks('jobs', 'finished_at'),
   transcriptions: workChecks('transcriptions', 'completed_at'),
 };
 
 function workChecks(table: 'jobs' | 'transcriptions', endedAt: string): string {
-  return `
-    with page as (select * from ${table} where id > $1 order by id limit $2),
-    found as (
+  return pageOf(
+    table,
+    'id',
+    `
       select figure, page.id, page.account_id as account, numbers as entries, recorded, computed
       from page
-      join reservations on reservations.id = page.reservation_id
+      cross join lateral (select * from reservations where id = page.reservation_id offset 0) as reservations
       left join open_reservations on open_reservations.reservation_id = page.reservation_id
       cross join lateral (
         select coalesce(sum(charged), 0)::text as cost, string_agg(number::text, ', ' order by number) as numbers
@@ -209,7 +237,6 @@ function workChecks(table: 'jobs' | 'transcriptions', endedAt: string): string {
         ('${table}.status', case when ${endedAt} is null then 'open' else 'ended' end,
           case when open_reservations.reservation_id is null then 'ended' else 'open' end)
       ) as checks (figure, recorded, computed)
-      where recorded is distinct from computed limit ${BOOK_DIFFERENCES_MAX}
-    )
-    select (select max(id) from page) as last, found.* from (select) as one left join found on true`;
+      where recorded is distinct from computed limit ${BOOK_DIFFERENCES_MAX}`,
+  );
 }

@@ -4,7 +4,7 @@
  * ended. The rules themselves are SQL functions, in migrations/0006_ledger.sql to 0009_purses.sql. docs/ledger.md explains
  * it on one page.
  */
-export * as bookReport from './book-report.ts';
+export * as verdicts from './book-verdicts.ts';
 export { books } from './books.ts';
 export { CallLedger } from './call-ledger.ts';
 export { postJournal } from './journal-store.ts';

@@ -1,13 +1,7 @@
 import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
 import { firstUuidAt } from '../ids.ts';
-import { postJournal } from '../ledger/index.ts';
-
-/** What a check of the books found. */
-interface Verdict {
-  readonly checkedAt: Date;
-  readonly balanced: boolean;
-}
+import { postJournal, verdicts } from '../ledger/index.ts';
 
 interface OpenJobs {
   readonly kind: string;
@@ -31,7 +25,7 @@ export interface Overview {
   readonly accounts: number;
   readonly suspendedAccounts: number;
   /** Of the last check; undefined before the first. */
-  readonly books: Verdict | undefined;
+  readonly books: verdicts.Verdict | undefined;
 }
 
 /** Figures since a time and of now: a statement each, over an index or a table of what is open. */
@@ -63,7 +57,7 @@ export async function readOverview(db: Db, since: Date): Promise<Overview> {
       `select count(*)::int as accounts, count(*) filter (where status = 'suspended')::int as "suspendedAccounts"
        from accounts`,
     ),
-    db.rows<Verdict>('select checked_at as "checkedAt", balanced from ledger_checks where checked_at is not null'),
+    verdicts.lastVerdict(db),
   ]);
   return {
     ...traffic,
@@ -74,7 +68,7 @@ export async function readOverview(db: Db, since: Date): Promise<Overview> {
     ...oldest,
     ...transcriptions,
     ...accounts,
-    books: books[0],
+    books,
   };
 }
 

@@ -7,7 +7,7 @@ import type { Bus, Db, probes, TestClock, Topic } from '../db/index.ts';
 import type { LedgerExport } from '../exports/index.ts';
 import { forgetFiles } from '../files/index.ts';
 import { forgetJobs, forgetKeys } from '../jobs/index.ts';
-import { type CallLedger, endAbandoned, lapseExpired } from '../ledger/index.ts';
+import { type CallLedger, endAbandoned, lapseExpired, type verdicts } from '../ledger/index.ts';
 import type { Logger } from '../log.ts';
 import { forgetRecords } from '../oauth/index.ts';
 import type { CleanUp } from '../objects/index.ts';
@@ -34,7 +34,8 @@ export interface WorkerDeps {
   readonly writeProbe: probes.WriteProbe;
   readonly requestLog: RequestLog;
   readonly ledgerExport: LedgerExport;
-  readonly config: Pick<Config, 'requestLogDays' | 'jobDays' | 'exportsLedger' | 'role'>;
+  readonly booksCheck: verdicts.BooksCheck;
+  readonly config: Pick<Config, 'requestLogDays' | 'jobDays' | 'booksEveryMs' | 'exportsLedger' | 'role'>;
 }
 
 interface Duty {
@@ -108,6 +109,9 @@ function dutiesOfDeployment(deps: WorkerDeps): readonly Duty[] {
       run: () => forgetRequests(db, clock.now(), config.requestLogDays),
     },
     { name: 'forget old jobs', everyMs: 60_000, run: () => forgetJobs(db, clock.now(), config.jobDays) },
+    ...(config.booksEveryMs > 0
+      ? [{ name: 'check the books', everyMs: 30_000, run: () => deps.booksCheck.run() }]
+      : []),
     ...(config.exportsLedger
       ? [{ name: 'export the ledger', everyMs: 300_000, run: () => deps.ledgerExport.run() }]
       : []),
@@ -137,6 +141,7 @@ export function startDuties(deps: WorkerDeps): () => Promise<void> {
   });
   return async () => {
     deps.ledgerExport.stop();
+    deps.booksCheck.stop();
     await Promise.all(running.map((stop) => stop()));
     await deps.authenticator.saveLastUsed().catch(() => undefined);
     await deps.requestLog.flush().catch(() => undefined);

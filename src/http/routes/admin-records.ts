@@ -3,7 +3,8 @@ import { findAccount } from '../../accounts/index.ts';
 import { listChanges } from '../../audit/index.ts';
 import { orPrecheckFailed } from '../../billing/index.ts';
 import { ApiError } from '../../errors.ts';
-import { books, listEntries } from '../../ledger/index.ts';
+import { books, listEntries, verdicts } from '../../ledger/index.ts';
+import { BOOK_ENTRIES_PER_REQUEST_MAX } from '../../limits.ts';
 import { sharedRun } from '../../shared-run.ts';
 import { pageQuery, textParam } from '../contract/fields.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -24,8 +25,10 @@ const booksSchema = z
 
 /** What an operator looks up: money and changes. */
 export function recordAdminRoutes(routes: Routes, { db, reads, clock }: HttpDeps): void {
+  const checkBooks = (isFull: boolean) =>
+    orTooLong(() => books(db, isFull, { checkedAt: clock.now(), entriesMax: BOOK_ENTRIES_PER_REQUEST_MAX }));
   // It reads every entry ever made: as many at once as operators ask for would slow down callers.
-  const checkAll = sharedRun(() => books(db, true, clock.now()));
+  const checkAll = sharedRun(() => checkBooks(true));
 
   routes.add(
     {
@@ -54,12 +57,12 @@ export function recordAdminRoutes(routes: Routes, { db, reads, clock }: HttpDeps
       access: 'operator',
       query: z.object({ full: z.enum(['0', '1']).optional().describe('1 reads every entry ever made.') }),
       answers: { 200: booksSchema },
-      codes: ['precheck_failed'],
+      codes: ['precheck_failed', 'books_too_long'],
     },
     ({ query }) =>
       orPrecheckFailed(async () => {
         const isFull = query.full === '1';
-        const { checked, difference, ...counts } = await (isFull ? checkAll() : books(db, false, clock.now()));
+        const { checked, difference, ...counts } = await (isFull ? checkAll() : checkBooks(false));
         return { object: 'books', ...counts, entries_checked: checked, ...(difference && { difference }) };
       }),
   );
@@ -83,4 +86,14 @@ export function recordAdminRoutes(routes: Routes, { db, reads, clock }: HttpDeps
       return page(limit, (most) => listChanges(reads, most, { ...filter, after: place }), auditView);
     },
   );
+}
+
+async function orTooLong<Result>(check: () => Promise<Result>): Promise<Result> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof verdicts.BooksTooLong)) throw error;
+    const message = `${error.entries} entries would have to be read, which takes longer than an answer may. Run "tollgate books verify".`;
+    throw new ApiError('books_too_long', { message, cause: error });
+  }
 }

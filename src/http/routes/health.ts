@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { countDue } from '../../jobs/index.ts';
+import { verdicts } from '../../ledger/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Routes } from '../edge/route.ts';
 import type { Stopping } from '../edge/stopping.ts';
@@ -30,7 +31,7 @@ export function healthRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping)
       answers: { 200: healthSchema, 503: healthSchema },
     },
     async ({ reply }) => {
-      const read = await probe();
+      const { booksBalance, ...read } = await probe();
       const database = deps.writeProbe.problem === undefined ? read : { ...read, db: 'unavailable' as const };
       const status = database.db === 'ok' && !stopping.begun ? 'ok' : 'degraded';
       const health: z.infer<typeof healthSchema> = {
@@ -38,13 +39,15 @@ export function healthRoutes(routes: Routes, deps: HttpDeps, stopping: Stopping)
         version: deps.version,
         ...database,
         cleanup_running: deps.cleanUp.isRunning,
-        warnings: warnings(deps),
+        warnings: [...warnings(deps), ...(booksBalance ? [] : [IMBALANCE])],
       };
       if (status !== 'ok') reply.code(503).header('retry-after', '1');
       return reply.header('cache-control', 'no-store').send(health);
     },
   );
 }
+
+const IMBALANCE = 'The books do not balance: GET /api/admin/books names the first difference.';
 
 function warnings({ db, reads, bus, throttle, writeProbe, health, catalogue, config }: HttpDeps): string[] {
   const { serving, working } = bus.peers;
@@ -80,16 +83,29 @@ interface Found {
   readonly outbox_pending: number;
   readonly cleanup_pending: number;
   readonly cleanup_oldest_due_age_s: number;
+  /** As the last check found. */
+  readonly booksBalance: boolean;
 }
 
-const NOTHING_FOUND: Found = { db: 'unavailable', outbox_pending: 0, cleanup_pending: 0, cleanup_oldest_due_age_s: 0 };
+const NOTHING_FOUND: Found = {
+  db: 'unavailable',
+  outbox_pending: 0,
+  cleanup_pending: 0,
+  cleanup_oldest_due_age_s: 0,
+  booksBalance: true,
+};
 
 async function look({ db, clock, cleanUp }: HttpDeps): Promise<Found> {
-  const [due, backlog] = await Promise.all([countDue(db, clock.now()), cleanUp.backlog()]);
+  const [due, backlog, verdict] = await Promise.all([
+    countDue(db, clock.now()),
+    cleanUp.backlog(),
+    verdicts.lastVerdict(db),
+  ]);
   return {
     db: 'ok',
     outbox_pending: due,
     cleanup_pending: backlog.pending,
     cleanup_oldest_due_age_s: backlog.oldestSeconds,
+    booksBalance: verdict?.balanced !== false,
   };
 }
