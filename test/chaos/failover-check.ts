@@ -51,6 +51,10 @@ export function checkFailover(evidence: FailoverEvidence): string[] {
   return [
     ...faultsOfBooks(evidence),
     ...faultsOfChats(evidence, of('chat')),
+    ...faultsOfChats(evidence, of('stream')),
+    ...of('stream')
+      .filter(isCut)
+      .map(({ name }) => `${name} began and did not come to its end`),
     ...of('job').flatMap((order) => faultsOfJob(evidence, order)),
     ...of('grant').flatMap((order) => faultsOfGrant(evidence, order)),
     ...orders
@@ -60,11 +64,12 @@ export function checkFailover(evidence: FailoverEvidence): string[] {
   ];
 }
 
-/** All cost the same. One that was answered is paid once, one that was refused is not paid. */
+/** Of one kind all cost the same. One that was answered is paid once, one that was refused is not paid. */
 function faultsOfChats({ holds, entries }: FailoverEvidence, chats: readonly Order[]): string[] {
+  const requests = new Set(chats.flatMap(({ ids }) => ids));
   const byRequest = Map.groupBy(holds, ({ requestId }) => requestId);
   const byReservation = Map.groupBy(entries, ({ reservationId }) => reservationId);
-  const paid = entries.find(({ type, reservationId }) => type === 'settle' && isChat(reservationId));
+  const paid = entries.find(({ type, reservationId }) => type === 'settle' && isOwn(reservationId));
   return chats.flatMap(({ name, statuses, ids }) => {
     const own = ids.flatMap((id) => byRequest.get(id) ?? []);
     if (own.length > 1) return [`${name} has ${own.length} reservations`];
@@ -73,9 +78,14 @@ function faultsOfChats({ holds, entries }: FailoverEvidence, chats: readonly Ord
     return rows.some(({ charged }) => charged !== 0n) ? [`${name} was answered ${statuses.join()} and charged`] : [];
   });
 
-  function isChat(reservationId: string | null): boolean {
-    return holds.some(({ id, jobId }) => id === reservationId && jobId === null);
+  function isOwn(reservationId: string | null): boolean {
+    const requestId = holds.find(({ id }) => id === reservationId)?.requestId;
+    return requestId !== undefined && requests.has(requestId);
   }
+}
+
+function isCut({ statuses, doneAtMs }: Order): boolean {
+  return statuses[0] === 200 && doneAtMs === undefined;
 }
 
 function faultsOfJob({ jobs, holds, entries, submissions }: FailoverEvidence, { name, ids }: Order): string[] {

@@ -1,22 +1,22 @@
-// Callers of a deployment whose database fails over, and what each was told: chat calls, jobs, grants.
+// Callers of a deployment whose database fails over, and what each was told: chat calls, whole and streamed, jobs, grants.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gateway, NewCaller } from '../support/gateway.ts';
 
 /** What a client does after a 503, which asks for as much. */
 const AGAIN_MS = 25;
-const CHATS_AT_ONCE = 6;
-const JOBS_AT_ONCE = 3;
-const GRANTS_AT_ONCE = 2;
+const AT_ONCE = { chat: 6, stream: 3, job: 3, grant: 2 };
+/** The last frame of a stream that came to its end. */
+const STREAM_END = 'data: [DONE]';
 
-export const KINDS = ['chat', 'job', 'grant'] as const;
-export type Kind = (typeof KINDS)[number];
+export type Kind = keyof typeof AT_ONCE;
+export const KINDS = Object.keys(AT_ONCE) as readonly Kind[];
 
 /** One piece of work as its client knows it. */
 export interface Order {
   readonly kind: Kind;
   /** Unique: a prompt, an idempotency key, a reference. */
   readonly name: string;
-  /** What was told when it worked: the request of a chat call, the job, nothing of a grant. */
+  /** What was told when it worked: the request of a call, the job, nothing of a grant. */
   readonly ids: string[];
   /** Answers in their order. */
   readonly statuses: number[];
@@ -37,9 +37,8 @@ export class Callers {
   }
 
   start(): void {
-    const loops = { chat: CHATS_AT_ONCE, job: JOBS_AT_ONCE, grant: GRANTS_AT_ONCE };
     this.#running = Promise.all(
-      KINDS.flatMap((kind) => Array.from({ length: loops[kind] }, (_, lane) => this.#loop(kind, lane))),
+      KINDS.flatMap((kind) => Array.from({ length: AT_ONCE[kind] }, (_, lane) => this.#loop(kind, lane))),
     );
   }
 
@@ -53,7 +52,7 @@ export class Callers {
   doneSince(sinceMs: number): Record<Kind, number> {
     const count = (kind: Kind) =>
       this.orders.filter((order) => order.kind === kind && (order.doneAtMs ?? 0) > sinceMs).length;
-    return { chat: count('chat'), job: count('job'), grant: count('grant') };
+    return { chat: count('chat'), stream: count('stream'), job: count('job'), grant: count('grant') };
   }
 
   firstDoneSince(kind: Kind, sinceMs: number): number {
@@ -71,7 +70,7 @@ export class Callers {
       if (gateway === undefined) return;
       const order: Order = { kind, name: `${kind}-${lane}-${number}`, ids: [], statuses: [], doneAtMs: undefined };
       this.orders.push(order);
-      if (kind === 'chat') await this.#chat(gateway, order);
+      if (kind === 'chat' || kind === 'stream') await this.#chat(gateway, order);
       else await this.#until(gateway, order);
       if (order.doneAtMs === undefined) await sleep(AGAIN_MS);
     }
@@ -79,11 +78,13 @@ export class Callers {
 
   /** Sent once: a chat call has no key by which it could be repeated. */
   async #chat(gateway: Gateway, order: Order): Promise<void> {
-    const body = { model: 'failover/chat', messages: [{ role: 'user', content: order.name }] };
+    const isStream = order.kind === 'stream';
+    const body = { model: 'failover/chat', messages: [{ role: 'user', content: order.name }], stream: isStream };
     const answer = await gateway.call('POST', '/v1/chat/completions', { key: this.#caller.key, body });
     order.statuses.push(answer.status);
     order.ids.push(answer.headers['x-request-id'] ?? '');
-    if (answer.status === 200) order.doneAtMs = performance.now();
+    const isWhole = !isStream || answer.text.trimEnd().endsWith(STREAM_END);
+    if (answer.status === 200 && isWhole) order.doneAtMs = performance.now();
   }
 
   /** Repeated under the same key or reference until it is told that it is done. */

@@ -19,6 +19,8 @@ const REFUSALS_MIN = 5;
 /** Of each kind, after the promotion. */
 const DONE_AFTER = 10;
 const REST_MS_MAX = 60_000;
+/** What is accepted: from the promotion to the first success of each kind. */
+const BACK_MS_MAX = 10_000;
 const LOOK_AGAIN_MS = 100;
 
 export interface FailoverOptions {
@@ -86,18 +88,25 @@ async function play(
       const submissions = upstream.submissions.map(({ fields }) => String(fields.prompt));
       return gatherFailover(source, caller.accountId, { orders, submissions });
     });
-    const backAfterMs = (kind: Kind) => Math.round(callers.firstDoneSince(kind, promotedAtMs) - promotedAtMs);
+    const backMs = (kind: Kind) => Math.round(callers.firstDoneSince(kind, promotedAtMs) - promotedAtMs);
+    const backAfterMs = { chat: backMs('chat'), stream: backMs('stream'), job: backMs('job'), grant: backMs('grant') };
     return {
-      backAfterMs: { chat: backAfterMs('chat'), job: backAfterMs('job'), grant: backAfterMs('grant') },
+      backAfterMs,
       awayMs: Math.round(promotedAtMs - killedAtMs),
       orders: orders.length,
       refusals: callers.refusals,
       entries: evidence.entries.length,
-      findings,
+      findings: [...findings, ...lateKinds(backAfterMs)],
     };
   } finally {
     await db.close();
   }
+}
+
+function lateKinds(backAfterMs: Failover['backAfterMs']): readonly string[] {
+  return KINDS.filter((kind) => backAfterMs[kind] > BACK_MS_MAX).map(
+    (kind) => `${kind} was back ${backAfterMs[kind]} ms after the promotion, and must be within ${BACK_MS_MAX}`,
+  );
 }
 
 /**
