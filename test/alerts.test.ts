@@ -37,6 +37,8 @@ before(async () => {
       const names = kind === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
       for (const one of names) exported.set(one, one.endsWith('_bucket') ? new Set([...labels, 'le']) : labels);
     }
+    // What Prometheus itself tells of a target.
+    exported.set('up', new Set(SCRAPED));
     for (const { record } of rules) if (record !== undefined) exported.set(record, new Set());
   } finally {
     await gateway.stop();

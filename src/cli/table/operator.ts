@@ -231,7 +231,7 @@ configuration uses and which names in routes are not among them. Costs nothing. 
     options: { full: { summary: 'read every entry ever made' }, ...REMOTE },
     summary: 'recompute every balance in a running gateway',
     details: `Has the gateway recompute balances from the entries since its last check, or from all, and compare. Ends with 1 where
-something does not balance. books verify does more, on the database itself.`,
+something does not balance. More than a million entries are refused: books verify reads any number, on the database itself.`,
     isRemote: true,
     run: async (invocation) => (await import('../operate/deployment.ts')).checkBooks(invocation),
   },
