@@ -63,9 +63,9 @@ test('a stop ends a check, which is left to another process', async () => {
 });
 
 test('R-273: an imbalance is told by the log, the metrics and /healthz without being asked for, until it is mended', async () => {
-  const { log, text } = captureLog();
+  const captured = captureLog();
   const settings = { TOLLGATE_BOOKS_MINUTES: '10', TOLLGATE_TEST_CLOCK: '1' };
-  const gateway = await Gateway.start({ settings, log });
+  const gateway = await Gateway.start({ settings, log: captured.log });
   after(() => gateway.stop());
   const own = openDb(gateway.database.address, silentLog);
   after(() => own.close());
@@ -85,7 +85,8 @@ test('R-273: an imbalance is told by the log, the metrics and /healthz without b
   await until(async () => /The books do not balance: GET \/api\/admin\/books/.test(await warnings()));
   assert.equal((await gateway.call('GET', '/healthz')).status, 200);
   assert.equal(await imbalanceAt(gateway), 1);
-  const line = text()
+  const line = captured
+    .text()
     .split('\n')
     .find((one) => one.includes('the books do not balance'));
   const { level, difference } = JSON.parse(line ?? '{}');

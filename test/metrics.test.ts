@@ -204,7 +204,8 @@ test('R-529: a database that is away is neither reachable nor writable, until it
   try {
     await until(async () => (await figures()) === '1,1');
     const giveBack = await takeAway(own.database);
-    await until(async () => (await figures()) === '0,0').finally(giveBack);
+    await until(async () => (await figures()) === '0,0');
+    await giveBack();
     await until(async () => (await figures()) === '1,1');
     const db = openDb(own.database.address, silentLog);
     await db.run(`alter database ${own.database.address.database} set default_transaction_read_only = on`);
