@@ -5,7 +5,7 @@ import { ResponseItems } from './calls/index.ts';
 import { Catalogue, type CatalogueDeps } from './catalogue/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, Environment, Secret } from './config.ts';
-import { keptSecret, openDataFolder } from './data-folder.ts';
+import { keptSecret } from './data-folder.ts';
 import {
   Bus,
   type Db,
@@ -31,12 +31,11 @@ import type { Logger } from './log.ts';
 import { Mailer } from './mail/index.ts';
 import { CleanUp, MemorySlots } from './objects/index.ts';
 import { openSignals } from './open-signals.ts';
-import { loadEmbeddedPostgres } from './packages.ts';
 import { identity } from './people/index.ts';
 import { RequestLog } from './request-log/index.ts';
 import { Health, type Pacing } from './routing/index.ts';
 import type { RootSecrets } from './seal.ts';
-import { putInForce, readConfiguration } from './start-configuration.ts';
+import { type Configuration, putInForce, readConfiguration } from './start-configuration.ts';
 import { StartError } from './start-error.ts';
 import { openObjectStore } from './storage/index.ts';
 import { MemoryThrottle, RedisFault, RedisThrottle, type Throttle } from './throttle/index.ts';
@@ -67,6 +66,10 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Chance and waiting by hand, in tests. */
   readonly pacing?: Pacing;
+  /** What was read of the configuration file already. */
+  readonly configuration?: Configuration;
+  /** A server that was started for this process, and is stopped with it. */
+  readonly embedded?: EmbeddedPostgres | undefined;
   /** Of a process under a supervisor, which has the embedded server, if there is one. */
   readonly supervised?: SupervisedStart | undefined;
   /** Other vendors than those of this program, in tests. */
@@ -94,9 +97,9 @@ export async function startApp(options: AppOptions): Promise<App> {
 type SharedDeps = CatalogueDeps & Pick<JobDeps, 'vendors'>;
 
 async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Promise<App> {
-  const { config, log } = options;
-  // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
-  const configuration = readConfiguration(config, options);
+  const { config, log, embedded } = options;
+  if (embedded !== undefined) undo.push(() => embedded.stop());
+  const configuration = options.configuration ?? readConfiguration(config, options);
   const { isEmbedded, db } = await openDatabase(options, undo);
   const bus = new Bus(db, newId('proc'), log, config.role);
   const { clock, testClock } = await openClock(options, db, bus);
@@ -170,9 +173,7 @@ function openRecords(deps: Pick<HttpDeps, 'db' | 'clock' | 'log'>, { requestLogD
 }
 
 async function openDatabase(options: AppOptions, undo: (() => Promise<unknown>)[]) {
-  const own = options.supervised === undefined ? await openEmbedded(options) : undefined;
-  if (own !== undefined) undo.push(() => own.stop());
-  const embedded = own?.connection ?? options.supervised?.database;
+  const embedded = options.embedded?.connection ?? options.supervised?.database;
   const address = databaseAddress(options.config, embedded);
   await migrateAt(address, options, embedded && resolve(options.config.dataFolder));
   const db = openDb(address, options.log);
@@ -261,18 +262,6 @@ function openOutward({ fetchAllow: allow, oidc, mail: mailSettings, cloud }: Con
 /** The last started is the first stopped; one that fails to stop does not keep the others running. */
 async function unwind(undo: (() => Promise<unknown>)[]): Promise<void> {
   for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step().catch(() => undefined);
-}
-
-/** The embedded server, unless the settings name another. */
-export async function openEmbedded(
-  { config, log, progress }: Pick<AppOptions, 'config' | 'log' | 'progress'>,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<EmbeddedPostgres | undefined> {
-  if (config.databaseUrl !== undefined) return undefined;
-  const { startEmbeddedPostgres } = await loadEmbeddedPostgres();
-  const folder = resolve(config.dataFolder);
-  openDataFolder(folder);
-  return startEmbeddedPostgres({ folder, log, progress, settings });
 }
 
 function databaseAddress(config: Config, embedded: EmbeddedPostgres['connection'] | undefined): DbAddress {

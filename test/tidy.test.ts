@@ -29,6 +29,7 @@ const ROOMS: readonly string[] = ['views', 'contract', 'edge', 'routes'];
 const TOP_FILES: Readonly<Record<string, string>> = {
   'app.ts': '(app)',
   'edges.ts': '(app)',
+  'embedded-database.ts': '(app)',
   'first-start.ts': '(app)',
   'open-signals.ts': '(app)',
   'start-configuration.ts': '(app)',

@@ -1,7 +1,9 @@
-import { type App, openEmbedded, type SupervisedStart, startApp } from '../app.ts';
+import type { App, SupervisedStart } from '../app.ts';
 import { type Config, type Environment, loadConfig } from '../config.ts';
+import { openEmbedded } from '../embedded-database.ts';
 import { createLog, type LogOutput } from '../log.ts';
 import { hasCollectorFlags } from '../memory.ts';
+import { readConfiguration } from '../start-configuration.ts';
 import { type Invocation, UsageError } from './command.ts';
 import { isSupervised, obeySupervisor, Supervisor, tellReady } from './supervisor.ts';
 import { welcome } from './welcome.ts';
@@ -56,13 +58,15 @@ async function runProcess({ config, environment, output }: Start): Promise<numbe
     onStopSignal((signal) => stop(signal));
     onParentGone(environment, () => stop('parent gone'));
   }
-  const app = await startApp({
-    config,
-    environment,
-    log: output.log,
-    progress: tell,
-    supervised: supervisedStart(environment),
-  });
+  const { log } = output;
+  // Before a database is made or touched: what is wrong with a file is told with nothing to undo.
+  const configuration = readConfiguration(config, { environment, log });
+  const supervised = supervisedStart(environment);
+  // The program is loaded while the server starts, which is on another processor and takes about as long.
+  const launched = () => void loadProgram().catch(() => undefined);
+  const embedded = supervised === undefined ? await openEmbedded({ config, log, progress: tell, launched }) : undefined;
+  const { startApp } = await loadProgram();
+  const app = await startApp({ config, environment, log, progress: tell, configuration, embedded, supervised });
   reapply = () => reapplyFile(app, output);
   if (isDue) reapply();
   const signalled = new Promise<string>((resolve) => {
@@ -81,6 +85,10 @@ async function runProcess({ config, environment, output }: Start): Promise<numbe
   return 0;
 }
 
+function loadProgram(): Promise<typeof import('../app.ts')> {
+  return import('../app.ts');
+}
+
 /** The supervisor: has the embedded database and the port, and answers nothing itself. */
 async function runProcesses(count: number, { config, environment, output }: Start): Promise<number> {
   const { log } = output;
@@ -88,7 +96,7 @@ async function runProcesses(count: number, { config, environment, output }: Star
   onStopSignal((signal) => stop(signal));
   onParentGone(environment, () => stop('parent gone'));
   const settings = { max_connections: String(CONNECTIONS_BESIDE + count * CONNECTIONS_PER_PROCESS) };
-  const embedded = await openEmbedded({ config, log, progress: tell }, settings);
+  const embedded = await openEmbedded({ config, log, progress: tell, settings });
   const database = embedded?.connection;
   const supervisor = new Supervisor({
     count,

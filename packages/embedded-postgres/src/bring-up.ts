@@ -53,6 +53,7 @@ async function launch(places: Places, options: ServerOptions, report: Report): P
   const command = [binaries.postgres, ...serverArguments(places.cluster, places.socketFolder, options.settings)];
   const logBytes = await sizeOfLog(places.logFile);
   const child = spawnAs(identity, binaries, command, log.fd);
+  report.launched?.();
   return await waitForChild(child, places, { ...report, logBytes });
 }
 

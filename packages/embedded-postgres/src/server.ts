@@ -37,8 +37,10 @@ export interface EmbeddedPostgresOptions {
   readonly log: Logger;
   /** Is told in short lines for a person what is going on. */
   progress(message: string): void;
-  /** Extra settings of the server, for tests. */
+  /** Extra settings of the server, by name. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Is called when the server's process runs but does not answer yet; not where one is adopted. */
+  launched?(): void;
 }
 
 /**
@@ -49,7 +51,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     const places = await openPlaces(options.folder);
     const stopping = new AbortController();
-    const report = { progress: (message: string) => options.progress(message), signal: stopping.signal };
+    const report = {
+      progress: (message: string) => options.progress(message),
+      launched: () => options.launched?.(),
+      signal: stopping.signal,
+    };
     const watch = await bringUp(places, { settings: options.settings ?? {}, mayCreate: true }, report);
     await claimFor(watch, places);
     return new SupervisedServer(places, { ...options, watch, stopping });

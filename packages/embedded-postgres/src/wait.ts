@@ -5,6 +5,7 @@ import { POLL_FIRST_MS, POLL_MAX_MS, PROGRESS_EVERY_MS, RECOVERY_MS_MAX, SILENCE
 /** Whom a start tells what it is doing, and who may call it off. */
 export interface Report {
   progress(message: string): void;
+  launched?(): void;
   readonly signal: AbortSignal;
 }
 
