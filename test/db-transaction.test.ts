@@ -61,3 +61,29 @@ test('a transaction that raises the limit of its statements raises it at the ser
     DatabaseUnavailable,
   );
 });
+
+test('a statement that a deadlock ended is run again', async () => {
+  await one.run('insert into tills values (2, 10), (3, 10)');
+  // Of the two that wait for each other, the one that looks first is ended: this one.
+  await one.run(`create function give_both() returns void language plpgsql set deadlock_timeout = '10ms' as $$
+    begin
+      update tills set credits = credits - 1 where id = 3;
+      perform pg_sleep(0.1);
+      update tills set credits = credits - 1 where id = 2;
+    end $$`);
+  let given: Promise<number> | undefined;
+  await one.transaction(async (tx) => {
+    await tx.run(`set local deadlock_timeout = '60s'`);
+    await tx.run('update tills set credits = credits + 5 where id = 2');
+    given = other.run('select give_both()');
+    await until(async () => (await one.rows(SLEEPERS)).length > 0);
+    await tx.run('update tills set credits = credits + 5 where id = 3');
+  });
+  assert.equal(await given, 1);
+  assert.deepEqual(await one.rows('select id, credits from tills where id > 1 order by id'), [
+    { id: 2, credits: 14 },
+    { id: 3, credits: 14 },
+  ]);
+});
+
+const SLEEPERS = `select pid from pg_stat_activity where wait_event = 'PgSleep' and query = 'select give_both()'`;

@@ -12,7 +12,10 @@ export type DbAddress =
   | { readonly url: string; readonly isReplica?: boolean }
   | { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
 
-/** What both a database and a transaction can do. Statements are constant texts with `$1` parameters. */
+/**
+ * What both a database and a transaction can do. Statements are constant texts with `$1` parameters. Outside a transaction a
+ * statement that a deadlock ended is run again.
+ */
 export interface Queries {
   rows<Row>(statement: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs a statement for its effect and returns how many rows it touched. */
@@ -55,9 +58,9 @@ const DEADLOCK_ATTEMPTS_MAX = 4;
 export function openDb(address: DbAddress, log: Logger, limits: Partial<SessionLimits> = {}): PooledDb {
   const servers = new Servers({ ...serversAt(address), log, limits: { ...SESSION_LIMITS, ...limits } });
   return {
-    rows: (statement, values) => translated(() => onSession(servers, (client) => rowsOn(client, statement, values))),
-    run: (statement, values) => translated(() => onSession(servers, (client) => runOn(client, statement, values))),
-    transaction: (work) => transactionOn(servers, work),
+    rows: (statement, values) => deadlockFree(() => onSession(servers, (client) => rowsOn(client, statement, values))),
+    run: (statement, values) => deadlockFree(() => onSession(servers, (client) => runOn(client, statement, values))),
+    transaction: (work) => deadlockFree(() => transactionOnce(servers, work)),
     openConnection: (queryTimeoutMs) => translated(() => servers.open(queryTimeoutMs)),
     onMoved: (listener) => servers.onMoved(listener),
     get warnings() {
@@ -124,10 +127,11 @@ function statementName(text: string): string {
   return name;
 }
 
-async function transactionOn<Result>(servers: Servers, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+/** What a deadlock ended was rolled back, so it is run again; with others at it, each must at last get through. */
+async function deadlockFree<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await translated(() => transactionOnce(servers, work));
+      return await translated(work);
     } catch (error) {
       if (attempt === DEADLOCK_ATTEMPTS_MAX || !isDeadlock(error)) throw error;
     }

@@ -148,11 +148,17 @@ function attemptColumns(saves: readonly { jobId: string; attempts: readonly Atte
   ];
 }
 
-/** Extends the leases of jobs. */
+/**
+ * Extends the leases of jobs. It waits for no row: one that is locked is just being saved, which sets its lease, and two
+ * statements that lock several rows each in an order of their own could wait for each other.
+ */
 export async function extendJobs(db: Db, leased: readonly Fenced[], leaseUntil: Date): Promise<void> {
   await db.run(
-    `update open_jobs set due_at = $3 from unnest($1::text[], $2::int[]) as leased (id, fence)
-     where job_id = leased.id and open_jobs.fence = leased.fence`,
+    `update open_jobs set due_at = $3
+     where job_id in (
+       select job_id from open_jobs join unnest($1::text[], $2::int[]) as leased (id, fence)
+         on job_id = leased.id and open_jobs.fence = leased.fence
+       for update of open_jobs skip locked)`,
     [leased.map(({ id }) => id), leased.map(({ fence }) => fence), leaseUntil],
   );
 }
