@@ -45,10 +45,13 @@ const JUDGED = `($8::text is null
   and ($9::text is null or coalesce(l.error_code, ${JOB_ERROR}) = $9)
   and ($10::text is null or l.reservation_id is not null and (select told.state from (${ENTRIES}) as told) = $10)`;
 
-/** `rows` selects from the log; its order is kept. */
+/**
+ * `rows` selects from the log; its order is kept. What belongs to a row is looked up by a lateral subquery with a limit,
+ * which the planner cannot flatten into a join: it takes a page for a few rows, and would read a whole table for each.
+ */
 function detailed(rows: string): string {
   return `select l.id, l.request_id as "requestId", l.account_id as "accountId", l.key_id as "keyId",
-      coalesce(k.name, c.name) as "keyName", l.person_id as "personId", l.job_id as "jobId", l.model, l.endpoint, l.status,
+      coalesce(k.name, g.name) as "keyName", l.person_id as "personId", l.job_id as "jobId", l.model, l.endpoint, l.status,
       case when l.reservation_id is not null then told.state end as state,
       coalesce(l.error_code, j.error_code) as "errorCode", l.duration_ms as "durationMs", l.streamed as "isStreamed",
       l.requests, coalesce(l.upstream_id, t.upstream_id, a.upstream_id) as "upstreamId",
@@ -56,16 +59,18 @@ function detailed(rows: string): string {
       told.charged, coalesce(l.cost, case when l.reservation_id is not null then coalesce(t.cost, j.cost) end) as cost, l.created_at as "createdAt"
     from (${rows}) as l
     cross join lateral (${ENTRIES}) as told
-    left join reservations r on r.id = l.reservation_id
-    left join api_keys k on k.id = l.key_id
-    left join oauth_grants g on g.id = l.key_id left join oauth_clients c on c.id = g.client_id
-    left join jobs j on j.id = l.job_id
-    left join lateral (
-      select upstream_id from job_attempts where job_id = l.job_id order by number desc limit 1
-    ) as a on true
-    left join transcriptions t on t.reservation_id = l.reservation_id
+    ${LOOKUPS.map(([name, one]) => `left join lateral (${one} limit 1) as ${name} on true`).join('\n')}
     order by l.id desc`;
 }
+
+const LOOKUPS = [
+  ['r', 'select amount from reservations where id = l.reservation_id'],
+  ['k', 'select name from api_keys where id = l.key_id'],
+  ['g', 'select c.name from oauth_grants g join oauth_clients c on c.id = g.client_id where g.id = l.key_id'],
+  ['j', 'select error_code, cost from jobs where id = l.job_id'],
+  ['a', 'select upstream_id from job_attempts where job_id = l.job_id order by number desc'],
+  ['t', 'select upstream_id, cost from transcriptions where reservation_id = l.reservation_id'],
+] as const;
 
 /** Parameters: id, account or null for any. */
 export const ONE_REQUEST = detailed(

@@ -63,19 +63,25 @@ export interface RequestListing extends RequestFilter {
 
 /** Newest first. Throws `invalid_parameter` when `after` is no id. */
 export async function listRequests(db: Db, listing: RequestListing): Promise<readonly RequestRecord[]> {
-  const account = listing.account ?? (await accountOfKey(db, listing.key));
-  await postJournal(db, account);
-  return selectRequests(db, { ...listing, account });
+  return selectRequests(db, await posted(db, listing));
 }
 
-/** The whole range, a page at a time. Throws as `listRequests` does. */
+/** The whole range, a page at a time. What is charged while it is read may be missing. */
 export async function* requestPages(db: Db, filter: RequestFilter): AsyncGenerator<readonly RequestRecord[], void> {
-  let rows = await listRequests(db, { ...filter, limit: EXPORT_ROWS_PER_READ });
+  const listing = await posted(db, { ...filter, limit: EXPORT_ROWS_PER_READ });
+  let rows = await selectRequests(db, listing);
   while (rows.length > 0) {
     yield rows;
     if (rows.length < EXPORT_ROWS_PER_READ) return;
-    rows = await listRequests(db, { ...filter, after: rows.at(-1)?.id, limit: EXPORT_ROWS_PER_READ });
+    rows = await selectRequests(db, { ...listing, after: rows.at(-1)?.id });
   }
+}
+
+/** The listing with the account that it can be narrowed to, whose journal is posted; without one, everybody's. */
+async function posted(db: Db, listing: RequestListing): Promise<RequestListing> {
+  const account = listing.account ?? (await accountOfKey(db, listing.key));
+  await postJournal(db, account);
+  return { ...listing, account };
 }
 
 /** Undefined alike for another account's, where one is given. */
