@@ -181,6 +181,20 @@ for (const [column, wrong, right, figure] of alterations) {
   });
 }
 
+test('R-273: an entry of two grants of which one is another account’s is named', async () => {
+  const [own, other] = [await openAccount(ledger, 100n, 50n), await openAccount(ledger, 7n)];
+  await ledger.plain.reserve(newReservation(own, 120n));
+  assert.equal((await books(db)).balanced, true);
+  const grantsOf = '(select array_agg(id order by number) from grants where account_id = $1)';
+  const put = (grants: string, values: unknown[]) =>
+    unguarded(`update ledger_entries set grant_ids = ${grants} where account_id = $1 and number = 3`, values);
+  await put(`${grantsOf}[1:1] || (select id from grants where account_id = $2)`, [own, other]);
+  const { difference } = await books(db, true);
+  assert.deepEqual([difference?.figure, difference?.account], ['grants.account_id', own]);
+  await put(grantsOf, [own]);
+  assert.equal((await books(db, true)).balanced, true);
+});
+
 test('R-273: an entry that is missing, added or taken for another’s is named in both kinds of check', async () => {
   const [own, other] = [await openAccount(ledger, 100n, 50n), await openAccount(ledger, 7n)];
   assert.equal((await books(db)).balanced, true);

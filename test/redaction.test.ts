@@ -99,3 +99,32 @@ describe('R-524: an upstream that repeats its own key in an error puts it nowher
     }
   });
 });
+
+describe('the words of an upstream that hold a NUL, which the database keeps in no text', () => {
+  test('are kept without it, and with them the state of the breaker', async () => {
+    await gateway.putConfig({
+      upstreams: [{ id: 'nul', vendor: 'openai', base_url: upstream.url, api_key: KEY }],
+      models: [tokenModel('talker', ['nul'])],
+    });
+    const { key } = await paidCaller(gateway);
+    upstream.script({ kind: 'raw', status: 401, body: 'Bad\0key.' });
+    const answer = await gateway.call('POST', '/v1/chat/completions', { key, body: chatBody('talker') });
+    assert.equal(answer.status, 502, answer.text);
+    await until(async () => (await dumpOf(gateway.database)).includes('Bad\ufffdkey.'));
+  });
+
+  test('are kept without it, and the job that they are about fails at once', async () => {
+    const studio = new Studio();
+    await studio.start();
+    try {
+      const owner = await paidCaller(studio.gateway);
+      studio.queue.script('submit', { kind: 'raw', status: 422, body: 'No\0gate' });
+      const { id } = await studio.create(owner, IMAGES, { model: 'studio/queue', prompt: 'a gate' });
+      assert.equal((await studio.ended(owner, id)).error_code, 'upstream_rejected');
+      assert.ok((await dumpOf(studio.gateway.database)).includes('No\ufffdgate'));
+      await studio.gateway.assertBooksBalance();
+    } finally {
+      await studio.stop();
+    }
+  });
+});

@@ -32,8 +32,9 @@ const ENTRY_FIGURES: readonly (readonly [figure: string, recorded: string, compu
   ],
   [
     'grants.account_id',
-    // For min() the planner would walk the index of accounts up to the first of the ids, past all other grants.
-    `(select string_agg(distinct account_id, ' ') from grants where id = any (page.grant_ids))`,
+    // Joined, since nearly every entry is of one grant, and a subquery for each is most of the statement's time.
+    `case when cardinality(page.grant_ids) < 2 then first_grant.account_id
+      else (select string_agg(distinct account_id, ' ') from grants where id = any (page.grant_ids)) end`,
     `case when page.grant_ids <> '{}' then page.account_id end`,
   ],
 ];
@@ -51,6 +52,7 @@ export const ENTRY_CHECKS = `
     coalesce(recorded, 'none') as recorded, coalesce(computed, 'none') as computed
   from page
   left join reservations on reservations.id = page.reservation_id
+  left join (select id, account_id from grants) as first_grant on first_grant.id = page.grant_ids[1]
   cross join lateral (values
     ${ENTRY_FIGURES.map(([figure, recorded, computed]) => `('${figure}', (${recorded})::text, (${computed})::text)`).join(',\n    ')}
   ) as checks (figure, recorded, computed)

@@ -1,13 +1,19 @@
 import type { Snapshot } from '../catalogue/index.ts';
 
 const REDACTED = '[redacted]';
+/** In the place of NUL, which PostgreSQL keeps in no text: the row, and all that is written with it, would be refused. */
+const REPLACEMENT = '\ufffd';
 /** Anything shorter is a word such as "none", which local servers are given in place of a secret. */
 const SECRET_CHARS_MIN = 5;
 
-/** A text that came from an upstream, without any configured secret: plain, in base64, or encoded for a URL. */
+/**
+ * A text that came from an upstream, fit to be kept: without NUL, and without any configured secret, be it plain, in base64,
+ * or encoded for a URL.
+ */
 export function redact(snapshot: Snapshot, text: string): string {
   const secrets = secretsOf(snapshot);
-  return secrets === undefined ? text : text.replace(secrets, REDACTED);
+  const kept = text.replaceAll('\0', REPLACEMENT);
+  return secrets === undefined ? kept : kept.replace(secrets, REDACTED);
 }
 
 /** The same for an error and all that caused it, in place: whatever keeps or logs it later keeps no secret. */
