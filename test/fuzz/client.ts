@@ -26,6 +26,8 @@ export interface Exchange {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const READ_BYTES_MAX = 32 * 1024 * 1024;
+/** A long file of rows is left in its middle: each of its pieces is a page of its own, made while it is read. */
+const CHUNKED_BYTES_READ = 4 * 1024 * 1024;
 
 /** One connection after the other, on which requests are answered one by one. */
 export class Lane {
@@ -101,7 +103,10 @@ export function talk(
       socket.destroy();
       resolve({ replies: reader.replies, rest: reader.rest, isSilent });
     };
-    socket.on('data', (bytes: Buffer) => reader.add(bytes));
+    socket.on('data', (bytes: Buffer) => {
+      reader.add(bytes);
+      if (reader.hasLeft) done(false);
+    });
     socket.on('end', () => done(false));
     socket.on('close', () => done(false));
     socket.on('connect', () => {
@@ -124,6 +129,8 @@ function open({ host, port }: Address): Socket {
 class ReplyReader {
   readonly replies: Reply[] = [];
   isBroken = false;
+  /** Whether the last of the answers was left in its middle. */
+  hasLeft = false;
   readonly #heads: boolean[];
   #received: Buffer = Buffer.alloc(0);
   #pieces: Buffer[] = [];
@@ -195,11 +202,20 @@ class ReplyReader {
     }
     const isBare = this.#heads[this.replies.length] === true || head.status === 204 || head.status === 304;
     const body = isBare ? { bytes: Buffer.alloc(0), end: head.end } : this.#body(head.headers, head.end);
+    if (body === undefined && head.headers['transfer-encoding'] === 'chunked' && !this.isBroken) this.#leave(head);
     if (body === undefined) return false;
     this.#wanted = 0;
     this.replies.push({ status: head.status, headers: head.headers, body: body.bytes, isWhole: true });
     this.#received = this.#received.subarray(body.end);
     return this.#received.length > 0;
+  }
+
+  /** Ends the reading of an answer of which enough has come. */
+  #leave(head: { status: number; headers: Record<string, string>; end: number }): void {
+    if (this.#received.length - head.end < CHUNKED_BYTES_READ) return;
+    this.replies.push({ ...head, body: this.#received.subarray(head.end), isWhole: false });
+    this.#received = Buffer.alloc(0);
+    this.hasLeft = true;
   }
 
   #body(headers: Record<string, string>, start: number): { bytes: Buffer; end: number } | undefined {
