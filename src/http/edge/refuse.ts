@@ -75,7 +75,7 @@ export function refuseInTurn(socket: Socket, code: ErrorCode, isHead = false): v
   } else if (answer?.headersSent === true) {
     socket.destroy();
   } else {
-    refuseSocket(socket, code, isHead);
+    refuseSocket(socket, code, isHead || answer?.req.method === 'HEAD');
   }
 }
 
@@ -87,6 +87,11 @@ export function trackAnswer(socket: Socket, answer: ServerResponse): void {
   const answers = unfinished.get(socket) ?? [];
   if (answers.push(answer) === 1) unfinished.set(socket, answers);
   answer.once('finish', () => answers.shift());
+}
+
+/** Whether the last request on a connection without an answer has not come whole: those before it have. */
+export function isCutOff(socket: Socket): boolean {
+  return unfinished.get(socket)?.at(-1)?.req.complete === false;
 }
 
 /** The answer that is under way on a connection, if one is. */
