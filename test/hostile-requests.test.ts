@@ -135,6 +135,15 @@ for (const [offer, headers] of Object.entries(OFFERS)) {
       }
     }
 
+    test('and garbage for chunks to a route that is not there is refused once, and its connection is not reset', async () => {
+      for (const garbage of ['garbage', 'garbage'.repeat(100_000)]) {
+        using connection = await sent([`${requestText('POST /nothing-here', [...headers, CHUNKED])}${garbage}`]);
+        const { status, json } = await connection.answer();
+        assert.deepEqual([status, json?.error.code], [404, 'not_found']);
+        assert.equal(await connection.end(), '');
+      }
+    });
+
     test('and garbage for chunks behind a HEAD is refused without a body', async () => {
       using connection = await sent([`${requestText('HEAD /healthz', [...headers, CHUNKED])}garbage`]);
       assert.equal((await connection.answer({ head: true })).status, 400);

@@ -65,13 +65,17 @@ export function lingerBeforeClose(socket: Socket): void {
 
 /**
  * What could not be read may come behind requests that are still being answered: they get their answers first. When it
- * is the body of such a request itself, this refusal is its answer, unless that has begun.
+ * is the body of such a request itself, this refusal is its answer, unless that has begun: one that is whole is still
+ * delivered, one that is not is cut.
  */
 export function refuseInTurn(socket: Socket, code: ErrorCode, isHead = false): void {
   const answer = answerOn(socket);
   if (answer?.req.complete === true) {
     lingerBeforeClose(socket);
     answer.once('close', () => socket.writable && refuseInTurn(socket, code, isHead));
+  } else if (answer?.writableEnded === true) {
+    lingerBeforeClose(socket);
+    socket.destroySoon();
   } else if (answer?.headersSent === true) {
     socket.destroy();
   } else {
