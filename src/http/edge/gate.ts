@@ -8,8 +8,8 @@ import {
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_MS,
 } from '../../limits.ts';
-import { allowHalfOpen } from './private-fields.ts';
-import { answerOn, isLeaving, refuse, refuseInTurn, trackAnswer } from './refuse.ts';
+import { allowHalfOpen, onParserStop } from './private-fields.ts';
+import { answerOn, isCutOff, isLeaving, refuse, refuseInTurn, trackAnswer } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -20,10 +20,14 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
  */
 export function createGate(listener: Listener): Server {
   const gated: Listener = (request, response) => {
+    if (isLeaving(request.socket)) {
+      // Its sender is told that the connection ends before this: an answer would not be read, and none is waited for.
+      request.resume();
+      return;
+    }
     trackAnswer(request.socket, response);
-    // Its sender has been told that the connection ends before this: the answer would not be read.
-    if (isLeaving(request.socket)) request.resume();
-    else if (isWellAddressed(request) && isWellFramed(request)) listener(request, response);
+    if (request.headers.upgrade !== undefined) refuseUnparsed(request.socket);
+    if (isWellAddressed(request) && isWellFramed(request)) listener(request, response);
     else refuse(response, requestIdOf(request), 'malformed_request');
   };
   const server = createServer(
@@ -53,6 +57,20 @@ export function createGate(listener: Listener): Server {
     else if (!isLeaving(socket)) refuseInTurn(socket, parserRefusal(error.code), isHead(error));
   });
   return server;
+}
+
+const watched = new WeakSet<Socket>();
+
+/**
+ * No upgrade is made here, so that the request is served as a plain one, body included. But the parser stays silent about
+ * broken framing behind its head and about bytes that do not wait for its answer, which may be another protocol's.
+ */
+function refuseUnparsed(socket: Socket): void {
+  if (watched.has(socket)) return;
+  watched.add(socket);
+  onParserStop(socket, () => {
+    if (!isLeaving(socket)) refuseInTurn(socket, 'malformed_request');
+  });
 }
 
 /** Exactly one Host, and a target that is a path. A full URL is taken as its path only when it names that same host. */
@@ -95,11 +113,13 @@ function parserRefusal(code: string | undefined): ErrorCode {
 
 /**
  * A caller who half-closes does so right behind its request: one that ends its side in the middle of an answer has left,
- * which stops the work at once. Before an answer the two look alike, and are told apart by probes.
+ * which stops the work at once. Before an answer the two look alike, and are told apart by probes. The rest of
+ * a request that is not whole cannot come any more: Node reports that itself, except behind an upgrade.
  */
 function onEnd(socket: Socket): void {
   const answer = answerOn(socket);
   if (answer?.headersSent === true && !answer.writableEnded) socket.destroy();
+  else if (isCutOff(socket) && !isLeaving(socket)) refuseInTurn(socket, 'malformed_request');
   else probe(socket);
 }
 

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { Busboy } from '@fastify/busboy';
-import { allowHalfOpen, closeBy, partsSeen, takeOverChunking } from './private-fields.ts';
+import { allowHalfOpen, closeBy, onParserStop, partsSeen, takeOverChunking } from './private-fields.ts';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
 
@@ -59,6 +59,50 @@ test('the end of a connection after its last answer is left to the caller', asyn
   assert.match(await text(client), /last/);
   assert.equal(await closed.promise, false);
   client.destroy();
+});
+
+const UPGRADE =
+  'POST / HTTP/1.1\r\nHost: here\r\nConnection: upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n\r\n';
+for (const [what, pieces] of Object.entries({
+  'broken chunks': [`${UPGRADE}broken`],
+  'broken chunks in a piece of their own': [UPGRADE, 'broken'],
+  'a request right behind the body': [`${UPGRADE}0\r\n\r\n${REQUEST}`],
+  'no head behind the body': [`${UPGRADE}0\r\n\r\n`, 'no head\r\n'],
+})) {
+  test(`the parser tells that it has stopped behind an upgrade for ${what}`, { timeout: 30_000 }, async (t) => {
+    const stopped = Promise.withResolvers<void>();
+    const server = await listening(t, ({ socket }, response) => {
+      onParserStop(socket, stopped.resolve);
+      response.writeContinue();
+      response.end('');
+    });
+    server.on('clientError', () => stopped.reject(new Error('Node reports it: nothing has to be watched any more')));
+    const client = connectTo(server);
+    const [first = '', second] = pieces;
+    client.write(first);
+    if (second !== undefined) {
+      await once(client, 'data');
+      client.write(second);
+    }
+    await stopped.promise;
+    client.destroy();
+  });
+}
+
+test('the parser does not stop behind an upgrade while the framing is right', async (t) => {
+  let stops = 0;
+  const server = await listening(t, (request, response) => {
+    if (request.headers.upgrade !== undefined) onParserStop(request.socket, () => stops++);
+    void text(request).then((body) => response.end(`<${body}>`));
+  });
+  const client = connectTo(server);
+  client.write(`${UPGRADE}3\r\nabc`);
+  await once(server, 'request');
+  client.write(`\r\n1\r\nd\r\n0\r\n\r\n`);
+  await once(client, 'data');
+  client.end(REQUEST.replace('Host', 'Connection: close\r\nHost'));
+  await text(client);
+  assert.equal(stops, 0);
 });
 
 test('the parts that Busboy skips are counted', async () => {

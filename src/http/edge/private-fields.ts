@@ -30,6 +30,27 @@ export function closeBy(socket: Socket, close: () => void): void {
   socket.destroySoon = close;
 }
 
+/**
+ * The HTTP parser of a connection, from a request on it that offers an upgrade: tells each time that it stops before the
+ * end of what came. Behind such a head Node reports no parser error, and drops what comes right behind the body, until
+ * the next whole head. To be called while the request is emitted. Where Node has moved these fields nothing is told.
+ */
+export function onParserStop(socket: Socket, tell: () => void): void {
+  const parser: unknown = Reflect.get(socket, 'parser');
+  if (typeof parser !== 'object' || parser === null) return;
+  const event: unknown = Reflect.get(parser.constructor, 'kOnExecute');
+  if (typeof event !== 'number') return;
+  const onExecute: unknown = Reflect.get(parser, event);
+  const currentPiece: unknown = Reflect.get(parser, 'getCurrentBuffer');
+  if (typeof onExecute !== 'function' || typeof currentPiece !== 'function') return;
+  Reflect.set(parser, event, (taken: unknown) => {
+    const { length } = currentPiece.call(parser);
+    onExecute(taken);
+    // An error is in its place where Node does report it.
+    if (typeof taken === 'number' && taken !== length) tell();
+  });
+}
+
 /** Busboy: how many parts of a form it has seen, those included that it skips without an event. */
 export function partsSeen(parser: InstanceType<typeof Busboy>): number {
   const inner: unknown = Reflect.get(parser, '_parser');

@@ -65,17 +65,21 @@ export function lingerBeforeClose(socket: Socket): void {
 
 /**
  * What could not be read may come behind requests that are still being answered: they get their answers first. When it
- * is the body of such a request itself, this refusal is its answer, unless that has begun.
+ * is the body of such a request itself, this refusal is its answer, unless that has begun: one that is whole is still
+ * delivered, one that is not is cut.
  */
 export function refuseInTurn(socket: Socket, code: ErrorCode, isHead = false): void {
   const answer = answerOn(socket);
   if (answer?.req.complete === true) {
     lingerBeforeClose(socket);
     answer.once('close', () => socket.writable && refuseInTurn(socket, code, isHead));
+  } else if (answer?.writableEnded === true) {
+    lingerBeforeClose(socket);
+    socket.destroySoon();
   } else if (answer?.headersSent === true) {
     socket.destroy();
   } else {
-    refuseSocket(socket, code, isHead);
+    refuseSocket(socket, code, isHead || answer?.req.method === 'HEAD');
   }
 }
 
@@ -87,6 +91,11 @@ export function trackAnswer(socket: Socket, answer: ServerResponse): void {
   const answers = unfinished.get(socket) ?? [];
   if (answers.push(answer) === 1) unfinished.set(socket, answers);
   answer.once('finish', () => answers.shift());
+}
+
+/** Whether the last request on a connection without an answer has not come whole: those before it have. */
+export function isCutOff(socket: Socket): boolean {
+  return unfinished.get(socket)?.at(-1)?.req.complete === false;
 }
 
 /** The answer that is under way on a connection, if one is. */
