@@ -6,6 +6,13 @@ export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
+/** Such as before a path is appended. Not by a pattern: `/\/+$/` takes quadratic time over slashes that end in another character. */
+export function withoutTrailingSlashes(address: string): string {
+  let end = address.length;
+  while (address[end - 1] === '/') end--;
+  return address.slice(0, end);
+}
+
 /** Scheme, host and credentials; everything else about the connection follows from them. */
 export function isSmtpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { isHttpUrl } from './addresses.ts';
+import { isHttpUrl, withoutTrailingSlashes } from './addresses.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -93,7 +93,7 @@ export class Settings {
   }
 
   origin(name: string, fallback: string): string {
-    const value = (this.optional(name) ?? fallback).replace(/\/+$/, '');
+    const value = withoutTrailingSlashes(this.optional(name) ?? fallback);
     if (!isHttpUrl(value)) this.complain(name, `must be an http or https address such as https://api.example.com`);
     return value;
   }

@@ -1,4 +1,4 @@
-import { isHttpUrl } from './addresses.ts';
+import { isHttpUrl, withoutTrailingSlashes } from './addresses.ts';
 import { METRICS_PUSH_MS_MIN, SLOW_REQUEST_MS_MAX } from './limits.ts';
 import type { Secret, Settings } from './settings.ts';
 
@@ -95,7 +95,7 @@ function receiver(settings: Settings, signal: 'TRACES' | 'METRICS'): string | un
   const own = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`;
   const [url, common] = [settings.optional(own), settings.optional('OTEL_EXPORTER_OTLP_ENDPOINT')];
   const isOn = settings.choice(`OTEL_${signal}_EXPORTER`, 'otlp', ['otlp', 'none']) === 'otlp';
-  const address = url ?? (common && `${common.replace(/\/+$/, '')}/v1/${signal.toLowerCase()}`);
+  const address = url ?? (common && `${withoutTrailingSlashes(common)}/v1/${signal.toLowerCase()}`);
   if (address !== undefined && !isHttpUrl(address))
     settings.complain(url === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : own, 'must be an http or https address');
   return isOn ? address : undefined;

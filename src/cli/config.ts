@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { request } from 'undici';
+import { withoutTrailingSlashes } from '../addresses.ts';
 import { rootSecretsOf } from '../app.ts';
 import { newestVersion, openSecrets } from '../catalogue/index.ts';
 import { type Config, loadConfig } from '../config.ts';
@@ -66,7 +67,7 @@ async function documentAt(url: string, config: Config): Promise<ConfigDocument> 
   }
   const token = config.adminTokens[0] ?? readKeptSecret(resolve(config.dataFolder), 'admin-token');
   if (token === undefined) throw new CommandError('--url needs the admin token: set TOLLGATE_ADMIN_TOKEN.');
-  const address = `${url.replace(/\/+$/, '')}/api/admin/config`;
+  const address = `${withoutTrailingSlashes(url)}/api/admin/config`;
   const headers = { authorization: `Bearer ${token.reveal()}` };
   const answer = await request(address, { headers }).catch((error: Error) => {
     throw new CommandError(`${url} cannot be reached: ${error.message}.`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutTrailingSlashes } from '../addresses.ts';
 import { EMBEDDING_INPUTS_MAX, GROUPS_MAX, MODEL_ID_CHARS_MAX, NAME_CHARS_MAX } from '../limits.ts';
 import { costIssues, costSchema, pricingSchema, pricingWarnings } from '../pricing/index.ts';
 import { acceptsSchema, distinctListOf, routeAcceptsSchema } from './accepts.ts';
@@ -198,5 +199,5 @@ function unpricedRoutes({ routing, routes }: ConfigModel, index: number): readon
 
 /** Two spellings of one address become the same text, so that addresses can be compared and joined with paths. */
 function canonicalAddress(text: string): string {
-  return (URL.canParse(text) ? new URL(text).href : text).replace(/\/+$/, '');
+  return withoutTrailingSlashes(URL.canParse(text) ? new URL(text).href : text);
 }

@@ -31,3 +31,9 @@ export function readFloat(content: Buffer): number {
   if (content.length === 4) return content.readFloatBE(0);
   return content.length === 8 ? content.readDoubleBE(0) : 0;
 }
+
+/** What comes behind a NUL only fills the element up. */
+export function readText(content: Buffer): string {
+  const end = content.indexOf(0);
+  return content.toString('latin1', 0, end === -1 ? undefined : end);
+}

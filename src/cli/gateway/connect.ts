@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { withoutTrailingSlashes } from '../../addresses.ts';
 import type { Environment } from '../../config.ts';
 import { CommandError, type Invocation, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -57,7 +58,7 @@ function checkedAddress(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw new UsageError(`"${text}" is no address such as https://api.example.com.`);
   }
-  return text.replace(/\/+$/, '');
+  return withoutTrailingSlashes(text);
 }
 
 function tokenFromSettings(environment: Environment): string | undefined {

@@ -78,7 +78,7 @@ function isWellAddressed(request: IncomingMessage): boolean {
   const target = request.url ?? '';
   if (countHosts(request.rawHeaders) !== 1) return false;
   if (target.startsWith('/')) return true;
-  const [, host, path = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target) ?? [];
+  const [, host, path = ''] = /^https?:\/\/([^/?#]*)(.*)/i.exec(target) ?? [];
   if (host === undefined || host.toLowerCase() !== request.headers.host?.toLowerCase()) return false;
   request.url = path.startsWith('/') ? path : `/${path}`;
   return true;

@@ -1,8 +1,11 @@
+import { spaced } from '../../spaced.ts';
 import type { SavedResult } from '../../transcriptions/index.ts';
 
+type Heard = Pick<SavedResult, 'transcript' | 'seconds'>;
+
 /** A transcript as subtitles, one cue for each segment. */
-export function subtitlesOf(saved: SavedResult, format: 'srt' | 'vtt'): string {
-  const cues = cuesOf(saved);
+export function subtitlesOf(heard: Heard, format: 'srt' | 'vtt'): string {
+  const cues = cuesOf(heard);
   if (format === 'vtt') {
     return ['WEBVTT\n', ...cues.map((cue) => `${timesOf(cue, '.')}\n${withoutMarkup(cue.text)}\n`)].join('\n');
   }
@@ -16,9 +19,9 @@ interface Cue {
 }
 
 /** Without segments all of it is one. A line break would end a cue. */
-function cuesOf({ transcript: { segments, text }, seconds }: SavedResult): Cue[] {
+function cuesOf({ transcript: { segments, text }, seconds }: Heard): Cue[] {
   const cues = segments ?? [{ start: 0, end: seconds, text }];
-  return cues.map((cue) => ({ start: cue.start, end: cue.end, text: cue.text.trim().replace(/\s*[\r\n]+\s*/g, ' ') }));
+  return cues.map((cue) => ({ start: cue.start, end: cue.end, text: spaced(cue.text.split(/[\r\n]/)) }));
 }
 
 function timesOf({ start, end }: Cue, point: '.' | ','): string {

@@ -1,12 +1,13 @@
 import { UpstreamError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { spaced } from '../../spaced.ts';
 import { amountAt, objectsAt, stringAt } from '../kit/json.ts';
 import { languageCode } from '../kit/languages.ts';
 import { type TimedText, timedText } from '../kit/transcripts.ts';
 import type { Transcript } from '../vendor.ts';
 
 /** Who speaks, between the words. */
-const SPEAKER = /\s*<\|speaker:\d+\|>\s*/g;
+const SPEAKER = /<\|speaker:\d+\|>/;
 
 /** The vendor's answer to a recording of so many seconds. Its times are in seconds. */
 export function transcriptOf(answer: JsonObject, measuredSeconds: number): Transcript {
@@ -17,7 +18,7 @@ export function transcriptOf(answer: JsonObject, measuredSeconds: number): Trans
   const areWords = timed.every((each) => !/\S\s+\S/.test(each.text));
   const language = stringAt(answer, 'language_code') ?? stringAt(answer, 'language');
   return {
-    text: text.replace(SPEAKER, ' ').trim(),
+    text: spaced(text.split(SPEAKER)),
     language: language === undefined ? undefined : languageCode(language),
     seconds: secondsIn(amountAt(answer, 'duration'), measuredSeconds),
     // Without times there is nothing to tell.

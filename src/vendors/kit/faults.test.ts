@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
 import { FaultTable, failed } from './faults.ts';
-import { objectAt, stringAt } from './json.ts';
+import { itemsAt, objectAt, stringAt } from './json.ts';
 
 const table = new FaultTable({
   errorIn: (body) => body.error ?? undefined,
@@ -52,6 +52,25 @@ for (const [body, fault] of INSIDE) {
     assert.deepEqual(error && [error.fault, error.isUncertain], fault && [fault, false]);
   });
 }
+
+test('an error is read at its beginning, however long it is', () => {
+  const seen: number[] = [];
+  const reading = new FaultTable({
+    codesIn: (body) => [stringAt(body, 'code')],
+    patterns: [[/^x*pay/, 'account']],
+    exception: (body) => {
+      seen.push(...[body.words, ...itemsAt(body, 'all')].map((text) => String(text).length));
+      return undefined;
+    },
+  });
+  const [most, more] = [UPSTREAM_ERROR_BYTES_MAX, UPSTREAM_ERROR_BYTES_MAX + 1].map((chars) => 'x'.repeat(chars));
+  reading.ofBody({ words: most ?? '', all: [more ?? '', ''] });
+  assert.deepEqual(seen, [UPSTREAM_ERROR_BYTES_MAX, UPSTREAM_ERROR_BYTES_MAX, 0]);
+  assert.equal(reading.ofBody({ code: `${most?.slice(3)}pay` }), 'account');
+  assert.equal(reading.ofBody({ code: `${most?.slice(2)}pay` }), undefined);
+  assert.equal(reading.ofCode(`${most?.slice(3)}pay`), 'account');
+  assert.equal(reading.ofCode(`${most?.slice(2)}pay`), undefined);
+});
 
 test('an error inside a success says how long to stay away', () => {
   assert.equal(table.errorIn({ error: 'x', wait: 2 })?.retryAfterMs, 2000);

@@ -2,7 +2,7 @@ import { type Fault, UpstreamError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { UPSTREAM_ERROR_BYTES_MAX } from '../../limits.ts';
 import type { Failed } from '../vendor.ts';
-import { isObject, stringAt } from './json.ts';
+import { isList, isObject, stringAt } from './json.ts';
 
 const FAULTS = ['client', 'policy', 'unfit', 'rate', 'account', 'config', 'server', 'timeout', 'garbled'] as const;
 
@@ -41,11 +41,12 @@ export class FaultTable {
   }
 
   ofCode(code: string): Fault | undefined {
-    return this.codes.get(code) ?? this.#rules.patterns?.find(([pattern]) => pattern.test(code))?.[1];
+    return this.codes.get(code) ?? this.#rules.patterns?.find(([pattern]) => pattern.test(beginning(code)))?.[1];
   }
 
   /** By what the body says alone. */
-  ofBody(body: JsonObject, status?: number): Fault | undefined {
+  ofBody(whole: JsonObject, status?: number): Fault | undefined {
+    const body = withBeginnings(whole);
     const exception = this.#rules.exception?.(body, status);
     if (exception !== undefined) return exception;
     for (const code of this.#rules.codesIn?.(body) ?? []) {
@@ -86,6 +87,24 @@ export class FaultTable {
   #ofStatus(status: number): Fault | undefined {
     return this.#rules.statuses?.[status] ?? USUAL_STATUSES.get(status);
   }
+}
+
+/**
+ * Of a text, what is read of it: an error is told at its beginning, and some patterns take quadratic time. An error inside
+ * a success may be as long as any answer.
+ */
+function beginning(text: string): string {
+  return text.slice(0, UPSTREAM_ERROR_BYTES_MAX);
+}
+
+function withBeginnings(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, beginningsIn(value)]));
+}
+
+function beginningsIn(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return beginning(value);
+  if (isList(value)) return value.map(beginningsIn);
+  return isObject(value) ? withBeginnings(value) : value;
 }
 
 function byName(names: FaultRules['codes']): ReadonlyMap<string, Fault> {

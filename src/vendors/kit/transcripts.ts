@@ -6,14 +6,14 @@ import { parseObject, readBytes } from './http.ts';
 import { amountAt, itemsAt, stringAt } from './json.ts';
 
 /** What servers answer in place of a transcript when they have heard nothing. */
-const NOTHING = /^\s*(null|"")?\s*$/;
+const NOTHING: readonly string[] = ['', 'null', '""'];
 
 /**
  * The answer to a transcription as a JSON object. One that says nothing at all is an empty object: it has no text, and
  * that is what its caller is told. Undefined for what is no JSON object; throws UpstreamError for one out of bounds.
  */
 export function parseTranscript(text: string): JsonObject | undefined {
-  return NOTHING.test(text) ? {} : parseObject(text, TRANSCRIPT_VALUES_MAX);
+  return NOTHING.includes(text.trim()) ? {} : parseObject(text, TRANSCRIPT_VALUES_MAX);
 }
 
 /** The same for vendors that answer with JSON only. */
