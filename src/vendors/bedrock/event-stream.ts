@@ -22,15 +22,24 @@ export async function* readEventStream(body: AsyncIterable<Buffer>): AsyncIterab
     (bytes) => (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8')),
     (text) => Buffer.from(text, 'utf8'),
   );
-  let rest: Buffer = Buffer.alloc(0);
+  const pieces: Buffer[] = [];
+  let missing = PRELUDE_BYTES;
   for await (const piece of body) {
-    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
-    for (let size = sizeOf(rest); size !== undefined && rest.length >= size; size = sizeOf(rest)) {
+    pieces.push(piece);
+    missing -= piece.length;
+    // A long message may come in thousands of pieces: joined with each, it would be copied as often.
+    if (missing > 0) continue;
+    let rest = Buffer.concat(pieces.splice(0));
+    let size = sizeOf(rest);
+    while (size !== undefined && rest.length >= size) {
       yield toEvent(codec, rest.subarray(0, size));
       rest = rest.subarray(size);
+      size = sizeOf(rest);
     }
+    if (rest.length > 0) pieces.push(rest);
+    missing = (size ?? PRELUDE_BYTES) - rest.length;
   }
-  if (rest.length > 0) throw new UpstreamError('server', 'the stream ended inside a message');
+  if (pieces.length > 0) throw new UpstreamError('server', 'the stream ended inside a message');
 }
 
 /** The length that a message begins with; undefined where not enough of it is here. */

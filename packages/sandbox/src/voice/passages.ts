@@ -3,7 +3,7 @@ const PASSAGE_CHARS_MAX = 240;
 const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/[\u2018\u2019\u201b\u2032]/g, "'"],
   [/[\u201c\u201d\u201e\u00ab\u00bb]/g, '"'],
-  [/\s*[\u2013\u2014]\s*/g, ', '],
+  [/ ?[\u2013\u2014] ?/g, ', '],
   [/\u2026/g, '...'],
 ];
 
