@@ -62,6 +62,8 @@ export const CONNECTIONS_CHECK_MS = 1_000;
 
 // Upstreams.
 export const UPSTREAM_CONNECT_TIMEOUT_MS = 5_000;
+/** Of an answer that is not ours, per turn of the event loop: what TLS gives at once as well. */
+export const READ_BYTES_MAX = 16 * KIB;
 /** For all of an operator's test of an upstream. */
 export const UPSTREAM_TEST_TIMEOUT_MS = 30_000;
 /** Of an upstream's list of its models. */

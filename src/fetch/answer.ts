@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Client } from 'undici';
+import { boundReads } from '../bounded-reads.ts';
 import { ApiError } from '../errors.ts';
 
 export interface Answer {
@@ -32,7 +33,7 @@ export async function get(url: URL, socket: Socket, signal: AbortSignal): Promis
 
 /** The client would take a closed connection for bad luck, and ask for another for ever. */
 function lent(socket: Socket): [null, Socket] | [Error, null] {
-  return socket.destroyed ? [new Error('the connection is closed'), null] : [null, socket];
+  return socket.destroyed ? [new Error('the connection is closed'), null] : [null, boundReads(socket)];
 }
 
 /** The address to ask instead. */

@@ -1,4 +1,5 @@
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
+import { boundReads } from '../../bounded-reads.ts';
 import { type CloudSettings, NO_CLOUD } from '../../cloud-settings.ts';
 import { UpstreamError } from '../../errors.ts';
 import { JsonError, type JsonObject } from '../../json.ts';
@@ -70,6 +71,15 @@ export function parseObject(text: string, valuesMax?: number): JsonObject | unde
   }
 }
 
+const open = buildConnector({ timeout: UPSTREAM_CONNECT_TIMEOUT_MS });
+
+const connect: buildConnector.connector = (options, callback) =>
+  open(options, (...opened) => {
+    const [error, socket] = opened;
+    if (error === null) boundReads(socket);
+    callback(...opened);
+  });
+
 /** Where an address leads: the connections, and what stands before every path. */
 interface Place {
   readonly pool: Pool;
@@ -107,7 +117,7 @@ export class UpstreamPools {
       pool = new Pool(origin, {
         connections: UPSTREAM_CONNECTIONS_MAX,
         pipelining: 1,
-        connect: { timeout: UPSTREAM_CONNECT_TIMEOUT_MS },
+        connect,
       });
       this.#pools.set(origin, pool);
     }
