@@ -10,6 +10,9 @@ export const DB_LOCK_TIMEOUT_MS = 3_000;
 /** A process that stands still in a transaction keeps others from what it has locked for no longer than this. */
 export const DB_TRANSACTION_IDLE_MS_MAX = 5_000;
 
+/** Statements of lists and reports at once, of 16 connections: calls find one free however many reports are asked for. */
+export const DB_REPORTS_MAX = 4;
+
 /** Of several database servers: how long the others are waited for once one has answered that suits. */
 export const SERVER_GRACE_MS = 250;
 /** How often the servers that are not in use are inspected. */

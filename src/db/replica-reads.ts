@@ -1,7 +1,9 @@
-import { REPLICA_LOOK_MS } from '../limits.ts';
+import { atMost, TurnTimeout } from '../at-most.ts';
+import { DB_REPORTS_MAX, DB_STATEMENT_TIMEOUT_MS, REPLICA_LOOK_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { Bus } from './bus.ts';
 import type { Db, PooledDb, Tx } from './db.ts';
+import { DatabaseUnavailable } from './errors.ts';
 
 export interface ReplicaOptions {
   readonly primary: PooledDb;
@@ -17,9 +19,13 @@ export interface ReplicaOptions {
  * behind is told by the heartbeat of this process: a row that the bus writes on the primary twice a second and that
  * arrives here by replication, whatever the kind of it and whyever it stops. While the replica is away or further behind
  * than the bound, the primary is read. What writes goes to the primary always.
+ *
+ * A few statements at a time: a report may read millions of rows, and a dozen of them would take every connection and
+ * every processor from the calls.
  */
 export class ReplicaReads implements Db {
   readonly #options: ReplicaOptions;
+  readonly #inTurn = atMost(DB_REPORTS_MAX, DB_STATEMENT_TIMEOUT_MS);
   readonly #timer: NodeJS.Timeout | undefined;
   /** The time of this process up to which the replica has everything. */
   #caughtUpMs = Number.NEGATIVE_INFINITY;
@@ -47,19 +53,12 @@ export class ReplicaReads implements Db {
   }
 
   async rows<Row>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
-    const { primary, replica, log } = this.#options;
-    if (replica !== undefined && this.#isUsable) {
-      try {
-        const rows = await replica.rows<Row>(statement, values);
-        this.#counts.replica++;
-        return rows;
-      } catch (error) {
-        // Whatever it was, a conflict with recovery or a table that has not arrived, the primary tells for certain.
-        log.warn({ reason: failureText(error) }, 'a read of the replica failed; the primary is read');
-      }
+    try {
+      return await this.#inTurn(() => this.#read<Row>(statement, values));
+    } catch (error) {
+      if (error instanceof TurnTimeout) throw new DatabaseUnavailable('Too many reports at once.', { cause: error });
+      throw error;
     }
-    if (replica !== undefined) this.#counts.primary++;
-    return primary.rows<Row>(statement, values);
   }
 
   run(statement: string, values?: readonly unknown[]): Promise<number> {
@@ -73,6 +72,22 @@ export class ReplicaReads implements Db {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#options.replica?.close();
+  }
+
+  async #read<Row>(statement: string, values: readonly unknown[] | undefined): Promise<Row[]> {
+    const { primary, replica, log } = this.#options;
+    if (replica !== undefined && this.#isUsable) {
+      try {
+        const rows = await replica.rows<Row>(statement, values);
+        this.#counts.replica++;
+        return rows;
+      } catch (error) {
+        // Whatever it was, a conflict with recovery or a table that has not arrived, the primary tells for certain.
+        log.warn({ reason: failureText(error) }, 'a read of the replica failed; the primary is read');
+      }
+    }
+    if (replica !== undefined) this.#counts.primary++;
+    return primary.rows<Row>(statement, values);
   }
 
   get #lagMs(): number {
