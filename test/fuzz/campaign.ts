@@ -251,7 +251,7 @@ class Player {
     const parts = [
       `${this.played} requests`,
       `${mib(memory?.usedBytes)} MiB used, ${mib(memory?.residentBytes)} MiB resident`,
-      `longest wait for /healthz ${Math.round(longestMs)} ms (${late} above the goal, ${lateOwn} without the host)`,
+      `longest wait for /healthz ${Math.round(longestMs)} ms (${late} above the goal, ${lateOwn} with a processor of its own)`,
       `${this.findings.all.length} findings`,
     ];
     return parts.join(', ');

@@ -2,7 +2,7 @@
 // It rests while the gateway is made to collect its garbage for a measurement.
 import { Agent, request } from 'node:http';
 import { STALL_MS_MAX } from './goals.ts';
-import { stolenMs, stolenSince } from './stolen.ts';
+import { readyMs, stolenMs, stolenSince } from './stolen.ts';
 
 /** `rest` is answered when nothing is asked for any more. */
 export type ProbeOrder = 'report' | 'rest' | 'go on';
@@ -11,9 +11,9 @@ export type ProbeOrder = 'report' | 'rest' | 'go on';
 export interface ProbeReport {
   readonly asked: number;
   readonly longestMs: number;
-  /** The same without what the machine's host took away meanwhile. */
+  /** The same without what the machine took away meanwhile: its host, and other programs that had the processors. */
   readonly longestOwnMs: number;
-  /** Answers that took longer than the goal, and of them those that would have without the host as well. */
+  /** Answers that took longer than the goal, and of them those that would have with a processor of its own as well. */
   readonly late: number;
   readonly lateOwn: number;
   /** Not answered, or not with 200. */
@@ -25,24 +25,25 @@ export interface ProbeReport {
 const EVERY_MS = 100;
 const GIVE_UP_MS = 10_000;
 
-const url = process.argv[2];
+const [, , url, pid] = process.argv;
 const agent = new Agent({ keepAlive: true });
 const report = { asked: 0, longestMs: 0, longestOwnMs: 0, late: 0, lateOwn: 0, failed: 0, ownDelayMs: 0 };
 let isResting = false;
 let pending = 0;
 
 function ask(address: string): void {
-  const [startedMs, stolen] = [performance.now(), stolenMs()];
+  const [startedMs, stolen, ready] = [performance.now(), stolenMs(), readyMs(Number(pid))];
   const done = (isGood: boolean) => {
     const tookMs = performance.now() - startedMs;
-    const hostMs = stolenSince(stolen);
-    const ownMs = tookMs - hostMs;
+    const [hostMs, othersMs] = [stolenSince(stolen), readyMs(Number(pid)) - ready];
+    const ownMs = tookMs - hostMs - othersMs;
     report.longestMs = Math.max(report.longestMs, tookMs);
     report.longestOwnMs = Math.max(report.longestOwnMs, ownMs);
-    if (tookMs > STALL_MS_MAX) report.late++;
-    if (ownMs > STALL_MS_MAX) {
-      report.lateOwn++;
-      console.error(`late: /healthz after ${tookMs.toFixed(0)} ms, of which the host took ${hostMs}`);
+    if (ownMs > STALL_MS_MAX) report.lateOwn++;
+    if (tookMs > STALL_MS_MAX) {
+      report.late++;
+      const taken = `the host took ${hostMs} and others had the processors for ${othersMs.toFixed(0)}`;
+      console.error(`late: /healthz after ${tookMs.toFixed(0)} ms, of which ${taken}`);
     }
     if (!isGood) report.failed++;
     pending--;

@@ -19,7 +19,7 @@ export function showCampaign(
     `memory in use after collection: ${mib(first?.usedBytes)} MiB early, ${mib(last?.usedBytes)} MiB at the end`,
     `resident: ${mib(first?.residentBytes)} MiB early, ${mib(last?.residentBytes)} MiB at the end`,
     `/healthz: asked ${health.asked} times, longest ${health.longestMs.toFixed(0)} ms, ${health.late} above ${STALL_MS_MAX} ms, ` +
-      `${health.failed} failed; without what the host took away longest ${health.longestOwnMs.toFixed(0)} ms, ` +
+      `${health.failed} failed; without what the machine took away longest ${health.longestOwnMs.toFixed(0)} ms, ` +
       `${health.lateOwn} above ${STALL_MS_MAX} ms; the probe itself was late by up to ${health.ownDelayMs.toFixed(0)} ms, load ${loadavg()[0]?.toFixed(1)}`,
     `longest turn of the event loop: ${longestTurnMs === 0 ? `below ${BLOCKED_MS}` : Math.round(longestTurnMs)} ms of processor time`,
     `${findings.length} findings`,

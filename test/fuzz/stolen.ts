@@ -18,3 +18,16 @@ export function stolenMs(): readonly number[] {
 export function stolenSince(before: readonly number[]): number {
   return Math.max(0, ...stolenMs().map((ms, processor) => ms - (before[processor] ?? ms)));
 }
+
+/**
+ * How long the main thread of a process has stood ready while others had the processors: on a machine that it shares with
+ * its database, its callers and its upstreams. None where that is not told.
+ */
+export function readyMs(pid: number): number {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(waitedNs) / 1e6;
+  } catch {
+    return 0;
+  }
+}

@@ -87,7 +87,7 @@ export class FuzzWorld {
       if (report.report === 'error') errors.push(report.line);
     });
     const url = await readyUrl(gateway);
-    const probe = start('./health-probe.ts', [url], []);
+    const probe = start('./health-probe.ts', [url, String(gateway.pid)], []);
     // Only now, since processes inherit it.
     for (const generator of [process, upstream]) setPriority(generator.pid ?? 0, GENERATOR_PRIORITY);
     const db = openDb(database.address, silentLog);

@@ -140,6 +140,8 @@ function patternOf(template: string): RegExp {
   const pattern = template
     .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
     .replace(/\{(model(_id)?|object)\}/g, '.+')
+    // An empty model is a call of the format, too, and asked for a credential before it is refused.
+    .replace('/v1beta/models/.+', '/v1beta/models/.*')
     .replace(':{action}', '(?::|%3[Aa]).*')
     .replace(/\{\w+\}/g, '[^/]*');
   return new RegExp(`^${pattern}$`);
