@@ -1,4 +1,4 @@
-/** Who wanted a turn, and did not get it in time. */
+/** What wanted a turn did not get it in time. */
 export class TurnTimeout extends Error {}
 
 /**
@@ -27,7 +27,7 @@ export function atMost(max: number, waitMsMax: number): <Result>(work: () => Pro
     try {
       return await work();
     } finally {
-      // A turn is handed on, so that nobody who comes meanwhile is before those who wait.
+      // A turn is handed on, so that what comes meanwhile is not before what waits.
       const [next] = waiting;
       if (next === undefined) running--;
       else next();

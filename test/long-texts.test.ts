@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withoutTrailingSlashes } from '../src/addresses.ts';
 import { subtitlesOf } from '../src/http/views/subtitles.ts';
-import { readText } from '../src/media/ebml.ts';
+import { textToNul } from '../src/media/ebml.ts';
 import { transcriptOf } from '../src/vendors/fish-audio/transcript.ts';
 import { parseTranscript } from '../src/vendors/kit/transcripts.ts';
 
@@ -30,11 +30,11 @@ test('a transcript with a wide gap is told without its speakers', () => {
 
 test('a text of Matroska ends at its first NUL', () => {
   const filled = Buffer.alloc(CHARS);
-  assert.equal(readText(filled), '');
+  assert.equal(textToNul(filled), '');
   filled.write('A_OPUS');
   filled.write('x', CHARS - 1);
-  assert.equal(readText(filled), 'A_OPUS');
-  assert.equal(readText(Buffer.from('webm')), 'webm');
+  assert.equal(textToNul(filled), 'A_OPUS');
+  assert.equal(textToNul(Buffer.from('webm')), 'webm');
 });
 
 test('an address with many slashes loses those at its end', () => {

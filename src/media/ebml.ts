@@ -33,7 +33,7 @@ export function readFloat(content: Buffer): number {
 }
 
 /** What comes behind a NUL only fills the element up. */
-export function readText(content: Buffer): string {
+export function textToNul(content: Buffer): string {
   const end = content.indexOf(0);
   return content.toString('latin1', 0, end === -1 ? undefined : end);
 }

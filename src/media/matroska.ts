@@ -1,6 +1,6 @@
 import { MEDIA_CODEC_BYTES_MAX, MEDIA_READ_BYTES_MAX, MEDIA_TRACKS_MAX } from '../limits.ts';
 import { type BufferedReader, Unreadable } from './buffered-reader.ts';
-import { numberBytes, readFloat, readNumber, readSigned, readText, readUnsigned } from './ebml.ts';
+import { numberBytes, readFloat, readNumber, readSigned, readUnsigned, textToNul } from './ebml.ts';
 import { countBlock, isLaced } from './matroska-blocks.ts';
 import { packetsOf } from './matroska-codecs.ts';
 import {
@@ -182,7 +182,7 @@ function readTrack(recording: Recording, track: RecordedTrack, id: number, conte
       track.kind = KINDS.get(readUnsigned(content));
       break;
     case CODEC:
-      track.sound.codec = readText(content);
+      track.sound.codec = textToNul(content);
       break;
     case SAMPLE_RATE:
       track.sound.sampleRate = readFloat(content);

@@ -1,5 +1,5 @@
 import { SNIFF_BYTES } from '../limits.ts';
-import { numberBytes, readNumber, readText } from './ebml.ts';
+import { numberBytes, readNumber, textToNul } from './ebml.ts';
 import { adtsFrame, FRAME_HEAD_BYTES, id3Bytes, mpegFrame } from './frame-headers.ts';
 import type { Measured } from './measured.ts';
 
@@ -119,7 +119,7 @@ function matroska(head: Buffer): Sniffed | undefined {
     if (content > head.length) return undefined;
     const end = content + readNumber(head, at + idBytes);
     if (idBytes === 2 && head.readUInt16BE(at) === DOCUMENT_TYPE) {
-      const type = readText(head.subarray(content, end));
+      const type = textToNul(head.subarray(content, end));
       return type === 'webm' ? WEBM : type === 'matroska' ? MKV : undefined;
     }
     at = end;

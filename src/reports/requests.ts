@@ -77,7 +77,7 @@ export async function* requestPages(db: Db, filter: RequestFilter): AsyncGenerat
   }
 }
 
-/** The listing with the account that it can be narrowed to, whose journal is posted; without one, everybody's. */
+/** The listing with the account that it can be narrowed to, whose journal is posted; without one, that of all accounts. */
 async function posted(db: Db, listing: RequestListing): Promise<RequestListing> {
   const account = listing.account ?? (await accountOfKey(db, listing.key));
   await postJournal(db, account);
