@@ -7,10 +7,10 @@ import { READ_BYTES_MAX } from './limits.ts';
  * limit: a single read of 64 KiB of short lines held the event loop for 115 ms.
  */
 export function boundReads<S extends Socket>(socket: S): S {
-  const { read } = socket;
+  const read = socket.read.bind(socket);
   socket.read = (size) => {
     if (socket.destroyed) return null;
-    return read.call(socket, size ?? (socket.readableLength > READ_BYTES_MAX ? READ_BYTES_MAX : undefined));
+    return read(size ?? (socket.readableLength > READ_BYTES_MAX ? READ_BYTES_MAX : undefined));
   };
   return socket;
 }

@@ -59,7 +59,9 @@ test('an error is read at its beginning, however long it is', () => {
     codesIn: (body) => [stringAt(body, 'code')],
     patterns: [[/^x*pay/, 'account']],
     exception: (body) => {
-      seen.push(...[body.words, ...itemsAt(body, 'all')].map((text) => String(text).length));
+      seen.push(
+        ...[body.words, ...itemsAt(body, 'all')].map((text) => (typeof text === 'string' ? text.length : Number.NaN)),
+      );
       return undefined;
     },
   });
