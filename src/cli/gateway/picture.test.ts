@@ -10,7 +10,7 @@ const TERMINALS: readonly (readonly [environment: Record<string, string>, protoc
   [{ TERM_PROGRAM: 'WezTerm' }, 'iterm2'],
   [{ LC_TERMINAL: 'iTerm2' }, 'iterm2'],
   [{ TERM: 'xterm-256color' }, undefined],
-  [{ TERM: 'xterm-kitty', TMUX: '/tmp/tmux' }, undefined],
+  [{ TERM: 'xterm-kitty', TMUX: 'default,1,0' }, undefined],
   [{ TERM: 'screen-256color', LC_TERMINAL: 'iTerm2' }, undefined],
   [{}, undefined],
 ];
