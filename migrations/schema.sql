@@ -920,6 +920,33 @@ create table upstream_breakers (
   CHECK (trips >= 0)
 );
 
+-- What was charged, added up from the entries that usage_progress counts. The later ones are not in it: whoever reports
+-- adds them.
+create table usage_hours (
+  account_id text not null,
+  -- Beginning of the hour in which the entries were made.
+  hour timestamp with time zone not null,
+  -- An API key or an OAuth grant; empty for the console.
+  key_id text not null,
+  model text not null,
+  endpoint text not null,
+  -- Those that were charged anything.
+  requests bigint not null,
+  -- Micro-credits.
+  credits bigint not null,
+  PRIMARY KEY (account_id, hour, key_id, model, endpoint)
+) with (fillfactor=70);
+CREATE INDEX usage_hours_by_time ON public.usage_hours USING btree (hour);
+
+-- How far each account's usage is added up. The row is also the lock of whoever adds more.
+create table usage_progress (
+  account_id text not null,
+  -- Number of the last entry that usage_hours has.
+  entries bigint default 0 not null,
+  PRIMARY KEY (account_id),
+  FOREIGN KEY (account_id) REFERENCES accounts(id)
+) with (fillfactor=70);
+
 -- Target of the write probe, always empty: the probe writes a few pages into a new file of it and rolls back, which
 -- proves that the disk has room. Unlogged, so that the probe adds nothing to the write-ahead log.
 create unlogged table write_probe (

@@ -28,6 +28,8 @@ export const BOOKS_MINUTES_MAX = 1_440;
 export const BOOKS_LEASE_MS = 60_000;
 
 // Reports.
+/** What one statement of the roll-up of usage reads, and after how many it rests: a process that stops waits for them. */
+export const USAGE_ROUNDS = { entries: 20_000, accounts: 1_000, most: 10 } as const;
 /** Rows that one statement of an export reads. */
 export const EXPORT_ROWS_PER_READ = 1_000;
 /** Of a day of the ledger, where more than that have one time: of a million, each further statement sorts all. */

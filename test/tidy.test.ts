@@ -12,7 +12,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['(single files)', 'text'],
   ['db', 'fetch', 'mail', 'media', 'pricing', 'schemas', 'signals', 'storage', 'throttle'],
   ['audit', 'backup', 'configuration', 'objects'],
-  ['accounts', 'catalogue', 'ledger', 'request-log', 'vendors'],
+  ['accounts', 'catalogue', 'ledger', 'request-log', 'usage', 'vendors'],
   ['billing', 'exports', 'reports', 'routing'],
   ['formats', 'leased'],
   ['calls', 'files', 'jobs', 'oauth', 'people', 'transcriptions'],

@@ -10,7 +10,7 @@ import { configurationFor } from './configuration.ts';
 import { childrenOf, commandOf, cpuMicrosOf, processTree, residentBytesOf } from './processes.ts';
 import type { BenchServer, Usage } from './servers.ts';
 
-const ADMIN_TOKEN = 'admin-token-of-the-bench';
+export const ADMIN_TOKEN = 'admin-token-of-the-bench';
 const UNLIMITED = { TOLLGATE_RPM: '1000000', TOLLGATE_CONCURRENCY: '100000' };
 const UNLIMITED_TOKENS = { TOLLGATE_TOKEN_RPM: '1000000', TOLLGATE_TOKEN_CONCURRENCY: '100000' };
 const LOOK_EVERY_MS = 20;

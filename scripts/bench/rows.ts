@@ -2,6 +2,7 @@
 //   npm run bench:rows                                            at 10^5, 10^6 and 10^7 ledger entries, about half an hour
 //   npm run bench:rows -- --entries 100000 --folder /big/disk     10^7 entries need 10 GB in the folder, /tmp by default
 //   npm run bench:rows -- --only books                            how long a check of all of them takes, and nothing else
+//   npm run bench:rows -- --only reports                          how long reports of usage take
 // Both gateways run as an operator starts them; what is filled in is SQL (rows-fill.ts). Linux alone, as the bench is.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import { type Gateway, startGateway } from './gateway.ts';
 import { loadFor, measureRounds } from './load.ts';
 import { bookRows } from './rows-books.ts';
 import { addAccounts, addCalls, type Past } from './rows-fill.ts';
+import { reportRows } from './rows-reports.ts';
 import { forkServer } from './servers.ts';
 import { median, printTable, type Row, ratioRow } from './table.ts';
 
@@ -47,12 +49,18 @@ try {
     await fill(filled, entries / 2);
     filled = entries / 2;
     console.error('Measuring …');
-    if (values.only !== 'books') printTable(await measure(entries));
-    printTable(await bookRows(tree, old, entries));
+    // First of all, since rolling up what was filled in would be measured with the calls.
+    if (isWanted('reports')) printTable(await reportRows(old, client, entries));
+    if (isWanted('calls')) printTable(await measure(entries));
+    if (isWanted('books')) printTable(await bookRows(tree, old, entries));
   }
 } finally {
   await Promise.all([client.end(), youngClient.end()]);
   await Promise.all([young.stop(), old.stop(), upstream.stop(), studio.stop()]);
+}
+
+function isWanted(part: 'reports' | 'calls' | 'books'): boolean {
+  return values.only === undefined || values.only === part;
 }
 
 interface Pair {

@@ -1,7 +1,16 @@
 import type { Tx } from '../db/index.ts';
 import { BOOK_DIFFERENCES_MAX, BOOK_ROWS_PER_READ } from '../limits.ts';
 import type { Range } from './book-pages.ts';
-import { ENTRY_CHECKS, FIGURES, RESERVATION_CHECKS, SUMS, TABLES, type Table, WORK_CHECKS } from './book-statements.ts';
+import {
+  ENTRY_CHECKS,
+  FIGURES,
+  RESERVATION_CHECKS,
+  SUMS,
+  TABLES,
+  type Table,
+  USAGE_CHECK,
+  WORK_CHECKS,
+} from './book-statements.ts';
 
 export type { Table };
 
@@ -43,7 +52,10 @@ export async function* findDifferences(
   yield* await findStray(tx);
   for (const table of TABLES) yield* compareTable(tx, table, sums[table], isFull, (row) => onChanged(table, row));
   yield* await checkPurses(tx);
-  if (isFull) for (const table of WORK_TABLES) yield* checkWork(tx, table);
+  if (isFull) {
+    for (const table of WORK_TABLES) yield* checkWork(tx, table);
+    yield* inPages<Difference>(tx, USAGE_CHECK);
+  }
 }
 
 /** Adds up a page, and names each entry that does not follow from the one before it. */

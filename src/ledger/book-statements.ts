@@ -243,3 +243,22 @@ function workChecks(table: 'jobs' | 'transcriptions', endedAt: string): string {
       where recorded is distinct from computed limit ${BOOK_DIFFERENCES_MAX}`,
   );
 }
+
+/** In pages: the hours of usage have what the entries that they count charged. */
+export const USAGE_CHECK = pageOf(
+  'balances',
+  'account_id',
+  `
+    select 'usage_hours.credits' as figure, page.account_id as id, page.account_id as account,
+      recorded::text, computed::text
+    from page
+    left join usage_progress on usage_progress.account_id = page.account_id
+    cross join lateral (
+      select coalesce(sum(credits), 0) as recorded from usage_hours where usage_hours.account_id = page.account_id
+    ) as hours
+    cross join lateral (
+      select page.charged - coalesce(sum(e.charged), 0) as computed from ledger_entries e
+      where e.account_id = page.account_id and number > coalesce(usage_progress.entries, 0)
+    ) as entries
+    where recorded <> computed limit ${BOOK_DIFFERENCES_MAX}`,
+);

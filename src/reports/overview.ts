@@ -2,6 +2,7 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
 import { firstUuidAt } from '../ids.ts';
 import { postJournal, verdicts } from '../ledger/index.ts';
+import { hourFrom, usageBetween } from '../usage/index.ts';
 
 interface OpenJobs {
   readonly kind: string;
@@ -33,11 +34,7 @@ export async function readOverview(db: Db, since: Date): Promise<Overview> {
   await postJournal(db, undefined);
   const [traffic, charged, margin, reserved, openJobs, oldest, transcriptions, accounts, books] = await Promise.all([
     only<Pick<Overview, 'requests' | 'errors'>>(db, TRAFFIC, [firstUuidAt(since.getTime())]),
-    only<Pick<Overview, 'charged'>>(
-      db,
-      'select coalesce(sum(charged), 0)::bigint as charged from ledger_entries where created_at >= $1',
-      [since],
-    ),
+    only<Pick<Overview, 'charged'>>(db, CHARGED, [since, hourFrom(since)]),
     only<Pick<Overview, 'margin'>>(db, MARGIN, [firstUuidAt(since.getTime()), since]),
     only<Pick<Overview, 'reserved'>>(db, 'select coalesce(sum(reserved), 0)::bigint as reserved from balances'),
     db.rows<OpenJobs>(
@@ -79,6 +76,10 @@ const TRAFFIC = `
       where l.status >= 400 or coalesce(l.error_code, j.error_code) is not null), 0)::int as errors
   from request_log l left join jobs j on j.id = l.job_id
   where l.id >= $1 and l.endpoint <> 'files'`;
+
+const NO_END = `'infinity'::timestamptz`;
+const CHARGED = `select coalesce(sum(credits), 0)::bigint as charged
+  from (${usageBetween({ from: '$1', to: NO_END, firstHour: '$2', endOfHours: NO_END })}) as used`;
 
 /** An entry is never older than its request, so those of this time are enough. */
 const MARGIN = `

@@ -2,6 +2,7 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
 import { firstUuidAt } from '../ids.ts';
 import { postJournal } from '../ledger/index.ts';
+import { usageBetween, wholeHours } from '../usage/index.ts';
 import { CONSOLE, type UsageRange } from './usage.ts';
 
 export const USAGE_GROUPINGS = ['day', 'account', 'key', 'model', 'modality', 'endpoint'] as const;
@@ -66,6 +67,7 @@ export async function usageReport(
     after?.group ?? '',
     after?.part ?? '',
     limit,
+    ...wholeHours(from, to),
   ]);
   const isLogged = (row: UsageReportRow) =>
     loggedSince !== undefined && startOf(row, division, from).getTime() >= loggedSince.getTime();
@@ -109,10 +111,11 @@ function usageStatement({ grouping, split }: UsageDivision, ofAccount: boolean):
   const groups = (event: string, call: string) =>
     `${groupText(grouping, event, call)} as "group", ${split === undefined ? `''` : groupText(split, event, call)} as part`;
   const narrowed = (event: string, call: string) => narrowedTo(ofAccount, event, call);
+  const parameters = { from: '$2', to: '$3', firstHour: '$12', endOfHours: '$13' };
   return `with charged as (
-      select ${groups('e', 'r')}, count(distinct e.reservation_id)::int as requests, sum(e.charged)::bigint as credits
-      from ledger_entries e join reservations r on r.id = e.reservation_id
-      where e.charged > 0 and e.created_at >= $2 and e.created_at < $3 and ${narrowed('e', 'r')}
+      select ${groups('u', 'u')}, sum(u.requests)::int as requests, sum(u.credits)::bigint as credits
+      from (${usageBetween({ ...parameters, account: ofAccount ? '$1' : undefined })}) as u
+      where ${narrowed('u', 'u')}
       group by 1, 2
     ), failed as (
       select ${groups('l', 'l')}, sum(l.requests)::int as errors

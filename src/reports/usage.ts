@@ -2,6 +2,7 @@ import type { MicroCredits } from '../credits.ts';
 import type { Db } from '../db/index.ts';
 import type { JsonObject } from '../json.ts';
 import { postJournal } from '../ledger/index.ts';
+import { usageBetween, wholeHours } from '../usage/index.ts';
 
 export interface UsageRow {
   /** A day in UTC as YYYY-MM-DD, or the id of a key, an app's grant or a model. */
@@ -18,29 +19,27 @@ export interface UsageRange {
 
 /** What was run in the console has no key: it is counted under this name. */
 export const CONSOLE = 'console';
-const KEY = `coalesce(r.key_id, '${CONSOLE}')`;
 
 const GROUPS = {
-  day: `to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
-  key: KEY,
-  model: 'r.model',
+  day: `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`,
+  key: `coalesce(key_id, '${CONSOLE}')`,
+  model: 'model',
 } as const;
+
+const USED = usageBetween({ account: '$1', from: '$2', to: '$3', firstHour: '$4', endOfHours: '$5' });
 
 /** What was charged in a time, added up. A request that cost nothing is no usage. */
 export async function usageOf(
   db: Db,
   accountId: string,
   grouping: keyof typeof GROUPS,
-  range: UsageRange,
+  { from, to }: UsageRange,
 ): Promise<readonly UsageRow[]> {
   await postJournal(db, accountId);
   return db.rows<UsageRow>(
-    `select ${GROUPS[grouping]} as "group", count(distinct e.reservation_id)::int as requests,
-       sum(e.charged)::bigint as credits
-     from ledger_entries e join reservations r on r.id = e.reservation_id
-     where e.account_id = $1 and e.charged > 0 and e.created_at >= $2 and e.created_at < $3
-     group by 1 order by 1`,
-    [accountId, range.from, range.to],
+    `select ${GROUPS[grouping]} as "group", sum(requests)::int as requests, sum(credits)::bigint as credits
+     from (${USED}) as used group by 1 order by 1`,
+    [accountId, from, to, ...wholeHours(from, to)],
   );
 }
 

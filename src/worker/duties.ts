@@ -16,6 +16,7 @@ import { forgetRequests, type RequestLog } from '../request-log/index.ts';
 import type { Signals } from '../signals/index.ts';
 import type { Throttle } from '../throttle/index.ts';
 import { expireTranscripts, type Transcriptions } from '../transcriptions/index.ts';
+import { rollUpUsage } from '../usage/index.ts';
 
 export interface WorkerDeps {
   readonly db: Db;
@@ -100,6 +101,7 @@ function dutiesOfDeployment(deps: WorkerDeps): readonly Duty[] {
       run: () => transcriptions.resume(),
     },
     { name: 'lapse expired grants', everyMs: 60_000, run: () => lapseExpired(db, clock.now()) },
+    { name: 'roll up usage', everyMs: 15_000, run: () => rollUpUsage(db) },
     { name: 'forget what has expired', everyMs: 60_000, run: () => forgetExpired(db, clock.now()) },
     { name: 'clear expired transcripts', everyMs: 60_000, run: () => expireTranscripts({ db, clock, log }) },
     { name: 'delete expired media', everyMs: 30_000, run: () => cleanUp.run() },
