@@ -21,8 +21,11 @@ create index usage_hours_by_time on usage_hours (hour);
 
 create table usage_progress (
   account_id text primary key references accounts,
-  entries bigint not null default 0
+  entries bigint not null default 0,
+  upto timestamptz not null default '-infinity'
 ) with (fillfactor = 70);
 comment on table usage_progress is
   'How far each account''s usage is added up. The row is also the lock of whoever adds more.';
 comment on column usage_progress.entries is 'Number of the last entry that usage_hours has.';
+comment on column usage_progress.upto is
+  'When that entry was made. An account''s later ones are not older, so they are found by an index of times.';

@@ -943,6 +943,8 @@ create table usage_progress (
   account_id text not null,
   -- Number of the last entry that usage_hours has.
   entries bigint default 0 not null,
+  -- When that entry was made. An account's later ones are not older, so they are found by an index of times.
+  upto timestamp with time zone default '-infinity'::timestamp with time zone not null,
   PRIMARY KEY (account_id),
   FOREIGN KEY (account_id) REFERENCES accounts(id)
 ) with (fillfactor=70);

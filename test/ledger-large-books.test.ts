@@ -29,7 +29,7 @@ const hasty = openDb(database.address, silentLog, { statementMs: 20 });
 let entries: number;
 before(async () => {
   await client.connect();
-  const past: Past = { client, calls: CALLS, endMs: Date.now() };
+  const past: Past = { client, calls: CALLS, beginMs: Date.now() - 365 * 24 * 3_600_000, endMs: Date.now() };
   await addAccounts(past);
   await addCalls(past, 0, CALLS);
   for (const statement of MORE) await client.query(statement, [ACCOUNTS, new Date()]);

@@ -6,19 +6,19 @@ const MODELS = 20;
 /** One call in so many is a job. */
 const CALLS_PER_JOB = 50;
 const CALLS_PER_STATEMENT = 50_000;
-const YEAR_MS = 365 * 24 * 3_600_000;
 const LOGGED_MS = 30 * 24 * 3_600_000;
 
-/** Rows of the past year, in the order of time: `calls` of them are spread over all of it. */
+/** Rows in the order of time: `calls` of them are spread over all of it. */
 export interface Past {
   readonly client: Client;
   readonly calls: number;
+  readonly beginMs: number;
   readonly endMs: number;
 }
 
 /** Accounts with a key and a grant each, besides those that are there, and the prices of their calls. */
-export async function addAccounts({ client, endMs }: Past): Promise<void> {
-  const at = new Date(endMs - YEAR_MS);
+export async function addAccounts({ client, beginMs }: Past): Promise<void> {
+  const at = new Date(beginMs);
   const values = [ACCOUNTS, at];
   await client.query(
     `insert into accounts (id, name, groups, created_at, updated_at)
@@ -49,21 +49,21 @@ export async function addAccounts({ client, endMs }: Past): Promise<void> {
  * The calls from one place in the order of time to another, as the ledger itself would have written them, but in bulk. The
  * derived figures are added up once, at the end. No call may be under way.
  */
-export async function addCalls({ client, calls, endMs }: Past, from: number, upto: number): Promise<void> {
-  const beginMs = endMs - YEAR_MS;
+export async function addCalls({ client, calls, beginMs, endMs }: Past, from: number, upto: number): Promise<void> {
+  const callMs = (endMs - beginMs) / calls;
   await client.query('set session_replication_role = replica');
   await client.query(ACCOUNTS_NOW);
   await client.query('create unique index on past_accounts (place)');
   for (let start = from; start < upto; start += CALLS_PER_STATEMENT) {
     const end = Math.min(start + CALLS_PER_STATEMENT, upto) - 1;
     await client.query('begin');
-    await client.query(CALLS, [start, end, beginMs, YEAR_MS / calls, from]);
+    await client.query(CALLS, [start, end, beginMs, callMs, from]);
     for (const statement of [RESERVATIONS, ENTRIES, JOBS, ATTEMPTS, ASSETS]) await client.query(statement);
     await client.query(REQUESTS, [endMs - LOGGED_MS]);
     await client.query('drop table past_calls');
     await client.query('commit');
   }
-  const lastAt = new Date(beginMs + (upto * YEAR_MS) / calls);
+  const lastAt = new Date(beginMs + upto * callMs);
   for (const statement of FIGURES) await client.query(statement, [upto - from, lastAt]);
   await client.query('drop table past_accounts');
   await client.query('set session_replication_role = origin');

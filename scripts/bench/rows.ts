@@ -2,7 +2,7 @@
 //   npm run bench:rows                                            at 10^5, 10^6 and 10^7 ledger entries, about half an hour
 //   npm run bench:rows -- --entries 100000 --folder /big/disk     10^7 entries need 10 GB in the folder, /tmp by default
 //   npm run bench:rows -- --only books                            how long a check of all of them takes, and nothing else
-//   npm run bench:rows -- --only reports                          how long reports of usage take
+//   npm run bench:rows -- --only reports --days 7                 how long reports of usage take, of rows of a week
 // Both gateways run as an operator starts them; what is filled in is SQL (rows-fill.ts). Linux alone, as the bench is.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,6 +21,7 @@ import { median, printTable, type Row, ratioRow } from './table.ts';
 const CHAT_ROUNDS = 7;
 const JOB_ROUNDS = 7;
 const JOBS_PER_ROUND = 192;
+const DAY_MS = 24 * 3_600_000;
 /** An account may have 64 open. */
 const JOBS_AT_ONCE = 32;
 const GOAL = '≤ 1.1';
@@ -28,6 +29,7 @@ const GOAL = '≤ 1.1';
 const { values } = parseArgs({
   options: {
     entries: { type: 'string', default: '100000,1000000,10000000' },
+    days: { type: 'string', default: '365' },
     folder: { type: 'string' },
     only: { type: 'string' },
   },
@@ -76,7 +78,8 @@ async function startPair(): Promise<Pair> {
   const young = await startGateway(subject, upstream.url, studio.url);
   const old = await startGateway(subject, upstream.url, studio.url);
   const [youngClient, client] = [await connectTo(young), await connectTo(old)];
-  const past = { client, calls: (sizes.at(-1) ?? 0) / 2, endMs: Date.now() - 3_600_000 };
+  const endMs = Date.now() - 3_600_000;
+  const past = { client, calls: (sizes.at(-1) ?? 0) / 2, beginMs: endMs - Number(values.days) * DAY_MS, endMs };
   await addAccounts(past);
   return { young, old, youngClient, client, past };
 }

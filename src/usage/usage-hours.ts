@@ -56,7 +56,9 @@ const ROLL_UP = `
     ) as summed
     where before < $2
   ), advanced as (
-    update usage_progress p set entries = due.upto from due where p.account_id = due.account_id
+    update usage_progress p set entries = due.upto, upto = (
+      select created_at from ledger_entries e where e.account_id = due.account_id and e.number = due.upto
+    ) from due where p.account_id = due.account_id
   ), added as (
     insert into usage_hours as known (account_id, hour, key_id, model, endpoint, requests, credits)
     select e.account_id, date_trunc('hour', e.created_at, 'UTC'), coalesce(r.key_id, ''), r.model, r.endpoint,
@@ -109,11 +111,12 @@ export function usageBetween({ account, from, to, firstHour, endOfHours }: Usage
     from usage_hours where ${isOurs('usage_hours')} and hour >= ${firstHour} and hour < ${endOfHours}
     union all
     ${charged} from (
-      select account_id, coalesce(p.entries, 0) as entries from balances b left join usage_progress p using (account_id)
+      select account_id, coalesce(p.entries, 0) as entries, coalesce(p.upto, '-infinity') as upto
+      from balances b left join usage_progress p using (account_id)
       where ${isOurs('b')} and b.entries > coalesce(p.entries, 0)
     ) as behind cross join lateral (
       select * from ledger_entries where account_id = behind.account_id and number > behind.entries and charged > 0
-        and created_at >= ${firstHour} and created_at < ${endOfHours} offset 0
+        and created_at >= greatest(behind.upto, ${firstHour}) and created_at < ${endOfHours} offset 0
     ) as e ${RESERVATION}
     union all ${within(from, firstHour)}
     union all ${within(endOfHours, to)}`;
