@@ -59,7 +59,7 @@ for (const name of CLIENTS) {
       await using client = await clientOf(name, caller.key);
       const known = studio.queue.tasks.length;
       const begunMs = studio.gateway.clock.nowMs();
-      const answer = succeeded(await studio.whileTimePasses(client.call('generate_image', SLOW)));
+      const answer = succeeded(await studio.whileTimePasses(client.call('generate_image', SLOW), 0.5));
       assert.match(textOf(answer), /^job_\w+ is (queued|running), \d+ % done\. Call get_job/);
       assert.ok(studio.gateway.clock.nowMs() - begunMs >= 1000 * MCP_SILENT_WAIT_SECONDS);
       const job_id = jobIn(textOf(answer));

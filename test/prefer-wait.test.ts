@@ -70,7 +70,7 @@ describe('Prefer: wait', () => {
       const known = studio.queue.tasks.length;
       const waiting = create(caller, asking('studio/queue', prefer));
       const task = await studio.nextTask(known);
-      const answer = await studio.whileTimePasses(waiting);
+      const answer = await studio.whileTimePasses(waiting, 0.5);
       assert.deepEqual(told(answer), [202, 'running', undefined]);
       assert.ok(studio.gateway.clock.nowMs() - begunMs >= seconds * 1000);
       task.advance('COMPLETED');

@@ -71,8 +71,8 @@ export class Studio {
     return this.queue.tasks.at(-1) ?? assert.fail('no task');
   }
 
-  /** Lets the clock run until it is over. */
-  async whileTimePasses<Result>(work: Promise<Result>, seconds = 0.2): Promise<Result> {
+  /** Lets the clock run until it is over: slower than a busy machine works, unless a move of more seconds is asked for. */
+  async whileTimePasses<Result>(work: Promise<Result>, seconds = 0.05): Promise<Result> {
     let isOver = false;
     const end = () => {
       isOver = true;
