@@ -4,6 +4,7 @@ import { type Db, openDb } from '../src/db/index.ts';
 import { byKey, ConsoleSite } from './support/console-site.ts';
 import { silentLog } from './support/database.ts';
 import type { Answer, CallOptions } from './support/gateway.ts';
+import { OF_DUTIES } from './support/leaks.ts';
 import { newMember, newOperator, type SignedInPerson } from './support/people.ts';
 import { Apps } from './support/tokens.ts';
 
@@ -180,12 +181,14 @@ function expected(route: string, { code, role, isForKeys }: Row, who: string): r
 }
 
 /**
- * A digest of every row of every table in which this id stands, but for the time of a key's or an app's last use:
- * the gateway gathers these and writes them some seconds after the use.
+ * A digest of every row of every table in which this id stands, but for what duties write, and for the time of a key's or an
+ * app's last use: the gateway gathers these and writes them some seconds after the use.
  */
 async function traceOf(id: string): Promise<string> {
   const tables = await db.rows<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+       and relname <> all ($1) order by 1`,
+    [OF_DUTIES],
   );
   const traces = await Promise.all(
     tables.map(async ({ name }) => {
