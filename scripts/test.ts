@@ -69,8 +69,7 @@ async function runTests(files: readonly string[]): Promise<boolean> {
   let passed = false;
   const events = run({
     files: files.map((file) => join(ROOT, file)),
-    // One more than there are processors: a file waits for sockets, disks and timers for a fifth of its time.
-    concurrency: availableParallelism() + 1,
+    concurrency: availableParallelism(),
     timeout: TEST_MS_MAX,
     signal: abortSignal(),
   });
