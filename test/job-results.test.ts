@@ -71,9 +71,15 @@ async function away(times: number): Promise<void> {
   }
 }
 
-/** Whether the one job is let go until its next try, and not in a worker's hands, where it is due when the lease ends. */
+/**
+ * Whether the one job is let go until its next try, and not in a worker's hands, where it is due when the lease ends: a
+ * whole lease from now, since the clock stands still once a result is known to be ready.
+ */
 async function waits(): Promise<boolean> {
-  const [job] = await rowsOf<{ due_at: Date }>(studio.gateway, 'select due_at from open_jobs');
+  const [job] = await rowsOf<{ due_at: Date }>(
+    studio.gateway,
+    `select due_at from open_jobs join job_attempts using (job_id) where state = 'ready'`,
+  );
   const dueInMs = (job?.due_at.getTime() ?? 0) - studio.gateway.clock.nowMs();
   return dueInMs > 0 && dueInMs !== JOB_LEASE_MS;
 }
