@@ -53,35 +53,33 @@ function takeStoreAway(): () => void {
 
 const create = (model: string) => studio.create(caller, IMAGES, { model, prompt: 'a gate' });
 
-/** Lets time pass until so many tries to keep the result have failed. */
-async function failedTries(count: number): Promise<void> {
-  await until(() => {
-    if (failures < count) studio.gateway.clock.advance(1);
-    return failures >= count;
+/** How long the job waits for its next step; undefined while a worker has it: it is due when the lease ends then. */
+async function waitsForMs(): Promise<number | undefined> {
+  const [job] = await rowsOf<{ due_at: Date }>(studio.gateway, 'select due_at from open_jobs');
+  const dueInMs = (job?.due_at.getTime() ?? 0) - studio.gateway.clock.nowMs();
+  return dueInMs > 0 && dueInMs !== JOB_LEASE_MS ? dueInMs : undefined;
+}
+
+/** Moves the clock from step to step of the job until it is so, and never while a worker has it, whose lease would end. */
+function step(isSo: () => boolean): Promise<void> {
+  return until(async () => {
+    if (isSo()) return true;
+    studio.gateway.clock.advance(((await waitsForMs()) ?? 0) / 1000);
+    return false;
   });
 }
+
+/** Lets time pass until so many tries to keep the result have failed. */
+const failedTries = (count: number) => step(() => failures >= count);
 
 /** Lets so much time pass, eleven minutes at a time, with a try at the end of each that fails. */
 async function away(times: number): Promise<void> {
   for (let time = 0; time < times; time++) {
-    await until(waits);
+    await until(async () => (await waitsForMs()) !== undefined);
     const before = failures;
     studio.gateway.clock.advance(11 * 60);
     await until(() => failures > before);
   }
-}
-
-/**
- * Whether the one job is let go until its next try, and not in a worker's hands, where it is due when the lease ends: a
- * whole lease from now, since the clock stands still once a result is known to be ready.
- */
-async function waits(): Promise<boolean> {
-  const [job] = await rowsOf<{ due_at: Date }>(
-    studio.gateway,
-    `select due_at from open_jobs join job_attempts using (job_id) where state = 'ready'`,
-  );
-  const dueInMs = (job?.due_at.getTime() ?? 0) - studio.gateway.clock.nowMs();
-  return dueInMs > 0 && dueInMs !== JOB_LEASE_MS;
 }
 
 for (const [how, model] of [
@@ -194,12 +192,7 @@ describe('a result that cannot be used', () => {
   const GARBLED = { kind: 'raw', body: '<html>' } as const;
   const resultReads = () => studio.queue.requests.filter(({ step }) => step === 'result').length;
 
-  /** Moves the clock no further than the last read, so that a busy machine does not run into the job's time limit. */
-  const readResult = (times: number) =>
-    until(() => {
-      if (resultReads() < times) studio.gateway.clock.advance(1);
-      return resultReads() >= times;
-    });
+  const readResult = (times: number) => step(() => resultReads() >= times);
 
   test('an answer that stays garbled is asked for three times, and then the job fails', async () => {
     studio.queue.script('result', ...Array.from({ length: 10 }, () => GARBLED));
