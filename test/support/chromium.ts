@@ -1,7 +1,11 @@
+import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { WAIT_MS_MAX } from './patience.ts';
 import type { Program } from './program.ts';
+
+export const WIDE = { width: 1280, height: 860 };
+export const PHONE = { width: 360, height: 760 };
 
 /** One real browser for all tests of a file. */
 export class Chromium {
@@ -29,4 +33,13 @@ export async function signInByLink(page: Page, program: Program): Promise<void> 
   await page.goto(/^ *(http:\S+\/link\/\S+)$/m.exec(program.told)?.[1] ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}
+
+/** What fits a phone fits anything wider. */
+export async function assertFitsSideways(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
+  const root = page.locator('html');
+  const excess = await root.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  assert.equal(excess, 0, page.url());
 }

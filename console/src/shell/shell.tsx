@@ -131,7 +131,8 @@ function useSignOut(href: string, isSignedIn: boolean): void {
     // A visitor's own question who is signed in is answered with the same refusal.
     if (!isSignedIn) return;
     const leave = () => window.location.assign(`/sign-in?next=${encodeURIComponent(href)}`);
-    window.addEventListener(SIGNED_OUT, leave);
+    // Once: of calls that are refused together, each would break off the navigation that the one before began.
+    window.addEventListener(SIGNED_OUT, leave, { once: true });
     return () => window.removeEventListener(SIGNED_OUT, leave);
   }, [href, isSignedIn]);
 }
