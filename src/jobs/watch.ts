@@ -96,10 +96,9 @@ export class JobWatches {
   }
 
   async #lookForMissed(): Promise<void> {
-    const watched = [...this.#watches.keys()];
-    if (watched.length === 0) return;
+    // Tried again only while somebody waits: not by a process that has drained and closed its connections.
+    const look = async () => (this.#watches.size === 0 ? [] : selectEnded(this.#deps.db, [...this.#watches.keys()]));
     // Fails only in a long outage; the listener's return is followed by another look.
-    const ended = await retryWhileUnavailable(() => selectEnded(this.#deps.db, watched)).catch(() => []);
-    this.#wake(ended);
+    this.#wake(await retryWhileUnavailable(look).catch(() => []));
   }
 }
