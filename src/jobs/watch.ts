@@ -96,7 +96,7 @@ export class JobWatches {
   }
 
   async #lookForMissed(): Promise<void> {
-    // Tried again only while somebody waits: not by a process that has drained and closed its connections.
+    // Tried again only while a request waits: not by a process that has drained and closed its connections.
     const look = async () => (this.#watches.size === 0 ? [] : selectEnded(this.#deps.db, [...this.#watches.keys()]));
     // Fails only in a long outage; the listener's return is followed by another look.
     this.#wake(await retryWhileUnavailable(look).catch(() => []));
