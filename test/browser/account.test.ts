@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
-import { assertFitsSideways, Chromium, PHONE, signInByLink, WIDE } from '../support/chromium.ts';
+import { assertFitSideways, Chromium, signInByLink } from '../support/chromium.ts';
 import { usedFolder } from '../support/first-start.ts';
 import { adminToken, freePort, Program } from '../support/program.ts';
 
@@ -125,13 +125,9 @@ test('R-523: the account holder’s console', async (t) => {
     assert.equal((await program.get('/v1/models', key)).status, 401);
   });
 
-  await t.test('no page of an account in use scrolls sideways on a phone', async () => {
-    await page.setViewportSize(PHONE);
-    for (const path of PAGES) {
-      await page.goto(`${program.url}/console${path}`);
-      await assertFitsSideways(page);
-    }
-    await page.setViewportSize(WIDE);
+  await t.test('R-525: no page scrolls sideways, in light, dark or on a phone', async () => {
+    const urls = PAGES.map((path) => `${program.url}/console${path}`);
+    await assertFitSideways(page, urls);
   });
 
   await t.test('an invitation’s link is shown once, works, and a withdrawn one does not', async () => {

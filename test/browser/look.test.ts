@@ -26,7 +26,7 @@ const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
   chinese: { colorScheme: 'light', viewport: WIDE, locale: 'zh-CN' },
 };
 
-/** A page is mostly waited for. */
+/** The other processor idles where this file, the slowest, runs alone. */
 const AT_ONCE = { concurrency: 2 };
 
 const VISITOR_PATHS = ['/', '/console/models', '/sign-in'];

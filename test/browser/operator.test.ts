@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { OpenAiEmulator } from '../../src/vendors/openai/emulator.ts';
-import { assertFitsSideways, Chromium, PHONE, signInByLink, WIDE } from '../support/chromium.ts';
+import { assertFitSideways, Chromium, signInByLink } from '../support/chromium.ts';
 import { usedFolder } from '../support/first-start.ts';
 import { addedLines, apply, joined, problemsOf, send, submit, write } from '../support/operator-console.ts';
 import { adminToken, freePort, Program } from '../support/program.ts';
@@ -144,14 +144,10 @@ test('R-524: the operator’s console', async (t) => {
     await page.getByRole('region', { name: 'Result' }).getByText('balanced').waitFor();
   });
 
-  await t.test('no page of a busy deployment scrolls sideways on a phone', async () => {
-    await page.setViewportSize(PHONE);
+  await t.test('R-525: no page scrolls sideways, in light, dark or on a phone', async () => {
     const details = [`/accounts/${account.id}`, `/accounts/${account.id}?tab=ledger`, `/jobs/${job.id}`];
-    for (const path of [...PAGES, ...details]) {
-      await at(path);
-      await assertFitsSideways(page);
-    }
-    await page.setViewportSize(WIDE);
+    const urls = [...PAGES, ...details].map((path) => `${program.url}/console/admin${path}`);
+    await assertFitSideways(page, urls);
   });
 
   await t.test('R-525: an auditor sees everything and changes nothing', async () => {

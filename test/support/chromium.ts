@@ -35,11 +35,22 @@ export async function signInByLink(page: Page, program: Program): Promise<void> 
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 }
 
-/** What fits a phone fits anything wider. */
-export async function assertFitsSideways(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.waitForLoadState('networkidle');
-  const root = page.locator('html');
-  const excess = await root.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
-  assert.equal(excess, 0, page.url());
+/** Ends wide and light, as a page begins. */
+export async function assertFitSideways(page: Page, urls: readonly string[]): Promise<void> {
+  for (const [viewport, colorScheme] of [
+    [PHONE, 'light'],
+    [WIDE, 'dark'],
+    [WIDE, 'light'],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    for (const url of urls) {
+      await page.goto(url);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const root = page.locator('html');
+      const excess = await root.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+      assert.equal(excess, 0, `${url} at ${viewport.width}`);
+    }
+  }
 }
