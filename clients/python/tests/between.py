@@ -16,6 +16,10 @@ WITHOUT_END = "without end"
 #: The connection breaks in the middle of the body.
 CUT = "cut"
 
+#: One for all requests to the gateway: each new client reads the certificates of all authorities first.
+http = httpx.Client(timeout=300)
+STOP_POLL_S = 0.01
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -56,7 +60,7 @@ class Between:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Requests)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(STOP_POLL_S,), daemon=True).start()
 
     @property
     def lines(self) -> List[str]:
@@ -79,7 +83,7 @@ class Between:
             request.close_connection = True
             return
         passed = {name: value for name, value in headers.items() if name not in HOP_BY_HOP}
-        answer = httpx.request(request.command, self._target + request.path, headers=passed, content=body, timeout=300)
+        answer = http.request(request.command, self._target + request.path, headers=passed, content=body)
         content = answer.content
         if play == LOST:
             request.close_connection = True

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Callable, Iterator, List, Optional, Tuple, Union
 
-import httpx
 import pytest
-from between import Between
+from between import Between, http
 
 from tollgate import AsyncTollgate, Tollgate
 
@@ -22,9 +21,8 @@ IMAGE_PRICE = 10
 
 
 def admin(method: str, path: str, body: Any = None) -> Any:
-    answer = httpx.request(
-        method, f"{URL}/api/admin{path}", json=body, headers={"authorization": f"Bearer {ADMIN_TOKEN}"}, timeout=120
-    )
+    headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
+    answer = http.request(method, f"{URL}/api/admin{path}", json=body, headers=headers)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
