@@ -121,7 +121,7 @@ async function start(options: AppOptions, undo: (() => Promise<unknown>)[]): Pro
   let { drainMs } = config;
   const callLedger = new CallLedger({ db, clock, processId: bus.processId });
   undo.push(() => callLedger.close());
-  const outward = openOutward(config, clock, log);
+  const outward = await openOutward(config, clock, log);
   undo.push(() => outward.close());
   const { jobMinutes, transcriptDays } = config;
   const processThrottle = new MemoryThrottle(clock);
@@ -243,8 +243,8 @@ async function openLimits(
 }
 
 /** Every way in which this program calls others: upstreams, addresses from outside, the identity provider, the mail server. */
-function openOutward({ fetchAllow: allow, oidc, mail: mailSettings, cloud }: Config, clock: Clock, log: Logger) {
-  const mail = mailSettings === undefined ? undefined : new Mailer(mailSettings, log);
+async function openOutward({ fetchAllow: allow, oidc, mail: mailSettings, cloud }: Config, clock: Clock, log: Logger) {
+  const mail = mailSettings === undefined ? undefined : await Mailer.open(mailSettings, log);
   const pools = new UpstreamPools(cloud);
   const guardedFetch = new GuardedFetch({ allow, log });
   const collectingFetch = new GuardedFetch({ allow, log, timeoutMs: COLLECT_TIMEOUT_MS });

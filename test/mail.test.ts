@@ -236,7 +236,7 @@ test('a mail server that says nothing is given up', async (t) => {
 test('no more mails wait than the bound says', async () => {
   const refused: number[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void refused.push(JSON.parse(line).waiting) });
-  const mailer = new Mailer({ url: new Secret('smtp://127.0.0.1:1'), from: FROM }, log);
+  const mailer = await Mailer.open({ url: new Secret('smtp://127.0.0.1:1'), from: FROM }, log);
   const gate = Promise.withResolvers<undefined>();
   for (let number = 0; refused.length === 0; number++) {
     assert.ok(number <= MAILS_WAITING_MAX + 10);
@@ -253,7 +253,7 @@ const MESSAGE: Message = { to: 'eve@example.com', subject: 'Test', text: 'Test',
 async function codeOfOneMail(url: string, timeoutMs?: number): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const log = pino({ level: 'warn' }, { write: (line: string) => resolve(JSON.parse(line).code) });
-  const mailer = new Mailer({ url: new Secret(url), from: FROM }, log, timeoutMs);
+  const mailer = await Mailer.open({ url: new Secret(url), from: FROM }, log, timeoutMs);
   mailer.post('test', () => MESSAGE);
   const code = await promise;
   await mailer.close();

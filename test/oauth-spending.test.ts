@@ -45,7 +45,7 @@ const MESSAGES = [{ role: 'user', content: 'Hello' }];
 /** Each costs more than half a credit, at each route that holds credits. */
 const DEAR: Readonly<Record<string, CallOptions | (() => CallOptions)>> = {
   '/v1/chat/completions': { body: { model: 'sandbox/chat', messages: MESSAGES, max_tokens: 4000 } },
-  '/v1/audio/speech': { body: { model: 'sandbox/speech', input: 'word '.repeat(1000) } },
+  '/v1/audio/speech': { body: { model: 'sandbox/speech', input: 'word '.repeat(10) } },
   '/v1/images/generations': { body: { model: 'sandbox/image', prompt: 'x', n: 10 } },
   '/v1/videos': { body: { model: 'sandbox/video', prompt: 'x', seconds: 10 } },
   '/v1/audio/music': { body: { model: 'sandbox/music', prompt: 'x', duration_seconds: 60 } },

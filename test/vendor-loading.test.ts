@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { pino } from 'pino';
@@ -14,12 +14,12 @@ import { type Fields, sandbox } from './support/documents.ts';
 import { ADMIN_TOKEN, Gateway } from './support/gateway.ts';
 import { chatBody, paidCaller, tokenModel } from './support/paid-calls.ts';
 import { until, workFolder } from './support/postgres.ts';
-import { ownDatabase, Program, SERVE } from './support/program.ts';
+import { ownDatabase, type Program } from './support/program.ts';
+import { startRecorded } from './support/recorded-program.ts';
 import { IMAGES, imageModel } from './support/studio.ts';
 
 const KEY = 'key-of-the-operator';
 const CHAT = '/v1/chat/completions';
-const LOADED_MODULES = new URL('./support/loaded-modules.ts', import.meta.url).href;
 
 /** A module of a vendor, or of a format, besides its terms. */
 const WORK_MODULE = /\/(?:vendors|packages)\/(?:formats\/)?(?!kit\/|formats\/)([\w-]+)\/(?!index\.ts$|terms\.ts$)/;
@@ -31,7 +31,7 @@ const REFUSED =
 
 test('a process loads the vendors of its file, those of a new configuration before it answers, and none for a request', async (t) => {
   const ofFile = { id: 'drawing', vendor: 'bfl', base_url: 'https://upstream.test', api_key: KEY };
-  const { program, loadedVendors } = await startRecorded(t, { upstreams: [ofFile], models: [] });
+  const { program, loadedVendors } = await startConfigured(t, { upstreams: [ofFile], models: [] });
   assert.deepEqual(loadedVendors(), ['bfl']);
   const openai = await started(t, new OpenAiEmulator({ apiKey: KEY, models: ['wire-name'] }));
   const first = { id: 'first', vendor: 'openai', base_url: openai.url, api_key: KEY };
@@ -60,14 +60,11 @@ async function started<Server extends { start(): Promise<unknown>; stop(): Promi
 }
 
 /** The program with this configuration as its file, and a list of the vendors whose work it has loaded by now. */
-async function startRecorded(t: TestContext, document: object) {
-  const folder = workFolder(t);
-  const [file, record] = [join(folder, 'tollgate.json'), join(folder, 'loaded')];
+async function startConfigured(t: TestContext, document: object) {
+  const file = join(workFolder(t), 'tollgate.json');
   writeFileSync(file, JSON.stringify(document));
-  const settings = { ...(await ownDatabase(t)), TOLLGATE_CONFIG: file, LOADED_MODULES: record };
-  const [node = '', ...rest] = SERVE;
-  const program = await Program.start(t, settings, [node, '--import', LOADED_MODULES, ...rest]);
-  const modules = () => readFileSync(record, 'utf8').match(/^.*\/(?:src\/vendors|packages\/sandbox)\/.*$/gm) ?? [];
+  const { program, modules: all } = await startRecorded(t, { ...(await ownDatabase(t)), TOLLGATE_CONFIG: file });
+  const modules = () => all().filter((url) => /\/(?:src\/vendors|packages\/sandbox)\//.test(url));
   const namesOfWork = () => modules().flatMap((url) => WORK_MODULE.exec(url)?.slice(1) ?? []);
   const names = () => [...new Set(namesOfWork())].sort();
   return { program, loadedVendors: Object.assign(names, { modules }) };

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode, errorEnvelope, errorHeaders } from '../errors.ts';
 import { PATH_PARAM_CHARS_MAX } from '../limits.ts';
-import type { AuthorizationServer } from '../oauth/index.ts';
+import type { AuthorizationServerLoader } from '../oauth/index.ts';
 import type { ErrorShape } from './contract/contract.ts';
 import type { HttpDeps } from './deps.ts';
 import { apiErrorOf } from './edge/api-error.ts';
@@ -144,7 +144,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
     mcpRoutes(routes, server, deps);
     consolePages(server, deps.config, deps.browser);
     documentPages(server, deps.config.publicUrl);
-    addPages(new Pages(server, deps.browser), deps, mountAuthorizationServer(server, deps));
+    addPages(new Pages(server, deps.browser), deps, await mountAuthorizationServer(server, deps));
   }
   const hints = new RouteHints(routes.contracts, deps.config.publicUrl);
   return {
@@ -204,12 +204,12 @@ function addRoutes(routes: Routes, deps: HttpDeps): void {
   contractRoutes(routes, deps);
 }
 
-function addPages(pages: Pages, deps: HttpDeps, oauth: AuthorizationServer): void {
+function addPages(pages: Pages, deps: HttpDeps, loadOauth: AuthorizationServerLoader): void {
   signInPages(pages, deps, deps.browser);
   signUpPages(pages, deps, deps.browser);
   passwordPages(pages, deps, deps.browser);
   linkPages(pages, deps, deps.browser);
-  consentPages(pages, deps, deps.browser, oauth);
+  consentPages(pages, deps, deps.browser, loadOauth);
   if (deps.openId !== undefined) identityPages(pages, deps, deps.browser, deps.openId);
   devicePages(pages, deps, deps.browser);
 }

@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import type { MailSettings } from '../config.ts';
 import { MAIL_DRAIN_MS, MAIL_TIMEOUT_MS, MAILS_AT_ONCE_MAX, MAILS_WAITING_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
@@ -29,11 +28,16 @@ export class Mailer {
   readonly #running = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor({ url, from }: MailSettings, log: Logger, timeoutMs: number = MAIL_TIMEOUT_MS) {
-    this.#sender = createTransport(transportOptions(new URL(url.reveal()), timeoutMs));
+  private constructor(sender: Sender, from: string, log: Logger, timeoutMs: number) {
+    this.#sender = sender;
     this.#from = from;
     this.#log = log;
     this.#timeoutMs = timeoutMs;
+  }
+
+  static async open({ url, from }: MailSettings, log: Logger, timeoutMs: number = MAIL_TIMEOUT_MS): Promise<Mailer> {
+    const { createTransport } = await import('nodemailer');
+    return new Mailer(createTransport(transportOptions(new URL(url.reveal()), timeoutMs)), from, log, timeoutMs);
   }
 
   /** `compose` runs in the background too. */

@@ -15,8 +15,9 @@ export {
   type PayingAccount,
   payingAccounts,
 } from './grants-store.ts';
+export { type AuthorizationServerLoader, authorizationServerLoader } from './loader.ts';
 export { OAUTH_PATHS, serverMetadata } from './metadata.ts';
 export * as protectedResource from './protected-resource.ts';
 export { forgetRecords } from './records-store.ts';
-export { AuthorizationServer, type PendingAuthorization } from './server.ts';
+export type { AuthorizationServer, PendingAuthorization } from './server.ts';
 export { findClient, listClients, type OauthClient } from './store.ts';

@@ -1,6 +1,7 @@
 import { html } from '../../html.ts';
 import {
   type AuthorizationServer,
+  type AuthorizationServerLoader,
   findClient,
   findLatestGrant,
   giveConsent,
@@ -21,14 +22,14 @@ export function consentPages(
   pages: Pages,
   deps: OauthDeps,
   browser: BrowserSessions,
-  oauth: AuthorizationServer,
+  loadOauth: AuthorizationServerLoader,
 ): void {
   const url = `${OAUTH_PATHS.consent}/:uid`;
 
   pages.get(url, async (call) => {
     const authorization = await findAuthorization(call);
     if (!('client' in authorization)) return authorization;
-    const { pending, client, signedIn, earlier } = authorization;
+    const { oauth, pending, client, signedIn, earlier } = authorization;
     if (!pending.asksFor.consent && covers(earlier, pending.scopes)) {
       await oauth.decide(pending, { personId: signedIn.person.id });
       return continuePage(client, pending);
@@ -39,7 +40,7 @@ export function consentPages(
   pages.post(url, async (call) => {
     const authorization = await findAuthorization(call);
     if (!('client' in authorization)) return authorization;
-    const { pending, client, signedIn } = authorization;
+    const { oauth, pending, client, signedIn } = authorization;
     const { form, request } = call;
     browser.refuseForged(signedIn, form.get('csrf') ?? '');
     if (form.get('decision') !== 'allow') {
@@ -70,6 +71,7 @@ export function consentPages(
 
   /** The authorization that the browser is at, or where the person has to go first. */
   async function findAuthorization({ request, reply, param }: PageCall): Promise<Authorization | PageAnswer> {
+    const oauth = await loadOauth();
     const pending = await oauth.findPending(request.raw, reply.raw, param('uid'));
     if (pending === undefined) return GONE;
     const signedIn = await browser.find(request);
@@ -80,11 +82,13 @@ export function consentPages(
     if (pending.asksFor.signIn && pending.sessionId !== undefined) return { goTo: `/sign-in?again=1&next=${here}` };
     const client = await findClient(deps.db, pending.clientId);
     if (client === undefined) return GONE;
-    return { pending, client, signedIn, earlier: await findLatestGrant(deps.db, client.id, signedIn.person.id) };
+    const earlier = await findLatestGrant(deps.db, client.id, signedIn.person.id);
+    return { oauth, pending, client, signedIn, earlier };
   }
 }
 
 interface Authorization {
+  readonly oauth: AuthorizationServer;
   readonly pending: PendingAuthorization;
   readonly client: OauthClient;
   readonly signedIn: sessions.SignedIn;

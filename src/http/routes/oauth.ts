@@ -1,7 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, errorHeaders } from '../../errors.ts';
 import { AUTHORIZATIONS_PER_ADDRESS_RPM } from '../../limits.ts';
-import { AuthorizationServer, OAUTH_PATHS, serverMetadata } from '../../oauth/index.ts';
+import {
+  type AuthorizationServerLoader,
+  authorizationServerLoader,
+  OAUTH_PATHS,
+  serverMetadata,
+} from '../../oauth/index.ts';
 import type { HttpDeps } from '../deps.ts';
 import { pageHeaders } from '../pages/layout.ts';
 import { refusalPage } from '../pages/pages.ts';
@@ -10,14 +15,18 @@ import { refusalPage } from '../pages/pages.ts';
  * The authorization server's own routes. They are no part of the API's contract: their errors have the shape of RFC 6749,
  * and their bodies are read, and bounded, by the library that answers.
  */
-export function mountAuthorizationServer(server: FastifyInstance, deps: HttpDeps): AuthorizationServer {
-  const oauth = new AuthorizationServer(deps, ({ code, description, requestId }) => ({
+export async function mountAuthorizationServer(
+  server: FastifyInstance,
+  deps: HttpDeps,
+): Promise<AuthorizationServerLoader> {
+  const load = await authorizationServerLoader(deps, ({ code, description, requestId }) => ({
     headers: pageHeaders(),
     html: refusalPage(description, code, requestId),
   }));
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     // The library knows OPTIONS as a preflight only, and answers any other in a shape of its own.
     if (request.method === 'OPTIONS' && !isPreflight(request)) return reply.callNotFound();
+    const oauth = await load();
     reply.hijack();
     reply.raw.setHeader('x-request-id', request.id);
     if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
@@ -37,7 +46,7 @@ export function mountAuthorizationServer(server: FastifyInstance, deps: HttpDeps
       reply.header('access-control-allow-origin', '*').send(serverMetadata(deps.config.publicUrl)),
     );
   });
-  return oauth;
+  return load;
 }
 
 function isPreflight({ headers }: FastifyRequest): boolean {
