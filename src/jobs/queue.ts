@@ -31,6 +31,9 @@ export class JobQueue {
     SAVES_PER_ROUND_MAX,
     LEAVES_LINGER_MS,
   );
+  /** Jobs that are being let go, and the extension of leases that may be under way. */
+  readonly #leaving = new Set<string>();
+  #extension: Promise<unknown> = Promise.resolve();
 
   constructor(deps: JobDeps) {
     this.#deps = deps;
@@ -43,12 +46,16 @@ export class JobQueue {
 
   /** Call it several times per lease. */
   async extend(inHand: readonly Fenced[]): Promise<void> {
-    if (inHand.length > 0) await extendJobs(this.#deps.db, inHand, leaseFrom(this.#deps.clock.now()));
+    const held = inHand.filter(({ id }) => !this.#leaving.has(id));
+    if (held.length === 0) return;
+    const extension = extendJobs(this.#deps.db, held, leaseFrom(this.#deps.clock.now()));
+    this.#extension = Promise.allSettled([this.#extension, extension]).then(() => undefined);
+    await extension;
   }
 
   /** Gives the lease up: the job is due at once, for any process. */
   release({ id, fence }: Fenced): Promise<void> {
-    return releaseJob(this.#deps.db, { id, fence }, this.#deps.clock.now());
+    return this.#letGo(id, () => releaseJob(this.#deps.db, { id, fence }, this.#deps.clock.now()));
   }
 
   /** Writes a change and returns the job as it is then. Throws LostLease. */
@@ -60,11 +67,10 @@ export class JobQueue {
     const progress = Math.max(job.progress, change.progress ?? 0);
     const attempts = change.attempts ?? [];
     const dueAt = change.dueAt ?? leaseFrom(now);
-    const commits = change.dueAt === undefined ? this.#saves : this.#leaves;
+    const step: StepSave = { jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts };
     try {
-      await retryWhileUnavailable(() =>
-        commits.add({ jobId: job.id, fence, status, progress, acceptedAt, dueAt, attempts }),
-      );
+      if (change.dueAt === undefined) await retryWhileUnavailable(() => this.#saves.add(step));
+      else await this.#letGo(job.id, () => retryWhileUnavailable(() => this.#leaves.add(step)));
     } catch (error) {
       if (error instanceof LostLease) await this.#disown(job, attempts);
       throw error;
@@ -75,6 +81,17 @@ export class JobQueue {
       job: { ...job, status, progress, acceptedAt },
       attempts: merged(leased.attempts, attempts),
     };
+  }
+
+  /** An extension that is carried out after the job was let go would move its next step to the end of a lease. */
+  async #letGo(id: string, write: () => Promise<unknown>): Promise<void> {
+    this.#leaving.add(id);
+    try {
+      await this.#extension;
+      await write();
+    } finally {
+      this.#leaving.delete(id);
+    }
   }
 
   /** The worker that ended the job did not know of what was stored here meanwhile. */
