@@ -104,23 +104,18 @@ async function runProcesses(count: number, { config, environment, output }: Star
     environmentOf: (place) => environmentOf(place, environment, { database, isFirst: place === 0 }),
   });
   process.on('SIGHUP', () => supervisor.reapply());
-  stop = () => {
-    supervisor.end();
-    endAtOnce();
-  };
-  const told = await supervisor.start();
-  if (told === false) {
-    await supervisor.stop();
-    await embedded?.stop();
-    return 1;
-  }
   const signalled = new Promise<string>((resolve) => {
     stop = resolve;
   });
-  tell(`${count} processes share the port.${config.redis === undefined ? ` ${OWN_LIMITS}` : ''}`);
-  if (config.redis === undefined) log.warn({ processes: count }, OWN_LIMITS);
-  tell(told);
-  log.info({ signal: await signalled }, 'stopping');
+  // The first process serves while the others start: a signal meanwhile stops in order too.
+  const told = await Promise.race([supervisor.start(), signalled.then(() => undefined)]);
+  if (typeof told === 'string') {
+    tell(`${count} processes share the port.${config.redis === undefined ? ` ${OWN_LIMITS}` : ''}`);
+    if (config.redis === undefined) log.warn({ processes: count }, OWN_LIMITS);
+    tell(told);
+  }
+  if (told !== false) log.info({ signal: await signalled }, 'stopping');
+  // A second signal does not wait.
   stop = () => {
     supervisor.end();
     endAtOnce();
@@ -128,7 +123,7 @@ async function runProcesses(count: number, { config, environment, output }: Star
   await supervisor.stop();
   await embedded?.stop();
   output.flush();
-  return 0;
+  return told === false ? 1 : 0;
 }
 
 const OWN_LIMITS =

@@ -77,7 +77,8 @@ export class Supervisor {
     for (const { worker } of this.#processes.values()) worker.send(order, () => undefined);
   }
 
-  #start(place: number): Promise<string | false> {
+  async #start(place: number): Promise<string | false> {
+    if (this.#isStopping) return false;
     const worker = cluster.fork(this.#deps.environmentOf(place));
     const startedMs = performance.now();
     this.#processes.set(place, { worker, startedMs });

@@ -8,8 +8,8 @@ const BODY = JSON.stringify({ name: 'Running' });
 export const REST_OF_BODY = BODY.slice(5);
 
 /** A request that has been taken and runs until the rest of its body is sent. */
-export async function begunRequest(program: Program, token = ADMIN_TOKEN): Promise<RawConnection> {
-  const connection = await RawConnection.open(program.url);
+export async function begunRequest({ url }: { readonly url: string }, token = ADMIN_TOKEN): Promise<RawConnection> {
+  const connection = await RawConnection.open(url);
   const headers = [`Authorization: Bearer ${token}`, 'Content-Type: application/json', 'Expect: 100-continue'];
   const text = requestText('POST /api/admin/accounts', headers, BODY);
   await connection.send(text.slice(0, -REST_OF_BODY.length));
